@@ -17,18 +17,18 @@ export function decodeOnce<T>(decode: (account: Account) => T): (account: Accoun
 }
 
 /**
- * As `decodeOnce`, for a decoder that takes more than the account: another decoding with the same terms gives the same object.
- * Of each account, the last one is kept.
+ * As `decodeOnce`, for a decoder that takes more than the account, or the market: another decoding with the same terms
+ * gives the same object. Of each account or market, the last one is kept.
  */
-export function decodeOnceFor<Terms extends readonly unknown[], T>(
-  decode: (account: Account, ...terms: Terms) => T,
-): (account: Account, ...terms: Terms) => T {
-  const known = new WeakMap<Account, { readonly terms: Terms; readonly value: T }>();
-  return (account, ...terms) => {
-    const entry = known.get(account);
+export function decodeOnceFor<Subject extends object, Terms extends readonly unknown[], T>(
+  decode: (subject: Subject, ...terms: Terms) => T,
+): (subject: Subject, ...terms: Terms) => T {
+  const known = new WeakMap<Subject, { readonly terms: Terms; readonly value: T }>();
+  return (subject, ...terms) => {
+    const entry = known.get(subject);
     if (entry?.terms.every((term, index) => term === terms[index]) === true) return entry.value;
-    const value = decode(account, ...terms);
-    known.set(account, { terms, value });
+    const value = decode(subject, ...terms);
+    known.set(subject, { terms, value });
     return value;
   };
 }

@@ -81,13 +81,18 @@ export interface DammV1Vault {
   readonly degradation: bigint;
 }
 
-/** Decodes a pool account; undefined if it is none. @see @meteora-ag/dynamic-amm-sdk 1.4.1 IDL, account Pool */
-export function decodeDammV1Market({ address, owner, data }: Account): DammV1Market | undefined {
-  if (owner !== DAMM_V1_PROGRAM || data.length <= CURVE_OFFSET || !hasBytesAt(data, 0, POOL_DISCRIMINATOR)) {
-    return undefined;
-  }
+/** True if the account is a pool with a curve known here. */
+export function isDammV1Pool({ owner, data }: Account): boolean {
+  if (owner !== DAMM_V1_PROGRAM || data.length <= CURVE_OFFSET || !hasBytesAt(data, 0, POOL_DISCRIMINATOR))
+    return false;
   const curve = data[CURVE_OFFSET]!;
-  if (curve > 1 || (curve === 1 && (data.length < STABLE_END || data[916]! >= DEPEG_KINDS.length))) return undefined;
+  return curve === 0 || (curve === 1 && data.length >= STABLE_END && data[916]! < DEPEG_KINDS.length);
+}
+
+/** Decodes a pool account; undefined if it is none. @see @meteora-ag/dynamic-amm-sdk 1.4.1 IDL, account Pool */
+export function decodeDammV1Market(account: Account): DammV1Market | undefined {
+  if (!isDammV1Pool(account)) return undefined;
+  const { address, data } = account;
   return {
     venue: "meteora_damm_v1",
     address,
@@ -96,7 +101,7 @@ export function decodeDammV1Market({ address, owner, data }: Account): DammV1Mar
     vaults: [Address.from(data, 104), Address.from(data, 136)],
     shares: [Address.from(data, 168), Address.from(data, 200)],
     protocolFees: [Address.from(data, 234), Address.from(data, 266)],
-    stake: curve === 1 ? stakeOf(data) : undefined,
+    stake: data[CURVE_OFFSET] === 1 ? stakeOf(data) : undefined,
   };
 }
 
@@ -119,7 +124,7 @@ export function isPriceable({ tradeFee, protocolFee, stable }: DammV1Pool): bool
   return stable === undefined || (stable.amplification > 0n && stable.multipliers.every((factor) => factor > 0n));
 }
 
-/** The changing part of a pool account that `decodeDammV1Market` accepted. */
+/** The changing part of a pool account that `isDammV1Pool` accepts. */
 export function decodeDammV1Pool({ data }: Account): DammV1Pool {
   return {
     enabled: data[233] !== 0,

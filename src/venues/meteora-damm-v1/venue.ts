@@ -1,6 +1,7 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import { minOf } from "../../primitives/integer.ts";
 import type { AccountView, ChainClock } from "../../solana/account.ts";
+import { decodeOnce } from "../../solana/decode-once.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { filterByMint, filterEitherWay } from "../shared/mint-filter.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
@@ -20,6 +21,7 @@ import {
   decodeDammV1Market,
   decodeDammV1Pool,
   decodeDammV1Vault,
+  isDammV1Pool,
   isPriceable,
   stakedPrice,
   VAULT_PROGRAM,
@@ -83,6 +85,12 @@ export const meteoraDammV1: Venue<DammV1Market, DammV1State, DammV1QuoteFill> = 
   searchMint: (mint) => filterByMint(ACCOUNTS, mint),
 
   decode: decodeDammV1Market,
+  decoded: [
+    [0, 298],
+    [363, 395],
+    [874, 875],
+    [916, 917],
+  ],
 
   /** First the accounts that the pool names, then those its vaults name. */
   needs(market, have) {
@@ -95,7 +103,7 @@ export const meteoraDammV1: Venue<DammV1Market, DammV1State, DammV1QuoteFill> = 
     ]);
     for (const address of market.vaults) {
       const account = have.get(address);
-      const vault = account === undefined || account === null ? undefined : decodeDammV1Vault(account);
+      const vault = account === undefined || account === null ? undefined : vaultIn(account);
       if (vault !== undefined) missing.push(...unread(have, [vault.tokenVault, vault.shareMint]));
     }
     return missing;
@@ -140,7 +148,7 @@ function checkedMinimum(outAmount: bigint, { checkedOut }: Pick<DammV1QuoteFill,
 
 function readState(market: DammV1Market, have: AccountView): DammV1State {
   const account = requireAccount(have, market.address, "meteora_damm_v1", "pool");
-  if (decodeDammV1Market(account) === undefined) {
+  if (!isDammV1Pool(account)) {
     throw degraded("meteora_damm_v1", `${market.address} is no longer a pool`);
   }
   const pool = decodeDammV1Pool(account);
@@ -170,8 +178,10 @@ function readState(market: DammV1Market, have: AccountView): DammV1State {
   };
 }
 
+const vaultIn = decodeOnce(decodeDammV1Vault);
+
 function readVault(address: DammV1Market["address"], have: AccountView): DammV1Vault {
-  const vault = decodeDammV1Vault(requireAccount(have, address, "meteora_damm_v1", "vault"));
+  const vault = vaultIn(requireAccount(have, address, "meteora_damm_v1", "vault"));
   if (vault === undefined) throw degraded("meteora_damm_v1", `${address} is not a vault`);
   return vault;
 }

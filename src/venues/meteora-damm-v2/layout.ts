@@ -70,11 +70,15 @@ export interface DammV2Pool {
   readonly migrated: boolean;
 }
 
+/** True if the account is a pool. */
+export function isDammV2Pool({ owner, data }: Account): boolean {
+  return owner === DAMM_V2_PROGRAM && data.length >= POOL_MIN_SIZE && hasBytesAt(data, 0, POOL_DISCRIMINATOR);
+}
+
 /** Decodes a pool account; undefined if it is none. @see @meteora-ag/cp-amm-sdk 1.5.0 IDL, account Pool */
-export function decodeDammV2Market({ address, owner, data }: Account): DammV2Market | undefined {
-  if (owner !== DAMM_V2_PROGRAM || data.length < POOL_MIN_SIZE || !hasBytesAt(data, 0, POOL_DISCRIMINATOR)) {
-    return undefined;
-  }
+export function decodeDammV2Market(account: Account): DammV2Market | undefined {
+  if (!isDammV2Pool(account)) return undefined;
+  const { address, data } = account;
   return {
     venue: "meteora_damm_v2",
     address,

@@ -1,4 +1,5 @@
 import type { AccountView, ChainClock } from "../../solana/account.ts";
+import { decodeOnceFor } from "../../solana/decode-once.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { isPriceableFee, type LaterRoot, laterRoot } from "../curves/scheduled-fee.ts";
@@ -21,6 +22,7 @@ import {
   dammV2PoolAddresses,
   decodeDammV2Market,
   decodeDammV2Pool,
+  isDammV2Pool,
 } from "./layout.ts";
 import { type DammV2Fill, dammV2After, dammV2ExactIn, dammV2ExactOut, dammV2Moment, dammV2Price } from "./math.ts";
 import { laterRootUnits, unitsOf } from "./units.ts";
@@ -70,6 +72,10 @@ export const meteoraDammV2: Venue<DammV2Market, DammV2State, DammV2QuoteFill> = 
   searchMint: (mint) => filterByMint(ACCOUNTS, mint),
 
   decode: decodeDammV2Market,
+  decoded: [
+    [0, 8],
+    [168, 296],
+  ],
 
   needs(market, have) {
     return unread(have, [market.address, ...market.mints, ...market.vaults]);
@@ -91,9 +97,11 @@ export const meteoraDammV2: Venue<DammV2Market, DammV2State, DammV2QuoteFill> = 
   errors: meteoraDammV2Errors,
 };
 
+const accountsOf = decodeOnceFor((market: DammV2Market, a: Mint, b: Mint) => dammV2Accounts(market, [a, b]));
+
 function readState(market: DammV2Market, have: AccountView): DammV2State {
   const account = requireAccount(have, market.address, "meteora_damm_v2", "pool");
-  const pool = decodeDammV2Market(account) === undefined ? undefined : decodeDammV2Pool(account);
+  const pool = isDammV2Pool(account) ? decodeDammV2Pool(account) : undefined;
   if (pool === undefined) {
     throw degraded("meteora_damm_v2", `${market.address} is not a pool of a kind known here`);
   }
@@ -104,7 +112,7 @@ function readState(market: DammV2Market, have: AccountView): DammV2State {
   ] as const;
   const extensions = [extensionCount(have, market.mints[0]), extensionCount(have, market.mints[1])] as const;
   const reserves = requireReserves(have, market, market.vaults);
-  return { market, pool, mints, reserves, extensions, accounts: dammV2Accounts(market, mints) };
+  return { market, pool, mints, reserves, extensions, accounts: accountsOf(market, mints[0], mints[1]) };
 }
 
 /** False for numbers that no program writes. */

@@ -62,6 +62,11 @@ export const meteoraDbc: Venue<DbcMarket, DbcState, DbcQuoteFill> = {
   search,
   searchMint: (mint) => [filterByCoin(mint)],
   decode: decodeDbcMarket,
+  decoded: [
+    [0, 8],
+    [72, 104],
+    [136, 232],
+  ],
 
   needs(market, have) {
     return unread(have, [market.address, market.config, ...market.mints, ...market.vaults]);

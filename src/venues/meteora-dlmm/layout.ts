@@ -67,11 +67,15 @@ export interface DlmmPair {
   readonly rewards: number;
 }
 
+/** True if the account is a pair. */
+export function isDlmmPair({ owner, data }: Account): boolean {
+  return owner === DLMM_PROGRAM && data.length >= DLMM_PAIR_SIZE && hasBytesAt(data, 0, PAIR_DISCRIMINATOR);
+}
+
 /** Decodes a pair account; undefined if it is none. @see @meteora-ag/dlmm 1.9.14 IDL, account LbPair */
-export function decodeDlmmMarket({ address, owner, data }: Account): DlmmMarket | undefined {
-  if (owner !== DLMM_PROGRAM || data.length < DLMM_PAIR_SIZE || !hasBytesAt(data, 0, PAIR_DISCRIMINATOR)) {
-    return undefined;
-  }
+export function decodeDlmmMarket(account: Account): DlmmMarket | undefined {
+  if (!isDlmmPair(account)) return undefined;
+  const { address, data } = account;
   return {
     venue: "meteora_dlmm",
     address,
@@ -117,7 +121,12 @@ export function decodeDlmmPair({ data }: Account): DlmmPair | undefined {
 
 /** How many of the two rewards have a mint. */
 function rewardsOf(data: Uint8Array): number {
-  return [264, 408].filter((start) => data.subarray(start, start + 32).some((byte) => byte !== 0)).length;
+  return (isZero(data, 264) ? 0 : 1) + (isZero(data, 408) ? 0 : 1);
+}
+
+function isZero(data: Uint8Array, start: number): boolean {
+  for (let at = start; at < start + 32; at++) if (data[at] !== 0) return false;
+  return true;
 }
 
 /** Seventy neighbouring bins, decoded lazily. */

@@ -1,5 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import type { AccountView } from "../../solana/account.ts";
+import { decodeOnceFor } from "../../solana/decode-once.ts";
 import { type AccountMeta, writable } from "../../solana/instruction.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { extensionCount } from "../shared/mint-extensions.ts";
@@ -16,8 +17,8 @@ import {
   type DlmmPair,
   decodeBinArray,
   decodeBitmap,
-  decodeDlmmMarket,
   decodeDlmmPair,
+  isDlmmPair,
 } from "./layout.ts";
 import { activeArray, binPrice } from "./math.ts";
 
@@ -51,10 +52,14 @@ export const ARRAYS_PER_TRADE = 5;
 export const SPARE_ARRAYS = 1;
 export const ARRAYS_READ = ARRAYS_PER_TRADE + SPARE_ARRAYS;
 
+const accountsOf = decodeOnceFor((market: DlmmMarket, x: Mint, y: Mint, extended: boolean) =>
+  dlmmAccounts(market, [x, y], extended),
+);
+
 /** Decodes everything that quotes need. @throws TradewireError VENUE_DEGRADED */
 export function readDlmm(market: DlmmMarket, have: AccountView): DlmmState {
   const account = requireAccount(have, market.address, "meteora_dlmm", "pair");
-  const pair = decodeDlmmMarket(account) === undefined ? undefined : decodeDlmmPair(account);
+  const pair = isDlmmPair(account) ? decodeDlmmPair(account) : undefined;
   if (pair === undefined) {
     throw degraded("meteora_dlmm", `${market.address} is not a pair of a kind known here`);
   }
@@ -75,7 +80,7 @@ export function readDlmm(market: DlmmMarket, have: AccountView): DlmmState {
     mints,
     reserves: requireReserves(have, market, market.reserves),
     extensions: [extensionCount(have, market.mints[0]), extensionCount(have, market.mints[1])],
-    accounts: dlmmAccounts(market, mints, extended),
+    accounts: accountsOf(market, mints[0], mints[1], extended),
     extended,
     activePrice: binPrice(pair.activeId, market.binStep),
     down: side(false),

@@ -65,6 +65,12 @@ export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
   searchMint: (mint) => filterByMint(ACCOUNTS, mint),
 
   decode: decodeDlmmMarket,
+  decoded: [
+    [0, 8],
+    [80, 82],
+    [88, 216],
+    [552, 584],
+  ],
 
   /** First the pair, its mints and its bitmap; then the arrays around the active bin that the bitmap says hold liquidity. */
   needs(market, have) {

@@ -113,10 +113,7 @@ export function decodeWhirlpoolMarket(account: Account): WhirlpoolMarket | undef
 export function decodeWhirlpool({ data }: Account): Whirlpool {
   const view = viewOf(data);
   let rewards = 0;
-  for (let i = 0; i < REWARDS; i++) {
-    const at = REWARDS_OFFSET + i * REWARD_SIZE;
-    if (data.subarray(at, at + 32).some((byte) => byte !== 0)) rewards++;
-  }
+  for (let i = 0; i < REWARDS; i++) if (!isZero(data, REWARDS_OFFSET + i * REWARD_SIZE)) rewards++;
   return {
     feeRate: BigInt(view.getUint16(45, true)),
     liquidity: readU128(data, 49),
@@ -124,6 +121,12 @@ export function decodeWhirlpool({ data }: Account): Whirlpool {
     tick: view.getInt32(81, true),
     rewards,
   };
+}
+
+/** True if the address at `start` is unset. */
+function isZero(data: Uint8Array, start: number): boolean {
+  for (let at = start; at < start + 32; at++) if (data[at] !== 0) return false;
+  return true;
 }
 
 /** The oracle of a pool, or undefined if the account is none of `pool`. */

@@ -60,6 +60,12 @@ export const orcaWhirlpool: Venue<WhirlpoolMarket, WhirlpoolState, WhirlpoolQuot
   searchMint: (mint) => filterByMint(ACCOUNTS, mint),
 
   decode: decodeWhirlpoolMarket,
+  decoded: [
+    [0, 8],
+    [41, 45],
+    [101, 165],
+    [181, 245],
+  ],
 
   needs(market, have) {
     const missing = unread(have, [market.address, ...market.mints, ...market.vaults]);

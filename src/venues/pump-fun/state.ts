@@ -1,5 +1,6 @@
+import type { Address } from "../../primitives/address.ts";
 import type { AccountView } from "../../solana/account.ts";
-import { decodeOnce } from "../../solana/decode-once.ts";
+import { decodeOnce, decodeOnceFor } from "../../solana/decode-once.ts";
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { TOKEN_ACCOUNT_SIZE } from "../../solana/token/token-account.ts";
@@ -39,6 +40,22 @@ export interface PumpFunState {
 const pumpGlobalIn = decodeOnce(decodePumpGlobal);
 const feeConfigIn = decodeOnce(decodePumpFeeConfig);
 
+const accountsOf = decodeOnceFor(
+  (
+    { address, mints: [baseMint, quoteMint] }: PumpFunMarket,
+    baseProgram: Address,
+    quoteProgram: Address,
+    creator: Address,
+    feeRecipients: readonly Address[],
+    buybackRecipients: readonly Address[],
+  ) => {
+    const curveBump = bondingCurveOf(baseMint).bump;
+    const programs = { baseProgram, quoteProgram };
+    const recipients = { feeRecipients, buybackRecipients };
+    return pumpAccounts({ curve: address, curveBump, baseMint, quoteMint, creator, ...programs, ...recipients });
+  },
+);
+
 /** What a curve prices and swaps with, from its accounts. @throws TradewireError if one is missing or of an unknown layout */
 export function readState(market: PumpFunMarket, have: AccountView): PumpFunState {
   const curve = decodeBondingCurve(requireAccount(have, market.address, "pump_fun", "bonding curve"));
@@ -77,16 +94,6 @@ export function readState(market: PumpFunMarket, have: AccountView): PumpFunStat
     computeUnits: unitsOf(market.nativeSol, base, quoteToken, extensions),
     quoteAccountSize: quoteToken?.accountSize ?? TOKEN_ACCOUNT_SIZE,
     quoteCreationUnits: quoteCreationUnitsOf(quoteToken, extensions[1]),
-    accounts: pumpAccounts({
-      curve: market.address,
-      curveBump: bondingCurveOf(baseMint).bump,
-      baseMint,
-      baseProgram: base.program,
-      quoteMint,
-      quoteProgram,
-      creator: curve.creator,
-      feeRecipients,
-      buybackRecipients: global.buybackFeeRecipients,
-    }),
+    accounts: accountsOf(market, base.program, quoteProgram, curve.creator, feeRecipients, global.buybackFeeRecipients),
   };
 }

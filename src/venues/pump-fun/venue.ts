@@ -60,6 +60,10 @@ export const pumpFun: Venue<PumpFunMarket, PumpFunState, PumpFunFill> = {
   },
 
   decode: decodePumpFunMarket,
+  decoded: [
+    [0, 8],
+    [83, 115],
+  ],
 
   needs(market, have) {
     const { mints, nativeSol } = market;

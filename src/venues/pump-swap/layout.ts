@@ -64,11 +64,15 @@ export interface PumpSwapGlobal {
   readonly creatorFeeConfigurable: boolean;
 }
 
+/** True if the account is a pool. */
+export function isPumpSwapPool({ owner, data }: Account): boolean {
+  return owner === PUMP_SWAP_PROGRAM && data.length >= POOL_MIN_SIZE && hasBytesAt(data, 0, POOL_DISCRIMINATOR);
+}
+
 /** Decodes a pool account; undefined if it is none. */
-export function decodePumpSwapMarket({ address, owner, data }: Account): PumpSwapMarket | undefined {
-  if (owner !== PUMP_SWAP_PROGRAM || data.length < POOL_MIN_SIZE || !hasBytesAt(data, 0, POOL_DISCRIMINATOR)) {
-    return undefined;
-  }
+export function decodePumpSwapMarket(account: Account): PumpSwapMarket | undefined {
+  if (!isPumpSwapPool(account)) return undefined;
+  const { address, data } = account;
   return {
     venue: "pump_swap",
     address,
@@ -79,13 +83,14 @@ export function decodePumpSwapMarket({ address, owner, data }: Account): PumpSwa
   };
 }
 
-/** The changing part of a pool of any age that `decodePumpSwapMarket` accepted: fields a shorter account lacks are zero. */
+/** The changing part of a pool of any age that `isPumpSwapPool` accepts: fields a shorter account lacks are zero. */
 export function decodePumpPool({ data }: Account): PumpPool {
   const u64At = (offset: number): bigint => (data.length >= offset + 8 ? readU64(data, offset) : 0n);
+  const coinCreator = addressAt(data, 211);
   return {
-    coinCreator: addressAt(data, 211),
+    coinCreator,
     mayhem: flagAt(data, 243),
-    cashback: flagAt(data, 244) && addressAt(data, 211) !== SYSTEM_PROGRAM,
+    cashback: flagAt(data, 244) && coinCreator !== SYSTEM_PROGRAM,
     virtualQuote: data.length >= 261 ? readI128(data, 245) : 0n,
     creatorFeeBps: u64At(261),
     owedFees: u64At(271) + u64At(279),

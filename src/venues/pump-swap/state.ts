@@ -1,5 +1,6 @@
+import type { Address } from "../../primitives/address.ts";
 import type { AccountView } from "../../solana/account.ts";
-import { decodeOnce } from "../../solana/decode-once.ts";
+import { decodeOnce, decodeOnceFor } from "../../solana/decode-once.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import type { PumpSide } from "../curves/pump.ts";
@@ -12,7 +13,7 @@ import { type PumpSwapAccounts, type PumpSwapInstruction, pumpSwapAccounts } fro
 import {
   decodePumpPool,
   decodePumpSwapGlobal,
-  decodePumpSwapMarket,
+  isPumpSwapPool,
   PUMP_SWAP_FEE_CONFIG,
   PUMP_SWAP_GLOBAL,
   type PumpPool,
@@ -47,12 +48,27 @@ const MAYHEM_SUPPLY = 1_000_000_000_000_000n;
 const pumpSwapGlobalIn = decodeOnce(decodePumpSwapGlobal);
 const feeConfigIn = decodeOnce(decodePumpFeeConfig);
 
+const accountsOf = decodeOnceFor(
+  (
+    market: PumpSwapMarket,
+    baseProgram: Address,
+    quoteProgram: Address,
+    coinCreator: Address,
+    cashback: boolean,
+    feeRecipients: readonly Address[],
+    buybackRecipients: readonly Address[],
+  ) => {
+    const tokenPrograms = [baseProgram, quoteProgram] as const;
+    return pumpSwapAccounts({ market, tokenPrograms, coinCreator, cashback, feeRecipients, buybackRecipients });
+  },
+);
+
 /** What a pool prices and swaps with, from its accounts. @throws TradewireError if one is missing or of an unknown layout */
 export function readState(market: PumpSwapMarket, have: AccountView): PumpSwapState {
   const account = requireAccount(have, market.address, "pump_swap", "pool");
   const global = pumpSwapGlobalIn(requireAccount(have, PUMP_SWAP_GLOBAL, "pump_swap", "settings account"));
   const config = feeConfigIn(requireAccount(have, PUMP_SWAP_FEE_CONFIG, "pump_swap", "fee configuration"));
-  if (decodePumpSwapMarket(account) === undefined || global === undefined || config === undefined) {
+  if (!isPumpSwapPool(account) || global === undefined || config === undefined) {
     throw degraded("pump_swap", `the accounts of ${market.address} do not have the known layout`);
   }
   const pool = decodePumpPool(account);
@@ -78,14 +94,9 @@ export function readState(market: PumpSwapMarket, have: AccountView): PumpSwapSt
   if (fees === undefined) {
     throw degraded("pump_swap", `no fee schedule for coins priced in ${quoteMint}`);
   }
-  const accounts = pumpSwapAccounts({
-    market,
-    tokenPrograms: [mints[0].program, mints[1].program],
-    coinCreator: pool.coinCreator,
-    cashback: pool.cashback,
-    feeRecipients,
-    buybackRecipients: global.buybackFeeRecipients,
-  });
+  const { coinCreator, cashback } = pool;
+  const recipients = [feeRecipients, global.buybackFeeRecipients] as const;
+  const accounts = accountsOf(market, mints[0].program, mints[1].program, coinCreator, cashback, ...recipients);
   const extensions = [extensionCount(have, baseMint), extensionCount(have, quoteMint)] as const;
   return {
     market,

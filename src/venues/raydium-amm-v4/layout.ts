@@ -34,9 +34,15 @@ export interface AmmV4Pool {
   readonly owed: readonly [bigint, bigint];
 }
 
+/** True if the account is a pool that was set up. */
+export function isAmmV4Pool({ owner, data }: Account): boolean {
+  return owner === AMM_V4_PROGRAM && data.length === AMM_V4_POOL_SIZE && readU64(data, 0) !== 0n;
+}
+
 /** Decodes a pool account; undefined if it is none. A pool that was never set up has no mints. */
-export function decodeAmmV4Market({ address, owner, data }: Account): AmmV4Market | undefined {
-  if (owner !== AMM_V4_PROGRAM || data.length !== AMM_V4_POOL_SIZE || readU64(data, 0) === 0n) return undefined;
+export function decodeAmmV4Market(account: Account): AmmV4Market | undefined {
+  if (!isAmmV4Pool(account)) return undefined;
+  const { address, data } = account;
   return {
     venue: "raydium_amm_v4",
     address,
@@ -46,7 +52,7 @@ export function decodeAmmV4Market({ address, owner, data }: Account): AmmV4Marke
   };
 }
 
-/** The changing part of a pool account that `decodeAmmV4Market` accepted. */
+/** The changing part of a pool account that `isAmmV4Pool` accepts. */
 export function decodeAmmV4Pool({ data }: Account): AmmV4Pool {
   const status = readU64(data, 0);
   return {

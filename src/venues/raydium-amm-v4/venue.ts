@@ -17,6 +17,7 @@ import {
   COIN_MINT_OFFSET,
   decodeAmmV4Market,
   decodeAmmV4Pool,
+  isAmmV4Pool,
   PC_MINT_OFFSET,
 } from "./layout.ts";
 import { type AmmV4Side, ammV4ExactIn, ammV4ExactOut, feeRoundsToNothing, inputRoundsToNothing } from "./math.ts";
@@ -64,6 +65,10 @@ export const raydiumAmmV4: Venue<AmmV4Market, AmmV4State, AmmV4QuoteFill> = {
   searchMint: (mint) => filterByMint(ACCOUNTS, mint),
 
   decode: decodeAmmV4Market,
+  decoded: [
+    [0, 8],
+    [336, 464],
+  ],
 
   needs(market, have) {
     return unread(have, [market.address, ...market.vaults, ...market.mints]);
@@ -88,7 +93,7 @@ export const raydiumAmmV4: Venue<AmmV4Market, AmmV4State, AmmV4QuoteFill> = {
 
 function readState(market: AmmV4Market, have: AccountView): AmmV4State {
   const account = requireAccount(have, market.address, ID, "pool");
-  if (decodeAmmV4Market(account) === undefined) {
+  if (!isAmmV4Pool(account)) {
     throw degraded(ID, `${market.address} is no longer a pool`);
   }
   const pool = decodeAmmV4Pool(account);

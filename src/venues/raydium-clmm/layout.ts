@@ -142,8 +142,10 @@ export function decodeClmmPool({ data }: Account): ClmmPool {
 const FEE_DENOMINATOR = 1_000_000n;
 
 function decodeVolatility(data: Uint8Array): ClmmVolatility | undefined {
+  let at = VOLATILITY_OFFSET;
+  while (at < VOLATILITY_OFFSET + VOLATILITY_SIZE && data[at] === 0) at++;
+  if (at === VOLATILITY_OFFSET + VOLATILITY_SIZE) return undefined;
   const info = data.subarray(VOLATILITY_OFFSET, VOLATILITY_OFFSET + VOLATILITY_SIZE);
-  if (info.every((byte) => byte === 0)) return undefined;
   const view = viewOf(info);
   return {
     filterPeriod: BigInt(view.getUint16(0, true)),

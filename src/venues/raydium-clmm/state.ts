@@ -1,7 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import { U64_MAX } from "../../primitives/integer.ts";
 import type { Account, AccountView, ChainClock } from "../../solana/account.ts";
-import { decodeOnceFor } from "../../solana/decode-once.ts";
+import { decodeOnce, decodeOnceFor } from "../../solana/decode-once.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { MAX_TICK, MIN_TICK } from "../curves/concentrated-liquidity.ts";
 import { extensionCount } from "../shared/mint-extensions.ts";
@@ -93,6 +93,8 @@ const ticksIn = decodeOnceFor((account: Account, pool: Address, start: number, t
   return held && { ...held, sqrtPrices: held.ticks.map(clmmSqrtPrice) };
 });
 
+const feeRateIn = decodeOnce(decodeClmmFeeRate);
+
 /** The state of a pool. @throws TradewireError VENUE_DEGRADED */
 export function readClmm(market: ClmmMarket, have: AccountView): ClmmState {
   const account = requireAccount(have, market.address, ID, "pool");
@@ -101,7 +103,7 @@ export function readClmm(market: ClmmMarket, have: AccountView): ClmmState {
   }
   const pool = decodeClmmPool(account);
   if (!isOnCurve(pool)) throw degraded(ID, `the price of ${market.address} is not that of its tick`);
-  const feeRate = decodeClmmFeeRate(requireAccount(have, market.config, ID, "fee configuration"));
+  const feeRate = feeRateIn(requireAccount(have, market.config, ID, "fee configuration"));
   if (feeRate === undefined) throw degraded(ID, `${market.config} is not a fee configuration`);
 
   const bitmaps = bitmapsOf(market, pool, have);

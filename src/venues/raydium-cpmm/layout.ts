@@ -50,11 +50,15 @@ export interface CpmmConfig {
   readonly fundShare: bigint;
 }
 
+/** True if the account is a pool. */
+export function isCpmmPool({ owner, data }: Account): boolean {
+  return owner === CPMM_PROGRAM && data.length >= CPMM_POOL_SIZE && hasBytesAt(data, 0, POOL_DISCRIMINATOR);
+}
+
 /** Decodes a pool account; undefined if it is none. */
-export function decodeCpmmMarket({ address, owner, data }: Account): CpmmMarket | undefined {
-  if (owner !== CPMM_PROGRAM || data.length < CPMM_POOL_SIZE || !hasBytesAt(data, 0, POOL_DISCRIMINATOR)) {
-    return undefined;
-  }
+export function decodeCpmmMarket(account: Account): CpmmMarket | undefined {
+  if (!isCpmmPool(account)) return undefined;
+  const { address, data } = account;
   return {
     venue: "raydium_cpmm",
     address,
@@ -67,7 +71,7 @@ export function decodeCpmmMarket({ address, owner, data }: Account): CpmmMarket 
   };
 }
 
-/** The changing part of a pool account that `decodeCpmmMarket` accepted. */
+/** The changing part of a pool account that `isCpmmPool` accepts. */
 export function decodeCpmmPool({ data }: Account): CpmmPool {
   return {
     swapDisabled: (data[329]! & STATUS_SWAP_DISABLED) !== 0,

@@ -1,5 +1,6 @@
 import { U64_MAX } from "../../primitives/integer.ts";
 import type { AccountView, ChainClock } from "../../solana/account.ts";
+import { decodeOnce } from "../../solana/decode-once.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { priceImpact } from "../curves/price-impact.ts";
@@ -25,6 +26,7 @@ import {
   decodeCpmmConfig,
   decodeCpmmMarket,
   decodeCpmmPool,
+  isCpmmPool,
 } from "./layout.ts";
 import {
   type CpmmDirection,
@@ -98,13 +100,15 @@ export const raydiumCpmm: Venue<CpmmMarket, CpmmState, CpmmQuoteFill> = {
   errors: raydiumCpmmErrors,
 };
 
+const configIn = decodeOnce(decodeCpmmConfig);
+
 function readState(market: CpmmMarket, have: AccountView): CpmmState {
   const account = requireAccount(have, market.address, "raydium_cpmm", "pool");
-  if (decodeCpmmMarket(account) === undefined) {
+  if (!isCpmmPool(account)) {
     throw degraded("raydium_cpmm", `${market.address} is no longer a pool`);
   }
   const pool = decodeCpmmPool(account);
-  const config = decodeCpmmConfig(requireAccount(have, market.config, "raydium_cpmm", "fee configuration"));
+  const config = configIn(requireAccount(have, market.config, "raydium_cpmm", "fee configuration"));
   if (config === undefined) {
     throw degraded("raydium_cpmm", `${market.config} is not a fee configuration`);
   }

@@ -2,6 +2,7 @@ import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Address } from "../../primitives/address.ts";
 import { U64_MAX } from "../../primitives/integer.ts";
 import type { AccountView, ChainClock } from "../../solana/account.ts";
+import { decodeOnce } from "../../solana/decode-once.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { TOKEN_ACCOUNT_SIZE } from "../../solana/token/token-account.ts";
 import { priceImpact } from "../curves/price-impact.ts";
@@ -84,6 +85,10 @@ export const raydiumLaunchlab: Venue<LaunchlabMarket, LaunchlabState, LaunchlabQ
   },
 
   decode: decodeLaunchlabMarket,
+  decoded: [
+    [0, 8],
+    [141, 365],
+  ],
 
   needs(market, have) {
     const { address, config, platform, mints, vaults, platformFeeVault, creatorFeeVault } = market;
@@ -108,13 +113,16 @@ export const raydiumLaunchlab: Venue<LaunchlabMarket, LaunchlabState, LaunchlabQ
   errors: raydiumLaunchlabErrors,
 };
 
+const configIn = decodeOnce(decodeLaunchlabConfig);
+const platformIn = decodeOnce(decodeLaunchlabPlatform);
+
 function readState(market: LaunchlabMarket, have: AccountView): LaunchlabState {
   const account = requireAccount(have, market.address, ID, "pool");
   if (!isLaunchlabPool(account)) {
     throw degraded(ID, `${market.address} is no longer a pool`);
   }
-  const config = decodeLaunchlabConfig(requireAccount(have, market.config, ID, "configuration"));
-  const platform = decodeLaunchlabPlatform(requireAccount(have, market.platform, ID, "platform"));
+  const config = configIn(requireAccount(have, market.config, ID, "configuration"));
+  const platform = platformIn(requireAccount(have, market.platform, ID, "platform"));
   if (config === undefined || platform === undefined) {
     throw degraded(ID, `${market.address} names accounts that are not its configurations`);
   }

@@ -2,6 +2,7 @@ import type { KnownAccount } from "../chain/port.ts";
 import { TradewireError } from "../errors/tradewire-error.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Account, AccountView } from "../solana/account.ts";
+import { hasSameParts } from "../solana/account-content.ts";
 import type { Market, MintPair, Venue } from "../venues/venue.ts";
 import type { AccountHolder, HeldAccount, LiveAccounts } from "./live-accounts.ts";
 import type { HotMarket, MarketBacking, MarketFault } from "./port.ts";
@@ -181,8 +182,11 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
   }
 
   #decode(own: Account): Market | undefined {
-    if (own !== this.#decodedFrom) {
-      this.#market = this.venue.decode(own, this.pair);
+    const before = this.#decodedFrom;
+    if (own !== before) {
+      const { decoded } = this.venue;
+      const isSame = this.#market !== undefined && decoded !== undefined && hasSameParts(own, before, decoded);
+      if (!isSame) this.#market = this.venue.decode(own, this.pair);
       this.#decodedFrom = own;
     }
     return this.#market;

@@ -65,6 +65,19 @@ export function hasSameContent(a: Account | null, b: Account | null): boolean {
   );
 }
 
+/** True if both have the same owner and length, and the same bytes in all of the ranges: from the first up to, and without, the end. */
+export function hasSameParts(a: Account, b: Account, ranges: readonly (readonly [number, number])[]): boolean {
+  const [one, other] = [a.data, b.data];
+  const { length } = one;
+  if (a.owner !== b.owner || length !== other.length) return false;
+  for (const [first, last] of ranges) {
+    if (first >= length) continue;
+    const end = Math.min(last, length);
+    if (Buffer.prototype.compare.call(one, other, first, end, first, end) !== 0) return false;
+  }
+  return true;
+}
+
 function bytesOf(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length);
   Buffer.prototype.latin1Write.call(bytes, text, 0, text.length);

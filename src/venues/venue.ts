@@ -30,6 +30,9 @@ export type MarketSearch =
   | { readonly kind: "guess"; readonly addresses: () => readonly Address[] }
   | AccountFilter;
 
+/** Bytes of an account from `first` up to, and without, `end`. */
+export type ByteRange = readonly [first: number, end: number];
+
 /** One market: an account of a venue where two mints trade. Venues extend it with what their instructions need. */
 export interface Market {
   readonly venue: VenueId;
@@ -136,6 +139,11 @@ export interface Venue<M extends Market = Market, State = unknown, Fill = unknow
    * not name its own mints, they are proven from the pair by derivation.
    */
   decode(account: Account, pair: MintPair): M | undefined;
+  /**
+   * Where `decode` reads the account's data, in order: a market stays the same while these bytes, the length and the owner do.
+   * Absent: `decode` may read anything.
+   */
+  readonly decoded?: readonly ByteRange[];
   /** Accounts that `read` needs and `have` lacks; empty if ready. Called again after each round of reads. */
   needs(market: M, have: AccountView): readonly Address[];
   /**

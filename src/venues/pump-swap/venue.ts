@@ -65,6 +65,7 @@ export const pumpSwap: Venue<PumpSwapMarket, PumpSwapState, PumpSwapFill> = {
   searchMint: (mint) => filterByMint(ACCOUNTS, mint),
 
   decode: decodePumpSwapMarket,
+  decoded: [[0, 203]],
 
   /** In the last round the creator's token account: the first trade to pay a fee into it creates it. */
   needs(market, have) {

@@ -78,6 +78,7 @@ export const raydiumClmm: Venue<ClmmMarket, ClmmState, ClmmQuoteFill> = {
   searchMint: (mint) => filterByMint(ACCOUNTS, mint),
 
   decode: decodeClmmMarket,
+  decoded: [[0, 237]],
 
   needs: clmmNeeds,
   read: readClmm,

@@ -78,6 +78,7 @@ export const raydiumCpmm: Venue<CpmmMarket, CpmmState, CpmmQuoteFill> = {
   searchMint: (mint) => filterByMint(ACCOUNTS, mint),
 
   decode: decodeCpmmMarket,
+  decoded: [[0, 328]],
 
   needs(market, have) {
     return unread(have, [market.address, market.config, ...market.vaults, ...market.mints]);

@@ -1,0 +1,89 @@
+import { expect, test } from "vitest";
+import { readSampleMarkets } from "../../test/support/sample-markets.ts";
+import type { Address } from "../primitives/address.ts";
+import { writeU64 } from "../primitives/bytes.ts";
+import type { Account } from "../solana/account.ts";
+import type { Venue } from "../venues/venue.ts";
+import { LiveAccounts } from "./live-accounts.ts";
+import { MarketWatch, NO_JUDGE } from "./market-watch.ts";
+
+const sample = readSampleMarkets().markets.find(({ venue }) => venue.id === "raydium_cpmm")!;
+const { address } = sample.hot.market;
+const own = sample.accounts.get(address)!;
+/** Where the pool keeps its config, its fees owed to the protocol, and when it opens. */
+const [CONFIG, OWED, OPENS] = [8, 341, 373];
+
+/** The sample, watched on accounts in memory; `decodes` counts how often its market was decoded. */
+async function watched() {
+  let report: (address: Address, account: Account | null) => void = () => {};
+  const decodes = { count: 0 };
+  const venue: Venue = {
+    ...sample.venue,
+    decode(account, pair) {
+      decodes.count += 1;
+      return sample.venue.decode(account, pair);
+    },
+  };
+  const live = new LiveAccounts({
+    onAccount: (listener: typeof report) => {
+      report = listener;
+    },
+    follow: async (addresses: readonly Address[]) => {
+      for (const one of addresses) report(one, sample.accounts.get(one) ?? null);
+    },
+  } as never);
+  const found = { venue, account: own, market: sample.hot.market } as never;
+  const watch = new MarketWatch({ found, live, judge: NO_JUDGE, onChange() {}, warn() {} });
+  await watch.hold(sample.addresses);
+  const hot = () => {
+    const reading = watch.read();
+    if (reading.kind !== "hot") throw new Error(reading.kind);
+    return reading.hot;
+  };
+  return { decodes, watch, hot, report: (account: Account) => report(address, account) };
+}
+
+function changed(at: number, value: bigint): Account {
+  const data = own.data.slice();
+  writeU64(data, at, value);
+  return { ...own, data };
+}
+
+test("a change outside of what is decoded keeps the market, and its state is read anew", async () => {
+  const { decodes, hot, report } = await watched();
+  const before = hot();
+  for (const [at, value] of [
+    [OWED, 5n],
+    [OPENS, 7n],
+    [OWED, 6n],
+  ] as const) {
+    report(changed(at, value));
+    const now = hot();
+    expect(now.market).toBe(before.market);
+    expect(now.state).not.toBe(before.state);
+    expect(now.state).toEqual(
+      sample.venue.read(now.market, {
+        get: (one) => (one === address ? changed(at, value) : sample.accounts.get(one)),
+      }),
+    );
+  }
+  expect(decodes.count).toBe(0);
+});
+
+test("another config is another market", async () => {
+  const { decodes, watch, report } = await watched();
+  report(changed(CONFIG, 1n));
+  expect(watch.read().kind).toBe("lacking");
+  expect(decodes.count).toBe(1);
+});
+
+test("an account that is no longer a pool, or has another owner, closes the market; one that is again opens it", async () => {
+  const { watch, hot, report } = await watched();
+  const before = hot();
+  for (const gone of [changed(0, 0n), { ...own, owner: address }, { ...own, data: own.data.slice(0, 600) }]) {
+    report(gone);
+    expect(watch.read()).toMatchObject({ kind: "fault", closed: true });
+    report(changed(OWED, 5n));
+    expect(hot().market).toEqual(before.market);
+  }
+});

@@ -19,8 +19,8 @@ export interface ConformanceMarket {
 }
 
 /** Trades of a venue over all its markets, and how many of them a market must not refuse. */
-const TRADES_PER_VENUE = isWhole ? 560 : 160;
-const LEAST_TRADES = isWhole ? 500 : 120;
+const TRADES_PER_VENUE = isWhole ? 560 : 80;
+const LEAST_TRADES = isWhole ? 500 : 60;
 
 /**
  * Defines the tests of one venue: seeded random trades on its program in the SVM, quoted amount equal to executed amount with

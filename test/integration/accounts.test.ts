@@ -23,6 +23,7 @@ import { type CutProxy, startCutProxy } from "../support/cut-proxy.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { ReusedDatabase } from "../support/reused-database.ts";
 import { createTestWallet, type TestWallet } from "../support/wallet.ts";
+import { isWhole } from "../support/whole.ts";
 
 const postgres: TestPostgres | undefined = await startPostgres();
 afterAll(async () => {
@@ -432,7 +433,7 @@ describe.each(homes)("accounts on $name", (home) => {
     const process = await start(place);
     const { apiKey, keyId } = await register(process.accounts, createTestWallet());
     const principal = await process.keys.authenticate(apiKey);
-    for (let i = 0; i < 20; i++) {
+    for (let i = 0; i < (isWhole ? 20 : 8); i++) {
       const wallet = createTestWallet();
       const raced = await register(process.accounts, wallet);
       const owner: Principal = { ...principal, accountId: (await process.keys.authenticate(raced.apiKey)).accountId };
@@ -558,6 +559,10 @@ describe.each(homes)("accounts on $name", (home) => {
   });
 });
 
+/** Rows that a sweep removes, and processes that are killed: fewer in the fast tests, and still several of each. */
+const OLD_ROWS = isWhole ? 4_000 : 1_200;
+const KILLS = isWhole ? 5 : 2;
+
 describe.each(homes)("submissions on $name", (home) => {
   const claimOf = (messageHash: string): SubmissionClaim => ({
     messageHash,
@@ -590,7 +595,7 @@ describe.each(homes)("submissions on $name", (home) => {
     const processes = await Promise.all([start(place), start(place)]);
     const stores = processes.map(({ store, clock }) => createSubmissions(store, () => clock.nowMs));
     // In opposite orders: rows that wait for one another must not wait in a circle.
-    const hashes = Array.from({ length: 120 }, (_, i) => `many-${i}`);
+    const hashes = Array.from({ length: isWhole ? 120 : 60 }, (_, i) => `many-${i}`);
     const orders = [hashes, hashes.toReversed()];
     const claims = await Promise.all(
       stores.flatMap((submissions, i) =>
@@ -909,8 +914,8 @@ describe.each(homes)("submissions on $name", (home) => {
       outcome: i % 2 === 0 ? "done" : null,
       finished_at_ms: i % 2 === 0 ? START_MS : null,
     });
-    for (let from = 0; from < 4_000; from += 1_000) {
-      const rows = Array.from({ length: 1_000 }, (_, i) => row(from + i));
+    for (let from = 0; from < OLD_ROWS; from += OLD_ROWS / 4) {
+      const rows = Array.from({ length: OLD_ROWS / 4 }, (_, i) => row(from + i));
       await store.run((db) => db.insertInto("submissions").values(rows).execute());
     }
     clock.nowMs += 8 * 24 * 3_600_000;
@@ -927,7 +932,7 @@ describe.each(homes)("submissions on $name", (home) => {
     };
     await sweepStore(pausing, clock.nowMs);
     expect(claims).toEqual(["claimed"]);
-    expect(statements).toBeGreaterThan(4_000 / 500);
+    expect(statements).toBeGreaterThan(OLD_ROWS / 500);
     const left = await store.run((db) => db.selectFrom("submissions").select("message_hash").execute());
     expect(left).toEqual([{ message_hash: "new" }]);
   });
@@ -935,8 +940,8 @@ describe.each(homes)("submissions on $name", (home) => {
   it("loses no acknowledged write to kill -9", async () => {
     const place = await home.newPlace();
     const acknowledged: string[] = [];
-    for (let round = 0; round < 5; round++) acknowledged.push(...(await claimUntilKilled(place, round)));
-    expect(acknowledged.length).toBeGreaterThan(50);
+    for (let round = 0; round < KILLS; round++) acknowledged.push(...(await claimUntilKilled(place, round)));
+    expect(acknowledged.length).toBeGreaterThan(KILLS * 20);
     const { store, clock } = await start(place);
     const submissions = createSubmissions(store, () => clock.nowMs);
     for (const messageHash of acknowledged) {
@@ -953,7 +958,7 @@ async function claimUntilKilled(place: Place, round: number): Promise<string[]> 
     { stdio: ["ignore", "pipe", "inherit"] },
   );
   const lines: string[] = [];
-  const enough = 20 + round * 7;
+  const enough = 21 + round * 7;
   for await (const line of createInterface({ input: child.stdout! })) {
     lines.push(line);
     if (lines.length === enough) child.kill("SIGKILL");

@@ -39,19 +39,24 @@ export interface Builder {
 const terms = { swapMode: "exactIn", slippage: 0.5, priority: "fast" } as const;
 const PRIORITIES = ["economy", "fast", "faster", "fastest"] as const;
 
+/** Purchases that wait for their slots together. */
+const AT_ONCE = 9;
+
 /** Starts the service and buys some of every token. */
 export async function startBuilder(): Promise<Builder> {
-  const service = await startTestService();
+  const service = await startTestService({ BUILD_PER_SECOND: "1000", SUBMIT_PER_SECOND: "1000" });
   const { world } = service.sandbox;
   const { tokens } = world;
   const lookupTables = lookupTablesOf(world);
   const client = await service.newClient(2_000, { lookupTables });
   await acquireQuotes(client, tokens);
-  for (const { mint, quoteMint } of tokens) {
-    const amount = quoteMint === SOL_MINT ? 2 : 50;
-    await client
-      .swap({ ...terms, inputMint: quoteMint.toString(), outputMint: mint.toString(), amount })
-      .catch(goWithout);
+  for (let from = 0; from < tokens.length; from += AT_ONCE) {
+    const purchases = tokens.slice(from, from + AT_ONCE).map(async ({ mint, quoteMint }) => {
+      const amount = quoteMint === SOL_MINT ? 2 : 50;
+      const order = { ...terms, inputMint: quoteMint.toString(), outputMint: mint.toString(), amount };
+      await client.swap(order).catch(goWithout);
+    });
+    await Promise.all(purchases);
   }
   const wallet = client.wallet.publicKey;
   return {

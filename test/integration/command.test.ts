@@ -82,6 +82,8 @@ async function startPage(
       ADMIN_PORT: `${port + 1}`,
       SANDBOX_PORT: `${port + 4}`,
       LAME_DUCK_MS: "0",
+      // A process for each worker, of which the page says nothing.
+      SHADOW_EXECUTION: "off",
     }),
     stdio: ["ignore", "pipe", "ignore"],
   });

@@ -10,8 +10,9 @@ import { type PacedSandbox, startPacedSandbox } from "../support/paced-sandbox.t
 import { PATIENT } from "../support/service.ts";
 import { isWhole } from "../support/whole.ts";
 
-const TRADES = 3;
-/** Ways to refuse: all with each method in `npm run slow:exhaustive`; otherwise the first with each, the others with one. */
+/** Trades of a test: the second shows what is not asked for again. */
+const TRADES = isWhole ? 3 : 2;
+/** Ways to refuse. */
 const WAYS = [-32601, 403, 410] as const;
 /** Every method the service calls, as listed in docs/mainnet.md. */
 const METHODS = [
@@ -29,11 +30,14 @@ const METHODS = [
   "getRecentPrioritizationFees",
   "getRecentPerformanceSamples",
 ];
-/** Methods that one node refuses beside another: each alone in `npm run slow:exhaustive`, otherwise a few at once. */
-const REFUSED_BESIDE_ANOTHER = isWhole
-  ? METHODS.map((method) => [method])
-  : [0, 1, 2, 3].map((group) => METHODS.filter((_, i) => i % 4 === group));
-const SUBSCRIPTIONS = ["slotSubscribe", "accountSubscribe", "signatureSubscribe"];
+/** What a node refuses in one test: each method alone in `npm run slow:exhaustive`, otherwise several at once, of one service. */
+const inGroups = (methods: readonly string[], groups: number): readonly (readonly string[])[] =>
+  isWhole
+    ? methods.map((method) => [method])
+    : Array.from({ length: groups }, (_, group) => methods.filter((_, i) => i % groups === group));
+const REFUSED_SUBSCRIPTIONS = isWhole
+  ? [["slotSubscribe"], ["accountSubscribe"], ["signatureSubscribe"]]
+  : [["slotSubscribe"], ["accountSubscribe", "signatureSubscribe"]];
 /** Methods that some node must serve for the service to start. */
 const NEEDED_TO_START = [
   "getLatestBlockhash",
@@ -119,22 +123,25 @@ async function serviceOn(onEnd: OnEnd, ...faults: Partial<Faults>[]) {
 }
 
 describe.each(WAYS)("a node that refuses with %i", (refusedWith) => {
-  test.concurrent.for(isWhole || refusedWith === WAYS[0] ? UNNEEDED : UNNEEDED.slice(0, 1))(
-    "%s, without another node, logs at most one line, and trades continue",
-    async (method, { onTestFinished }) => {
-      const { logged, trade, proxies } = await serviceOn(onTestFinished, { refusedMethods: [method], refusedWith });
+  test.concurrent.for(inGroups(UNNEEDED, 1).map((methods) => ({ methods, names: methods.join(" and ") })))(
+    "$names, without another node, logs at most one line each, and trades continue",
+    async ({ methods }, { onTestFinished }) => {
+      const { logged, trade, proxies } = await serviceOn(onTestFinished, { refusedMethods: [...methods], refusedWith });
+      const asked = () => methods.map((method) => proxies[0]!.calls.get(method));
       await trade();
-      const asked = proxies[0]!.calls.get(method);
+      const atFirst = asked();
       for (let i = 1; i < TRADES; i++) await trade();
       // Expiry is not checked while trades land.
-      expect(logged.filter((line) => line.includes(method))).toHaveLength(method === "isBlockhashValid" ? 0 : 1);
-      expect(proxies[0]!.calls.get(method)).toBe(asked);
+      for (const method of methods)
+        expect(logged.filter((line) => line.includes(method))).toHaveLength(method === "isBlockhashValid" ? 0 : 1);
+      expect(asked()).toEqual(atFirst);
     },
   );
+});
 
-  test.concurrent("all methods, beside a node that serves them, logs one line for each method, and trades continue", async ({
-    onTestFinished,
-  }) => {
+test.concurrent.for(isWhole ? WAYS : WAYS.slice(0, 1))(
+  "a node that refuses all methods with %i, beside one that serves them, logs one line for each method, and trades continue",
+  async (refusedWith, { onTestFinished }) => {
     const { logged, trade } = await serviceOn(onTestFinished, { refusedMethods: "all", refusedWith }, {});
     for (let i = 0; i < TRADES; i++) await trade();
     const known = logged.length;
@@ -143,13 +150,17 @@ describe.each(WAYS)("a node that refuses with %i", (refusedWith) => {
     expect(new Set(logged).size, logged.join("\n")).toBe(logged.length);
     for (const method of METHODS.filter((one) => one !== "isBlockhashValid" && one !== "getGenesisHash"))
       expect(logged.filter((line) => line.includes(method)).length, method).toBeLessThanOrEqual(1);
-  });
-});
+  },
+);
 
-test.concurrent.for(REFUSED_BESIDE_ANOTHER.map((methods) => ({ methods, names: methods.join(" and ") })))(
+test.concurrent.for(inGroups(METHODS, 2).map((methods) => ({ methods, names: methods.join(" and ") })))(
   "a node without $names, beside one that serves them, logs one line each, and trades continue",
   async ({ methods }, { onTestFinished }) => {
-    const { logged, trade, proxies, rebroadcasts } = await serviceOn(onTestFinished, { refusedMethods: methods }, {});
+    const { logged, trade, proxies, rebroadcasts } = await serviceOn(
+      onTestFinished,
+      { refusedMethods: [...methods] },
+      {},
+    );
     const asked = () => methods.map((method) => proxies[0]!.calls.get(method) ?? 0);
     await trade();
     const atFirst = asked();
@@ -168,7 +179,7 @@ test.concurrent.for(REFUSED_BESIDE_ANOTHER.map((methods) => ({ methods, names: m
   },
 );
 
-test.concurrent.for(NEEDED_TO_START)(
+test.concurrent.for(isWhole ? NEEDED_TO_START : NEEDED_TO_START.slice(-2))(
   "the service does not start without %s on any node, and says why",
   async (method, { onTestFinished }) => {
     const failure = await serviceOn(onTestFinished, { refusedMethods: [method] }).then(() => "", String);
@@ -176,13 +187,13 @@ test.concurrent.for(NEEDED_TO_START)(
   },
 );
 
-test.concurrent.for(SUBSCRIPTIONS)(
-  "a node that refuses %s logs one or two lines, not one per trade, and trades continue",
-  async (method, { onTestFinished }) => {
-    const { logged, trade } = await serviceOn(onTestFinished, { refusedMethods: [method] });
+test.concurrent.for(REFUSED_SUBSCRIPTIONS.map((methods) => ({ methods, names: methods.join(" and ") })))(
+  "a node that refuses $names logs a line for each and one more at most, not one per trade, and trades continue",
+  async ({ methods }, { onTestFinished }) => {
+    const { logged, trade } = await serviceOn(onTestFinished, { refusedMethods: [...methods] });
     for (let i = 0; i < TRADES; i++) await trade();
-    expect(logged.filter((line) => line.includes(method))).toHaveLength(1);
-    expect(logged.length, logged.join("\n")).toBeLessThanOrEqual(2);
+    for (const method of methods) expect(logged.filter((line) => line.includes(method))).toHaveLength(1);
+    expect(logged.length, logged.join("\n")).toBeLessThanOrEqual(methods.length + 1);
   },
 );
 

@@ -28,16 +28,16 @@ function following(count: number, tree: SlotTree) {
 test("150,000 changes in one slot settle at its root without a throw, and every older version goes", async () => {
   const tree = new SlotTree();
   const { followed, entries, changeAll } = following(CHANGES, tree);
-  for (const slot of [11n, 12n, 13n]) {
+  for (const slot of [11n, 12n]) {
     tree.begin(slot, slot - 1n);
     changeAll(slot);
   }
-  expect(followed.spareVersions()).toBe(2 * CHANGES);
-  tree.rootAt(13n);
+  expect(followed.spareVersions()).toBe(CHANGES);
+  tree.rootAt(12n);
   followed.settle();
   // The rest of it takes turns with other work.
   await expect.poll(() => followed.spareVersions()).toBe(0);
-  expect(entries.every(({ delivered }) => delivered?.slot === 13n)).toBe(true);
+  expect(entries.every(({ delivered }) => delivered?.slot === 12n)).toBe(true);
 });
 
 test("a dead slot with thousands of changes leaves no trace, though it takes turns to undo", async () => {

@@ -14,6 +14,9 @@ import { hostileForms } from "./mutations.ts";
 import { asVersion1 } from "./version-1.ts";
 import { attacksInVersion1, headerAttacks } from "./version-1-attacks.ts";
 
+/** The whole measure lets the chain execute every attack that is only counted; the quick one, every fourth. */
+const EXECUTED_OF = Number(process.env.HONEST_BUILDS ?? 0) >= 10_000 ? 1 : 4;
+
 let builder: Builder;
 let buy: HonestBuild;
 beforeAll(async () => {
@@ -103,7 +106,8 @@ test("every attack is refused in version 1 too, and every attack by its header",
   const honest = await execute(builder.service.rpc, honestV1, buy.wallet, mints);
   expect([honest.error, worseThan(expected, honest)]).toEqual([undefined, undefined]);
   const executed: string[] = [];
-  for (const { name, wire } of attacks) {
+  for (const [i, { name, wire }] of attacks.entries()) {
+    if (i % EXECUTED_OF > 0 && !name.startsWith("SOL to a stranger")) continue;
     const taken = await execute(builder.service.rpc, wire!, buy.wallet, mints).catch(() => undefined);
     if (taken !== undefined && worseThan(expected, taken) !== undefined) executed.push(name);
   }
@@ -120,7 +124,7 @@ test("every form of a changed transaction is refused; what the chain would have 
     names.add(name);
     const known = lookupTables === undefined ? buy : { ...buy, lookupTables };
     expect(refusal(known, { wire }), name).toMatch(/./);
-    if (lookupTables !== undefined) continue;
+    if (lookupTables !== undefined || names.size % EXECUTED_OF > 0) continue;
     const taken = await execute(builder.service.rpc, wire, buy.wallet, mints).catch(() => undefined);
     if (taken !== undefined && worseThan(expected, taken) !== undefined) executable += 1;
   }

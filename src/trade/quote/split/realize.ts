@@ -11,17 +11,7 @@ import type { Intent } from "../../intent.ts";
 import type { Route, RouteStep } from "../route.ts";
 import { leastPassed } from "../shared-state.ts";
 import { impactOf, pathsOfSteps } from "./path-legs.ts";
-
-/** A market of a plan, with its weight among those that trade the same mint: by input for exactIn, by output for exactOut. */
-export interface PlannedStep {
-  readonly hot: HotMarket;
-  readonly inMint: Address;
-  readonly outMint: Address;
-  readonly weight: number;
-}
-
-/** Parts that a weight is rounded to. */
-const WEIGHTS = 1e12;
+import { divideParts, NONE_FIXED, type PlannedStep } from "./plan-parts.ts";
 
 /**
  * The route of a plan, in exact integers: every market quoted as its program would trade, on the state that the markets
@@ -62,12 +52,42 @@ function mixesSol({ inMint, outMint }: Intent, plan: readonly PlannedStep[]): bo
   return arriving.some(({ hot }) => hot.market.nativeSol !== arriving[0]!.hot.market.nativeSol);
 }
 
+/** A market that rounds may leave this part of its input, and so many base units. */
+const LEFT_PART = 1_000_000n;
+const LEFT_UNITS = 2n;
+
+/** Finds the steps; what an entry leaves of its part by rounding goes to the others, so that the sum is the amount asked. */
 function stepsIn(
+  intent: Intent,
+  plan: readonly PlannedStep[],
+  passing: Passing<Address>,
+  clock: ChainClock,
+): RouteStep[] | HotMarket {
+  const fixed = new Map<PlannedStep, bigint>();
+  for (;;) {
+    const found = stepsWith(intent, plan, passing, clock, fixed);
+    if (!("left" in found)) return found;
+    const { left, taken } = found;
+    const hasOthers = plan.some((one) => one.inMint === left.inMint && one !== left && !fixed.has(one));
+    if (fixed.has(left) || !hasOthers) return left.hot;
+    fixed.set(left, taken);
+  }
+}
+
+/** An entry that leaves a little of its part. */
+interface LeftOver {
+  readonly left: PlannedStep;
+  readonly taken: bigint;
+}
+
+/** @param fixed parts of entries that take no more */
+function stepsWith(
   { inMint, outMint, amount }: Intent,
   plan: readonly PlannedStep[],
   { shares, rest }: Passing<Address>,
   clock: ChainClock,
-): RouteStep[] | HotMarket {
+  fixed: ReadonlyMap<PlannedStep, bigint>,
+): RouteStep[] | HotMarket | LeftOver {
   const states = new Map<HotMarket, unknown>();
   const held = new Map<Address, bigint>([[inMint.address, amount]]);
   const parts = new Map<PlannedStep, bigint>();
@@ -75,17 +95,20 @@ function stepsIn(
   for (const [index, planned] of plan.entries()) {
     const { hot, inMint: from, outMint: to } = planned;
     if (!parts.has(planned))
-      divide(
+      divideParts(
         plan.filter((other) => other.inMint === from),
         held.get(from) ?? 0n,
         parts,
+        fixed,
       );
     const part = parts.get(planned)!;
     if (part <= 0n) return hot;
     const state = states.get(hot) ?? hot.state;
     const quote = tryQuote(hot, state, { mode: "exactIn", inMint: from, outMint: to, amount: part, clock });
-    // A market that leaves part of its input would leave the sum short of the amount asked.
-    if (quote === undefined || (plan.length > 1 && quote.inAmount !== part)) return hot;
+    if (quote === undefined || (plan.length > 1 && part - quote.inAmount > LEFT_UNITS + part / LEFT_PART)) return hot;
+    // Of a hub's mint it stays as a remainder; of the input it would leave the sum short of the amount asked.
+    if (plan.length > 1 && quote.inAmount !== part && from === inMint.address)
+      return { left: planned, taken: quote.inAmount };
     if (!moveOthers(plan.slice(index + 1), { hot, quote }, state, states)) return hot;
     const isLast = to === outMint.address;
     const least = minimumOut(quote.outAmount, isLast ? rest : (shares.get(to) ?? 0n));
@@ -136,10 +159,11 @@ function stepsOut(
   for (const planned of plan.toReversed()) {
     const { hot, inMint: from, outMint: to } = planned;
     if (!parts.has(planned))
-      divide(
+      divideParts(
         plan.filter((other) => other.outMint === to),
         needed.get(to) ?? 0n,
         parts,
+        NONE_FIXED,
       );
     const part = parts.get(planned)!;
     if (part <= 0n) return hot;
@@ -173,20 +197,6 @@ function changedByOthers(steps: readonly RouteStep[]): HotMarket | undefined {
       if (later.venue === venue && tryAfter(hot, state, quote, later.state) !== later.state) return later;
   }
   return undefined;
-}
-
-/** Divides an amount by the weights of markets, to the base unit: the heaviest takes what rounding leaves. */
-function divide(group: readonly PlannedStep[], amount: bigint, parts: Map<PlannedStep, bigint>): void {
-  const total = group.reduce((sum, { weight }) => sum + weight, 0);
-  let heaviest = group[0]!;
-  let given = 0n;
-  for (const planned of group) {
-    if (planned.weight > heaviest.weight) heaviest = planned;
-    const part = (amount * BigInt(Math.round((planned.weight / total) * WEIGHTS))) / BigInt(WEIGHTS);
-    parts.set(planned, part);
-    given += part;
-  }
-  parts.set(heaviest, parts.get(heaviest)! + amount - given);
 }
 
 function routeOf(intent: Intent, steps: readonly RouteStep[], { shares, rest }: Passing<Address>): Route {

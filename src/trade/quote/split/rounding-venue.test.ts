@@ -40,3 +40,47 @@ test("a market takes no more than surely arrives of one that rounds after its ch
   const [bought, last] = realized("exactOut").steps;
   expect([bought!.quote.outAmount, last!.quote.inAmount]).toEqual([1_001n, 1_000n]);
 });
+
+/** Trades one for one; of an even amount it leaves a unit, as a purchase with a budget does that buys whole units. */
+const leaving = {
+  id: "leaving",
+  quote: (_: unknown, { mode, inMint, outMint, amount }: Ask) => {
+    const taken = amount % 2n === 0n ? amount - 1n : amount;
+    return { mode, inMint, outMint, inAmount: taken, outAmount: taken, priceImpact: 0 } as Quote;
+  },
+} as unknown as Venue;
+
+const sellOver = (plan: readonly (readonly [Venue, Address, Address, number])[]) => {
+  const intent = {
+    inMint: { address: A },
+    outMint: { address: B },
+    mode: "exactIn",
+    amount: 999n,
+    slippagePpb: 0n,
+  } as Intent;
+  const steps = plan.map(([of, inMint, outMint, weight], index) => ({
+    hot: { ...hotAt(20 + index), venue: of },
+    inMint,
+    outMint,
+    weight,
+  }));
+  return realizePlan(intent, steps, CLOCK) as Route;
+};
+
+test("what an entry leaves of its part goes to another one, and the sum is the amount asked", () => {
+  const route = sellOver([
+    [{ ...venue, leastArriving: undefined } as unknown as Venue, A, B, 1],
+    [leaving, A, B, 1],
+  ]);
+  expect(route.steps.map(({ quote }) => quote.inAmount)).toEqual([500n, 499n]);
+  expect(route.inAmount).toBe(999n);
+});
+
+test("what a market behind a hub leaves of its part by rounding stays as a remainder", () => {
+  const route = sellOver([
+    [venue, A, HUB, 1],
+    [leaving, HUB, B, 1],
+  ]);
+  expect(route.steps[1]!.quote.inAmount).toBe(997n);
+  expect(route.remainders).toEqual([{ mint: HUB, amount: 2n }]);
+});

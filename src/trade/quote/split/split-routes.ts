@@ -7,7 +7,8 @@ import { fillNetwork, pathsOf } from "./flow/fill-network.ts";
 import type { Flow } from "./flow/flow.ts";
 import { limitedChain } from "./limited-chain.ts";
 import type { CurveNetwork, MintCrossing } from "./network.ts";
-import { type PlannedStep, realizePlan } from "./realize.ts";
+import type { PlannedStep } from "./plan-parts.ts";
+import { realizePlan } from "./realize.ts";
 import { bestRateOf, LEAST_SPLIT_GAIN, planOf, type SplitPlan } from "./split-plans.ts";
 
 /** Parts of the input, to divide it between the markets that take part, and the smallest that are moved after. */

@@ -114,19 +114,25 @@ export function sampleNetwork({ addresses, crossings }: SmallTrades, { clock, bu
   const onwardRates = new Float64Array(addresses.length);
   onwardRates[OUTPUT] = 1;
   const pairs: FlowEdge[][] = [];
+  let unsampled = crossings.reduce((sum, { curves }) => sum + curves.length, 0);
   // Markets behind a hub before those that lead to it.
   for (const { from, to, amount, curves } of crossings.toReversed()) {
     const roundSize = roundSizeOf(amount);
     const kept: MarketCurve[] = [];
     let last = 0;
-    for (const { curve, rate } of curves) {
+    for (const [place, { curve, rate }] of curves.entries()) {
       // Worse from its first part on than the best market is for the last part of everything.
       if (isLimited[to] === 0 && rate < last * (1 - TOLERANCE)) break;
-      sampleWhole(curve, roundSize, clock, budget);
+      // As many quotes for each: the last ones are the entries, which matter most.
+      const part = { left: Math.ceil(budget.left / (unsampled - place)) };
+      budget.left -= part.left;
+      sampleWhole(curve, roundSize, clock, part);
+      budget.left += part.left;
       kept.push(curve);
       last = Math.max(last, lastRateOf(curve, amount, roundSize / SMALL_PART));
       if (from !== INPUT && curve.refused <= amount) isLimited[from] = 1;
     }
+    unsampled -= curves.length;
     onwardRates[from] = Math.max(onwardRates[from]!, curves[0]!.rate * onwardRates[to]!);
     const share = amount / LIKELY_PATHS;
     if (kept.length > MOST_OF_A_PAIR) kept.sort((a, b) => b.out(share) - a.out(share)).length = MOST_OF_A_PAIR;

@@ -69,8 +69,8 @@ function quotesOf(hot: HotMarket, { inMint, roundSize, clock }: CurveAsk): SizeQ
 
 /** Quotes the large sizes too, up to the round one; if the market refuses it, the most that it takes, roughly. */
 export function sampleWhole(curve: MarketCurve, roundSize: number, clock: ChainClock, budget: QuoteBudget): void {
-  for (const part of MIDDLE_PARTS) curve.sample(Math.floor(roundSize / part), clock, budget);
   curve.sample(roundSize, clock, budget);
+  for (const part of MIDDLE_PARTS) curve.sample(Math.floor(roundSize / part), clock, budget);
   narrowLimit(curve, LIMIT_STEPS, clock, budget);
 }
 

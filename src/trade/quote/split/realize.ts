@@ -10,8 +10,8 @@ import type { Ask, Quote } from "../../../venues/venue.ts";
 import type { Intent } from "../../intent.ts";
 import type { Route, RouteStep } from "../route.ts";
 import { leastPassed } from "../shared-state.ts";
+import { divideParts, NONE_FIXED, type PlannedStep } from "./flow/plan-parts.ts";
 import { impactOf, pathsOfSteps } from "./path-legs.ts";
-import { divideParts, NONE_FIXED, type PlannedStep } from "./plan-parts.ts";
 
 /**
  * The route of a plan, in exact integers: every market quoted as its program would trade, on the state that the markets

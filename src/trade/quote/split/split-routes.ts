@@ -5,9 +5,9 @@ import type { Intent } from "../../intent.ts";
 import type { Route } from "../route.ts";
 import { fillNetwork, pathsOf } from "./flow/fill-network.ts";
 import type { Flow } from "./flow/flow.ts";
+import type { PlannedStep } from "./flow/plan-parts.ts";
 import { limitedChain } from "./limited-chain.ts";
 import type { CurveNetwork, MintCrossing } from "./network.ts";
-import type { PlannedStep } from "./plan-parts.ts";
 import { realizePlan } from "./realize.ts";
 import { bestRateOf, LEAST_SPLIT_GAIN, planOf, type SplitPlan } from "./split-plans.ts";
 

@@ -1,5 +1,5 @@
-import type { HotMarket } from "../../../market/port.ts";
-import type { Address } from "../../../primitives/address.ts";
+import type { HotMarket } from "../../../../market/port.ts";
+import type { Address } from "../../../../primitives/address.ts";
 
 /** A market of a plan, with its weight among those that trade the same mint: by input for exactIn, by output for exactOut. */
 export interface PlannedStep {

@@ -16,6 +16,8 @@ export type Form = (typeof FORMS)[number];
 /** Of one ask and kind of transaction: whether the best route fits, and what the best one that fits gives. */
 export interface Fit {
   readonly fits: boolean;
+  /** Whether the best route of one path fits, of one to three markets in a row. */
+  readonly singleFits: boolean;
   readonly outAmount: number;
 }
 
@@ -41,18 +43,21 @@ export function fitOf(world: RoutingWorld, asked: RoutedAsk, best: ReturnType<ty
     ...best.routes.filter((one) => pathCount(one) === 1),
   ];
   const tables = tablesOf(world);
+  const [single] = best.routes.filter((one) => pathCount(one) === 1);
   const fitIn = (form: Form): Fit => {
     const settings = { ...ports!.settings, transactionV1: form === "v1" };
     const changed = { ...ports!, settings, lookupTables: () => (form === "tables" ? tables : []) };
     const fitsIn = (route: Route) =>
       measureRoutes(changed, asked.intent, asked.snapshot, [route], form === "v1" ? 1 : 0)[0]!.kind !== "never";
     const [widest] = routes;
-    if (widest === undefined || fitsIn(widest)) return { fits: true, outAmount: Number(widest?.outAmount ?? 0) };
+    const singleFits = single === undefined || fitsIn(single);
+    if (widest === undefined || fitsIn(widest))
+      return { fits: true, singleFits, outAmount: Number(widest?.outAmount ?? 0) };
     const isDivided = form !== "plain" && pathCount(widest) > 1 && best.splits !== undefined;
     const lighter = isDivided ? allAtOnce(fittingDivision("exactIn", best.splits, widest, fitsIn)) : undefined;
     const others = routes.slice(1).filter(fitsIn);
     const outs = [...others, ...(lighter === undefined ? [] : [lighter])].map(({ outAmount }) => Number(outAmount));
-    return { fits: false, outAmount: Math.max(0, ...outs) };
+    return { fits: false, singleFits, outAmount: Math.max(0, ...outs) };
   };
   return { plain: fitIn("plain"), tables: fitIn("tables"), v1: fitIn("v1") };
 }

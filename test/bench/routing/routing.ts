@@ -39,9 +39,17 @@ interface Tally {
   /** Best routes that fit into each kind of transaction, and the gain of the best that does. */
   fits: Record<Form, number>;
   kept: Record<Form, number>;
+  /** Asks in which what fits gives at least these parts of what the best route gives. */
+  nearly: Record<Form, number>;
+  closely: Record<Form, number>;
+  /** Best routes of a single path that fit. */
+  singles: Record<Form, number>;
 }
 
 const COUNTS = ["asks", "ours", "best", "fitting", "bound", "worse", "refused", "micros"] as const;
+const FORM_COUNTS = ["fits", "kept", "nearly", "closely", "singles"] as const;
+const CLOSELY = 0.9999;
+const NEARLY = 0.999;
 const noForms = (): Record<Form, number> => ({ plain: 0, tables: 0, v1: 0 });
 const noTallies = (): Tally[] =>
   SIZES.map(() => ({
@@ -55,6 +63,9 @@ const noTallies = (): Tally[] =>
     micros: 0,
     fits: noForms(),
     kept: noForms(),
+    nearly: noForms(),
+    closely: noForms(),
+    singles: noForms(),
   }));
 
 if (values.part) process.stdout.write(JSON.stringify(runPart(Number(values.asks), Number(values.seed))));
@@ -70,10 +81,7 @@ function runParts(asks: number, seed: number): void {
     for (const [index, tally] of (JSON.parse(done.stdout) as Tally[]).entries()) {
       const sum = sums[index]!;
       for (const key of COUNTS) sum[key] += tally[key];
-      for (const form of FORMS) {
-        sum.fits[form] += tally.fits[form];
-        sum.kept[form] += tally.kept[form];
-      }
+      for (const key of FORM_COUNTS) for (const form of FORMS) sum[key][form] += tally[key][form];
     }
   }
   report(sums);
@@ -103,8 +111,12 @@ function runPart(asks: number, seed: number): readonly Tally[] {
       const ours = Number(route.outAmount);
       const fit = fitOf(world, asked, routes);
       for (const form of FORMS) {
-        if (fit[form].fits) tally.fits[form]++;
-        tally.kept[form] += fit[form].outAmount / single - 1;
+        const { fits, singleFits, outAmount } = fit[form];
+        if (fits) tally.fits[form]++;
+        if (singleFits) tally.singles[form]++;
+        if (outAmount >= ours * CLOSELY) tally.closely[form]++;
+        if (outAmount >= ours * NEARLY) tally.nearly[form]++;
+        tally.kept[form] += outAmount / single - 1;
       }
       tally.fitting += Math.max(fitting, fit.v1.outAmount) / single - 1;
       if (ours < single) tally.worse++;
@@ -134,18 +146,27 @@ function report(tallies: readonly Tally[]): void {
   process.exitCode = broken > 0 ? 1 : 0;
 }
 
-/** How many of the best routes fit into a transaction, and how much of the gain is left where only a narrower one does. */
+/**
+ * How many of the best routes fit into a transaction as they are, and how much of the gain is left where only a lighter one does. Then
+ * beside that: in how many asks what fits gives nearly as much, and how many of the best single paths fit.
+ */
 function reportFits(tallies: readonly Tally[]): void {
-  process.stdout.write(
-    "\nbest routes that fit, and the gain kept   version 0         with tables       version 1         of attainable\n",
-  );
+  const percent = (part: number, all: number) => `${((all === 0 ? 1 : part / all) * 100).toFixed(1)} %`;
+  const line = (title: string, cells: readonly string[]) =>
+    process.stdout.write(`${title.padEnd(40)}  ${cells.map((cell) => cell.padEnd(23)).join("  ")}\n`);
+  const nameOf = (index: number) => `trades of ${SIZES[index]! * 100} %`;
+  process.stdout.write("\n");
+  line("best routes that fit, and the gain kept", ["version 0", "with tables", "version 1", "of attainable"]);
   for (const [index, { asks, refused, ours, fitting, fits, kept }] of tallies.entries()) {
-    const percent = (part: number, all: number) => `${((all === 0 ? 1 : part / all) * 100).toFixed(1)} %`;
-    const cells = FORMS.map((form) =>
-      `${percent(fits[form], asks - refused)}, ${percent(kept[form], ours)}`.padEnd(16),
-    );
-    process.stdout.write(
-      `${`trades of ${SIZES[index]! * 100} %`.padEnd(40)}  ${cells.join("  ")}  ${percent(kept.v1, fitting)}\n`,
-    );
+    const cells = FORMS.map((form) => `${percent(fits[form], asks - refused)}, ${percent(kept[form], ours)}`);
+    line(nameOf(index), [...cells, percent(kept.v1, fitting)]);
+  }
+  process.stdout.write("\n");
+  line("what fits gives >= 99.99 %, >= 99.9 %;", []);
+  line("best single paths that fit", ["version 0", "with tables", "version 1"]);
+  for (const [index, { asks, refused, nearly, closely, singles }] of tallies.entries()) {
+    const share = (of: Record<Form, number>, form: Form) => percent(of[form], asks - refused);
+    const cells = FORMS.map((form) => `${share(closely, form)}, ${share(nearly, form)}; ${share(singles, form)}`);
+    line(nameOf(index), cells);
   }
 }

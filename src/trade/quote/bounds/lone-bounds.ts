@@ -15,11 +15,13 @@ const MOST_PICKED = 16;
  */
 export class LoneBounds {
   /** When they hold; after that, only if all of them last. */
-  readonly #clock: ChainClock;
-  readonly #lasts: boolean;
-  readonly #rates: readonly MarketRate[];
+  #clock: ChainClock;
+  #lasts = true;
+  #rates: readonly MarketRate[];
   /** What each promises, side by side: the rates themselves lie all over memory. */
   readonly #mosts: Float64Array;
+  /** By place: 1 if what it promises holds for the rest of its rate's life. */
+  readonly #lasting: Uint8Array;
   /** Places of the markets; the first `#picked` of them in order, most promising first. */
   readonly #order: number[];
   #picked = 0;
@@ -28,20 +30,31 @@ export class LoneBounds {
     this.#clock = clock;
     this.#rates = rates;
     this.#mosts = new Float64Array(rates.length);
-    this.#order = [];
-    let lasts = true;
-    for (let place = 0; place < rates.length; place++) {
-      const rate = rates[place]!;
-      this.#mosts[place] = rate.mostAt(clock);
-      if (!rate.lasts) lasts = false;
-      this.#order.push(place);
-    }
-    this.#lasts = lasts;
+    this.#lasting = new Uint8Array(rates.length);
+    this.#order = rates.map((_, place) => place);
+    for (let place = 0; place < rates.length; place++) this.#bound(place, clock);
+    this.#lasts = !this.#lasting.includes(0);
   }
 
-  /** True while the rates are kept, if they hold at that time. */
-  holdsAt(clock: ChainClock): boolean {
-    return this.#lasts || isSameMoment(clock, this.#clock);
+  /** Bounds by the next rates of the same series: only markets that have changed are bounded anew, if the other bounds still hold. */
+  renew({ rates }: SmallRates, clock: ChainClock): void {
+    const before = this.#rates;
+    const isHeld = this.#lasts || isSameMoment(clock, this.#clock);
+    if (isHeld && before === rates) return;
+    this.#clock = clock;
+    this.#rates = rates;
+    this.#picked = 0;
+    for (let place = 0; place < rates.length; place++) {
+      this.#order[place] = place;
+      if (!isHeld || before[place] !== rates[place]) this.#bound(place, clock);
+    }
+    this.#lasts = !this.#lasting.includes(0);
+  }
+
+  #bound(place: number, clock: ChainClock): void {
+    const rate = this.#rates[place]!;
+    this.#mosts[place] = rate.mostAt(clock);
+    this.#lasting[place] = rate.lasts ? 1 : 0;
   }
 
   /** The place of the market that comes `rank`-th by promise, from 0. Asked for in order. */
@@ -82,17 +95,20 @@ function byPromise(mosts: Float64Array, a: number, b: number): number {
   return left === right ? a - b : left > right ? -1 : 1;
 }
 
-const boundsByRates = new WeakMap<SmallRates, LoneBounds>();
+const boundsBySeries = new WeakMap<object, LoneBounds>();
 
-/** The bounds of a pair for an exact input of mints without transfer fees; undefined if the amount is too small for them. */
+/**
+ * The bounds of a pair for an exact input of mints without transfer fees, until the next call for the same pair, direction and size;
+ * undefined if the amount is too small for them.
+ */
 export function loneBoundsOf(pair: PairMarkets, { mode, inMint, outMint, amount, clock }: Ask): LoneBounds | undefined {
   const roundSize = roundSizeOf(Number(amount));
   if (roundSize < LEAST_ROUND_SIZE) return undefined;
   const rates = smallRatesOf(pair, { mode, inMint, outMint, roundSize, clock });
-  let bounds = boundsByRates.get(rates);
-  if (bounds === undefined || !bounds.holdsAt(clock)) {
+  let bounds = boundsBySeries.get(rates.series);
+  if (bounds === undefined) {
     bounds = new LoneBounds(rates, clock);
-    boundsByRates.set(rates, bounds);
-  }
+    boundsBySeries.set(rates.series, bounds);
+  } else bounds.renew(rates, clock);
   return bounds;
 }

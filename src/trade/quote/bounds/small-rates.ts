@@ -14,30 +14,37 @@ export class SmallRates {
   readonly markets: readonly HotMarket[];
   /** By place of the market. */
   readonly rates: readonly MarketRate[];
+  /** The same object for as long as rates are taken over from one to the next. */
+  readonly series: object;
+  /** What the rates are, and when they were taken, side by side: the rates themselves lie all over memory. */
+  readonly #values: readonly number[];
+  readonly #slots: readonly number[];
 
   /** @param earlier rates for the same ask, still alive: those of markets that have not changed since are taken over */
   constructor({ markets, line }: PairMarkets, ask: RateAsk, earlier?: SmallRates) {
     const kept = earlier?.markets.length === markets.length ? earlier : undefined;
-    const rates: MarketRate[] = [];
-    let best = 0;
-    let { slot } = ask.clock;
+    const rates = kept === undefined ? [] : kept.rates.slice();
+    const values = kept === undefined ? [] : kept.#values.slice();
+    const slots = kept === undefined ? [] : kept.#slots.slice();
     for (let place = 0; place < markets.length; place++) {
       const hot = markets[place]!;
+      if (kept?.markets[place] === hot) continue;
       const rate =
-        kept?.markets[place] === hot
-          ? kept.rates[place]!
-          : // Without a line nothing can be taken over from earlier states of the pair.
-            line === undefined
-            ? keptRateOf(hot, ask)
-            : new MarketRate(hot, ask, isSame(kept?.markets[place], hot) ? kept!.rates[place] : undefined);
-      if (rate.slot < slot) slot = rate.slot;
-      if (rate.rate > best) best = rate.rate;
-      rates.push(rate);
+        // Without a line nothing can be taken over from earlier states of the pair.
+        line === undefined
+          ? keptRateOf(hot, ask)
+          : new MarketRate(hot, ask, isSame(kept?.markets[place], hot) ? kept!.rates[place] : undefined);
+      rates[place] = rate;
+      values[place] = rate.rate;
+      slots[place] = Number(rate.slot);
     }
     this.markets = markets;
     this.rates = rates;
-    this.slot = slot;
-    this.best = best;
+    this.series = kept?.series ?? {};
+    this.#values = values;
+    this.#slots = slots;
+    this.slot = BigInt(slots.reduce((least, slot) => Math.min(least, slot), Number(ask.clock.slot)));
+    this.best = values.reduce((most, value) => Math.max(most, value), 0);
   }
 }
 

@@ -156,7 +156,7 @@ export async function openTrades(
         turn: async (caller) => (await turns.next(caller, new Promise(() => {})))!,
         pause: () => setImmediate(),
       },
-      searches: new LongSearches(() => setImmediate()),
+      searches: new LongSearches({ pause: () => setImmediate(), networkOf }),
       lookupTables: () => lookupTables.tables(),
       baseFee: () => baseFee.lamports(),
       settings: {

@@ -35,7 +35,7 @@ const QUOTING = {
   lookupTables: () => [],
   baseFee: () => 5_000n,
   worstCases: { turn: async () => () => undefined, pause: async () => undefined },
-  searches: new LongSearches(async () => undefined),
+  searches: new LongSearches({ pause: async () => undefined }),
   settings: { computeUnitMarginPercent: 10, loadedAccountsBytes: 8 << 20, expiryMarginMs: 0, transactionV1: false },
 };
 

@@ -67,7 +67,7 @@ export function memoryPorts(options: {
     lookupTables: () => [],
     baseFee: () => 5_000n,
     worstCases: { turn: async () => () => undefined, pause: async () => undefined },
-    searches: new LongSearches(async () => undefined),
+    searches: new LongSearches({ pause: async () => undefined }),
     nextNonce: () => nonce++ & 0x3fff,
     nextSeed: createRandomTexts(randomFillSync),
     settings: {

@@ -104,7 +104,7 @@ function draftNow(ports: BuildPorts, loaded: LoadedTrade): TradeDraft | Promise<
     if (isFirst) loaded.request.stages?.mark("snapshot");
     isFirst = false;
     return draftTrade(ports, newest, lifetime, ports.nextNonce(), searches);
-  });
+  }, loaded.request.caller);
 }
 
 /** What the wallet lacks to pay for the draft, if anything. @throws TradewireError if it exceeds a limit of the caller */

@@ -13,7 +13,7 @@ function search(name: string, steps: number, log: string[]): () => Steps<string>
 }
 
 test("what ends with its first step ends at once, beside a search that runs", async () => {
-  const searches = new LongSearches(async () => undefined);
+  const searches = new LongSearches({ pause: async () => undefined });
   const log: string[] = [];
   const long = searches.run(search("a", 2, log));
   expect(searches.run(search("b", 0, log))).toBe("b");
@@ -23,7 +23,7 @@ test("what ends with its first step ends at once, beside a search that runs", as
 
 test("long searches run one after another, each anew in its turn, with a pause before each step", async () => {
   const log: string[] = [];
-  const searches = new LongSearches(async () => void log.push("pause"));
+  const searches = new LongSearches({ pause: async () => void log.push("pause") });
   const both = [searches.run(search("a", 2, log)), searches.run(search("b", 1, log))];
   expect(log).toEqual(["a0", "b0"]);
   expect(await Promise.all(both)).toEqual(["a", "b"]);
@@ -31,7 +31,7 @@ test("long searches run one after another, each anew in its turn, with a pause b
 });
 
 test("one that fails holds up nobody, and of too many the last ones search nothing", async () => {
-  const searches = new LongSearches(async () => undefined);
+  const searches = new LongSearches({ pause: async () => undefined });
   const failing = searches.run(function* (): Steps<string> {
     yield;
     throw new Error("no");
@@ -51,4 +51,59 @@ test("one that fails holds up nobody, and of too many the last ones search nothi
   expect(asked.slice(0, 40).filter((one) => !one)).toHaveLength(9);
   // The queue is empty again.
   expect(await searches.run(search("d", 1, []))).toBe("d");
+});
+
+/** Notes its name when it runs in its turn. */
+function noted(name: string, log: string[]): (isAllowed: boolean) => Steps<string> {
+  let starts = 0;
+  return function* (isAllowed) {
+    starts++;
+    if (!isAllowed) return `${name} without`;
+    if (starts > 1) log.push(name);
+    yield;
+    return name;
+  };
+}
+
+const caller = (peer: string, keyId: string) => ({ peer, principal: { keyId } });
+
+test("of a key that takes all places others get theirs, and every second turn", async () => {
+  const log: string[] = [];
+  const searches = new LongSearches({ pause: async () => undefined });
+  const many = Array.from({ length: 40 }, (_, index) =>
+    searches.run(noted("many", log), caller(`192.0.2.${index}`, "many")),
+  );
+  const few = Array.from({ length: 3 }, () => searches.run(noted("few", log), caller("198.51.100.1", "few")));
+  const answers = await Promise.all(many);
+  expect(answers.filter((one) => one === "many")).toHaveLength(32 - few.length);
+  expect(await Promise.all(few)).toEqual(["few", "few", "few"]);
+  expect(log.slice(0, 6)).toEqual(["many", "few", "many", "few", "many", "few"]);
+});
+
+test("an address with many keys is one caller too, by its network", async () => {
+  const log: string[] = [];
+  const searches = new LongSearches({
+    pause: async () => undefined,
+    networkOf: (address) => address.split(":")[0]!,
+  });
+  const many = Array.from({ length: 40 }, (_, index) =>
+    searches.run(noted("many", log), caller(`net:${index}`, `key ${index}`)),
+  );
+  const other = searches.run(noted("other", log), caller("elsewhere", "other"));
+  expect((await Promise.all(many)).filter((one) => one === "many")).toHaveLength(31);
+  expect(await other).toBe("other");
+  expect(log.indexOf("other")).toBeLessThan(2);
+  // Nothing is left of them.
+  const again = Array.from({ length: 32 }, () => searches.run(noted("again", log), caller("net:1", "k")));
+  expect(await Promise.all(again)).toEqual(Array(32).fill("again"));
+});
+
+test("callers with equal shares of all places take none from each other", async () => {
+  const log: string[] = [];
+  const searches = new LongSearches({ pause: async () => undefined });
+  const all = Array.from({ length: 32 }, (_, index) =>
+    searches.run(noted(`${index}`, log), caller(`192.0.2.${index}`, `key ${index}`)),
+  );
+  expect(searches.run(noted("last", log), caller("198.51.100.1", "last"))).toBe("last without");
+  expect(await Promise.all(all)).toEqual(Array.from({ length: 32 }, (_, index) => `${index}`));
 });

@@ -15,7 +15,7 @@ test("a worst case of what must be read first takes no turn while it waits for a
   const markets = { mint: () => new Promise(() => undefined) };
   const ports = {
     markets,
-    searches: new LongSearches(async () => undefined),
+    searches: new LongSearches({ pause: async () => undefined }),
     worstCases: { turn, pause: async () => undefined },
   };
   const request = {

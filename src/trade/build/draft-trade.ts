@@ -9,6 +9,7 @@ import { orderRoutes, pathCount, type Route } from "../quote/route.ts";
 import { routesOf } from "../quote/snapshot.ts";
 import { nearlyFits, rememberedDivision } from "../quote/split/fitting-division.ts";
 import type { Splits } from "../quote/split/split-routes.ts";
+import { capacityOf, VERSION_1_CAPACITY } from "../quote/transaction-capacity.ts";
 import type { LoadedTrade } from "./load-trade.ts";
 import {
   type ComposedMessage,
@@ -34,7 +35,6 @@ export interface DraftPorts extends MessagePorts {
 const BEST_ALONE = 1;
 /** Bytes by which the transactions of one route may differ between wallets: accounts to open, tips. */
 const MOST_WALLETS_DIFFER = 192;
-const VERSION_1 = "version 1";
 
 /** A loaded trade on the best route that fits into a transaction. */
 export interface TradeDraft {
@@ -110,7 +110,7 @@ export function* draftTrade(
     const isFarTooLarge = composed.transactionBytes > MAX_TRANSACTION_SIZE + MOST_WALLETS_DIFFER;
     // In version 1 it is accounts that are too many, however few the paths.
     // One path that does not fit says nothing of divisions: it may have more legs.
-    if (isFarTooLarge && pathCount(route) > 1 && !composed.overUnits && capacity !== VERSION_1) {
+    if (isFarTooLarge && pathCount(route) > 1 && !composed.overUnits && capacity !== VERSION_1_CAPACITY) {
       splits?.neverFits(pathCount(route));
       fitLoss.fitsNobody(composed.route);
     }
@@ -153,12 +153,4 @@ function cheaperThan(
   const opens = route.remainders.length > 0 && assembly.creates.length > 0;
   const fewer = opens ? splits?.narrower(pathCount(route) - 1) : undefined;
   return fewer === undefined ? others : orderRoutes(intent, [fewer, ...others], clock);
-}
-
-/** What decides how much a transaction holds, but for the wallet. */
-function capacityOf(
-  { settings, lookupTables }: DraftPorts,
-  { maxTransactionVersion }: MessageTerms["request"],
-): string {
-  return settings.transactionV1 && maxTransactionVersion === 1 ? VERSION_1 : `${lookupTables().length}`;
 }

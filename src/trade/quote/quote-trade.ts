@@ -12,6 +12,7 @@ import { proofOf } from "./route-proof.ts";
 import { awaitSnapshot, routesOf, type Snapshot, takeSnapshot } from "./snapshot.ts";
 import { nearlyFits, rememberedDivision } from "./split/fitting-division.ts";
 import type { Splits } from "./split/split-routes.ts";
+import { type CapacityPorts, capacityOf } from "./transaction-capacity.ts";
 import { withheldVenues } from "./withheld-venues.ts";
 import { inTurn, type WorstCasePorts, worstCaseOf } from "./worst-case/worst-case.ts";
 
@@ -22,7 +23,7 @@ export type RouteFit =
   | ({ readonly kind: "never" } & Misfit);
 
 /** What the quote story reads; everything answers from memory once warm. */
-export interface QuotePorts {
+export interface QuotePorts extends CapacityPorts {
   readonly markets: Markets;
   readonly head: Pick<ChainHead, "clock">;
   /** Measures the transactions of routes, in order. */
@@ -36,7 +37,6 @@ export interface QuotePorts {
   readonly searches: LongSearches;
   /** Observes the prices of quoted pairs; absent: they are not observed. */
   readonly movements?: Pick<PriceMovements, "note"> | undefined;
-  readonly settings: { readonly transactionV1: boolean };
 }
 
 type QuoteRequest = Parameters<Trades["quote"]>[0];
@@ -94,7 +94,7 @@ function answer(
     const renewed = isFirst ? undefined : takeSnapshot(markets, inMint.address, outMint.address, request.caller);
     isFirst = false;
     return priceTrade(ports, request, intent, renewed ?? snapshot, isAllowed);
-  });
+  }, request.caller);
   const complete = (one: PricedTrade) => (request.worstCase === true ? withWorstCase(ports, request, one) : one.quoted);
   return priced instanceof Promise ? priced.then(complete) : complete(priced);
 }
@@ -160,17 +160,17 @@ async function withWorstCase(
 
 /** The best division that fits, if the best of all takes too many accounts or units. */
 function* lighter(
-  { measureRoutes }: QuotePorts,
-  { maxTransactionVersion }: QuoteRequest,
+  ports: QuotePorts,
+  request: QuoteRequest,
   intent: Intent,
   snapshot: Snapshot,
   splits: Splits,
 ): Steps<readonly Route[]> {
   const { best } = splits;
-  const measure = (route: Route) => measureRoutes(intent, snapshot, [route], maxTransactionVersion)[0]!;
+  const measure = (route: Route) => ports.measureRoutes(intent, snapshot, [route], request.maxTransactionVersion)[0]!;
   const fit = best === undefined ? undefined : measure(best);
   if (best === undefined || fit?.kind !== "never" || !nearlyFits(fit)) return [];
-  const found = yield* rememberedDivision(intent.mode, splits, best, `quote in version ${maxTransactionVersion ?? 0}`, {
+  const found = yield* rememberedDivision(intent.mode, splits, best, `quote in ${capacityOf(ports, request)}`, {
     fits: (route) => measure(route).kind !== "never",
     never: () => true,
   });

@@ -1,0 +1,24 @@
+import type { LookupTable } from "../../solana/message.ts";
+import type { TradeRequest } from "../trade.ts";
+
+/** What decides how much a transaction holds, beside its wallet. */
+export interface CapacityPorts {
+  readonly lookupTables: () => readonly LookupTable[];
+  readonly settings: { readonly transactionV1: boolean };
+}
+
+/** The capacity of version 1: its limit is accounts, whatever the bytes. */
+export const VERSION_1_CAPACITY = "version 1";
+
+/**
+ * Names what decides how much a trade's transaction holds, but for the wallet: trades that share it share what was found to fit. Tables
+ * only grow, so that their number and entries name them. Tips differ by priority: what is found never counts them.
+ */
+export function capacityOf(
+  { settings, lookupTables }: CapacityPorts,
+  { maxTransactionVersion }: Pick<TradeRequest, "maxTransactionVersion">,
+): string {
+  if (settings.transactionV1 && maxTransactionVersion === 1) return VERSION_1_CAPACITY;
+  const tables = lookupTables();
+  return `${tables.length} tables, ${tables.reduce((sum, { entries }) => sum + entries.length, 0)} entries`;
+}

@@ -29,7 +29,11 @@ test("the service runs on the stream: consecutive trades end in their estimates"
   const order = { mint, solAmount: 0.1, slippage: 0.05, priority: "fast" as const };
   await client.buildBuy(order);
   await eventually(() => expect(server.requests.at(-1)?.accounts).toBeDefined());
-  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  const metricOf = async (name: string) => {
+    const metrics = await (await fetch(`${service.app.admin.url}/metrics`)).text();
+    return Number(new RegExp(`^tradewire_${name} (.*)$`, "m").exec(metrics)?.[1]);
+  };
+  await eventually(async () => expect(await metricOf("accounts_streamed")).toBeGreaterThan(5));
   const before = bridge.changes;
   for (let round = 0; round < 3; round++) {
     const built = await client.buildBuy(order);
@@ -38,10 +42,8 @@ test("the service runs on the stream: consecutive trades end in their estimates"
   }
   expect(bridge.changes).toBeGreaterThan(before + 6);
   expect(new Set(server.tokens)).toEqual(new Set(["token"]));
-  const metrics = await (await fetch(`${service.app.admin.url}/metrics`)).text();
-  const metricOf = (name: string) => Number(new RegExp(`^tradewire_${name} (.*)$`, "m").exec(metrics)?.[1]);
-  expect(metricOf("accounts_streamed")).toBeGreaterThan(5);
-  expect(metricOf("state_updates_total")).toBeGreaterThan(6);
-  expect(metricOf("state_gaps_total")).toBe(0);
-  expect(metricOf("state_audit_differences_total")).toBe(0);
+  expect(await metricOf("accounts_streamed")).toBeGreaterThan(5);
+  expect(await metricOf("state_updates_total")).toBeGreaterThan(6);
+  expect(await metricOf("state_gaps_total")).toBe(0);
+  expect(await metricOf("state_audit_differences_total")).toBe(0);
 });

@@ -129,7 +129,8 @@ test("the level of a relay carries its tip, and the relay receives the signed by
 test("tips go to the accounts of a relay in turn", async () => {
   const before = await Promise.all(tipAccounts.map(balance));
   for (let i = 0; i < 6; i++) await trade("faster");
-  await new Promise((resolve) => setTimeout(resolve, 40 * 50));
+  // What is confirmed becomes final.
+  await service.sandbox.passSlots(40);
   const after = await Promise.all(tipAccounts.map(balance));
   const tips = after.map((lamports, i) => lamports - before[i]!);
   expect(tips[0]! + tips[1]!).toBeGreaterThanOrEqual(BigInt(6 * TIP));

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { startSandbox } from "../../src/sandbox/sandbox.ts";
-import { type RpcProxy, startRpcProxy } from "../slow/faults/rpc-proxy.ts";
-import { followPace } from "../slow/validator/chain-pace.ts";
-import { JudgeLedger } from "../slow/validator/ledger.ts";
-import { startTestService, type TestService } from "../support/service.ts";
+import { startSandbox } from "../../../src/sandbox/sandbox.ts";
+import { startTestService, type TestService } from "../../support/service.ts";
+import { type RpcProxy, startRpcProxy } from "../faults/rpc-proxy.ts";
+import { followPace } from "../validator/chain-pace.ts";
+import { JudgeLedger } from "../validator/ledger.ts";
 
 /** Most calls a second, as docs/mainnet.md states them: at rest, while trading, and at rest with live accounts. */
 const MOST = { fresh: 3.5, trading: 10, rested: 4 };

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 /** @returns the script's exit code */
 function run(script: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    const child = spawn("npm", ["run", "--silent", script], { stdio: "inherit" });
+    const child = spawn(process.execPath, ["--run", script], { stdio: "inherit" });
     child.once("error", reject);
     child.once("close", (code) => resolve(code ?? 1));
   });

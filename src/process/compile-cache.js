@@ -1,4 +1,4 @@
-import { enableCompileCache } from "node:module";
+import module from "node:module";
 import { fileURLToPath } from "node:url";
 
 // Loaded before anything else: in JavaScript, since stripping the types of a single file loads a parser that takes longer than
@@ -11,4 +11,41 @@ const FOLDER = fileURLToPath(new URL("../../node_modules/.cache/tradewire", impo
 
 // Workers and threads inherit the environment.
 process.env.NODE_COMPILE_CACHE ??= FOLDER;
-enableCompileCache(process.env.NODE_COMPILE_CACHE);
+module.enableCompileCache(process.env.NODE_COMPILE_CACHE);
+
+/** A relative path to a file in plain characters, which means the same in a URL. */
+const PLAIN_PATH = /^(?:\.\/|(?:\.\.\/)+)(?:[\w@-][\w.@-]*\/)*[\w@-][\w.@-]*\.[jt]s$/;
+
+/**
+ * What a relative import of a file means: the URL that Node finds too, after it has asked the file system for links and
+ * manifests, for each of the thousands of imports of a start. A file that is missing fails when it is read.
+ *
+ * @param {string} specifier
+ * @param {string} parent URL of the importing file, itself free of links
+ * @returns {string | undefined} undefined if Node has to find it
+ */
+export function urlOfRelative(specifier, parent) {
+  const isFile = parent.startsWith("file:///") && !parent.includes("?") && !parent.includes("#");
+  if (!isFile || !PLAIN_PATH.test(specifier)) return undefined;
+  let folder = parent.slice(0, parent.lastIndexOf("/"));
+  let path = specifier.startsWith("./") ? specifier.slice(2) : specifier;
+  for (; path.startsWith("../"); path = path.slice(3)) folder = folder.slice(0, folder.lastIndexOf("/"));
+  // Above the root there is nothing to step up to.
+  return folder.startsWith("file:///") ? `${folder}/${path}` : undefined;
+}
+
+/** By URL: most files are imported by several others. */
+const found = new Map();
+
+module.registerHooks?.({
+  resolve(specifier, context, next) {
+    // `require` looks for files in other ways.
+    const isImport =
+      specifier.startsWith(".") && context.parentURL !== undefined && context.conditions.includes("import");
+    const url = isImport ? urlOfRelative(specifier, context.parentURL) : undefined;
+    if (url === undefined) return next(specifier, context);
+    const known = found.get(url) ?? { url, shortCircuit: true };
+    found.set(url, known);
+    return known;
+  },
+});

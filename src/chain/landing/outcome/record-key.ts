@@ -1,4 +1,4 @@
-import type { TransactionRecord } from "../../port.ts";
+import type { TokenBalanceRecord, TransactionRecord } from "../../port.ts";
 
 /** The lines of a log that say which program failed and why. */
 const FAILURE_LINE = /^Program \w+ failed|Error Code: /;
@@ -18,12 +18,16 @@ export function isCut({ logs }: TransactionRecord): boolean {
  */
 export function recordKey(record: TransactionRecord, withLogs: boolean): string {
   const { slot, error, feeLamports, accounts, preBalances, postBalances } = record;
-  const tokens = [record.preTokenBalances, record.postTokenBalances].map((balances) =>
-    balances
-      .map(({ accountIndex, mint, owner, amount }) => `${accountIndex} ${mint} ${owner ?? ""} ${amount}`)
-      .toSorted(),
-  );
+  const [before, after] = [tokensOf(record.preTokenBalances), tokensOf(record.postTokenBalances)];
   const failure = error === null || !withLogs ? [] : record.logs.filter((line) => FAILURE_LINE.test(line));
-  const compared = [slot, error, feeLamports, accounts, preBalances, postBalances, tokens, failure];
-  return JSON.stringify(compared, (_key, value) => (typeof value === "bigint" ? `${value}n` : value));
+  // Numbers and addresses hold no separators; what a node may write as it likes comes last.
+  return `${slot};${feeLamports};${accounts};${preBalances};${postBalances};${before};${after};${JSON.stringify([error, failure])}`;
+}
+
+/** Token balances in an order of their own: nodes need not list them in the same one. */
+function tokensOf(balances: readonly TokenBalanceRecord[]): string {
+  const texts = balances.map(
+    ({ accountIndex, mint, owner, amount }) => `${accountIndex} ${mint} ${owner ?? ""} ${amount}`,
+  );
+  return `${texts.sort()}`;
 }

@@ -4,6 +4,7 @@
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { flushCompileCache } from "node:module";
 import net from "node:net";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -142,6 +143,8 @@ async function main(plan: Plan): Promise<void> {
   await Promise.all(connections.map((connection) => connection.open()));
   // The server decides the protocol of a connection by what comes first: these are HTTP/1.1 and warm before it counts.
   await sleep(300);
+  // It ends by a signal, which keeps nothing.
+  flushCompileCache();
   process.send!("ready");
   await once(process, "message");
   running = true;

@@ -283,7 +283,7 @@ it("30: a flood of connections stops at the cap", async () => {
   // In turns, so that other work on the machine meets both alike.
   for (let round = 0; round < 4; round++) {
     await edge.coreTimes();
-    calm.add(await (await goodCallers(4_000)).run(), await edge.coreTimes());
+    calm.add(await (await goodCallers(2_000)).run(), await edge.coreTimes());
     const connected = await goodCallers(4_000);
     const flood = await prepareFlood(10_000, 4, 4_000);
     await edge.coreTimes();

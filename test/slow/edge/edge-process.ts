@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
+import { flushCompileCache } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Api } from "../../../src/api/server.ts";
@@ -6,7 +7,7 @@ import type { ApiSettings } from "../../../src/api/settings.ts";
 import { monotonicMs } from "../../../src/primitives/clock.ts";
 import { DEFAULT_API_SETTINGS } from "../../support/api-settings.ts";
 import { createFakeAccounts, createFakeTrades } from "../../support/fake-trades.ts";
-import { type CoreTime, CoreTimes, giveWay, usedMs } from "./core-times.ts";
+import { type CoreTime, CoreTimes, usedMs } from "./core-times.ts";
 
 /** The edge in a process of its own, so that its memory and its event loop are its own. */
 export interface EdgeProcess {
@@ -35,8 +36,6 @@ export interface EdgeOptions {
   readonly submitMs?: number;
   /** Takes note of processor time. */
   readonly watchCore?: boolean;
-  /** Whether the process leaves the processor to all others. */
-  readonly givesWay?: boolean;
 }
 
 const FILE = fileURLToPath(import.meta.url);
@@ -99,9 +98,10 @@ function beBusy(milliseconds: number): void {
 }
 
 async function main(options: EdgeOptions): Promise<void> {
-  if (options.givesWay) giveWay();
   const api = await createEdge(options);
   const { port } = await api.listen();
+  // It ends by a signal, which keeps nothing.
+  flushCompileCache();
   let stallMs = 0;
   let ownStallMs = 0;
   let lastMs = performance.now();

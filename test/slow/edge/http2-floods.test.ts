@@ -1,8 +1,18 @@
+import { once } from "node:events";
+import http2 from "node:http2";
 import net from "node:net";
-import { afterEach, it } from "vitest";
-import { FrameType, frame, HTTP2_PREFACE, settingsFrame } from "../../support/http2-frames.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, expect, it } from "vitest";
+import {
+  FrameType,
+  frame,
+  HTTP2_PREFACE,
+  headersFrame,
+  settingsFrame,
+  windowUpdateFrame,
+} from "../../support/http2-frames.ts";
 import { type EdgeProcess, startEdgeProcess } from "./edge-process.ts";
-import { report } from "./table.ts";
+import { ms, report } from "./table.ts";
 
 let edge: EdgeProcess | undefined;
 afterEach(() => edge?.stop());
@@ -151,4 +161,56 @@ it("28: HTTP/2 floods end only their own connection", async () => {
     `${uncut.length} not cut ${uncut.join(", ")}; memory +${grownMb.toFixed(0)} MB, ${streams} streams left, then ping ${alive}; most processor time: ${dearest.name}, ${dearest.usedMs.toFixed(0)} ms`,
     uncut.length === 0 && grownMb <= 100 && streams === 0 && alive === 200,
   );
+});
+
+it("44: a flood of WINDOW_UPDATE ends its own connection, a busy reader stays", async () => {
+  edge = await startEdgeProcess();
+  const { port } = edge;
+  const socket = net.connect(port, "127.0.0.1");
+  let isClosed = false;
+  socket.on("error", () => {});
+  socket.on("close", () => {
+    isClosed = true;
+  });
+  socket.write(Buffer.concat([HTTP2_PREFACE, settingsFrame({ initialWindowSize: 0 })]));
+  socket.write(headersFrame(1, "GET", "/v1/openapi.json"));
+  const many = Buffer.concat(Array.from({ length: 1_000 }, () => windowUpdateFrame(0, 1)));
+  const startMs = performance.now();
+  let sent = 0;
+  for (; !isClosed && performance.now() - startMs < 10_000; await sleep(10)) {
+    socket.write(many);
+    sent += 1_000;
+  }
+  const cutMs = performance.now() - startMs;
+  const session = http2.connect(`http://127.0.0.1:${port}`);
+  let read = 0;
+  for (let i = 0; i < 150; i++) {
+    const stream = session.request({ ":path": "/v1/openapi.json" });
+    for await (const chunk of stream) read += (chunk as Buffer).length;
+  }
+  const isAlive = !session.destroyed && !session.closed;
+  session.destroy();
+  report(
+    44.1,
+    "WINDOW_UPDATE floods",
+    "cut ≤ 3 s; a client that reads much is not",
+    `cut after ${sent} frames, ${ms(cutMs)}; a reader of ${(read / (1024 * 1024)).toFixed(0)} MB ${isAlive ? "stays" : "was cut"}`,
+    isClosed && cutMs <= 3_000 && isAlive && read > 5 * 1024 * 1024,
+  );
+});
+
+it("44: a quiet stream stays open", async () => {
+  edge = await startEdgeProcess();
+  const session = http2.connect(`http://127.0.0.1:${edge.port}`);
+  const stream = session.request({
+    ":method": "POST",
+    ":path": "/grpc.health.v1.Health/Watch",
+    "content-type": "application/grpc",
+  });
+  stream.end(Buffer.from([0, 0, 0, 0, 0]));
+  await once(stream, "data");
+  await sleep(14_000);
+  const isOpen = !stream.closed && !stream.destroyed;
+  session.destroy();
+  expect(isOpen).toBe(true);
 });

@@ -25,7 +25,8 @@ export async function startServiceProcess(
 ): Promise<ServiceProcess> {
   const port = Number(settings.PORT ?? (await freePort()));
   const adminPort = Number(settings.ADMIN_PORT ?? (await freePort()));
-  const child: ChildProcess = spawn(process.execPath, ["src/process/main.ts", ...argv], {
+  const main = ["--import", "./src/process/compile-cache.js", "src/process/main.ts"];
+  const child: ChildProcess = spawn(process.execPath, [...main, ...argv], {
     env: { PATH: process.env.PATH, ...settings, PORT: `${port}`, ADMIN_PORT: `${adminPort}` },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -1,17 +1,17 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import http2 from "node:http2";
 import net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { afterEach, expect, it } from "vitest";
-import { HTTP2_PREFACE, headersFrame, settingsFrame, windowUpdateFrame } from "../../support/http2-frames.ts";
+import { afterEach, it } from "vitest";
 import { startCallers } from "./caller-process.ts";
 import { type EdgeProcess, startEdgeProcess } from "./edge-process.ts";
 import { Latencies } from "./latencies.ts";
 import { ms, report } from "./table.ts";
 
 const MIB = 1024 * 1024;
+/** Long enough for thirty calls above the 99th percentile. */
+const CALM_MS = 8_000;
 const PING = "GET /v1/ping HTTP/1.1\r\nHost: x\r\n\r\n";
 
 let edge: EdgeProcess;
@@ -24,13 +24,14 @@ interface Attack {
   readonly connections: number;
   readonly streams: number;
   readonly openingMs: number;
-  readonly path: string;
+  /** Each connection asks for them in turn. */
+  readonly paths: readonly string[];
 }
 
 /** Clients that ask over HTTP/2 and never read, in a process of their own. */
-async function prepareAttack({ connections, streams, openingMs, path }: Attack) {
+async function prepareAttack({ connections, streams, openingMs, paths }: Attack) {
   const file = fileURLToPath(new URL("./stalling-process.ts", import.meta.url));
-  const attacker = fork(file, [edge.port, connections, streams, 4, openingMs, path].map(String));
+  const attacker = fork(file, [edge.port, connections, streams, 4, openingMs, ...paths].map(String));
   await once(attacker, "message");
   return {
     open() {
@@ -50,7 +51,7 @@ async function runAttack(attack: Attack) {
   const calm = new Latencies();
   await (await pings(1_000)).run();
   await edge.coreTimes();
-  calm.add(await (await pings(attack.openingMs)).run(), await edge.coreTimes());
+  calm.add(await (await pings(CALM_MS)).run(), await edge.coreTimes());
   const callers = await pings(attack.openingMs);
   const attackers = await prepareAttack(attack);
   let peakBytes = 0;
@@ -77,60 +78,25 @@ async function runAttack(attack: Attack) {
   return { calm, busy, peakBytes, state: { ...state, left: usage.streams }, closedMs };
 }
 
-it.each(["/v1/openapi.json", "/v1/ping", "/v1/nothing"])(
-  "44: clients that never read hold little and not for long, at %s",
-  async (path) => {
+it.each([{ paths: ["/v1/openapi.json"] }, { paths: ["/v1/ping", "/v1/nothing"] }])(
+  "44: clients that never read hold little and not for long, at $paths",
+  async ({ paths }) => {
     edge = await startEdgeProcess({ watchCore: true });
     const { calm, busy, peakBytes, state, closedMs } = await runAttack({
       connections: 2_500,
       streams: 250,
       openingMs: 30_000,
-      path,
+      paths,
     });
     report(
       44,
-      `2,500 connections × 250 streams that are never read, at ${path}`,
+      `2,500 connections × 250 streams that are never read, at ${paths.join(" and ")}`,
       "memory ≤ 512 MB; closed ≤ 12 s after the last; others’ ping p99 ≤ 2× while the machine lets server and callers run",
       `${(peakBytes / MIB).toFixed(0)} MB at most; ${state.refused} streams refused, ${state.reset} closed, ${state.left} left after ${ms(closedMs)}; callers lost ${busy.failed}, ${busy.since(calm)}`,
       peakBytes <= 512 * MIB && state.left === 0 && closedMs <= 12_000 && busy.failed === 0 && busy.isWithin(2, calm),
     );
   },
 );
-
-it("44: a flood of WINDOW_UPDATE ends its own connection, a busy reader stays", async () => {
-  edge = await startEdgeProcess();
-  const socket = net.connect(edge.port, "127.0.0.1");
-  let isClosed = false;
-  socket.on("error", () => {});
-  socket.on("close", () => {
-    isClosed = true;
-  });
-  socket.write(Buffer.concat([HTTP2_PREFACE, settingsFrame({ initialWindowSize: 0 })]));
-  socket.write(headersFrame(1, "GET", "/v1/openapi.json"));
-  const many = Buffer.concat(Array.from({ length: 1_000 }, () => windowUpdateFrame(0, 1)));
-  const startMs = performance.now();
-  let sent = 0;
-  for (; !isClosed && performance.now() - startMs < 10_000; await sleep(10)) {
-    socket.write(many);
-    sent += 1_000;
-  }
-  const cutMs = performance.now() - startMs;
-  const session = http2.connect(`http://127.0.0.1:${edge.port}`);
-  let read = 0;
-  for (let i = 0; i < 150; i++) {
-    const stream = session.request({ ":path": "/v1/openapi.json" });
-    for await (const chunk of stream) read += (chunk as Buffer).length;
-  }
-  const isAlive = !session.destroyed && !session.closed;
-  session.destroy();
-  report(
-    44.1,
-    "WINDOW_UPDATE floods",
-    "cut ≤ 3 s; a client that reads much is not",
-    `cut after ${sent} frames, ${ms(cutMs)}; a reader of ${(read / MIB).toFixed(0)} MB ${isAlive ? "stays" : "was cut"}`,
-    isClosed && cutMs <= 3_000 && isAlive && read > 5 * MIB,
-  );
-});
 
 it("44: clients that pipeline delay nobody", async () => {
   edge = await startEdgeProcess({ watchCore: true });
@@ -170,20 +136,4 @@ it("44: clients that pipeline delay nobody", async () => {
     `${opened} connections opened; longest own stall ${ms(ownStallMs)}; callers lost ${busy.failed}, ${busy.since(calm)}`,
     busy.failed === 0 && busy.isWithin(2, calm) && ownStallMs <= 100,
   );
-});
-
-it("44: a quiet stream stays open", async () => {
-  edge = await startEdgeProcess();
-  const session = http2.connect(`http://127.0.0.1:${edge.port}`);
-  const stream = session.request({
-    ":method": "POST",
-    ":path": "/grpc.health.v1.Health/Watch",
-    "content-type": "application/grpc",
-  });
-  stream.end(Buffer.from([0, 0, 0, 0, 0]));
-  await once(stream, "data");
-  await sleep(14_000);
-  const isOpen = !stream.closed && !stream.destroyed;
-  session.destroy();
-  expect(isOpen).toBe(true);
 });

@@ -1,6 +1,6 @@
 /**
  * HTTP/2 clients that ask and never read, for as long as it runs: the initial window is 0, so that no byte of a body can be
- * sent. Arguments: port, connections, streams of each, from how many addresses, in how many milliseconds, path. Sends "ready",
+ * sent. Arguments: port, connections, streams of each, from how many addresses, in how many milliseconds, paths. Sends "ready",
  * opens them evenly once it receives a message, then sends "done". Every message after that is answered with how many
  * connections are left and how many streams were refused and reset.
  */
@@ -18,7 +18,7 @@ const [port, connections, streams, addresses, durationMs] = process.argv.slice(2
   number,
   number,
 ];
-const path = process.argv[7]!;
+const paths = process.argv.slice(7);
 const REFUSED_STREAM = 7;
 
 let open = 0;
@@ -28,7 +28,7 @@ let reset = 0;
 const opening = Buffer.concat([
   HTTP2_PREFACE,
   settingsFrame({ initialWindowSize: 0 }),
-  ...Array.from({ length: streams }, (_, i) => headersFrame(2 * i + 1, "GET", path)),
+  ...Array.from({ length: streams }, (_, i) => headersFrame(2 * i + 1, "GET", paths[i % paths.length]!)),
 ]);
 
 function connect(at: number): void {

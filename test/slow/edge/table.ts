@@ -2,6 +2,8 @@ import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
+// Processes of the rows keep their compiled code for one another: half of a start, and there are three hundred.
+import "../../../src/process/compile-cache.js";
 
 interface Row {
   readonly number: number;

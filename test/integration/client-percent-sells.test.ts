@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rpcNode } from "../../src/client/node/rpc-node.ts";
 import { TradeError } from "../../src/client/trade-error.ts";
 import type { Tradewire } from "../../src/client/tradewire.ts";
+import { SOL_MINT } from "../../src/solana/programs.ts";
 import { startTestService, type TestService } from "../support/service.ts";
+import { isWhole } from "../support/whole.ts";
 
 let service: TestService;
 
@@ -40,7 +42,7 @@ const codeOf = (promise: Promise<unknown>): Promise<string> =>
 
 describe("selling a share of the balance", () => {
   test("sells exactly that share of the balance on the chain; 100 % also returns the rent", async () => {
-    for (const symbol of ["EMBER", "QRTZ", "MINTS", "LUMEN"]) {
+    for (const symbol of isWhole ? ["EMBER", "QRTZ", "MINTS", "LUMEN"] : ["EMBER", "LUMEN"]) {
       const mint = service.mintOn("raydium_cpmm", symbol);
       const client = await newClient(5);
       const bought = BigInt((await client.buy({ mint, solAmount: 0.2, ...terms })).tradeResult!.outputAmountRaw);
@@ -78,8 +80,10 @@ describe("selling a share of the balance", () => {
 
   test("works on every venue of the world", async () => {
     const client = await newClient(50);
-    for (const { mint, venue, quoteMint } of service.sandbox.world.tokens) {
-      if (quoteMint.toString() !== "So11111111111111111111111111111111111111112") continue;
+    const forSol = service.sandbox.world.tokens.filter(({ quoteMint }) => quoteMint === SOL_MINT);
+    // The fast tests take one token of each venue and token program.
+    const ofEachKind = new Map(forSol.map((token) => [`${token.venue} ${token.program}`, token])).values();
+    for (const { mint, venue } of isWhole ? forSol : ofEachKind) {
       const token = mint.toString();
       await client.buy({ mint: token, solAmount: 0.05, ...terms });
       const sold = await client.sell({ mint: token, sellPercent: 100, ...terms });

@@ -6,7 +6,7 @@ import { askBuilds, startBuilds } from "./builds-bench.ts";
 import { median } from "./measure.ts";
 import type { BuildProbe } from "./probes/build-probes.ts";
 import type { BenchRow } from "./venues.ts";
-import { measureCalls, startCallers, startSpreadServer } from "./wires/wires-bench.ts";
+import { measureCalls, startCallers, startSpreadServer } from "./wires/measured-calls.ts";
 
 /** A tenth of the wallets and mints: two revisions are in memory at once. */
 const SCALE = ["10"];

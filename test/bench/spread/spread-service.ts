@@ -1,6 +1,7 @@
 /**
  * The API on spread traffic: the real edge, keys and builds, on accounts in memory in place of a node. After each build, one
- * account of a random market changes. It answers what it has used; callers get their keys from the file that it names.
+ * account of a random market changes, unless it is asked to leave that out, or the build too. It answers what it has used;
+ * callers get their keys from the file that it names.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,6 +29,15 @@ export interface SpreadFacts {
   readonly mints: readonly string[];
   /** Of each pair, the places of its wallet and its mint. */
   readonly pairs: readonly (readonly [wallet: number, mint: number])[];
+}
+
+/** What calls do from now on: `call` answers with the last build, which leaves what the wire and the gate cost. */
+export type CallWork = "call and build and update" | "call and build" | "call";
+
+/** Asks for what is used so far. */
+export interface UsageQuestion {
+  /** As before, if it is absent. */
+  readonly work?: CallWork | undefined;
 }
 
 /** What the service has used since it started. */
@@ -82,13 +92,19 @@ const facts: SpreadFacts = {
   pairs: world.pairs.map(({ walletIndex, mintIndex }) => [walletIndex, mintIndex]),
 };
 writeFileSync(file, JSON.stringify(facts));
-answerParent({ file, port }, (): Usage => {
+let work: CallWork = "call and build and update";
+let last: ReturnType<Trades["build"]> | undefined;
+answerParent({ file, port }, (question: UsageQuestion): Usage => {
+  work = question.work ?? work;
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return { cpu: cpuMicros(), bytes: heapUsed + arrayBuffers };
 });
 
 function build(request: Parameters<Trades["build"]>[0]): ReturnType<Trades["build"]> {
+  if (work === "call" && last !== undefined) return last;
   const built = buildTrade(world.ports, request);
+  last = built;
+  if (work === "call and build") return built;
   const mint = world.mints[world.random.u32() % world.mints.length]!;
   world.chain.touch(world.marketsOf.get(mint)![0]!);
   return built;

@@ -37,6 +37,8 @@ export interface SandwichPlan {
   readonly attacker: Address;
   /** Sizes drawn against the one that is said to gain the most. */
   readonly drawnSizes: number;
+  /** True if the build at hand refuses an ask that the quoted one takes: it is searched, and not executed. */
+  readonly refuses?: ((state: unknown, ask: Ask) => boolean) | undefined;
 }
 
 /** What is said of a swap; "none": no swap was drawn, "unknown": nothing is said. */
@@ -44,13 +46,13 @@ export type SandwichKind = Sandwich["kind"] | "none" | "unknown";
 
 /** Several of them on one market, with wallets of their own. @returns how many of each kind */
 export function checkSandwiches(
-  plan: Pick<SandwichPlan, "svm" | "venue" | "market" | "random"> & {
+  plan: Pick<SandwichPlan, "svm" | "venue" | "market" | "random" | "refuses"> & {
     /** The pair it was found for; needed if the market account does not name its mints. */
     readonly pair?: MintPair;
     readonly count: number;
   },
 ): Partial<Record<SandwichKind, number>> {
-  const { svm, venue, market, random, count } = plan;
+  const { svm, venue, market, random, count, refuses } = plan;
   const { mints } = readMarket(svm, venue, market, plan.pair).market;
   const [victim, attacker] = [svm.newWallet(FUNDS), svm.newWallet(FUNDS)];
   const pair = { a: mints[0], b: mints[1] };
@@ -59,7 +61,7 @@ export function checkSandwiches(
     const clock = svm.clock();
     const seconds = BigInt(random.pick([0, 1, 40, 700]));
     svm.setClock({ ...clock, slot: clock.slot + 4n * seconds, unixTimestamp: clock.unixTimestamp + seconds });
-    const kind = checkSandwich({ svm, venue, market, pair, random, victim, attacker, drawnSizes: 40 });
+    const kind = checkSandwich({ svm, venue, market, pair, random, victim, attacker, drawnSizes: 40, refuses });
     kinds[kind] = (kinds[kind] ?? 0) + 1;
   }
   expect(kinds.unknown, `${venue.id} ${market}`).toBeUndefined();
@@ -96,9 +98,20 @@ export function checkSandwich(plan: SandwichPlan): SandwichKind {
     expect(gained <= least, `${what}: ${tried} gains ${gained}, said ${said}`).toBe(true);
   }
   checkLargest(plan, drawn);
-  if (found.kind === "profitable") expect(runAround(plan, drawn, found.frontRun), what).toBe(found.taken);
+  if (found.kind === "profitable" && isTaken(plan, asked, found.frontRun))
+    expect(runAround(plan, drawn, found.frontRun), what).toBe(found.taken);
   expect(venue.id).toBe(asked.hot.venue.id);
   return found.kind;
+}
+
+/** True if the build at hand takes a purchase of `size`, and the sale after it. */
+function isTaken({ refuses }: SandwichPlan, asked: Victim, size: bigint): boolean {
+  if (refuses === undefined) return true;
+  const { state, inMint, outMint, hot } = asked;
+  const purchase = exactIn(asked, inMint, outMint, size);
+  if (refuses(state, purchase)) return false;
+  const bought = hot.venue.quote(state, purchase).outAmount;
+  return !refuses(state, exactIn(asked, outMint, inMint, bought));
 }
 
 const exactIn = ({ clock }: Victim, from: Address, to: Address, amount: bigint): Ask => {
@@ -152,6 +165,7 @@ function checkLargest(plan: SandwichPlan, { asked, threshold, what }: Drawn): vo
     [breaks, false],
   ] as const) {
     const { venue } = asked.hot;
+    if (plan.refuses?.(asked.state, exactIn(asked, asked.inMint, asked.outMint, size)) === true) continue;
     let bought: Quote;
     try {
       bought = venue.quote(asked.state, exactIn(asked, asked.inMint, asked.outMint, size));
@@ -247,14 +261,19 @@ interface Drawn {
 }
 
 /** A swap that moves the price by some percent, with a bound of one to five. */
-function draw({ svm, venue, market: address, pair, random }: SandwichPlan, forwards: boolean): Drawn | undefined {
+function draw(
+  { svm, venue, market: address, pair, random, refuses }: SandwichPlan,
+  forwards: boolean,
+): Drawn | undefined {
   const { market, state } = readMarket(svm, venue, address, pair);
   const [inMint, outMint] = forwards ? [pair.b, pair.a] : [pair.a, pair.b];
   const mode: SwapMode = random.chance(0.5) ? "exactIn" : "exactOut";
   const clock = svm.clock();
   const quoted = (amount: bigint, wanted: SwapMode) => {
+    const ask: Ask = { mode: wanted, inMint, outMint, amount, clock };
+    if (refuses?.(state, ask) === true) return undefined;
     try {
-      return venue.quote(state, { mode: wanted, inMint, outMint, amount, clock });
+      return venue.quote(state, ask);
     } catch {
       return undefined;
     }

@@ -55,6 +55,8 @@ export interface Ask {
   readonly amount: bigint;
   /** The clock at which the trade is expected to run; fees may depend on its time or epoch. */
   readonly clock: ChainClock;
+  /** True if no more than the amounts counts, as for bounds: the quote's `priceImpact` may be 0. */
+  readonly amountsOnly?: boolean;
 }
 
 /** The amounts of a trade as the program would execute it now, to the base unit. */

@@ -222,7 +222,7 @@ function reachOf(hot: HotMarket, ask: Ask, step: number): Reach {
 /** The better of now and of the end of a bound's lifetime, and whether both are the same. */
 function worthsAround(hot: HotMarket, ask: Ask, step: number, side: "below" | "above") {
   const { slot, epoch, unixTimestamp } = ask.clock;
-  const now = { ...ask, amount: 1n << BigInt(step * SIZE_STEP_BITS) };
+  const now = { ...ask, amount: 1n << BigInt(step * SIZE_STEP_BITS), amountsOnly: true };
   const then = { slot: slot + BOUND_LIFE_SLOTS, epoch, unixTimestamp: unixTimestamp + BOUND_LIFE_SECONDS };
   const a = worthOf(hot, now, side);
   // Zero and the infinities stand for refusals, which may end with time.

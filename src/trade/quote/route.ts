@@ -171,7 +171,8 @@ function isTaxed({ inMint, outMint }: Intent): boolean {
 }
 
 function askOf(intent: Intent, inMint: Address, outMint: Address, amount: bigint, clock: ChainClock): Ask {
-  return { mode: intent.mode, inMint, outMint, amount, clock };
+  // In the shape of the asks for bounds: venues read those as fast as these.
+  return { mode: intent.mode, inMint, outMint, amount, clock, amountsOnly: false };
 }
 
 function directRoute(intent: Intent, { hot, quote }: Candidate): Route {

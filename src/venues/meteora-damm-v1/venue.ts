@@ -216,7 +216,7 @@ function quote(state: DammV1State, ask: Ask): Quote<DammV1QuoteFill> {
     outMint: ask.outMint,
     inAmount: fill.input,
     outAmount: fill.output,
-    priceImpact: dammV1Impact(bench, fill),
+    priceImpact: ask.amountsOnly ? 0 : dammV1Impact(bench, fill),
     fill: { from, checkedOut: fill.checkedOut, computeUnits: unitsOf(bench, fill), moved: fill.moved },
   };
 }

@@ -168,9 +168,11 @@ function quote(state: DammV2State, ask: Ask): Quote<DammV2QuoteFill> {
     outMint: ask.outMint,
     inAmount,
     outAmount,
-    priceImpact: aToB
-      ? priceImpact(fill.netIn, fill.grossOut, numerator, denominator)
-      : priceImpact(fill.netIn, fill.grossOut, denominator, numerator),
+    priceImpact: ask.amountsOnly
+      ? 0
+      : aToB
+        ? priceImpact(fill.netIn, fill.grossOut, numerator, denominator)
+        : priceImpact(fill.netIn, fill.grossOut, denominator, numerator),
     fill: {
       watched,
       computeUnits: unitsOf(state, aToB, ask, fill, moment),

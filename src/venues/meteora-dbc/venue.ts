@@ -158,9 +158,11 @@ function quote(state: DbcState, ask: Ask): Quote<DbcQuoteFill> {
     outMint: ask.outMint,
     inAmount: fill.input,
     outAmount: fill.output,
-    priceImpact: selling
-      ? priceImpact(fill.netIn, fill.grossOut, mid, one)
-      : priceImpact(fill.netIn, fill.grossOut, one, mid),
+    priceImpact: ask.amountsOnly
+      ? 0
+      : selling
+        ? priceImpact(fill.netIn, fill.grossOut, mid, one)
+        : priceImpact(fill.netIn, fill.grossOut, one, mid),
     fill: {
       watched: config.eagerFirstSwap || (config.baseFee.kind === "rateLimiter" && !selling),
       computeUnits: unitsOf(state, selling, exactIn, fill, moment),

@@ -163,9 +163,11 @@ function quote(state: DlmmState, ask: Ask, mostArrays = ARRAYS_PER_TRADE): Quote
     outMint: ask.outMint,
     inAmount,
     outAmount,
-    priceImpact: xToY
-      ? priceImpact(fill.netIn, fill.grossOut, state.activePrice, Q64_ONE)
-      : priceImpact(fill.netIn, fill.grossOut, Q64_ONE, state.activePrice),
+    priceImpact: ask.amountsOnly
+      ? 0
+      : xToY
+        ? priceImpact(fill.netIn, fill.grossOut, state.activePrice, Q64_ONE)
+        : priceImpact(fill.netIn, fill.grossOut, Q64_ONE, state.activePrice),
     fill: {
       used: fill.arrays,
       endsIn: fill.endsIn,

@@ -132,14 +132,13 @@ function quote(state: WhirlpoolState, ask: Ask): Quote<WhirlpoolQuoteFill> {
   assertReserve(market, state.reserves[aToB ? 1 : 0], fill.output);
   const planned = plan(state, fill, aToB, exactIn);
   if (planned.computeUnits > MAX_SWAP_UNITS) throw outOfReach(market);
-  const [midNumerator, midDenominator] = midPrice(curve.sqrtPrice, aToB);
   return {
     mode: ask.mode,
     inMint: ask.inMint,
     outMint: ask.outMint,
     inAmount,
     outAmount,
-    priceImpact: priceImpact(fill.netIn, fill.output, midNumerator, midDenominator),
+    priceImpact: ask.amountsOnly ? 0 : priceImpact(fill.netIn, fill.output, ...midPrice(curve.sqrtPrice, aToB)),
     fill: planned,
   };
 }

@@ -110,7 +110,7 @@ function quoteBuy({ market, curve, side }: PumpFunState, ask: Ask): Quote<PumpFu
     outMint,
     inAmount: trade.quote,
     outAmount: trade.tokens,
-    priceImpact: priceImpact(trade.net, trade.tokens, side.tokens, side.quote),
+    priceImpact: ask.amountsOnly ? 0 : priceImpact(trade.net, trade.tokens, side.tokens, side.quote),
     fill: {
       instruction: mode === "exactIn" ? "buyWithBudget" : "buy",
       amount,
@@ -132,7 +132,7 @@ function quoteSell({ market, curve, side }: PumpFunState, ask: Ask): Quote<PumpF
     outMint,
     inAmount: trade.tokens,
     outAmount: trade.quote,
-    priceImpact: priceImpact(trade.tokens, trade.net, side.quote, side.tokens),
+    priceImpact: ask.amountsOnly ? 0 : priceImpact(trade.tokens, trade.net, side.quote, side.tokens),
     fill: { instruction: "sell", amount: trade.tokens, askedOut: amount },
   };
 }

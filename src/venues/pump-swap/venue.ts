@@ -103,7 +103,10 @@ function quote(state: PumpSwapState, ask: Ask): Quote<PumpSwapFill> {
   return buying ? quoteBuy(state, ask) : quoteSell(state, ask);
 }
 
-function quoteBuy({ market, side }: PumpSwapState, { mode, inMint, outMint, amount }: Ask): Quote<PumpSwapFill> {
+function quoteBuy(
+  { market, side }: PumpSwapState,
+  { mode, inMint, outMint, amount, amountsOnly }: Ask,
+): Quote<PumpSwapFill> {
   const trade = mode === "exactIn" ? buyWithBudget(amount, side) : buyFromPool(amount, side);
   if (trade === undefined || trade.quote > U64_MAX || trade.tokens > U64_MAX) throw tooLarge(market);
   if (trade.tokens === 0n) throw tooSmall();
@@ -113,12 +116,12 @@ function quoteBuy({ market, side }: PumpSwapState, { mode, inMint, outMint, amou
     outMint,
     inAmount: trade.quote,
     outAmount: trade.tokens,
-    priceImpact: priceImpact(trade.net, trade.tokens, side.tokens, side.quote),
+    priceImpact: amountsOnly ? 0 : priceImpact(trade.net, trade.tokens, side.tokens, side.quote),
     fill: { instruction: mode === "exactIn" ? "buyWithBudget" : "buy", amount, askedOut: 0n },
   };
 }
 
-function quoteSell(state: PumpSwapState, { mode, inMint, outMint, amount }: Ask): Quote<PumpSwapFill> {
+function quoteSell(state: PumpSwapState, { mode, inMint, outMint, amount, amountsOnly }: Ask): Quote<PumpSwapFill> {
   const { market, side, payable } = state;
   const trade = mode === "exactIn" ? sellTokens(amount, side) : sellForQuote(amount, side);
   if (trade === undefined || paidByVault(trade, side) > payable || trade.tokens > U64_MAX) throw tooLarge(market);
@@ -129,7 +132,7 @@ function quoteSell(state: PumpSwapState, { mode, inMint, outMint, amount }: Ask)
     outMint,
     inAmount: trade.tokens,
     outAmount: trade.quote,
-    priceImpact: priceImpact(trade.tokens, trade.net, side.quote, side.tokens),
+    priceImpact: amountsOnly ? 0 : priceImpact(trade.tokens, trade.net, side.quote, side.tokens),
     fill: { instruction: "sell", amount: trade.tokens, askedOut: amount },
   };
 }

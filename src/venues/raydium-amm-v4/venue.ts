@@ -136,7 +136,7 @@ function quote({ market, pool, mints, sides }: AmmV4State, ask: Ask): Quote<AmmV
     outMint: ask.outMint,
     inAmount: fill.input,
     outAmount: fill.output,
-    priceImpact: priceImpact(fill.netIn, fill.output, side.reserveOut, side.reserveIn),
+    priceImpact: ask.amountsOnly ? 0 : priceImpact(fill.netIn, fill.output, side.reserveOut, side.reserveIn),
     fill: null,
   };
 }

@@ -140,14 +140,13 @@ function quote(state: ClmmState, ask: Ask, named?: readonly Address[]): Quote<Cl
   assertReserve(market, state.reserves[zeroForOne ? 1 : 0], fill.output);
   const planned = plan(state, fill, zeroForOne, exactIn);
   if (planned.computeUnits > MAX_SWAP_UNITS) throw outOfReach(market);
-  const [midNumerator, midDenominator] = midPrice(curve.sqrtPrice, zeroForOne);
   return {
     mode: ask.mode,
     inMint: ask.inMint,
     outMint: ask.outMint,
     inAmount,
     outAmount,
-    priceImpact: priceImpact(fill.netIn, fill.grossOut, midNumerator, midDenominator),
+    priceImpact: ask.amountsOnly ? 0 : priceImpact(fill.netIn, fill.grossOut, ...midPrice(curve.sqrtPrice, zeroForOne)),
     fill: planned,
   };
 }

@@ -179,7 +179,7 @@ function quote(state: CpmmState, ask: Ask): Quote<CpmmQuoteFill> {
     outMint: ask.outMint,
     inAmount,
     outAmount,
-    priceImpact: priceImpact(fill.netIn, fill.grossOut, side.reserveOut, side.reserveIn),
+    priceImpact: ask.amountsOnly ? 0 : priceImpact(fill.netIn, fill.grossOut, side.reserveOut, side.reserveIn),
     fill: { zeroForOne },
   };
 }

@@ -177,9 +177,11 @@ function quote({ market, status, curve, mints, reserves }: LaunchlabState, ask: 
     outMint: ask.outMint,
     inAmount,
     outAmount,
-    priceImpact: buying
-      ? priceImpact(fill.netIn, fill.grossOut, denominator, numerator)
-      : priceImpact(fill.netIn, fill.grossOut, numerator, denominator),
+    priceImpact: ask.amountsOnly
+      ? 0
+      : buying
+        ? priceImpact(fill.netIn, fill.grossOut, denominator, numerator)
+        : priceImpact(fill.netIn, fill.grossOut, numerator, denominator),
     fill: { buying },
   };
 }

@@ -176,7 +176,8 @@ function mostForWhole(hot: HotMarket, ask: RateAsk): number {
 
 function quoteOf(hot: HotMarket, { inMint, outMint }: RateAsk, size: number, clock: ChainClock): SizeQuote {
   try {
-    const quote = hot.venue.quote(hot.state, { mode: "exactIn", inMint, outMint, amount: BigInt(size), clock });
+    const amount = BigInt(size);
+    const quote = hot.venue.quote(hot.state, { mode: "exactIn", inMint, outMint, amount, clock, amountsOnly: true });
     return { in: Number(quote.inAmount), out: Number(quote.outAmount) };
   } catch (error) {
     if (error instanceof TradewireError) return error.code === "VALIDATION_ERROR" ? "too small" : "refused";

@@ -95,7 +95,7 @@ export class MarketCurve {
   #ask(size: number, clock: Ask["clock"]): SizeQuote {
     const { hot, inMint, outMint } = this;
     try {
-      const ask = { mode: "exactIn", inMint, outMint, amount: BigInt(size), clock } as const;
+      const ask = { mode: "exactIn", inMint, outMint, amount: BigInt(size), clock, amountsOnly: true } as const;
       const { inAmount, outAmount } = hot.venue.quote(hot.state, ask);
       return { in: Number(inAmount), out: Number(outAmount) };
     } catch {

@@ -6,6 +6,9 @@ import { type Candidate, compareCandidates, rankMarkets } from "../../src/trade/
 import { venues } from "../../src/venues/registry.ts";
 import type { Ask, SwapMode } from "../../src/venues/venue.ts";
 import { readSampleMarkets } from "../support/sample-markets.ts";
+import { isWhole } from "../support/whole.ts";
+
+const ROUNDS = isWhole ? 600 : 200;
 
 const { mint, clock, markets } = readSampleMarkets();
 const hot = markets.map((one) => one.hot);
@@ -30,7 +33,7 @@ describe("many markets of one mint, on every venue", () => {
   it("chooses the market that an exhaustive search chooses", () => {
     const random = createRandom(3);
     const pair = { markets: hot, faults: [], searched: [] };
-    for (let round = 0; round < 600; round++) {
+    for (let round = 0; round < ROUNDS; round++) {
       const [inMint, outMint] = random.chance(0.5) ? [SOL_MINT, mint] : [mint, SOL_MINT];
       const mode: SwapMode = random.chance(0.5) ? "exactIn" : "exactOut";
       const ask: Ask = { mode, inMint, outMint, amount: random.magnitude(20_000_000_000_000n), clock };

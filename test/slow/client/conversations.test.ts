@@ -5,7 +5,7 @@ import type { HonestBuild } from "./honest-builds.ts";
 import { buildSample, sampleVenues } from "./sample-builds.ts";
 
 /** The whole measure is 10 000 conversations, run by `npm run slow:client`. */
-const COUNT = Number(process.env.CONVERSATIONS ?? 400);
+const COUNT = Number(process.env.CONVERSATIONS ?? 200);
 
 afterEach(() => {
   vi.useRealTimers();

@@ -17,11 +17,11 @@ let endpoint: FakeEndpoint;
 let subscriptions: FakeSubscriptions;
 let head: LiveChainHead | undefined;
 
-function clockAccount() {
+function clockAccount({ at = BigInt(slot), laterBy = 0n } = {}) {
   const data = Buffer.alloc(40);
-  data.writeBigUInt64LE(BigInt(slot), 0);
+  data.writeBigUInt64LE(at, 0);
   data.writeBigUInt64LE(3n, 16);
-  data.writeBigInt64LE(1_795_000_000n, 32);
+  data.writeBigInt64LE(1_795_000_000n + laterBy, 32);
   const owner = "Sysvar1111111111111111111111111111111111111";
   return { lamports: 1, owner, data: [data.toString("base64"), "base64"], executable: false };
 }
@@ -298,6 +298,51 @@ test.each([{ height: 200 }, { height: -200 }])(
     expect(started.lifetime().slot).toBeGreaterThan(BigInt(slot - 4));
   },
 );
+
+const clockSaying = (lie: Parameters<typeof clockAccount>[0]) => () => ({
+  context: { slot },
+  value: [clockAccount(lie)],
+});
+
+test.each([{ at: 1n << 60n }, { at: 1n }, { laterBy: 3_600n }, { laterBy: -3_600n }, { laterBy: 1n << 61n }])(
+  "a clock that one of two or three nodes makes up, %o, is passed over and leaves nothing behind",
+  async (lie) => {
+    const [b, c] = [truthful(), truthful()];
+    for (const nodes of [
+      [endpoint, b],
+      [b, endpoint],
+      [b, endpoint, c],
+    ]) {
+      const started = await startWith(...nodes);
+      const honest = endpoint.methods.getMultipleAccounts!;
+      endpoint.methods.getMultipleAccounts = clockSaying(lie);
+      for (let i = 0; i < 40; i++) {
+        await run(1, 400);
+        const { slot: at, unixTimestamp } = started.clock();
+        expect([slot - Number(at) < 5, unixTimestamp]).toEqual([true, 1_795_000_000n]);
+      }
+      endpoint.methods.getMultipleAccounts = honest;
+      started.close();
+    }
+  },
+);
+
+test("a clock from the future that the only node names once leaves the next one true", async () => {
+  const started = await start();
+  await run(4, 400);
+  const honest = endpoint.methods.getMultipleAccounts!;
+  endpoint.methods.getMultipleAccounts = clockSaying({ at: 1n << 60n });
+  await run(1, 400);
+  endpoint.methods.getMultipleAccounts = honest;
+  await run(4, 400);
+  expect(started.clock().slot).toBeGreaterThan(BigInt(slot - 4));
+});
+
+test("a chain whose time differs from the wall clock by years is believed by two nodes", async () => {
+  const started = await startWith(endpoint, truthful());
+  await run(10, 400);
+  expect(started.clock().unixTimestamp).toBe(1_795_000_000n);
+});
 
 test("an impossible slot is rejected, and later ones are accepted", async () => {
   const started = await start();

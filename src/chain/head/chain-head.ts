@@ -7,11 +7,19 @@ import type { ChainHead, Lifetime } from "../port.ts";
 import { NodeError } from "../rpc/node-error.ts";
 import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
-import { asContext, asInteger } from "../rpc/rpc-values.ts";
+import { asInteger } from "../rpc/rpc-values.ts";
 import type { Subscriptions } from "../rpc/subscriptions.ts";
+import { ChainTime } from "./chain-time.ts";
 import { FeatureGates } from "./feature-gates.ts";
 import { GenesisWatch } from "./genesis-watch.ts";
-import { decodeClock, decodeHeight, decodeLifetime, decodeSlotMs, type SlotHeight } from "./head-answers.ts";
+import {
+  type ClockAnswer,
+  decodeClock,
+  decodeHeight,
+  decodeLifetime,
+  decodeSlotMs,
+  type SlotHeight,
+} from "./head-answers.ts";
 import { MAX_LAG_SLOTS, NewestSlot } from "./newest-slot.ts";
 import { RentRates } from "./rent-rates.ts";
 import { repeat } from "./repeat.ts";
@@ -120,6 +128,7 @@ class FollowedChainHead implements LiveChainHead {
   readonly #rent: RentRates;
   readonly #features: FeatureGates;
   readonly #genesis: GenesisWatch;
+  readonly #time: ChainTime;
   readonly #unfollowed = new UnfollowedSlot();
   readonly #stops: (() => void)[] = [];
   #genesisHash = "";
@@ -159,6 +168,7 @@ class FollowedChainHead implements LiveChainHead {
     this.#rent = new RentRates(options.trusted);
     this.#features = new FeatureGates(options.pool);
     this.#genesis = new GenesisWatch(options);
+    this.#time = new ChainTime({ ...options, wallMs: this.#wallMs });
   }
 
   async start(): Promise<void> {
@@ -272,9 +282,11 @@ class FollowedChainHead implements LiveChainHead {
 
   /** Finds the head from all endpoints together: the median of their answers. */
   async #locate(): Promise<void> {
+    const timed = this.#time.refresh();
     const settled = await Promise.allSettled(
       this.#pool.endpoints.map((endpoint) => fetchConsistentLifetime(this.#pool, endpoint, this.#blockhashBlocks)),
     );
+    await timed;
     const found = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
     if (found.length === 0) throw settled.find((one) => one.status === "rejected")?.reason;
     this.#newest.reset(median(found.map(({ lifetime }) => lifetime.slot)));
@@ -306,7 +318,7 @@ class FollowedChainHead implements LiveChainHead {
   }
 
   async #refreshSlow(): Promise<void> {
-    await Promise.all([this.#refreshHeight(), this.#rent.refresh(this.#pool)]);
+    await Promise.all([this.#refreshHeight(), this.#rent.refresh(this.#pool), this.#time.refresh()]);
   }
 
   /** @param known slot of the blockhash that a newer one replaces */
@@ -341,7 +353,7 @@ class FollowedChainHead implements LiveChainHead {
     const params = [[CLOCK_SYSVAR.toString()], { encoding: "base64", ...PROCESSED }];
     const result = await this.#pool.read("getMultipleAccounts", params, {
       startAt: this.#standstills,
-      isWrong: (answer) => this.#newest.isOff(asContext(answer, "the clock").slot),
+      isWrong: (answer) => this.#isWrongClock(decodeClock(answer)),
     });
     const { readAt, clock } = decodeClock(result);
     this.#newest.noteBegun(readAt);
@@ -356,6 +368,13 @@ class FollowedChainHead implements LiveChainHead {
     }
     this.#clock = clock;
     this.#clockAtMs = askedAtMs;
+  }
+
+  /** A clock is that of the slot it was read at, or of one shortly before; of one that brings nothing new the time does not matter. */
+  #isWrongClock({ readAt, clock }: ClockAnswer): boolean {
+    if (this.#newest.isOff(readAt) || clock.slot > readAt || clock.slot + MAX_LAG_SLOTS < readAt) return true;
+    const isNew = this.#clock === undefined || clock.slot > this.#clock.slot;
+    return isNew && this.#time.isOff(clock);
   }
 
   /** Takes back a newest slot that the chain has not reached, and a blockhash from there: one node's word moved it. */

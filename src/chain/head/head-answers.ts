@@ -12,6 +12,12 @@ export interface SlotHeight {
   readonly height: bigint;
 }
 
+/** The chain's clock, and the slot it was read at. */
+export interface ClockAnswer {
+  readonly readAt: bigint;
+  readonly clock: ChainClock;
+}
+
 const CLOCK_BYTES = 40;
 
 /** Decodes getLatestBlockhash. @throws TradewireError UPSTREAM_ERROR */
@@ -31,7 +37,7 @@ export function decodeHeight(result: unknown): SlotHeight {
 }
 
 /** Decodes getMultipleAccounts of the clock sysvar alone, and the slot it was read at. @throws TradewireError UPSTREAM_ERROR */
-export function decodeClock(result: unknown): { readonly readAt: bigint; readonly clock: ChainClock } {
+export function decodeClock(result: unknown): ClockAnswer {
   const { slot, value } = asContext(result, "the clock");
   const account = asAccount(CLOCK_SYSVAR, asList(value, "the clock")[0] ?? null, slot);
   if (account === null || account.data.length < CLOCK_BYTES)

@@ -14,6 +14,8 @@ interface BroadcastsOptions {
   readonly warn: (message: string) => void;
   /** Slots between broadcasts of the same transaction. */
   readonly rebroadcastSlots: number;
+  /** The round of status reads that is pending, if any: its answer may make a repetition needless. */
+  readonly pendingRound: () => number | undefined;
 }
 
 /** How often due transactions are looked for. Milliseconds. */
@@ -29,6 +31,9 @@ const MIN_PERIOD_MS = 100;
 export class Broadcasts {
   readonly #options: BroadcastsOptions;
   #timer: NodeJS.Timeout | undefined;
+  /** The round of status reads that was pending last, and since when (monotonic milliseconds). */
+  #round: number | undefined;
+  #roundSinceMs = 0;
   #isShedding = false;
   #repeated = 0;
   #shed = 0;
@@ -65,16 +70,21 @@ export class Broadcasts {
   }
 
   #scheduleRetry(transaction: PendingTransaction): void {
-    const { head, monotonicMs, random, rebroadcastSlots } = this.#options;
-    const periodMs = Math.max(MIN_PERIOD_MS, rebroadcastSlots * head.slotMs());
-    transaction.retryAtMs = monotonicMs() + periodMs * (0.75 + random() / 2);
+    const { monotonicMs, random } = this.#options;
+    transaction.retryAtMs = monotonicMs() + this.#periodMs() * (0.75 + random() / 2);
+  }
+
+  #periodMs(): number {
+    return Math.max(MIN_PERIOD_MS, this.#options.rebroadcastSlots * this.#options.head.slotMs());
   }
 
   #retryDue(): void {
     const { pending, head, monotonicMs, warn } = this.#options;
     const atMs = monotonicMs();
+    // Rounds may follow one another without a pause: none is late by more than a period.
+    const latestMs = this.#awaitsRound(atMs) ? atMs - this.#periodMs() : atMs;
     const isDue = (one: PendingTransaction) =>
-      one.retryAtMs <= atMs && !one.sighting.stands(atMs, head.slotMs()) && this.#canLand(one);
+      one.retryAtMs <= latestMs && !one.sighting.stands(atMs, head.slotMs()) && this.#canLand(one);
     const due = [...pending.values()].filter(isDue);
     if (due.length === 0) return;
     let shed = 0;
@@ -87,6 +97,16 @@ export class Broadcasts {
       warn("More rebroadcasts are due than the senders' rate limits allow: the most repeated transactions wait.");
     this.#isShedding = shed > 0;
     this.#shed += shed;
+  }
+
+  /** True while statuses are being read, though for no longer than a period of each round. */
+  #awaitsRound(atMs: number): boolean {
+    const round = this.#options.pendingRound();
+    if (round !== this.#round) {
+      this.#round = round;
+      this.#roundSinceMs = atMs;
+    }
+    return round !== undefined && atMs - this.#roundSinceMs < this.#periodMs();
   }
 
   /** @returns how many senders had no turn left */

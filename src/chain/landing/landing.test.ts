@@ -178,6 +178,30 @@ describe("a transaction that a block holds is not sent again", () => {
     expect(sent()).toBe(7);
   });
 
+  it("nor before the answer of a node that is asked for it, if that comes within a period", async () => {
+    start(1);
+    const answer = Promise.withResolvers<unknown>();
+    endpoints[0]!.methods.getSignatureStatuses = () => answer.promise;
+    land();
+    await vi.advanceTimersByTimeAsync(550);
+    expect(sent()).toBe(1);
+    answer.resolve({ context: { slot: 1_101 }, value: [processed(1_101)] });
+    await vi.advanceTimersByTimeAsync(100);
+    expect(sent()).toBe(1);
+  });
+
+  it("but a node that does not answer delays one repetition only", async () => {
+    start(1);
+    endpoints[0]!.methods.getSignatureStatuses = () => new Promise(() => {});
+    land();
+    await vi.advanceTimersByTimeAsync(550);
+    expect(sent()).toBe(1);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(sent()).toBe(2);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(sent()).toBe(7);
+  });
+
   it("even if a lagging node lacks it", async () => {
     start(1);
     views[0]!.status = processed(1_101);

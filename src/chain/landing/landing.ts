@@ -81,7 +81,8 @@ class BroadcastLanding implements LiveLanding {
     this.#monotonicMs = monotonicMs;
     const pending = this.#pending;
     const rebroadcastSlots = options.rebroadcastSlots ?? DEFAULT_REBROADCAST_SLOTS;
-    this.#broadcasts = new Broadcasts({ pending, head, monotonicMs, random, warn, rebroadcastSlots });
+    const pendingRound = () => this.#polling.pendingRound;
+    this.#broadcasts = new Broadcasts({ pending, head, monotonicMs, random, warn, rebroadcastSlots, pendingRound });
     this.#records = new RecordReads({
       witnesses,
       head,

@@ -37,6 +37,11 @@ export class StatusPolling {
     this.#options = options;
   }
 
+  /** The number of the round that is pending; undefined between rounds. */
+  get pendingRound(): number | undefined {
+    return this.#isReading ? this.#rounds : undefined;
+  }
+
   /** Makes sure that a round comes within a slot: a transaction just sent is in no block yet. Rounds repeat while any are pending. */
   begin(): void {
     if (!this.#isReading && this.#timer === undefined) this.#schedule();

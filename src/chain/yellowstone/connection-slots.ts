@@ -27,7 +27,6 @@ export class ConnectionSlots {
   /** Drops the oldest slot beyond the bound. */
   trim(): void {
     if (this.#begun.size > MAX_SLOTS) this.#begun.delete(this.#begun.values().next().value!);
-    if (this.#updates.size > MAX_SLOTS) this.#updates.delete(this.#updates.keys().next().value!);
     if (this.#banks.size > MAX_SLOTS) this.#banks.delete(this.#banks.keys().next().value!);
   }
 
@@ -44,6 +43,8 @@ export class ConnectionSlots {
     const bank = this.#banks.get(slot);
     if (bank !== undefined && bankId !== undefined && bank !== bankId) return false;
     this.#updates.set(slot, (this.#updates.get(slot) ?? 0) + 1);
+    // A server may name any slot, of accounts nobody asked for too.
+    if (this.#updates.size > MAX_SLOTS) this.#updates.delete(this.#updates.keys().next().value!);
     return true;
   }
 }

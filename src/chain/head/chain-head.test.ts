@@ -247,7 +247,9 @@ const blockhashAt = (shift: { slot?: number; height?: number }) => () => ({
 /** A second endpoint of the same chain, which is right. */
 const truthful = () => fakeEndpoint({ ...endpoint.methods }, "truthful");
 
-async function startWith(...endpoints: FakeEndpoint[]): Promise<LiveChainHead> {
+const startWith = (...endpoints: FakeEndpoint[]) => startTrusting(undefined, ...endpoints);
+
+async function startTrusting(trusted: FakeEndpoint | undefined, ...endpoints: FakeEndpoint[]): Promise<LiveChainHead> {
   const pool = createRpcPool({ endpoints, now: Date.now, warn: () => {} });
   head = await createChainHead({
     pool,
@@ -255,6 +257,7 @@ async function startWith(...endpoints: FakeEndpoint[]): Promise<LiveChainHead> {
     now: Date.now,
     monotonicMs: () => performance.now(),
     warn: () => {},
+    trusted,
   });
   return head;
 }
@@ -342,6 +345,39 @@ test("a chain whose time differs from the wall clock by years is believed by two
   const started = await startWith(endpoint, truthful());
   await run(10, 400);
   expect(started.clock().unixTimestamp).toBe(1_795_000_000n);
+});
+
+test("a trusted node that is far behind says nothing about the chain's time", async () => {
+  const behind = truthful();
+  behind.methods.getMultipleAccounts = () => ({
+    context: { slot: slot - 100 },
+    value: [clockAccount({ at: BigInt(slot - 100), laterBy: -40n })],
+  });
+  const started = await startTrusting(behind, endpoint, behind, truthful());
+  await run(50, 400);
+  expect(slot - Number(started.clock().slot)).toBeLessThan(5);
+});
+
+test("a lie about the time that the other node was away for is not held against its word later", async () => {
+  vi.setSystemTime(1_795_000_000_000);
+  const clockOf = (laterBy: bigint) => () => ({
+    context: { slot },
+    value: [clockAccount({ laterBy: laterBy + BigInt(Math.floor(Date.now() / 1_000) - 1_795_000_000) })],
+  });
+  const honest = truthful();
+  endpoint.methods.getMultipleAccounts = clockOf(0n);
+  honest.methods.getMultipleAccounts = clockOf(0n);
+  const started = await startWith(endpoint, honest);
+  endpoint.methods.getMultipleAccounts = clockOf(3_600n);
+  const answer = honest.methods.getMultipleAccounts;
+  honest.methods.getMultipleAccounts = () => {
+    throw new Error("away");
+  };
+  await run(30, 400);
+  honest.methods.getMultipleAccounts = answer;
+  await run(60, 400);
+  const { slot: at, unixTimestamp } = started.clock();
+  expect([slot - Number(at) < 5, Number(unixTimestamp) * 1_000 - Date.now() < 2_000]).toEqual([true, true]);
 });
 
 test("an impossible slot is rejected, and later ones are accepted", async () => {

@@ -282,14 +282,15 @@ class FollowedChainHead implements LiveChainHead {
 
   /** Finds the head from all endpoints together: the median of their answers. */
   async #locate(): Promise<void> {
-    const timed = this.#time.refresh();
+    const asked = this.#time.ask();
     const settled = await Promise.allSettled(
       this.#pool.endpoints.map((endpoint) => fetchConsistentLifetime(this.#pool, endpoint, this.#blockhashBlocks)),
     );
-    await timed;
+    const times = await asked;
     const found = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
     if (found.length === 0) throw settled.find((one) => one.status === "rejected")?.reason;
     this.#newest.reset(median(found.map(({ lifetime }) => lifetime.slot)));
+    this.#time.take(times.filter(({ readAt }) => !this.#isBehind(readAt)));
     this.#lifetimeSpan = median(found.map(({ lifetime }) => spanOf(lifetime)));
     if (this.#blockhashBlocks === 0n) this.#blockhashBlocks = median(found.map(({ blocks }) => blocks));
     this.#lifetime = undefined;
@@ -318,7 +319,11 @@ class FollowedChainHead implements LiveChainHead {
   }
 
   async #refreshSlow(): Promise<void> {
-    await Promise.all([this.#refreshHeight(), this.#rent.refresh(this.#pool), this.#time.refresh()]);
+    await Promise.all([
+      this.#refreshHeight(),
+      this.#rent.refresh(this.#pool),
+      this.#time.refresh((slot) => this.#isBehind(slot)),
+    ]);
   }
 
   /** @param known slot of the blockhash that a newer one replaces */
@@ -375,6 +380,11 @@ class FollowedChainHead implements LiveChainHead {
     if (this.#newest.isOff(readAt) || clock.slot > readAt || clock.slot + MAX_LAG_SLOTS < readAt) return true;
     const isNew = this.#clock === undefined || clock.slot > this.#clock.slot;
     return isNew && this.#time.isOff(clock);
+  }
+
+  /** True for a slot of which nothing is to be learned about the time now. */
+  #isBehind(slot: bigint): boolean {
+    return slot + MAX_LAG_SLOTS < this.#newest.slot || this.#newest.isOff(slot);
   }
 
   /** Takes back a newest slot that the chain has not reached, and a blockhash from there: one node's word moved it. */

@@ -13,51 +13,73 @@ interface ChainTimeOptions {
   readonly trusted?: RpcEndpoint | undefined;
 }
 
+/** What one node says of the time, and the slot it read it at. */
+interface TimeAnswer {
+  readonly endpoint: RpcEndpoint;
+  readonly readAt: bigint;
+  readonly offsetMs: number;
+}
+
 /** Far above what nodes a few slots apart differ by, and what block time drifts between two refreshes. Milliseconds. */
 const TOLERANCE_MS = 15_000;
 
 /**
  * How far block time is from this process's clock, by the word of most nodes: fees and openings of markets depend on it. Of an even
- * number of nodes that answer, what was known has a vote, and the wall clock before that. With one node nothing is compared.
+ * number of nodes that answer, what most have said before has a vote, or else the wall clock. One that alone answers is believed if
+ * nothing else is known, or what it says differs little; of more, what was known and the wall clock have a vote. With one node nothing
+ * is compared. Nodes that are behind have no vote: their time is that of an older block.
  */
 export class ChainTime {
   readonly #options: ChainTimeOptions;
-  /** Undefined before the first refresh, and with one node. Milliseconds. */
+  /** Undefined before the first answer, and with one node. Milliseconds. */
   #offsetMs: number | undefined;
+  /** True if two nodes have answered, or the trusted one, for the offset that is known. */
+  #isByMany = false;
 
   constructor(options: ChainTimeOptions) {
     this.#options = options;
   }
 
-  /** Asks every node. Never rejects. */
-  async refresh(): Promise<void> {
-    const { pool, now, wallMs, trusted } = this.#options;
-    if (pool.endpoints.length < 2) return;
+  /** Asks every node, and takes in what those say that are not behind as they answer. Never rejects. */
+  async refresh(isBehind: (slot: bigint) => boolean): Promise<void> {
+    this.take(await this.ask(isBehind));
+  }
+
+  /** Asks every node; without those that do not answer, or are behind. Never rejects. */
+  async ask(isBehind: (slot: bigint) => boolean = () => false): Promise<readonly TimeAnswer[]> {
+    const { pool, now } = this.#options;
+    if (pool.endpoints.length < 2) return [];
     const params = [[CLOCK_SYSVAR.toString()], { encoding: "base64", commitment: "processed" }];
-    const said = await Promise.all(
-      pool.endpoints.map(async (endpoint) => {
-        try {
-          const { clock } = decodeClock(await pool.ask(endpoint, "getMultipleAccounts", params));
-          return { endpoint, offsetMs: timeOf(clock) - now() };
-        } catch {
-          return undefined;
-        }
-      }),
-    );
-    const answered = said.filter((one) => one !== undefined);
-    if (answered.length === 0) return;
-    const byTrusted = answered.find(({ endpoint }) => endpoint === trusted);
-    const offsets = answered.map(({ offsetMs }) => offsetMs);
-    if (offsets.length % 2 === 0) offsets.push(this.#offsetMs ?? wallMs() - now());
-    offsets.sort((a, b) => a - b);
-    this.#offsetMs = byTrusted?.offsetMs ?? offsets[offsets.length >> 1]!;
+    const asked = pool.endpoints.map(async (endpoint) => {
+      const { readAt, clock } = decodeClock(await pool.ask(endpoint, "getMultipleAccounts", params));
+      return isBehind(readAt) ? [] : [{ endpoint, readAt, offsetMs: timeOf(clock) - now() }];
+    });
+    return (await Promise.allSettled(asked)).flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+  }
+
+  /** Takes in what the nodes say; nothing changes if none says anything. */
+  take(answers: readonly TimeAnswer[]): void {
+    if (answers.length === 0) return;
+    const byTrusted = answers.find(({ endpoint }) => endpoint === this.#options.trusted);
+    this.#offsetMs = byTrusted?.offsetMs ?? this.#middleOf(answers.map(({ offsetMs }) => offsetMs));
+    this.#isByMany = byTrusted !== undefined || answers.length > 1;
   }
 
   /** True of a time that most nodes contradict. */
   isOff(clock: ChainClock): boolean {
-    if (this.#offsetMs === undefined) return false;
-    return Math.abs(timeOf(clock) - this.#options.now() - this.#offsetMs) > TOLERANCE_MS;
+    return this.#offsetMs !== undefined && !isNear(timeOf(clock) - this.#options.now(), this.#offsetMs);
+  }
+
+  #middleOf(offsets: readonly number[]): number {
+    const { now, wallMs } = this.#options;
+    const known = this.#offsetMs;
+    const wall = wallMs() - now();
+    const voters = [...offsets];
+    if (offsets.length % 2 === 0) voters.push(known !== undefined && this.#isByMany ? known : wall);
+    else if (offsets.length === 1 && known !== undefined && !isNear(offsets[0]!, known)) voters.push(known, wall);
+    return voters.sort((a, b) => a - b)[voters.length >> 1]!;
   }
 }
 
 const timeOf = ({ unixTimestamp }: ChainClock) => Number(unixTimestamp) * 1_000;
+const isNear = (a: number, b: number) => Math.abs(a - b) <= TOLERANCE_MS;

@@ -224,3 +224,18 @@ test("a silent node leaves the other's word, and the trusted one decides", async
   while (rig.replaced.length === 0) await poll();
   expect(rig.replaced).toEqual([101n]);
 });
+
+test("a node that has not reached a replacement takes none back and is not named, even if it is the trusted one", async () => {
+  for (const trusted of [undefined, 2]) {
+    const nodes: Said[] = [5, 5, 5].map((deploySlot) => ({ at: 100, deploySlot }));
+    const rig = await start(nodes, trusted);
+    nodes[0] = nodes[1] = { at: 101, deploySlot: 101 };
+    rig.notice(101, 101);
+    for (let round = 0; round < 6; round++) await poll();
+    expect([rig.replaced, rig.contradicted]).toEqual([[101n], []]);
+    nodes[0] = nodes[1] = nodes[2] = { at: 103, deploySlot: 5 };
+    while (rig.replaced.length === 1) await poll();
+    expect(watch.get(PROGRAM)?.slot).toBe(5n);
+    watch.close();
+  }
+});

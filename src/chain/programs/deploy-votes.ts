@@ -124,6 +124,8 @@ export class DeployVotes {
     const { contradict, now, warn } = this.#options;
     const agreed = votes.filter((vote) => vote.slot === slot);
     for (const { endpoint, at, slot: other } of votes) {
+      // Its state is older than the deployment, and what it shows is not from later still: it lags.
+      if (at < slot && (other ?? 0n) <= at) continue;
       const against = agreed.filter((vote) => vote.isTrusted || isLate || vote.at >= at);
       if (other === slot || (against.length < QUORUM && !against.some(({ isTrusted }) => isTrusted))) continue;
       contradict(
@@ -168,9 +170,13 @@ export class DeployVotes {
  */
 function verdictOn(claim: Claim, votes: readonly DeployVote[], isLate: boolean): bigint | undefined {
   const { program, deploySlot, at, isStreamed } = claim;
-  const confirming = votes.filter(({ slot }) => slot === deploySlot).length;
+  // A node takes a known deployment back only from a state at which it would show it.
+  const isTakeBack = !isStreamed && deploySlot < program.slot;
+  const counted =
+    isTakeBack && !isLate ? votes.filter((vote) => vote.slot !== deploySlot || vote.at >= program.slot) : votes;
+  const confirming = counted.filter(({ slot }) => slot === deploySlot).length;
   const counts = new Map<bigint, number>();
-  for (const vote of votes) {
+  for (const vote of counted) {
     const isInTime = isLate || vote.at >= at;
     if (vote.isTrusted && vote.slot !== undefined && (isInTime || vote.slot === deploySlot)) return vote.slot;
     if (vote.slot === undefined || vote.slot === deploySlot || !isInTime) continue;

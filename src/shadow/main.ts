@@ -16,7 +16,8 @@ serveShadow(venues, {
   nowMs: () => performance.now(),
   exit: () => process.exit(0),
 });
-process.on("message", () => process.send?.("alive"));
-// The parent is gone: so is what this is for.
-process.on("disconnect", () => process.exit(0));
+// The parent is gone: so is what this is for. Killed, it may be gone before its last question is answered.
+const orphaned = () => process.exit(0);
+process.on("message", () => process.send?.("alive", undefined, undefined, (error) => error !== null && orphaned()));
+process.on("disconnect", orphaned);
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});

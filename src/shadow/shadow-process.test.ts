@@ -1,3 +1,9 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { eventually } from "../../test/support/eventually.ts";
 import { ShadowLink } from "./shadow-link.ts";
@@ -29,5 +35,21 @@ test.each([
   } finally {
     link.close();
     await shadow.close();
+  }
+});
+
+test("the shadow process of a service that is killed ends without a word, though it had a question to answer", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tradewire-shadow-"));
+  const entry = new URL("./main.ts", import.meta.url).pathname;
+  const service = fork(standIn("dies-asking"), [entry, join(folder, "socket")], {
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+  });
+  try {
+    const [pid, said, [, signal]] = [text(service.stdout!), text(service.stderr!), await once(service, "exit")];
+    expect(signal).toBe("SIGKILL");
+    process.kill(Number(await pid), "SIGCONT");
+    expect(await said).toBe("");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
 });

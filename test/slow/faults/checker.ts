@@ -8,6 +8,10 @@ import type { BuildEntry, SubmitEntry } from "./trader.ts";
 const SOL = "So11111111111111111111111111111111111111112";
 const MOST_RESIDENT_BYTES = 512 * 1024 * 1024;
 const MOST_OPEN_FILES = 512;
+/** Of an output around an unhandled error; and how much of a line. */
+const LINES_BEFORE = 3;
+const LINES_AFTER = 30;
+const MOST_LINE = 500;
 
 interface TokenBalance {
   readonly owner: string;
@@ -109,8 +113,8 @@ export async function checkInvariants(rig: Rig): Promise<string[]> {
     if (texts.some((text) => text.includes(secret))) broken.push("I6 an API key is in a log or in the database");
   }
   for (const service of rig.everyService) {
-    const unhandled = /.*(unhandled|uncaught).*/i.exec(service.output())?.[0];
-    if (unhandled !== undefined) broken.push(`I8 ${service.name} had an unhandled error: ${unhandled.slice(0, 500)}`);
+    const unhandled = unhandledIn(service.output());
+    if (unhandled !== undefined) broken.push(`I8 ${service.name} had an unhandled error:\n${unhandled}`);
   }
   for (const service of rig.services.filter(({ isRunning }) => isRunning)) {
     const { residentBytes, openFiles } = service.usage();
@@ -146,6 +150,15 @@ function checkAnswers(hash: string, answers: readonly SubmitEntry[], landed: Led
     else if (landed.meta.err === null) broken.push(`I3 ${short} was reported ${error!.code} and succeeded`);
   }
   return broken;
+}
+
+/** The first unhandled error of an output, with the lines around it: what it is and where it came from is printed after it. */
+function unhandledIn(output: string): string | undefined {
+  const lines = output.split("\n");
+  const at = lines.findIndex((line) => /unhandled|uncaught/i.test(line));
+  if (at === -1) return undefined;
+  const around = lines.slice(Math.max(0, at - LINES_BEFORE), at + LINES_AFTER);
+  return around.map((line) => `       ${line.slice(0, MOST_LINE)}`).join("\n");
 }
 
 /** What may not differ between answers: a trade that is confirmed may become finalized. */

@@ -41,6 +41,18 @@ async function connect(changes: Partial<ApiSettings> = {}) {
   return { socket, received, closed, until };
 }
 
+it("a connection that cannot be accepted, as without a free file descriptor, ends nothing", async () => {
+  const listening = vi.spyOn(net.Server.prototype, "listen");
+  const { socket, until } = await connect();
+  const servers = [...new Set(listening.mock.contexts)] as net.Server[];
+  listening.mockRestore();
+  expect(servers.length).toBeGreaterThan(0);
+  for (const server of servers) server.emit("error", Object.assign(new Error("accept EMFILE"), { code: "EMFILE" }));
+  socket.write(PING);
+  await until("200 OK");
+  socket.destroy();
+});
+
 describe("an HTTP/1.1 connection", () => {
   it("advertises a shorter keep-alive than it holds", async () => {
     const { socket, received, until } = await connect();

@@ -111,6 +111,8 @@ export class Listener {
       front.once("error", reject);
       front.listen(port, host, () => {
         front.off("error", reject);
+        // A connection that cannot be accepted, as without a free file descriptor, concerns only its client.
+        front.on("error", () => {});
         resolve();
       });
     });

@@ -67,7 +67,12 @@ export async function startAdmin({ host, port, metrics, readiness }: AdminParts)
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     // Without this, workers would share one free port instead of getting one each.
-    server.listen({ port, host, exclusive: port === 0 }, resolve);
+    server.listen({ port, host, exclusive: port === 0 }, () => {
+      server.off("error", reject);
+      // A connection that cannot be accepted, as without a free file descriptor, concerns only its client.
+      server.on("error", () => {});
+      resolve();
+    });
   });
   const address = server.address() as AddressInfo;
   return {

@@ -53,6 +53,19 @@ test("one that fails holds up nobody, and of too many the last ones search nothi
   expect(await searches.run(search("d", 1, []))).toBe("d");
 });
 
+test("one that cannot begin in its turn fails alone", async () => {
+  const searches = new LongSearches({ pause: async () => undefined });
+  let starts = 0;
+  const failing = searches.run((): Steps<string> => {
+    if (++starts > 1) throw new Error("no blockhash");
+    return search("a", 1, [])();
+  });
+  const next = searches.run(search("b", 1, []));
+  await expect(failing).rejects.toThrow("no blockhash");
+  expect(await next).toBe("b");
+  expect(await searches.run(search("c", 1, []))).toBe("c");
+});
+
 /** Notes its name when it runs in its turn. */
 function noted(name: string, log: string[]): (isAllowed: boolean) => Steps<string> {
   let starts = 0;

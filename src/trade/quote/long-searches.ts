@@ -61,7 +61,8 @@ export class LongSearches {
     this.#count++;
     for (const owner of owners) this.#held.set(owner, this.#heldBy(owner) + 1);
     const result = new Promise<T>((resolve, reject) => {
-      const run = () => this.#inSteps(start(true)).then(resolve, reject);
+      // `start` reads the newest state and may throw too: that is the answer of this search, and the next one runs.
+      const run = () => this.#inSteps(() => start(true)).then(resolve, reject);
       const drop = () => {
         try {
           resolve(withoutSearch(start(false)));
@@ -136,7 +137,8 @@ export class LongSearches {
     }
   }
 
-  async #inSteps<T>(steps: Steps<T>): Promise<T> {
+  async #inSteps<T>(start: () => Steps<T>): Promise<T> {
+    const steps = start();
     for (;;) {
       await this.#pause();
       const { done, value } = steps.next();

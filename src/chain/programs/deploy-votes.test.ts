@@ -239,3 +239,14 @@ test("a node that has not reached a replacement takes none back and is not named
     watch.close();
   }
 });
+
+test("nodes that stay divided are asked ever less often, until they have had their time", async () => {
+  const nodes: Said[] = [5, 5].map((deploySlot) => ({ at: 100, deploySlot }));
+  const rig = await start(nodes);
+  nodes[0] = { at: 101, deploySlot: 99 };
+  await poll();
+  await poll();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(rig.asked()).toBeGreaterThan(6);
+  expect(rig.asked()).toBeLessThan(2 * 25);
+});

@@ -16,7 +16,7 @@ interface DeployVotesOptions {
   readonly host: () => string | undefined;
   /** Receives the deploy slot that counts. */
   readonly settle: (id: Address, slot: bigint) => void;
-  /** Pause before nodes that are behind a notice are asked again. Milliseconds. */
+  /** First pause before nodes that are behind a notice, or divided, are asked again; each further one is longer. Milliseconds. */
   readonly pauseMs?: number;
 }
 
@@ -35,6 +35,9 @@ const ASIDE_MS = 3_600_000;
 /** Time that nodes have to reach the slot of a notice; after that, what they agree on counts. Milliseconds. */
 const PATIENCE_MS = 10_000;
 const DEFAULT_PAUSE_MS = 400;
+/** What each pause is longer by than the one before, and the longest one, in first pauses: a node that lies must not use up the others' limits. */
+const PAUSE_GROWTH = 1.5;
+const LONGEST_PAUSE = 8;
 /** Pause between two votes about one program, while what is claimed of it is false. In pauses between two questions of one. */
 const PAUSES_AFTER_LIE = 2.5;
 /** How long it is not said again that nodes are divided about a program. Milliseconds. */
@@ -54,7 +57,8 @@ export class DeployVotes {
   readonly #saidUntilMs = new Map<Address, number>();
   #asideUntilMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
-  #wake: () => void = () => {};
+  /** Ends the pauses of the votes that wait. */
+  readonly #wakes = new Set<() => void>();
 
   constructor(options: DeployVotesOptions) {
     this.#options = options;
@@ -77,7 +81,7 @@ export class DeployVotes {
 
   close(): void {
     this.#isClosed = true;
-    this.#wake();
+    for (const wake of [...this.#wakes]) wake();
   }
 
   get #isAside(): boolean {
@@ -88,6 +92,7 @@ export class DeployVotes {
   async #vote(id: Address): Promise<void> {
     const { now, pauseMs = DEFAULT_PAUSE_MS } = this.#options;
     let startedMs = now();
+    let pauses = 1;
     while (!this.#isClosed) {
       const claim = this.#pending.get(id)!;
       const isLate = now() - startedMs >= PATIENCE_MS;
@@ -95,7 +100,8 @@ export class DeployVotes {
       if (this.#isClosed) return;
       const verdict = votes && verdictOn(claim, votes, isLate);
       if (votes !== undefined && verdict === undefined && !isLate) {
-        await this.#pause(pauseMs);
+        await this.#pause(pauses * pauseMs);
+        pauses = Math.min(LONGEST_PAUSE, pauses * PAUSE_GROWTH);
         continue;
       }
       // Without a verdict a notice counts that did not count at once: what may be replaced is not traded on.
@@ -105,6 +111,7 @@ export class DeployVotes {
       if (this.#isClosed) return;
       if (votes !== undefined && this.#pending.get(id) !== claim) {
         startedMs = now();
+        pauses = 1;
         continue;
       }
       this.#pending.delete(id);
@@ -155,11 +162,13 @@ export class DeployVotes {
 
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#wake = () => {
+      const wake = () => {
         clearTimeout(timer);
+        this.#wakes.delete(wake);
         resolve();
       };
+      const timer = setTimeout(wake, ms);
+      this.#wakes.add(wake);
     });
   }
 }

@@ -56,9 +56,9 @@ function createGate(addressBuild = 20) {
     }
   };
   /** A build with a key in memory. */
-  const build = (): GatedCall => ({
+  const build = (peer = "192.0.2.1"): GatedCall => ({
     method: TradeService.method.buy,
-    state: new CallState("request", "192.0.2.1", () => clock.nowMs),
+    state: new CallState("request", peer, () => clock.nowMs),
     headerOf: () => "Bearer in-memory",
     message: undefined,
   });
@@ -121,6 +121,22 @@ it("paces refusals of calls beyond a limit, which hold no place while they wait"
   clock.nowMs += 1_000;
   const outcomes = await Promise.allSettled(waiting);
   for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: { code: "RATE_LIMIT_EXCEEDED" } });
+});
+
+it("lets the refusals of one address wait for none of another's", async () => {
+  const { gate, build, clock } = createGate(10_000);
+  const refused = { many: 0, other: 0 };
+  const enter = (peer: string, name: keyof typeof refused) => {
+    try {
+      gate.enter(build(peer))?.catch(() => refused[name]++);
+    } catch {}
+  };
+  for (let i = 0; i < 3_000; i++) enter("192.0.2.1", "many");
+  enter("192.0.2.2", "other");
+  clock.nowMs += 1.1;
+  await expect.poll(() => refused).toEqual({ many: 2, other: 1 });
+  clock.nowMs += 1_000;
+  await expect.poll(() => refused.many).toBe(3_000 - 300 - PER_SECOND);
 });
 
 it("refuses at once what the long way refuses, counted and observed alike", () => {

@@ -2,6 +2,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import type { KeyDirectory, Principal } from "../../accounts/port.ts";
 import { TradewireError } from "../../errors/tradewire-error.ts";
+import { networkOf } from "../http/network-of.ts";
 import type { ApiLogger } from "../settings.ts";
 import { type Access, accessOf, type CallKind } from "./access.ts";
 import type { Admission } from "./admission.ts";
@@ -61,7 +62,7 @@ export class Gate {
 
   /** Throws the error: at once, or as that of a limit when it is due. A call that waits for its refusal holds no place. */
   #refuse({ state }: GatedCall, error: unknown): Promise<void> {
-    const due = isOfLimit(error) ? this.#parts.refusals.next() : undefined;
+    const due = isOfLimit(error) ? this.#parts.refusals.next(networkOf(state.peer)) : undefined;
     if (due === undefined) throw error;
     if (state.admitted !== undefined) this.#parts.admission.leave(state.admitted);
     state.admitted = undefined;

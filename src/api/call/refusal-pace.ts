@@ -3,21 +3,37 @@ const PER_SECOND = 3_000;
 /** Refusals sent at once before pacing starts. */
 const BURST = 300;
 const INTERVAL_MS = 1_000 / PER_SECOND;
+const BURST_MS = BURST * INTERVAL_MS;
 /** Upper bound of waiting refusals; the rest are sent at once. */
 const WAITING = 10_000;
 /** Waiting refusals released at a time once there is room. */
 const RELEASED = 64;
 const CHECK_EVERY_MS = 2;
 
+/** A refusal that waits. */
+interface Waiting {
+  readonly answer: () => void;
+  /** The next of the same caller. */
+  next: Waiting | undefined;
+}
+
+/** The waiting refusals of one caller. */
+interface Line {
+  first: Waiting;
+  last: Waiting;
+}
+
 /**
  * Paces refusals. Clients that retry the moment they are refused would leave no time for other work; a delayed refusal holds
- * back their next attempt.
+ * back their next attempt. Callers take turns: many refusals of one hold up only its own.
  */
 export class RefusalPace {
   readonly #nowMs: () => number;
   /** When the pace has room again for all refusals so far. */
   #paidMs = 0;
-  #waiting: { readonly dueMs: number; readonly answer: () => void }[] = [];
+  /** By caller, next first. */
+  readonly #lines = new Map<string, Line>();
+  #count = 0;
   #timer: NodeJS.Timeout | undefined;
 
   /** @param nowMs a monotonic clock */
@@ -29,36 +45,63 @@ export class RefusalPace {
   takeDue(): boolean {
     const nowMs = this.#nowMs();
     const paidMs = Math.max(this.#paidMs, nowMs) + INTERVAL_MS;
-    if (paidMs - BURST * INTERVAL_MS > nowMs) return false;
+    if (paidMs - BURST_MS > nowMs) return false;
     this.#paidMs = paidMs;
     return true;
   }
 
-  /** Resolves when one more refusal is due; undefined if it is due now. */
-  next(): Promise<void> | undefined {
+  /** Resolves when one more refusal is due; undefined if it is due now. @param caller whose it is; absent: anybody's */
+  next(caller = ""): Promise<void> | undefined {
     const nowMs = this.#nowMs();
     const paidMs = Math.max(this.#paidMs, nowMs) + INTERVAL_MS;
-    const dueMs = paidMs - BURST * INTERVAL_MS;
-    if (dueMs > nowMs && this.#waiting.length >= WAITING) return undefined;
+    const isDue = paidMs - BURST_MS <= nowMs;
+    if (!isDue && this.#count >= WAITING) return undefined;
     this.#paidMs = paidMs;
-    if (dueMs <= nowMs) return undefined;
+    if (isDue) return undefined;
     return new Promise((answer) => {
-      this.#waiting.push({ dueMs, answer });
+      this.#add(caller, { answer, next: undefined });
       this.#timer ??= setInterval(this.#check, CHECK_EVERY_MS);
     });
   }
 
   /** Releases some of the waiting refusals early: there is room to serve their requests after all. */
   release(): void {
-    for (const { answer } of this.#waiting.splice(0, RELEASED)) answer();
+    this.#answer(RELEASED);
+  }
+
+  #add(caller: string, waiting: Waiting): void {
+    this.#count++;
+    const line = this.#lines.get(caller);
+    if (line === undefined) {
+      this.#lines.set(caller, { first: waiting, last: waiting });
+      return;
+    }
+    line.last.next = waiting;
+    line.last = waiting;
+  }
+
+  #answer(most: number): void {
+    let left = most;
+    if (left <= 0) return;
+    // A line that is put back comes up again after the others.
+    for (const [caller, line] of this.#lines) {
+      const { answer, next } = line.first;
+      this.#lines.delete(caller);
+      if (next !== undefined) {
+        line.first = next;
+        this.#lines.set(caller, line);
+      }
+      this.#count--;
+      answer();
+      left--;
+      if (left === 0) return;
+    }
   }
 
   readonly #check = (): void => {
-    const nowMs = this.#nowMs();
-    const later = this.#waiting.findIndex(({ dueMs }) => dueMs > nowMs);
-    const due = this.#waiting.splice(0, later === -1 ? this.#waiting.length : later);
-    for (const { answer } of due) answer();
-    if (this.#waiting.length > 0) return;
+    const notDue = Math.max(0, Math.ceil((this.#paidMs - BURST_MS - this.#nowMs()) / INTERVAL_MS));
+    this.#answer(this.#count - notDue);
+    if (this.#count > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   };

@@ -120,3 +120,24 @@ test("callers with equal shares of all places take none from each other", async 
   expect(searches.run(noted("last", log), caller("198.51.100.1", "last"))).toBe("last without");
   expect(await Promise.all(all)).toEqual(Array.from({ length: 32 }, (_, index) => `${index}`));
 });
+
+test("a caller who had a turn waits no longer than the places for callers that never had one", async () => {
+  const log: string[] = [];
+  const searches = new LongSearches({ pause: async () => undefined });
+  const run = (name: string) => searches.run(noted(name, log), caller(name, name)) as Promise<string>;
+  await run("regular");
+  const others: Promise<string>[] = [];
+  let isServed = false;
+  const join = async (name: string): Promise<void> => {
+    const search = run(name);
+    others.push(search);
+    await search;
+    if (!isServed && others.length < 300) void join(`new ${others.length}`);
+  };
+  void join("new");
+  void join("newer");
+  await run("regular");
+  isServed = true;
+  expect(log.lastIndexOf("regular")).toBeLessThan(40);
+  await Promise.all(others);
+});

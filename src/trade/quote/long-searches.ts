@@ -12,6 +12,8 @@ export type Steps<T> = Generator<undefined, T>;
 interface Ticket {
   /** Whose it is: the key and the address, as far as known. */
   readonly owners: readonly string[];
+  /** The number of the last turn when it arrived. */
+  readonly since: number;
   readonly run: () => Promise<unknown>;
   /** Ends it without a search. */
   readonly drop: () => void;
@@ -70,7 +72,7 @@ export class LongSearches {
           reject(error);
         }
       };
-      this.#waiting.push({ owners, run, drop });
+      this.#waiting.push({ owners, since: this.#turn, run, drop });
     });
     if (!this.#isRunning) {
       this.#isRunning = true;
@@ -117,9 +119,13 @@ export class LongSearches {
     this.#isRunning = false;
   }
 
-  /** The place of the ticket whose owners had their last turns longest ago. */
+  /**
+   * The place of the ticket whose owners had their last turns longest ago. Nobody counts as waiting for longer than all places take
+   * before the arrival: callers that never had a turn, however many come, would keep all others from theirs.
+   */
   #next(): number {
-    const lastTurnOf = ({ owners }: Ticket) => Math.max(0, ...owners.map((owner) => this.#lastTurns.get(owner) ?? 0));
+    const lastTurnOf = ({ owners, since }: Ticket) =>
+      Math.max(since - MOST_AT_ONCE, ...owners.map((owner) => this.#lastTurns.get(owner) ?? since - MOST_AT_ONCE));
     const turns = this.#waiting.map(lastTurnOf);
     const next = turns.indexOf(Math.min(...turns));
     if (this.#lastTurns.size > MOST_REMEMBERED) this.#lastTurns.clear();

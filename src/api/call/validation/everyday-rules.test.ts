@@ -1,5 +1,7 @@
-import { create, type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
+import { create, type DescField, type DescMessage, type Message, ScalarType, setExtension } from "@bufbuild/protobuf";
+import { FieldOptionsSchema } from "@bufbuild/protobuf/wkt";
 import { createValidator } from "@bufbuild/protovalidate";
+import { FieldRulesSchema, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { describe, expect, test } from "vitest";
 import {
   AccountService,
@@ -56,6 +58,21 @@ test("requests with other rules are left to the library", () => {
     const keeps = compileEverydayRules(desc, matches);
     if (keeps !== undefined) expect(keeps(create(desc))).toBe(false);
   }
+});
+
+test.each([
+  ["requireChecked", true],
+  ["venues", ["pump_fun"]],
+  ["mint", MINT],
+  ["priority", Priority.FAST],
+])("a required %s is missing while it is zero", (name, value) => {
+  const options = create(FieldOptionsSchema);
+  setExtension(options, fieldRules, create(FieldRulesSchema, { required: true }));
+  const field = BuyRequestSchema.fields.find(({ localName }) => localName === name)!;
+  const fields = [{ ...field, presence: field.presence, proto: { ...field.proto, options } }];
+  const keeps = compileEverydayRules({ ...BuyRequestSchema, fields, oneofs: [] } as unknown as DescMessage, matches)!;
+  expect(keeps(create(BuyRequestSchema))).toBe(false);
+  expect(keeps(create(BuyRequestSchema, { [name]: value }))).toBe(true);
 });
 
 test("whatever is in a request, what keeps the rules here keeps them by the library", () => {

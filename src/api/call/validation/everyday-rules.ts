@@ -52,7 +52,7 @@ export function compileEverydayRules(
         if (isRequired) return false;
       } else {
         const value = values[name];
-        if (isRequired && (value === undefined || (!isOwn && (value === 0 || value === "")))) return false;
+        if (isRequired && (value === undefined || (!isOwn && isZero(value)))) return false;
         if (!check(value)) return false;
       }
     }
@@ -61,6 +61,9 @@ export function compileEverydayRules(
 }
 
 const ANYTHING: Check = () => true;
+
+/** True for the value that a field has if it is not set: 0, false, an empty text, list or byte string. */
+const isZero = (value: unknown): boolean => !value || (value as { readonly length?: number }).length === 0;
 
 function isRequired(field: DescField): boolean {
   return hasOption(field, fieldRules) && getOption(field, fieldRules).required;

@@ -330,6 +330,21 @@ test.each([{ at: 1n << 60n }, { at: 1n }, { laterBy: 3_600n }, { laterBy: -3_600
   },
 );
 
+test("a clock of a slot or two after the one that its answer names is believed, always and now and then", async () => {
+  for (const ahead of [() => 2, () => slot % 3]) {
+    const started = await start();
+    await run(4, 400);
+    const honest = endpoint.methods.getMultipleAccounts!;
+    endpoint.methods.getMultipleAccounts = () => clockSaying({ at: BigInt(slot + ahead()) })();
+    for (let i = 0; i < 30; i++) {
+      await run(1, 400);
+      expect(slot - Number(started.clock().slot)).toBeLessThan(4);
+    }
+    endpoint.methods.getMultipleAccounts = honest;
+    started.close();
+  }
+});
+
 test("a clock from the future that the only node names once leaves the next one true", async () => {
   const started = await start();
   await run(4, 400);

@@ -375,9 +375,15 @@ class FollowedChainHead implements LiveChainHead {
     this.#clockAtMs = askedAtMs;
   }
 
-  /** A clock is that of the slot it was read at, or of one shortly before; of one that brings nothing new the time does not matter. */
+  /**
+   * A clock is that of the slot it was read at, or of one shortly before; or just after, since a node may read accounts later than it
+   * takes the slot that its answer names. Of a clock that brings nothing new the time does not matter.
+   *
+   * @see https://github.com/anza-xyz/agave/issues/4807
+   */
   #isWrongClock({ readAt, clock }: ClockAnswer): boolean {
-    if (this.#newest.isOff(readAt) || clock.slot > readAt || clock.slot + MAX_LAG_SLOTS < readAt) return true;
+    const isOfThatSlot = clock.slot <= readAt + PROCESSED_LAG_SLOTS && clock.slot + MAX_LAG_SLOTS >= readAt;
+    if (this.#newest.isOff(readAt) || !isOfThatSlot) return true;
     const isNew = this.#clock === undefined || clock.slot > this.#clock.slot;
     return isNew && this.#time.isOff(clock);
   }

@@ -6,14 +6,15 @@ import { createPostgresDialect, READ_ONLY_SERVER } from "./postgres-dialect.ts";
 import type { PostgresLimits } from "./postgres-limits.ts";
 import type { Database, Schema } from "./schema.ts";
 
-const MIGRATION_LIMITS: PostgresLimits = { connections: 1, connectMs: 2_000, statementMs: 3_600_000 };
+/** At a start nobody waits for an answer yet, and a machine that starts much at once is slow. */
+const MIGRATION_LIMITS: PostgresLimits = { connections: 1, connectMs: 10_000, statementMs: 3_600_000 };
 
 /** PostgreSQL's error classes for a faulty statement: data, constraint, cursor and transaction state, syntax or access. */
 const FAULTS = new Set(["21", "22", "23", "24", "25", "42"]);
 
 /** Opens a PostgreSQL database and migrates its schema. Migrating a large table takes long, and so does waiting for a process that does; queries have a short time-out. */
 export async function openPostgres(databaseUrl: string, limits: PostgresLimits): Promise<OpenDatabase> {
-  const { connectMs } = limits;
+  const connectMs = Math.max(limits.connectMs, MIGRATION_LIMITS.connectMs);
   const migrating = connect(databaseUrl, { ...MIGRATION_LIMITS, connectMs });
   try {
     await migrate(migrating, await currentSchema(migrating));

@@ -203,8 +203,8 @@ export function expire(owner: string, signature: string): void {
 }
 
 /** Lets a transaction of a process land, failed if there is an error. */
-export function land(owner: string, signature: string, error: unknown | null = null): void {
-  world.inFlight.get(`${owner} ${signature}`)!.end({ kind: "landed", record: recordOf(error), witnesses: 2 });
+export function land(owner: string, signature: string, error: unknown | null = null, witnesses = 2): void {
+  world.inFlight.get(`${owner} ${signature}`)!.end({ kind: "landed", record: recordOf(error), witnesses });
 }
 
 /** A trade submitted by process "a" that has landed, confirmed and not finalized yet. */

@@ -41,6 +41,10 @@ export class ClaimKeeper {
   readonly #claim: SubmissionClaim;
   /** True once the database holds the claim for this process. */
   #isRecorded: boolean;
+  /** True once the database has shown a record of the message, of whichever process. */
+  #isKnown: boolean;
+  /** When that was last. */
+  #knownAtMs = 0;
   #isReleased = false;
   #isRetrying = false;
   /** True while the outcome is being written, or waits for the database to come back. */
@@ -52,6 +56,7 @@ export class ClaimKeeper {
     this.#ports = ports;
     this.#claim = claim;
     this.#isRecorded = isRecorded;
+    this.#isKnown = isRecorded;
   }
 
   /** True once the claim is written for this process. */
@@ -83,23 +88,28 @@ export class ClaimKeeper {
   async claim(): Promise<"claimed" | SubmissionRecord> {
     const { submissions, settings } = this.#ports;
     const claiming = submissions.claim(this.#claim, leaseOf(this.#ports)).then(
-      (held) => {
-        if (held === "claimed") this.#isRecorded = true;
-        return held;
-      },
+      (held) => this.#noteHeld(held),
       () => "claimed" as const,
     );
     return (await within(settings.claimTimeoutMs, claiming)) ?? "claimed";
   }
 
-  /** What the process that holds the claim has written by now; the claim itself if its lease has expired. */
+  /**
+   * What the process that holds the claim has written by now; the claim itself if its lease has expired. While the lease lasts, a
+   * database that is away, or lacks the record after a failover, is no reason to rule beside it: it writes the record again.
+   */
   async readAgain(held: SubmissionRecord): Promise<"claimed" | SubmissionRecord> {
-    if (held.leaseUntilMs < this.#ports.now()) return this.claim();
-    try {
-      return (await this.#ports.submissions.byMessageHash(this.#claim.messageHash)) ?? (await this.claim());
-    } catch {
-      return "claimed";
-    }
+    const { submissions, settings, now } = this.#ports;
+    if (held.leaseUntilMs < now() || this.#knownAtMs + settings.leaseMs < now()) return this.claim();
+    const record = await submissions.byMessageHash(this.#claim.messageHash).catch(() => undefined);
+    return record === undefined ? held : this.#noteHeld(record);
+  }
+
+  #noteHeld<H extends "claimed" | SubmissionRecord>(held: H): H {
+    if (held === "claimed") this.#isRecorded = true;
+    this.#isKnown = true;
+    this.#knownAtMs = this.#ports.now();
+    return held;
   }
 
   /** Stores a further signature of the message; resolves when it is stored or that takes too long, and retries later. */
@@ -134,9 +144,8 @@ export class ClaimKeeper {
     if (this.#isRetrying || this.#isRecorded || this.#isReleased) return;
     this.#isRetrying = true;
     try {
-      const held = await this.#ports.submissions.claim(this.#claim, leaseOf(this.#ports));
       // Another record may be this process's own: that of a claim which was written meanwhile.
-      if (held === "claimed") this.#isRecorded = true;
+      this.#noteHeld(await this.#ports.submissions.claim(this.#claim, leaseOf(this.#ports)));
     } catch {
       // The database is away; the next turn tries again.
     } finally {
@@ -151,8 +160,8 @@ export class ClaimKeeper {
   async finish(signature: string, transaction: Uint8Array, outcome: Outcome): Promise<Outcome> {
     const text = formatOutcome(outcome);
     const writing = this.#write({ ...this.#claim, signature, transaction }, text);
-    // Nobody waits for a record that was never written.
-    const first = this.#isRecorded ? writing.whole : writing.first;
+    // Nobody waits for a record that was never written; by one that was, other processes may have answered.
+    const first = this.#isKnown ? writing.whole : writing.first;
     const standing = await within(WRITE_WAIT_MS, first);
     return standing === undefined || standing === text ? outcome : parseOutcome(standing);
   }
@@ -168,7 +177,11 @@ export class ClaimKeeper {
     text: string,
   ): { first: Promise<string | undefined>; whole: Promise<string | undefined> } {
     this.#isWriting = true;
-    const once = () => this.#ports.submissions.finish(ended, text).catch(() => undefined);
+    const { submissions } = this.#ports;
+    // A database that takes no writes may still show what another process has written.
+    const read = async () =>
+      this.#isKnown ? (await submissions.byMessageHash(ended.messageHash))?.outcome : undefined;
+    const once = () => submissions.finish(ended, text).catch(() => read().catch(() => undefined));
     const startedAtMs = this.#ports.now();
     const first = once();
     const repeat = async () => {

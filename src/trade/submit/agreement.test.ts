@@ -1,0 +1,90 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import {
+  boxOf,
+  LEASE_MS,
+  land,
+  rest,
+  startProcess,
+  submitOne,
+  useSubmitWorld,
+} from "../../../test/support/submit-world.ts";
+import type { Submitter } from "./submit-trade.ts";
+
+const world = useSubmitWorld();
+const refuse = () => Promise.reject(new Error("refused"));
+
+let a: Submitter;
+let b: Submitter;
+beforeEach(() => {
+  a = startProcess("a");
+  b = startProcess("b");
+});
+
+describe("a process that waits for another one's outcome", () => {
+  it.each([
+    ["cannot read the record for a while", () => void Object.assign(world.submissions, { isDown: true })],
+    ["finds the record gone with the server that had it", () => world.submissions.rows.clear()],
+  ])("rules nothing beside it while its lease lasts, if it %s", async (_what, fail) => {
+    const { trade, answer } = await submitOne(a);
+    const joined = boxOf(b.submit(trade));
+    await rest(10);
+    fail();
+    await rest(1_000);
+    world.submissions.isDown = false;
+    await rest(LEASE_MS / 2);
+    expect([...world.inFlight.keys()]).toEqual([`a ${trade.signature}`]);
+    land("a", trade.signature);
+    await rest(1_000);
+    expect(answer.value).toMatchObject({ status: "confirmed", witnesses: 2 });
+    expect(joined.value).toEqual(answer.value);
+  });
+
+  it("drives the trade itself once the lease is over, though the database is away", async () => {
+    const { trade } = await submitOne(a);
+    boxOf(b.submit(trade));
+    await rest(10);
+    world.submissions.isDown = true;
+    await rest(LEASE_MS + 1_000);
+    expect([...world.inFlight.keys()]).toContain(`b ${trade.signature}`);
+  });
+});
+
+/** A trade that both processes drive: the second one's claim took too long. */
+async function drivenByBoth() {
+  const one = await submitOne(a);
+  const { claim } = world.submissions;
+  vi.spyOn(world.submissions, "claim").mockImplementationOnce(async (...parameters) => {
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    return claim(...parameters);
+  });
+  const beside = boxOf(b.submit(one.trade));
+  await rest(250);
+  expect([...world.inFlight.keys()]).toContain(`b ${one.trade.signature}`);
+  return { ...one, beside };
+}
+
+describe("a trade that two processes drive", () => {
+  it("has the answer on record at both, though the database takes no writes when the second one rules", async () => {
+    const { trade, answer, beside } = await drivenByBoth();
+    land("a", trade.signature);
+    await rest(10);
+    vi.spyOn(world.submissions, "finish").mockImplementation(refuse);
+    land("b", trade.signature, null, 1);
+    await rest(10);
+    expect(answer.value).toMatchObject({ witnesses: 2 });
+    expect(beside.value).toEqual(answer.value);
+  });
+
+  it("has the answer on record at both, though the database is away for a moment when the second one rules", async () => {
+    const { trade, answer, beside } = await drivenByBoth();
+    land("a", trade.signature);
+    await rest(10);
+    world.submissions.isDown = true;
+    land("b", trade.signature, null, 1);
+    await rest(1_000);
+    expect(beside.value).toBeUndefined();
+    world.submissions.isDown = false;
+    await rest(250);
+    expect(beside.value).toEqual(answer.value);
+  });
+});

@@ -18,3 +18,19 @@ it("sends a burst of refusals at once and the rest at its pace", async () => {
   nowMs += 1_000;
   expect(pace.next()).toBeUndefined();
 });
+
+it("answers a bounded number at a time after a pause of the process", async () => {
+  let nowMs = 1_000;
+  const pace = new RefusalPace(() => nowMs);
+  let answered = 0;
+  const answeredBy: number[] = [];
+  for (let i = 0; i < 1_300; i++) void pace.next()?.then(() => answered++);
+  nowMs += 1_000;
+  for (let turn = 0; answered < 1_000 && turn < 10_000; turn++) {
+    const before = answered;
+    await new Promise((resolve) => setImmediate(resolve));
+    answeredBy.push(answered - before);
+  }
+  expect(answered).toBe(1_000);
+  expect(Math.max(...answeredBy)).toBeLessThan(1_000);
+});

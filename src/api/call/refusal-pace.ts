@@ -9,6 +9,8 @@ const WAITING = 10_000;
 /** Waiting refusals released at a time once there is room. */
 const RELEASED = 64;
 const CHECK_EVERY_MS = 2;
+/** Due refusals answered at a time: after a pause of the process, thousands of them would hold up other work. */
+const ANSWERED = 256;
 
 /** A refusal that waits. */
 interface Waiting {
@@ -100,7 +102,7 @@ export class RefusalPace {
 
   readonly #check = (): void => {
     const notDue = Math.max(0, Math.ceil((this.#paidMs - BURST_MS - this.#nowMs()) / INTERVAL_MS));
-    this.#answer(this.#count - notDue);
+    this.#answer(Math.min(ANSWERED, this.#count - notDue));
     if (this.#count > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;

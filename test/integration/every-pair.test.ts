@@ -8,7 +8,7 @@ import { lookupTablesOf } from "../support/world.ts";
 
 /**
  * Every two tokens that `npm start` lists trade for one another, both ways. The fast tests take each kind of market (its venues and
- * quotes) at either end of a route; `npm run slow:exhaustive` takes every pair.
+ * quotes, the program and fee of its token) at either end of a route; `npm run slow:exhaustive` takes every pair.
  */
 let service: TestService;
 let wallet: Tradewire;
@@ -104,13 +104,15 @@ function eachKind(pairs: readonly Pair[]): Pair[] {
   });
 }
 
-/** Where a token trades, and against what. */
+/** Where a token trades, and against what; and what decides its transfers. */
 function marketsOf(mint: string): string {
   const { tokens } = service.sandbox.world;
   const own = tokens.filter((token) => token.mint.toString() === mint);
-  return [...new Set(own.map(({ venue, quoteMint }) => `${venue} ${symbols.get(quoteMint.toString()) ?? quoteMint}`))]
-    .sort()
-    .join();
+  const kinds = own.map(({ venue, quoteMint, program, transferFeeBps }) => {
+    const quote = symbols.get(quoteMint.toString()) ?? quoteMint;
+    return `${venue} ${quote} ${program} ${transferFeeBps > 0}`;
+  });
+  return [...new Set(kinds)].sort().join();
 }
 
 /** True if one market trades both, or each trades against the same hub: two markets are enough. */

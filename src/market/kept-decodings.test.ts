@@ -1,0 +1,98 @@
+import { expect, test } from "vitest";
+import { readSampleMarkets, type SampleMarket } from "../../test/support/sample-markets.ts";
+import type { Address } from "../primitives/address.ts";
+import { createRandom } from "../primitives/random.ts";
+import type { Account } from "../solana/account.ts";
+import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../solana/programs.ts";
+import { venues } from "../venues/registry.ts";
+import { LiveAccounts } from "./live-accounts.ts";
+import { MarketWatch, NO_JUDGE } from "./market-watch.ts";
+
+const random = createRandom(1_729);
+const { mint, clock, markets } = readSampleMarkets();
+const CHANGES = 40;
+const samples = venues.map(({ id }) => [id, markets.find(({ venue }) => venue.id === id)!] as const);
+
+type Accounts = Map<Address, Account | null>;
+
+const textOf = (value: unknown) => JSON.stringify(value, (_, held) => (typeof held === "bigint" ? `${held}n` : held));
+
+/** The account with other bytes, near its beginning more often, or of the other token program. */
+function changed(account: Account): Account {
+  const data = account.data.slice();
+  if (random.chance(0.15) && account.owner === TOKEN_PROGRAM) return { ...account, data, owner: TOKEN_2022_PROGRAM };
+  const within = Math.min(data.length, random.pick([60, 400, 2_000, 20_000]));
+  for (let change = random.pick([0, 1, 1, 4]); change > 0; change--) {
+    data[random.u32() % within] = random.pick([0, 1, 2, 255, random.u32() & 255]);
+  }
+  return { ...account, data };
+}
+
+/** The state, and what it answers to some asks. */
+function answersOf({ venue }: SampleMarket, state: unknown): string {
+  const asks = [SOL_MINT, mint].flatMap((inMint) => [1_000n, 50_000_000n].map((amount) => ({ inMint, amount })));
+  const quotes = asks.map(({ inMint, amount }) => {
+    const outMint = inMint === mint ? SOL_MINT : mint;
+    try {
+      return venue.quote(state, { mode: "exactIn", inMint, outMint, amount, clock });
+    } catch (error) {
+      return String(error);
+    }
+  });
+  return textOf([state, quotes]);
+}
+
+/** What accounts say that nothing has seen before. */
+function freshAnswer(sample: SampleMarket, now: Accounts): string {
+  const copies = new Map(Array.from(now, ([at, one]) => [at, one && { ...one, data: one.data.slice() }] as const));
+  const have = { get: (one: Address) => copies.get(one) };
+  const [a, b] = sample.hot.market.mints;
+  try {
+    const market = sample.venue.decode(have.get(sample.hot.market.address)!, { a, b });
+    if (market === undefined) return "closed";
+    const lacking = sample.venue.needs(market, have);
+    return lacking.length > 0 ? lacking.join() : answersOf(sample, sample.venue.read(market, have));
+  } catch {
+    return "fault";
+  }
+}
+
+function watchedAnswer(sample: SampleMarket, watch: MarketWatch): string {
+  const reading = watch.read();
+  if (reading.kind === "hot") return answersOf(sample, reading.hot.state);
+  if (reading.kind === "lacking") return reading.addresses.join();
+  return reading.closed ? "closed" : "fault";
+}
+
+test.each(samples)("%s: a watched market answers as one decoded anew, whatever changes", async (_, sample) => {
+  const own = sample.hot.market.address;
+  const original: Accounts = new Map(sample.addresses.map((one) => [one, sample.accounts.get(one) ?? null]));
+  const now: Accounts = new Map(original);
+  let report: (address: Address, account: Account | null) => void = () => {};
+  const live = new LiveAccounts({
+    onAccount: (listener: typeof report) => {
+      report = listener;
+    },
+    follow: async (addresses: readonly Address[]) => {
+      for (const one of addresses) report(one, now.get(one) ?? null);
+    },
+  } as never);
+  const found = { venue: sample.venue, account: original.get(own)!, market: sample.hot.market } as never;
+  const watch = new MarketWatch({ found, live, judge: NO_JUDGE, onChange() {}, warn() {} });
+  await watch.hold(sample.addresses);
+  const set = (address: Address, account: Account | null) => {
+    now.set(address, account);
+    report(address, account);
+  };
+  let hot = 0;
+  for (let change = 0; change < CHANGES; change++) {
+    const address = random.chance(0.4)
+      ? own
+      : random.pick(sample.addresses.filter((one) => original.get(one) !== null));
+    set(address, changed((random.chance(0.5) ? now : original).get(address)!));
+    expect(watchedAnswer(sample, watch)).toBe(freshAnswer(sample, now));
+    if (watch.read().kind === "hot") hot++;
+    else if (random.chance(0.7)) for (const [one, account] of original) set(one, account);
+  }
+  expect(hot).toBeGreaterThan(CHANGES / 4);
+});

@@ -171,7 +171,8 @@ export class Api {
       routerOptions: { maxParamLength: 1024 },
       trustProxy: settings.trustedProxies === 0 ? false : (address, place) => proxies.trusts(address, place),
       serverFactory: (router) => {
-        this.#listener = new Listener(settings, everyday.before(router), nowMs, requestIds, everyday.serving);
+        const { serving, takeStream } = everyday;
+        this.#listener = new Listener(settings, everyday.before(router), nowMs, requestIds, serving, takeStream);
         return this.#listener.http1;
       },
       clientErrorHandler: (error, socket) => {

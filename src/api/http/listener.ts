@@ -5,7 +5,7 @@ import type { AddressInfo, Server, Socket } from "node:net";
 import tls from "node:tls";
 import type { ApiSettings } from "../settings.ts";
 import { ConnectionPlaces } from "./connection-places.ts";
-import { FlowGuard } from "./flow/flow-guard.ts";
+import { FlowGuard, type TakeStream } from "./flow/flow-guard.ts";
 import { serveInTurn } from "./flow/pipeline.ts";
 import { createHttp1, createHttp2 } from "./http-servers.ts";
 import { Proxies } from "./proxies.ts";
@@ -37,6 +37,7 @@ export class Listener {
    * @param nowMs a monotonic clock
    * @param requestIds makes ids of refusals
    * @param serving connections of calls in flight that look idle to the HTTP/1.1 server
+   * @param takeStream serves HTTP/2 streams before the HTTP/2 server does
    */
   constructor(
     settings: ApiSettings,
@@ -44,6 +45,7 @@ export class Listener {
     nowMs: () => number,
     requestIds: () => string,
     serving: ReadonlySet<Socket>,
+    takeStream: TakeStream,
   ) {
     const isClosing = () => this.#closing;
     const proxies = new Proxies(settings);
@@ -57,7 +59,7 @@ export class Listener {
     );
     const http2 = createHttp2(settings, handler, this.#sessions, isClosing);
     this.#places = new ConnectionPlaces(settings.maxConnectionsPerAddress, (address) => proxies.isProxy(address));
-    this.#flow.watchHttp2(http2);
+    this.#flow.watchHttp2(http2, takeStream);
     const takeHttp1 = takeConnections(this.http1);
     const serveHttp1 = (socket: Socket) => {
       this.#flow.watchHttp1(socket);

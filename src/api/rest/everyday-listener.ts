@@ -5,6 +5,7 @@ import type { CallObserver } from "../call/call-record.ts";
 import type { StartCall } from "../call/call-state.ts";
 import type { Gate } from "../call/gate.ts";
 import { PlainLane } from "../http/lane/plain-lane.ts";
+import type { OpenedStream } from "../http/lane/stream-exchange.ts";
 import type { EverydayCalls } from "../rpc/everyday-call.ts";
 import type { ApiSettings } from "../settings.ts";
 import { BuildShedder } from "./build-shedder.ts";
@@ -68,6 +69,9 @@ export class EverydayListener {
   get serving(): ReadonlySet<Socket> {
     return this.#lane.serving;
   }
+
+  /** Serves a call on an HTTP/2 stream; false, with nothing done, for what the HTTP server has to serve. */
+  readonly takeStream = (opened: OpenedStream): boolean => this.#requests.takeStream(opened);
 
   /** A listener for the HTTP servers. @param router serves everything else */
   before(router: RequestListener): RequestListener {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { accessOf } from "../call/access.ts";
 import type { LaneRequest, LaneResponse } from "../http/lane/lane-exchange.ts";
+import { type OpenedStream, StreamRequest, StreamResponse } from "../http/lane/stream-exchange.ts";
 import { MAX_HEADERS, refusalOfHead } from "../http/refusals.ts";
 import type { EverydayCalls } from "../rpc/everyday-call.ts";
 import type { ApiSettings } from "../settings.ts";
@@ -57,7 +58,7 @@ export class EverydayRequests {
   take(request: IncomingMessage, response: ServerResponse, router: RequestListener): boolean {
     const { routes, shedder } = this.#parts;
     const known = routes.get(request.url!);
-    if (known === undefined) return this.#takeCall(request, response);
+    if (known === undefined) return this.#takeCall(request, response, request.socket.remoteAddress ?? "");
     // Responses to web pages need CORS headers, which the router sets.
     if (request.method !== "POST" || request.headers.origin !== undefined) return false;
     const isDirect = this.mayBypass && isComplete(request);
@@ -77,18 +78,27 @@ export class EverydayRequests {
     if (whole.headBytes > headerLimitBytes - HEAD_MARGIN_BYTES || whole.body.length > bodyLimitBytes) return false;
     const [request, response] = [whole.asIncoming(), answer.asResponse()];
     const known = routes.get(whole.url);
-    if (known === undefined) return this.#takeCall(request, response);
+    if (known === undefined) return this.#takeCall(request, response, whole.socket.remoteAddress ?? "");
     if (known.isBuild && shedder.refuses(whole.body.length)) return false;
     serveDirectly(known.route, request, response);
     return true;
   }
 
-  #takeCall(request: IncomingMessage, response: ServerResponse): boolean {
+  /** Serves a call on an HTTP/2 stream; false, with nothing done, for any other request. */
+  takeStream(opened: OpenedStream): boolean {
+    const { headers, peer } = opened;
+    // A client that expects "100 Continue" has not sent its body: the HTTP server asks for it.
+    if (headers.expect !== undefined || !this.#parts.calls.has(headers[":path"]!)) return false;
+    const request = new StreamRequest(opened);
+    return this.#takeCall(request.asIncoming(), new StreamResponse(request).asResponse(), peer);
+  }
+
+  #takeCall(request: IncomingMessage, response: ServerResponse, peer: string): boolean {
     const { calls, settings } = this.#parts;
     if (!this.#mayCall || request.headers.origin !== undefined) return false;
     const call = calls.get(request.url!);
     if (call === undefined || refusalOfHead(request, settings) !== undefined) return false;
-    return call.take(request, response, request.socket.remoteAddress ?? "");
+    return call.take(request, response, peer);
   }
 }
 

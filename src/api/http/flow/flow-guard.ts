@@ -1,6 +1,7 @@
 import http2, { type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import type { ApiSettings } from "../../settings.ts";
+import type { OpenedStream } from "../lane/stream-exchange.ts";
 import { networkOf } from "../network-of.ts";
 import type { Proxies } from "../proxies.ts";
 import { OpeningRate, OpenStreams, SHARED } from "./open-streams.ts";
@@ -16,6 +17,9 @@ const CHARGE_EVERY_MS = 50;
 const CHARGED_AT_ONCE = 512;
 
 type FlowSettings = Pick<ApiSettings, "maxStreams" | "maxWaitingBytes" | "stallTimeoutMs">;
+/** Serves a stream; false, with nothing done, if it does not. */
+export type TakeStream = (opened: OpenedStream) => boolean;
+
 type StreamListener = (
   this: Http2Server,
   stream: ServerHttp2Stream,
@@ -78,13 +82,17 @@ export class FlowGuard {
     socket.once("close", () => this.#connections.delete(socket));
   }
 
-  /** Refuses streams of the server beyond the bound (REFUSED_STREAM: safe to repeat) and watches the rest. */
-  watchHttp2(server: Http2Server): void {
+  /**
+   * Refuses streams of the server beyond the bound (REFUSED_STREAM: safe to repeat) and watches the rest.
+   *
+   * @param takeStream serves a stream before the server does, or returns false
+   */
+  watchHttp2(server: Http2Server, takeStream: TakeStream): void {
     server.on("session", (session) => {
       const { remoteAddress } = session.socket;
       const network = this.#proxies.isProxy(remoteAddress) ? SHARED : networkOf(remoteAddress);
       const nowMs = this.#nowMs();
-      const flow = new SessionFlow(session, network, nowMs);
+      const flow = new SessionFlow(session, { network, peer: remoteAddress ?? "" }, nowMs);
       flow.allow(Math.min(this.#streams.share(MAX_STREAMS), this.#opening.share(nowMs)));
       this.#sessions.set(session, flow);
       session.once("close", () => this.#sessions.delete(session));
@@ -94,6 +102,7 @@ export class FlowGuard {
     const serve: StreamListener = (stream, headers, flags, rawHeaders) => {
       const flow = this.#admit(stream, headers, rawHeaders);
       flow?.inTurn(() => {
+        if (takeStream({ stream, headers, rawHeaders, peer: flow.peer })) return;
         for (const listener of listeners) listener.call(server, stream, headers, flags, rawHeaders);
       }, stream);
     };

@@ -15,6 +15,8 @@ const MAX_REFUSED = 1_000;
 export class SessionFlow {
   /** The address the connection comes from. */
   readonly network: string;
+  /** The client's address; empty if it was gone before it could be read. */
+  readonly peer: string;
   readonly #session: ServerHttp2Session;
   readonly #allowance: ControlAllowance;
   readonly #streams = new Map<ServerHttp2Stream, WaitingStream>();
@@ -23,8 +25,13 @@ export class SessionFlow {
   #refused = 0;
   #maxStreams = MAX_STREAMS;
 
-  constructor(session: ServerHttp2Session, network: string, nowMs: number) {
+  constructor(
+    session: ServerHttp2Session,
+    { network, peer }: { readonly network: string; readonly peer: string },
+    nowMs: number,
+  ) {
     this.network = network;
+    this.peer = peer;
     this.#session = session;
     this.#allowance = new ControlAllowance(nowMs);
   }

@@ -10,16 +10,30 @@ export interface Lane {
   close(): void;
 }
 
-/** A keep-alive HTTP/1.1 connection, one call at a time, with as little work as can be: the machine is the server's. */
+/**
+ * A keep-alive HTTP/1.1 connection, one call at a time, with as little work as can be: the machine is the server's. A server that
+ * closes it after an answer is connected to again.
+ */
 export class Http1Lane implements Lane {
-  readonly #socket: Socket;
+  readonly #port: number;
+  #socket: Socket;
   #pending = "";
   #waiting: PromiseWithResolvers<number | undefined> | undefined;
 
   constructor(port: number) {
-    this.#socket = connect(port, "127.0.0.1").setNoDelay(true).setEncoding("latin1");
-    this.#socket.on("data", (chunk) => this.#take(chunk as unknown as string));
-    this.#socket.on("error", (error) => this.#waiting?.reject(error));
+    this.#port = port;
+    this.#socket = this.#connect();
+  }
+
+  #connect(): Socket {
+    const socket = connect(this.#port, "127.0.0.1").setNoDelay(true).setEncoding("latin1");
+    const end = (error?: Error) => {
+      if (socket === this.#socket)
+        this.#waiting?.reject(error ?? new Error("The server closed a connection during a call."));
+    };
+    socket.on("data", (chunk) => this.#take(chunk as unknown as string));
+    socket.on("error", end).on("close", () => end());
+    return socket;
   }
 
   call({ path, headers, body }: WireRequest): Promise<number | undefined> {
@@ -47,6 +61,7 @@ export class Http1Lane implements Lane {
     if (this.#pending.length < end + 4 + length) return;
     const answer = this.#pending;
     this.#pending = "";
+    if (/^connection: close$/im.test(answer.slice(0, end).replaceAll("\r", ""))) this.#socket = this.#connect();
     const status = answer.slice(9, 12);
     if (status === "200") this.#waiting!.resolve(length);
     else if (status === "503") this.#waiting!.resolve(undefined);

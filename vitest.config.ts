@@ -8,7 +8,7 @@ import { LongestFirst } from "./test/support/longest-first.ts";
 const PATIENCE = { testTimeout: 600_000, hookTimeout: 600_000, expect: { poll: { timeout: 300_000, interval: 10 } } };
 
 /** More than cores: most tests wait for the embedded chain's slots. */
-const WORKERS = 2 * availableParallelism();
+const WORKERS = Math.ceil(2.5 * availableParallelism());
 
 const SLOW_SUITES = "test/slow/{browser,diagnosis,edge,operations,upgrade,validator,venues}/**";
 const shared: TestProjectInlineConfiguration["test"] = {

@@ -29,7 +29,7 @@ interface GateParts {
   readonly limits: RateLimits;
   readonly admission: Admission;
   readonly observe: CallObserver;
-  /** Paces refusals for limits: whoever asks again at once gets a bounded share of the process. */
+  /** Paces refusals for limits, so that callers who retry at once take a bounded share of the process. */
   readonly refusals: RefusalPace;
 }
 

@@ -16,7 +16,10 @@ export interface Call {
   readonly key?: string;
 }
 
-/** One call on an agent's connections. Never rejects: a lost call is a sample. */
+/** Longest time without a byte of an answer before a call counts as lost: longer than anything the service waits for. Milliseconds. */
+const LOST_MS = 60_000;
+
+/** One call on an agent's connections. Never rejects and always ends: a lost call is a sample. */
 export function callOnce(port: number, { path, body, key }: Call, agent: http.Agent): Promise<Sample> {
   const startMs = performance.now();
   return new Promise((resolve) => {
@@ -58,6 +61,7 @@ export function callOnce(port: number, { path, body, key }: Call, agent: http.Ag
         error: error.message,
       });
     request.on("error", fail);
+    request.setTimeout(LOST_MS, () => request.destroy(new Error(`no answer within ${LOST_MS / 1_000} s`)));
     request.end(payload);
   });
 }

@@ -1,8 +1,9 @@
-import { hash, randomBytes } from "node:crypto";
+import { hash } from "node:crypto";
 import { invalidField, TradewireError } from "../errors/tradewire-error.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Now } from "../primitives/clock.ts";
 import { isWalletKey } from "../primitives/ed25519.ts";
+import type { RandomBytes } from "../primitives/random.ts";
 import { provesWallet } from "./challenge/challenge-proof.ts";
 import { isForDomain, writeChallenge } from "./challenge/challenge-text.ts";
 import { createApiKey, hashApiKey, isKeyId, keyIdOf } from "./keys/api-key.ts";
@@ -30,6 +31,8 @@ interface AccountsOptions {
   readonly chainId: string;
   readonly maxKeysPerAccount: number;
   readonly now: Now;
+  /** Random bytes for keys, nonces and ids, from a cryptographic source. */
+  readonly randomBytes: RandomBytes;
 }
 
 /** Registration by signed challenge, and the keys of an account. */
@@ -52,7 +55,7 @@ class StoredAccounts implements Accounts {
 
   async createChallenge(wallet: Address): Promise<Challenge> {
     requireWallet(wallet);
-    const { store, publicUrl, chainId, now } = this.#options;
+    const { store, publicUrl, chainId, now, randomBytes } = this.#options;
     const issuedAtMs = now();
     const expiresAtMs = issuedAtMs + CHALLENGE_LIFE_MS;
     const nonce = randomBytes(16).toString("hex");
@@ -80,18 +83,18 @@ class StoredAccounts implements Accounts {
   }
 
   async register(proof: Proof): Promise<Registered> {
-    const { store, keys, pepper, now } = this.#options;
+    const { store, keys, pepper, now, randomBytes } = this.#options;
     requireWallet(proof.wallet);
     requireLabel(proof.label);
     await this.#requireProof(proof);
 
-    const apiKey = createApiKey();
+    const apiKey = createApiKey(randomBytes);
     const keyId = keyIdOf(apiKey);
     const revoked = await store.transact(async (db) => {
       const atMs = now();
       await consumeChallenge(db, proof.message, atMs);
-      const accountId = await openAccount(db, proof.wallet, atMs);
-      const retired = proof.revokeOthers ? await revokeKeys(db, accountId, undefined, atMs) : [];
+      const accountId = await openAccount(db, `acc_${randomBytes(12).toString("hex")}`, proof.wallet, atMs);
+      const retired = proof.revokeOthers ? await revokeKeys(db, { accountId, atMs }, randomBytes) : [];
       await this.#requireRoom(db, accountId);
       await db
         .insertInto("api_keys")
@@ -195,7 +198,7 @@ class StoredAccounts implements Accounts {
   }
 
   async revokeKey(principal: Principal, keyId: string): Promise<void> {
-    const { store, keys, now } = this.#options;
+    const { store, keys, now, randomBytes } = this.#options;
     if (!isKeyId(keyId)) throw noSuchKey();
     await store.transact(async (db) => {
       const key = await db
@@ -205,7 +208,7 @@ class StoredAccounts implements Accounts {
         .where("account_id", "=", principal.accountId)
         .executeTakeFirst();
       if (key === undefined) throw noSuchKey();
-      await revokeKeys(db, principal.accountId, keyId, now());
+      await revokeKeys(db, { accountId: principal.accountId, keyId, atMs: now() }, randomBytes);
     });
     keys.forget([keyId]);
   }
@@ -223,11 +226,11 @@ async function consumeChallenge(db: Database, message: string, atMs: number): Pr
   if (consumed === undefined) throw challengeUsed();
 }
 
-/** The id of the wallet's account, created if new. Locks the account's row, so that registrations of one wallet queue. */
-async function openAccount(db: Database, wallet: Address, atMs: number): Promise<string> {
+/** The id of the wallet's account, created with `newId` if there is none. Locks the account's row, so that registrations of one wallet queue. */
+async function openAccount(db: Database, newId: string, wallet: Address, atMs: number): Promise<string> {
   const { id } = await db
     .insertInto("accounts")
-    .values({ id: `acc_${randomBytes(12).toString("hex")}`, wallet: wallet.toString(), created_at_ms: atMs })
+    .values({ id: newId, wallet: wallet.toString(), created_at_ms: atMs })
     // An update without a change: unlike "do nothing" it locks and returns an existing row.
     .onConflict((conflict) => conflict.column("wallet").doUpdateSet({ wallet: wallet.toString() }))
     .returning("id")
@@ -235,8 +238,19 @@ async function openAccount(db: Database, wallet: Address, atMs: number): Promise
   return id;
 }
 
+/** Whose keys to revoke, and when. Without `keyId` all live ones. */
+interface Revocation {
+  readonly accountId: string;
+  readonly keyId?: string;
+  readonly atMs: number;
+}
+
 /** Revokes one live key of the account, or all. Returns the revoked ids. Other processes notice the changed count. */
-async function revokeKeys(db: Database, accountId: string, keyId: string | undefined, atMs: number): Promise<string[]> {
+async function revokeKeys(
+  db: Database,
+  { accountId, keyId, atMs }: Revocation,
+  randomBytes: RandomBytes,
+): Promise<string[]> {
   let revocation = db
     .updateTable("api_keys")
     .set({ revoked_at_ms: atMs })
@@ -244,7 +258,7 @@ async function revokeKeys(db: Database, accountId: string, keyId: string | undef
     .where("revoked_at_ms", "is", null);
   if (keyId !== undefined) revocation = revocation.where("id", "=", keyId);
   const revoked = await revocation.returning("id").execute();
-  if (revoked.length > 0) await countRevocation(db);
+  if (revoked.length > 0) await countRevocation(db, randomBytes);
   return revoked.map(({ id }) => id);
 }
 

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,12 +17,12 @@ afterEach(() => {
 describe("loadSecrets", () => {
   it("makes what is not set once, for its owner alone", () => {
     const dataDir = join(folder, "data");
-    const made = loadSecrets(dataDir, {});
+    const made = loadSecrets(dataDir, {}, randomBytes);
     expect(made.keyPepper).toHaveLength(32);
     expect(made.tokenKeys).toMatchObject([{ id: "local", seals: true }]);
     expect(made.tokenKeys[0]!.secret).toHaveLength(32);
     expect(made.tokenKeys[0]!.secret).not.toEqual(made.keyPepper);
-    expect(loadSecrets(dataDir, {})).toEqual(made);
+    expect(loadSecrets(dataDir, {}, randomBytes)).toEqual(made);
     expect(statSync(dataDir).mode & 0o777).toBe(0o700);
     expect(readdirSync(dataDir).sort()).toEqual(["key-pepper", "token-key"]);
     for (const file of readdirSync(dataDir)) expect(statSync(join(dataDir, file)).mode & 0o777).toBe(0o600);
@@ -31,13 +32,13 @@ describe("loadSecrets", () => {
     const dataDir = join(folder, "data");
     const keyPepper = new Uint8Array(32).fill(1);
     const tokenKeys = [{ id: "a", secret: new Uint8Array(32).fill(2), seals: true }];
-    expect(loadSecrets(dataDir, { keyPepper, tokenKeys })).toEqual({ keyPepper, tokenKeys });
+    expect(loadSecrets(dataDir, { keyPepper, tokenKeys }, randomBytes)).toEqual({ keyPepper, tokenKeys });
     expect(readdirSync(folder)).toEqual([]);
   });
 
   it("refuses a damaged file rather than replace it, and does not show it", () => {
     writeFileSync(join(folder, "key-pepper"), "deadbeef\n");
-    expect(() => loadSecrets(folder, {})).toThrow(/key-pepper does not hold a secret/);
-    expect(() => loadSecrets(folder, {})).not.toThrow(/deadbeef/);
+    expect(() => loadSecrets(folder, {}, randomBytes)).toThrow(/key-pepper does not hold a secret/);
+    expect(() => loadSecrets(folder, {}, randomBytes)).not.toThrow(/deadbeef/);
   });
 });

@@ -1,6 +1,6 @@
-import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { RandomBytes } from "../primitives/random.ts";
 
 /** One key of the ring that seals submission tokens. */
 export interface TokenKey {
@@ -30,17 +30,19 @@ const MADE_KEY_ID = "local";
 export function loadSecrets(
   dataDir: string,
   set: { readonly keyPepper?: Uint8Array | undefined; readonly tokenKeys?: readonly TokenKey[] | undefined },
+  randomBytes: RandomBytes,
 ): Secrets {
+  const kept = (name: string) => keptSecret(dataDir, name, randomBytes);
   return {
-    keyPepper: set.keyPepper ?? keptSecret(dataDir, "key-pepper"),
-    tokenKeys: set.tokenKeys ?? [{ id: MADE_KEY_ID, secret: keptSecret(dataDir, "token-key"), seals: true }],
+    keyPepper: set.keyPepper ?? kept("key-pepper"),
+    tokenKeys: set.tokenKeys ?? [{ id: MADE_KEY_ID, secret: kept("token-key"), seals: true }],
   };
 }
 
-function keptSecret(dataDir: string, name: string): Uint8Array {
+function keptSecret(dataDir: string, name: string, randomBytes: RandomBytes): Uint8Array {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const path = join(dataDir, name);
-  return readSecret(path) ?? makeSecret(path);
+  return readSecret(path) ?? makeSecret(path, randomBytes);
 }
 
 /** A secret is kept as one line of hexadecimal. */
@@ -61,7 +63,7 @@ function readSecret(path: string): Uint8Array | undefined {
 }
 
 /** If several processes start at once, one creates the secret and all read it: the complete file is linked into place. */
-function makeSecret(path: string): Uint8Array {
+function makeSecret(path: string, randomBytes: RandomBytes): Uint8Array {
   const draft = `${path}.${randomBytes(8).toString("hex")}`;
   const file = openSync(draft, "wx", 0o600);
   try {

@@ -52,6 +52,8 @@ interface ApiParts {
   readonly canBuild: () => boolean;
   /** A monotonic clock: times calls and limits them. Milliseconds. */
   readonly nowMs: () => number;
+  /** The wall clock, for the date of answers. Milliseconds since 1970. */
+  readonly wallMs: () => number;
   /** Distinguishes this process in request ids. */
   readonly requestIdPrefix: string;
   /** Receives every finished call. */
@@ -148,7 +150,7 @@ export class Api {
     (this.#implementations.get(parent) as Readonly<Record<string, StreamImplementation>>)[localName]!;
 
   #createRouter(): FastifyInstance {
-    const { settings, nowMs, extra } = this.#parts;
+    const { settings, nowMs, wallMs, extra } = this.#parts;
     const requestIds = this.#requestIds;
     const proxies = new Proxies(settings);
     const everyday = new EverydayListener({
@@ -162,6 +164,7 @@ export class Api {
       gate: this.#gate,
       startCall: this.startCall,
       nowMs,
+      wallMs,
       isClosing: () => this.#draining,
     });
     return createFastify({

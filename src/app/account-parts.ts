@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { createKeyDirectory } from "../accounts/keys/key-directory.ts";
 import { requirePepper } from "../accounts/keys/require-pepper.ts";
 import { loadSecrets } from "../accounts/secrets.ts";
@@ -13,7 +14,8 @@ export type AccountParts = Awaited<ReturnType<typeof openAccounts>>;
 
 /** Opens the database. @throws Error if it cannot be used, or if its keys were hashed with another pepper */
 export async function openAccounts({ config, now, closers }: AppContext) {
-  const secrets = loadSecrets(config.dataDir, { keyPepper: config.keyPepper, tokenKeys: config.tokenKeys });
+  const { keyPepper, tokenKeys } = config;
+  const secrets = loadSecrets(config.dataDir, { keyPepper, tokenKeys }, randomBytes);
   const store = closers.keep(await openStore({ dataDir: config.dataDir, databaseUrl: config.databaseUrl }));
   await requirePepper(store, secrets.keyPepper);
   const lives = {
@@ -22,7 +24,7 @@ export async function openAccounts({ config, now, closers }: AppContext) {
     idleMs: config.idleKeyDays * DAY_MS,
     unusedMs: config.unusedKeyDays * DAY_MS,
   };
-  closers.add(startSweeping(store, now, lives));
+  closers.add(startSweeping(store, now, randomBytes, lives));
   const keys = closers.keep(createKeyDirectory({ store, pepper: secrets.keyPepper, now: monotonicMs, epochMs: now }));
   return { secrets, store, keys };
 }

@@ -124,9 +124,11 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
     chainId: network,
     maxKeysPerAccount: config.maxKeysPerAccount,
     now,
+    randomBytes,
   });
   const api = new Api({
     nowMs: monotonicMs,
+    wallMs: now,
     requestIdPrefix: randomBytes(6).toString("hex"),
     observe: observeCalls(context, metrics),
     trades,

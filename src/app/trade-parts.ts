@@ -141,7 +141,12 @@ export async function openTrades(
     warn("TRANSACTION_V1 is on, but the cluster has not activated it; version 1 is offered once it has.");
   const turns = closers.keep(worstCaseTurns(context));
   const movements = observePrices(context, parts);
-  const sealer = createTokenSealer({ keys: secrets.tokenKeys, genesisHash: head.genesisHash(), now });
+  const sealer = createTokenSealer({
+    keys: secrets.tokenKeys,
+    genesisHash: head.genesisHash(),
+    now,
+    fillRandom: randomFillSync,
+  });
   const trades = createTrades(
     {
       markets,

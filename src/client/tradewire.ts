@@ -1,6 +1,7 @@
 import bs58 from "bs58";
 import { AccountService } from "../../gen/tradewire/v1/account_pb.ts";
 import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
+import { monotonicMs } from "../primitives/clock.ts";
 import type { ApiKey, BuiltResponse, ListedTrades, PriceQuote, PriorityPrices } from "./answers/answers.ts";
 import { toTradeError } from "./connection/connect-error.ts";
 import { ServiceCalls } from "./connection/service-calls.ts";
@@ -55,7 +56,7 @@ export class Tradewire {
     const witnesses = witnessesOf(options, connect);
     const { decimals = {}, lookupTables } = options;
     const verifies = options.verify !== "off";
-    this.#desk = new TradeDesk({ wallet: this.wallet, witnesses, decimals, lookupTables }, verifies);
+    this.#desk = new TradeDesk({ wallet: this.wallet, witnesses, decimals, lookupTables }, verifies, monotonicMs);
     if (!verifies) {
       console.warn(
         "Tradewire: verification is OFF. This client signs whatever the service builds, even a transaction that empties this wallet.",
@@ -217,6 +218,7 @@ export class Tradewire {
       patienceMs: control.patienceMs ?? SUBMIT_PATIENCE_MS,
       timeoutMs: control.timeoutMs ?? this.#calls.timeoutMs,
       signal: this.#calls.signal(control),
+      nowMs: monotonicMs,
     });
   }
 

@@ -13,6 +13,9 @@ export interface Random {
   bytes(length: number): Uint8Array;
 }
 
+/** Bytes from a cryptographic source, for keys, nonces and ids. */
+export type RandomBytes = (length: number) => Buffer;
+
 /** A generator of the mulberry32 family. @see https://gist.github.com/tommyettinger/46a874533244883189143505d203312c */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;

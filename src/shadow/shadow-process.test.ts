@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { eventually } from "../../test/support/eventually.ts";
+import { monotonicMs } from "../primitives/clock.ts";
 import { ShadowLink } from "./shadow-link.ts";
 import { startShadowProcess } from "./shadow-process.ts";
 
@@ -17,7 +18,14 @@ test.each([
 ])("%s ends with its process: it stays without an answer, and another process starts", async (_, entry, options) => {
   const warnings: string[] = [];
   const warn = (message: string) => void warnings.push(message);
-  const shadow = startShadowProcess({ memoryMiB: 256, cpuPercent: 2, entry: standIn(entry), warn, ...options });
+  const shadow = startShadowProcess({
+    memoryMiB: 256,
+    cpuPercent: 2,
+    entry: standIn(entry),
+    warn,
+    nowMs: monotonicMs,
+    ...options,
+  });
   let opened = 0;
   const link = new ShadowLink({
     path: shadow.path,

@@ -9,6 +9,8 @@ interface ShadowProcessOptions {
   /** Processor time that routine checks may take. Percent of one core. */
   readonly cpuPercent: number;
   readonly warn: (message: string) => void;
+  /** A monotonic clock. */
+  readonly nowMs: () => number;
   /** What the process runs. */
   readonly entry?: URL;
   /** Silence after which it is taken to hang, and killed. Milliseconds, default 20,000. */
@@ -78,9 +80,9 @@ class SupervisedProcess implements ShadowProcess {
   }
 
   #start(): void {
-    const { entry = new URL("./main.ts", import.meta.url), memoryMiB, cpuPercent, warn } = this.#options;
+    const { entry = new URL("./main.ts", import.meta.url), memoryMiB, cpuPercent, warn, nowMs } = this.#options;
     rmSync(this.path, { force: true });
-    const startedAtMs = performance.now();
+    const startedAtMs = nowMs();
     const child = fork(entry, [this.path, `${memoryMiB}`, `${cpuPercent}`], {
       execArgv: [`--max-old-space-size=${Math.ceil(memoryMiB / 2)}`, "--disable-warning=ExperimentalWarning"],
       stdio: ["ignore", "ignore", "inherit", "ipc"],
@@ -90,7 +92,7 @@ class SupervisedProcess implements ShadowProcess {
     this.#child = child;
     this.#aliveAtMs = startedAtMs;
     child.on("message", () => {
-      this.#aliveAtMs = performance.now();
+      this.#aliveAtMs = nowMs();
     });
     let isOver = false;
     const onEnd = (reason: string) => {
@@ -98,7 +100,7 @@ class SupervisedProcess implements ShadowProcess {
       isOver = true;
       this.#child = undefined;
       if (this.#isClosed) return;
-      const isHealthy = performance.now() - startedAtMs > HEALTHY_MS;
+      const isHealthy = nowMs() - startedAtMs > HEALTHY_MS;
       this.#delayMs = isHealthy ? FIRST_RESTART_MS : Math.min(2 * this.#delayMs, MAX_RESTART_MS);
       warn(`The shadow process ended (${reason}); starting it again. Trades go on.`);
       this.#restart = setTimeout(() => this.#start(), this.#delayMs);
@@ -115,8 +117,8 @@ class SupervisedProcess implements ShadowProcess {
     const child = this.#child;
     const pid = child?.pid;
     if (child === undefined || pid === undefined) return;
-    const { hangingMs = DEFAULT_HANGING_MS } = this.#options;
-    if (performance.now() - this.#aliveAtMs > hangingMs) child.kill("SIGKILL");
+    const { hangingMs = DEFAULT_HANGING_MS, nowMs } = this.#options;
+    if (nowMs() - this.#aliveAtMs > hangingMs) child.kill("SIGKILL");
     else if (child.connected) child.send("alive?", () => {});
     try {
       const pages = Number(readFileSync(`/proc/${pid}/statm`, "utf8").split(" ")[1]);

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -125,6 +126,7 @@ async function start(
     chainId: "mainnet",
     maxKeysPerAccount: 3,
     now,
+    randomBytes,
   });
   const process = { store, keys, accounts, clock };
   open.push(process);
@@ -657,7 +659,7 @@ describe.each(homes)("submissions on $name", (home) => {
       expect(await submissions.bySignature(claim.accountId, signature)).toMatchObject({ messageHash: "two" });
     expect(await submissions.bySignature("someone-else", other.signature)).toBeUndefined();
     clock.nowMs += 8 * 24 * 3_600_000;
-    await sweepStore(store, clock.nowMs);
+    await sweepStore(store, clock.nowMs, randomBytes);
     expect(await submissions.signaturesOf("two")).toEqual([]);
   });
 
@@ -671,10 +673,10 @@ describe.each(homes)("submissions on $name", (home) => {
     const tradesMs = 30 * 24 * 3_600_000;
     const lives = { tradesMs, revokedMs: 0, idleMs: 0, unusedMs: 0 };
     clock.nowMs += tradesMs;
-    await sweepStore(store, clock.nowMs, lives);
+    await sweepStore(store, clock.nowMs, randomBytes, lives);
     expect(await submissions.listOf(claim.accountId, { most: 5 })).toHaveLength(1);
     expect(await submissions.bySignature(claim.accountId, "second-signature")).toBeDefined();
-    await sweepStore(store, clock.nowMs + 1, lives);
+    await sweepStore(store, clock.nowMs + 1, randomBytes, lives);
     expect(await submissions.listOf(claim.accountId, { most: 5 })).toEqual([]);
     expect(await submissions.signaturesOf("kept")).toEqual([]);
   });
@@ -765,12 +767,12 @@ describe.each(homes)("submissions on $name", (home) => {
     const { message } = await accounts.createChallenge(wallet.address);
     const proof = { wallet: wallet.address, message, signature: wallet.sign(message), label: "", revokeOthers: false };
     clock.nowMs += 3_900_000;
-    await sweepStore(store, clock.nowMs);
+    await sweepStore(store, clock.nowMs, randomBytes);
     expect(await messageOf(() => accounts.register(proof))).toContain("has expired");
     clock.nowMs = START_MS + 24 * 3_600_000;
-    await sweepStore(store, clock.nowMs);
+    await sweepStore(store, clock.nowMs, randomBytes);
     expect(await submissions.byMessageHash("old")).toBeDefined();
-    await sweepStore(store, clock.nowMs + 1);
+    await sweepStore(store, clock.nowMs + 1, randomBytes);
     expect(await submissions.byMessageHash("old")).toBeUndefined();
     expect(await submissions.byMessageHash("open")).toBeDefined();
     expect(await messageOf(() => accounts.register(proof))).toContain("expired long ago");
@@ -803,10 +805,10 @@ describe.each(homes)("submissions on $name", (home) => {
       clock.nowMs += DAY_MS / 2;
       await use(running, kept);
       clock.nowMs = START_MS + 30 * DAY_MS;
-      await sweepStore(store, clock.nowMs, LIVES);
+      await sweepStore(store, clock.nowMs, randomBytes, LIVES);
       expect(await accountsOf(store)).toHaveLength(2);
       clock.nowMs += 1;
-      await sweepStore(store, clock.nowMs, LIVES);
+      await sweepStore(store, clock.nowMs, randomBytes, LIVES);
       expect(await accountsOf(store)).toEqual([used.address.toString()]);
       expect(await accounts.listKeys(await keys.authenticate(kept.apiKey))).toHaveLength(1);
       expect(await messageOf(async () => keys.authenticate(dropped.apiKey))).toContain("unknown here");
@@ -816,11 +818,11 @@ describe.each(homes)("submissions on $name", (home) => {
         clock.nowMs += 100 * DAY_MS;
         await keys.refresh();
         await use(running, kept);
-        await sweepStore(store, clock.nowMs, LIVES);
+        await sweepStore(store, clock.nowMs, randomBytes, LIVES);
       }
       await keys.authenticate(kept.apiKey);
       clock.nowMs += 366 * DAY_MS;
-      await sweepStore(store, clock.nowMs, LIVES);
+      await sweepStore(store, clock.nowMs, randomBytes, LIVES);
       expect(await accountsOf(store)).toEqual([]);
     });
 
@@ -834,7 +836,7 @@ describe.each(homes)("submissions on $name", (home) => {
       there.keys.watch(keyId, () => reported.push("there"));
       for (const { keys } of [here, there]) await keys.refresh();
       expect(reported).toEqual([]);
-      await sweepStore(here.store, here.clock.nowMs + 31 * DAY_MS, LIVES);
+      await sweepStore(here.store, here.clock.nowMs + 31 * DAY_MS, randomBytes, LIVES);
       for (const { keys } of [here, there]) await keys.refresh();
       expect(reported).toEqual(["here", "there"]);
     });
@@ -851,7 +853,7 @@ describe.each(homes)("submissions on $name", (home) => {
       clock.nowMs += 91 * DAY_MS;
       await running.keys.refresh();
       await use(running, second);
-      await sweepStore(store, clock.nowMs, LIVES);
+      await sweepStore(store, clock.nowMs, randomBytes, LIVES);
       const principal = await running.keys.authenticate(second.apiKey);
       expect((await accounts.listKeys(principal)).map(({ keyId }) => keyId)).toEqual([second.keyId]);
     });
@@ -863,13 +865,13 @@ describe.each(homes)("submissions on $name", (home) => {
       await store.run((db) => db.updateTable("api_keys").set({ used_at_ms: null }).execute());
       await register(accounts, createTestWallet());
       clock.nowMs += 1_000 * DAY_MS;
-      await sweepStore(store, clock.nowMs, { revokedMs: 0, idleMs: 0, unusedMs: 0 });
+      await sweepStore(store, clock.nowMs, randomBytes, { revokedMs: 0, idleMs: 0, unusedMs: 0 });
       expect(await accountsOf(store)).toHaveLength(2);
-      await sweepStore(store, clock.nowMs, LIVES);
+      await sweepStore(store, clock.nowMs, randomBytes, LIVES);
       expect(await accountsOf(store)).toHaveLength(1);
       await use(running, old);
       clock.nowMs += 366 * DAY_MS;
-      await sweepStore(store, clock.nowMs, LIVES);
+      await sweepStore(store, clock.nowMs, randomBytes, LIVES);
       expect(await accountsOf(store)).toEqual([]);
     });
 
@@ -893,7 +895,7 @@ describe.each(homes)("submissions on $name", (home) => {
           )
           .execute(),
       );
-      await sweepStore(store, clock.nowMs + 31 * DAY_MS, LIVES);
+      await sweepStore(store, clock.nowMs + 31 * DAY_MS, randomBytes, LIVES);
       expect(await accountsOf(store)).toEqual([]);
     });
   });
@@ -930,7 +932,7 @@ describe.each(homes)("submissions on $name", (home) => {
         return result;
       },
     };
-    await sweepStore(pausing, clock.nowMs);
+    await sweepStore(pausing, clock.nowMs, randomBytes);
     expect(claims).toEqual(["claimed"]);
     expect(statements).toBeGreaterThan(OLD_ROWS / 500);
     const left = await store.run((db) => db.selectFrom("submissions").select("message_hash").execute());

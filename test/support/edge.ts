@@ -22,6 +22,7 @@ export async function startEdge(changes: Partial<ApiSettings> = {}, nowMs = mono
   const warnings: string[] = [];
   const api = new Api({
     nowMs,
+    wallMs: Date.now,
     requestIdPrefix: "test",
     trades,
     accounts,

@@ -62,6 +62,7 @@ export function memoryPorts(options: {
       keys: [{ id: "k", secret: hex("07".repeat(32)), seals: true }],
       genesisHash: "memory",
       now: () => 1_795_000_000_000,
+      fillRandom: randomFillSync,
     }),
     now: () => 1_795_000_000_000,
     lookupTables: () => [],

@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import { hash, randomFillSync } from "node:crypto";
 import bs58 from "bs58";
 import { afterEach, beforeEach, vi } from "vitest";
 import type {
@@ -35,6 +35,7 @@ export const sealerOf = (digits: string) =>
     keys: [{ id: "k", secret: hex(digits.repeat(32)), seals: true }],
     genesisHash: "test",
     now: Date.now,
+    fillRandom: randomFillSync,
   });
 const sealer = sealerOf("07");
 

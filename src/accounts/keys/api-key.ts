@@ -1,6 +1,7 @@
-import { createHmac, randomBytes } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { TradewireError } from "../../errors/tradewire-error.ts";
+import type { RandomBytes } from "../../primitives/random.ts";
 
 const PREFIX = "api_";
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -13,8 +14,8 @@ const KEY_ID = new RegExp(`^[0-9A-Za-z]{${KEY_ID_LENGTH}}$`);
 const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`);
 
 /** Creates an API key: `api_`, 32 random base62 characters, and their checksum of 6. */
-export function createApiKey(): string {
-  const secret = randomBase62(SECRET_LENGTH);
+export function createApiKey(randomBytes: RandomBytes): string {
+  const secret = randomBase62(SECRET_LENGTH, randomBytes);
   return PREFIX + secret + checksum(secret);
 }
 
@@ -58,7 +59,7 @@ export function hashApiKey(apiKey: string, pepper: Uint8Array): Uint8Array {
 }
 
 /** `length` characters of base62, every one equally likely. */
-export function randomBase62(length: number): string {
+export function randomBase62(length: number, randomBytes: RandomBytes): string {
   let text = "";
   while (text.length < length) {
     for (const byte of randomBytes(length + 8)) {

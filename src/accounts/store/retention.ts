@@ -1,6 +1,6 @@
-import { randomInt } from "node:crypto";
 import type { DeleteResult } from "kysely";
 import type { Now } from "../../primitives/clock.ts";
+import type { RandomBytes } from "../../primitives/random.ts";
 import type { Database } from "./schema.ts";
 import type { Store } from "./store.ts";
 
@@ -16,8 +16,8 @@ const UNDECIDED_LIFE_MS = 7 * 24 * 3_600_000;
 /** Rows deleted per statement: small enough to stay far below the time-out and let other writes in. */
 const REMOVED_AT_ONCE = 500;
 
-/** The most that can be drawn at once. */
-const MAX_COUNT = 2 ** 48 - 1;
+/** Size of the number drawn for a revocation: as many bytes as a buffer reads at once. */
+const COUNT_BYTES = 6;
 
 /** How long rows are kept. Milliseconds. API keys: 0 for ever. */
 export interface RowLives {
@@ -34,8 +34,15 @@ export interface RowLives {
 /**
  * Deletes what has outlived its use: submissions that ended long ago, challenges that expired an hour ago, and API keys by their
  * lives, with the accounts that have none left.
+ *
+ * @param randomBytes see `countRevocation`
  */
-export async function sweepStore(store: Store, nowMs: number, lives?: RowLives): Promise<void> {
+export async function sweepStore(
+  store: Store,
+  nowMs: number,
+  randomBytes: RandomBytes,
+  lives?: RowLives,
+): Promise<void> {
   const tradesMs = lives?.tradesMs ?? OUTCOME_LIFE_MS;
   await removeAll(store, (db) => {
     const old = db
@@ -71,19 +78,25 @@ export async function sweepStore(store: Store, nowMs: number, lives?: RowLives):
       .limit(REMOVED_AT_ONCE);
     return db.deleteFrom("challenges").where("message_hash", "in", ended);
   });
-  if (lives !== undefined) await removeKeys(store, nowMs, lives);
+  if (lives !== undefined) await removeKeys(store, nowMs, randomBytes, lives);
 }
 
 /**
  * A key in use is in no process's memory for longer than a day without its use being written down: no call is made with what
  * goes here, but a stream opened long ago may still run.
  */
-async function removeKeys(store: Store, nowMs: number, { revokedMs, idleMs, unusedMs }: RowLives): Promise<void> {
+async function removeKeys(
+  store: Store,
+  nowMs: number,
+  randomBytes: RandomBytes,
+  { revokedMs, idleMs, unusedMs }: RowLives,
+): Promise<void> {
+  const removeOf = (select: (db: Database) => ReturnType<typeof selectIds>) => removeKeysOf(store, select, randomBytes);
   const oldKeys = (db: Database) => selectIds(db).limit(REMOVED_AT_ONCE);
-  if (revokedMs > 0) await removeKeysOf(store, (db) => oldKeys(db).where("revoked_at_ms", "<", nowMs - revokedMs));
-  if (idleMs > 0) await removeKeysOf(store, (db) => oldKeys(db).where("used_at_ms", "<", nowMs - idleMs));
+  if (revokedMs > 0) await removeOf((db) => oldKeys(db).where("revoked_at_ms", "<", nowMs - revokedMs));
+  if (idleMs > 0) await removeOf((db) => oldKeys(db).where("used_at_ms", "<", nowMs - idleMs));
   if (unusedMs > 0)
-    await removeKeysOf(store, (db) =>
+    await removeOf((db) =>
       oldKeys(db)
         .where("used_at_ms", "<", nowMs - unusedMs)
         .whereRef("used_at_ms", "=", "created_at_ms"),
@@ -91,7 +104,11 @@ async function removeKeys(store: Store, nowMs: number, { revokedMs, idleMs, unus
 }
 
 /** Deletes the keys that a query selects, some at a time, and the accounts that have no other key. */
-async function removeKeysOf(store: Store, select: (db: Database) => ReturnType<typeof selectIds>): Promise<void> {
+async function removeKeysOf(
+  store: Store,
+  select: (db: Database) => ReturnType<typeof selectIds>,
+  randomBytes: RandomBytes,
+): Promise<void> {
   for (;;) {
     const removed = await store.transact(async (db) => {
       const keys = await db
@@ -99,7 +116,7 @@ async function removeKeysOf(store: Store, select: (db: Database) => ReturnType<t
         .where("id", "in", select(db))
         .returning(["account_id", "revoked_at_ms"])
         .execute();
-      if (keys.some(({ revoked_at_ms }) => revoked_at_ms === null)) await countRevocation(db);
+      if (keys.some(({ revoked_at_ms }) => revoked_at_ms === null)) await countRevocation(db, randomBytes);
       const owners = [...new Set(keys.map(({ account_id }) => account_id))];
       if (owners.length > 0)
         await db
@@ -119,10 +136,10 @@ async function removeKeysOf(store: Store, select: (db: Database) => ReturnType<t
  * Has every process look again at the keys that it or its streams use. A number drawn, not the next one: a database that takes over
  * without the last revocation would give the next one a number that processes have seen.
  */
-export const countRevocation = (db: Database) =>
+export const countRevocation = (db: Database, randomBytes: RandomBytes) =>
   db
     .updateTable("revocation_count")
-    .set({ count: randomInt(MAX_COUNT) })
+    .set({ count: randomBytes(COUNT_BYTES).readUIntBE(0, COUNT_BYTES) })
     .execute();
 
 const selectIds = (db: Database) => db.selectFrom("api_keys").select("id");
@@ -142,12 +159,18 @@ async function removeAll(
  * Sweeps the store every `everyMs` milliseconds until the returned function is called. A failed sweep is repeated by the
  * next one.
  */
-export function startSweeping(store: Store, now: Now, lives: RowLives, everyMs = 60_000): () => void {
+export function startSweeping(
+  store: Store,
+  now: Now,
+  randomBytes: RandomBytes,
+  lives: RowLives,
+  everyMs = 60_000,
+): () => void {
   let busy = false;
   const timer = setInterval(() => {
     if (busy) return;
     busy = true;
-    sweepStore(store, now(), lives)
+    sweepStore(store, now(), randomBytes, lives)
       .catch(() => {})
       .finally(() => {
         busy = false;

@@ -14,6 +14,7 @@ function openFaucet(giveSol?: () => Promise<void>) {
   const accounts = createFakeAccounts();
   const api = new Api({
     nowMs: () => 0,
+    wallMs: () => 0,
     requestIdPrefix: "test",
     trades: createFakeTrades(),
     accounts,

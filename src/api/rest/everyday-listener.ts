@@ -27,6 +27,8 @@ interface EverydayParts {
   readonly startCall: StartCall;
   /** A monotonic clock. */
   readonly nowMs: () => number;
+  /** The wall clock, for the date of answers. Milliseconds since 1970. */
+  readonly wallMs: () => number;
   readonly isClosing: () => boolean;
 }
 
@@ -36,7 +38,7 @@ export class EverydayListener {
   readonly #lane: PlainLane;
 
   constructor(parts: EverydayParts) {
-    const { settings, admission, calls, requestIds, observe, nowMs, isClosing } = parts;
+    const { settings, admission, calls, requestIds, observe, nowMs, wallMs, isClosing } = parts;
     const routes = everydayRoutes(parts.restRoutes);
     const shedder = new BuildShedder({
       admission,
@@ -51,7 +53,7 @@ export class EverydayListener {
     this.#lane = new PlainLane({
       settings,
       isClosing,
-      wallMs: Date.now,
+      wallMs,
       refuse: (request, asking) => {
         const known = routes.get(request.path);
         if (known === undefined) return undefined;

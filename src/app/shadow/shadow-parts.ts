@@ -1,5 +1,6 @@
 import { createProgramReader } from "../../chain/programs/program-reader.ts";
 import { createProgramWatch } from "../../chain/programs/program-watch.ts";
+import { monotonicMs } from "../../primitives/clock.ts";
 import type { Config } from "../../process/config/settings.ts";
 import { MarketChecks } from "../../shadow/market-checks.ts";
 import { ShadowLink } from "../../shadow/shadow-link.ts";
@@ -33,7 +34,8 @@ export function shadowMode({ shadowExecution, solanaRpcUrls }: Config): "off" | 
 /** Starts the shadow process of this machine, as the settings say; undefined if they turn it off. */
 export function startShadow(config: Config, warn: (message: string) => void): ShadowProcess | undefined {
   if (shadowMode(config) === "off") return undefined;
-  return startShadowProcess({ memoryMiB: config.shadowMemoryMib, cpuPercent: config.shadowCpuPercent, warn });
+  const { shadowMemoryMib: memoryMiB, shadowCpuPercent: cpuPercent } = config;
+  return startShadowProcess({ memoryMiB, cpuPercent, warn, nowMs: monotonicMs });
 }
 
 /** Connects to the shadow process, this machine's or one of its own, and checks live markets there. Undefined if it is off. */

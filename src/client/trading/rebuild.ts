@@ -30,6 +30,7 @@ const EXPIRY_PAUSE_MS = 500;
 /**
  * Waits until the caller's node has seen the transaction expire; without a node, the service's word counts.
  * @param sinceSlot the slot of the node's check of this transaction
+ * @param nowMs a monotonic clock
  * @throws TradeError with the signature, if it landed after all or the node has not seen it expire in time
  */
 export async function awaitExpiry(
@@ -38,13 +39,14 @@ export async function awaitExpiry(
   signature: string,
   sinceSlot: number | undefined,
   signal: AbortSignal,
+  nowMs: () => number,
 ): Promise<void> {
   if (node === undefined || sinceSlot === undefined) return;
-  const until = performance.now() + EXPIRY_PATIENCE_MS;
+  const until = nowMs() + EXPIRY_PATIENCE_MS;
   for (;;) {
     const verdict = await node.verdict(signed, signature, sinceSlot, signal);
     if (verdict === "expired") return;
-    if (verdict === "landed" || performance.now() > until) {
+    if (verdict === "landed" || nowMs() > until) {
       const seen = verdict === "landed" ? "has it on the chain" : "has not seen it expire";
       throw new TradeError(
         "UNEXPECTED_ANSWER",

@@ -10,7 +10,14 @@ async function timeoutsOf(timeoutMs: number, patienceMs: number): Promise<number
     return { signature: "s", status: "confirmed" } as Trade;
   };
   const { signal } = new AbortController();
-  await submitUntilDecided(send, { signature: "s", expected: undefined, patienceMs, timeoutMs, signal });
+  await submitUntilDecided(send, {
+    signature: "s",
+    expected: undefined,
+    patienceMs,
+    timeoutMs,
+    signal,
+    nowMs: () => performance.now(),
+  });
   return asked;
 }
 

@@ -20,6 +20,8 @@ export interface Submission {
   /** Longest wait for one response; 0: as long as patience. Milliseconds. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** A monotonic clock. */
+  readonly nowMs: () => number;
 }
 
 /**
@@ -31,14 +33,14 @@ export interface Submission {
  */
 export async function submitUntilDecided(
   send: (timeoutMs: number) => Promise<Trade>,
-  { signature, expected, patienceMs, timeoutMs, signal }: Submission,
+  { signature, expected, patienceMs, timeoutMs, signal, nowMs }: Submission,
 ): Promise<Trade> {
-  const until = performance.now() + patienceMs;
+  const until = nowMs() + patienceMs;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * PAUSE_GROWTH, LONGEST_PAUSE_MS)) {
     let undecided: Trade | TradeError;
     let askedMs = 0;
     try {
-      const leftMs = until - performance.now();
+      const leftMs = until - nowMs();
       // Time-outs are whole milliseconds on the wire, and 0 is none.
       const trade = await send(Math.max(1, Math.ceil(timeoutMs > 0 ? Math.min(timeoutMs, leftMs) : leftMs)));
       undecided = checkTrade(trade, signature, expected);
@@ -50,7 +52,7 @@ export async function submitUntilDecided(
       askedMs = Math.min(undecided.retryAfterMs ?? 0, LONGEST_ASKED_MS);
     }
     const waitMs = Math.max(pauseMs, askedMs);
-    if (performance.now() + waitMs < until) await pause(waitMs, signal, signature);
+    if (nowMs() + waitMs < until) await pause(waitMs, signal, signature);
     else if (undecided instanceof TradeError) throw undecided;
     else return undecided;
   }

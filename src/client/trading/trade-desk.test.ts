@@ -21,7 +21,8 @@ test("a wallet that refuses to sign again is no lost connection: the failure nam
     if (signed > 1) throw new Error("User rejected the request.");
     return wallet.signMessageBytes(message);
   };
-  const desk = new TradeDesk({ wallet: { ...wallet, signMessageBytes }, witnesses: {}, decimals: {} } as never, false);
+  const verifier = { wallet: { ...wallet, signMessageBytes }, witnesses: {}, decimals: {} } as never;
+  const desk = new TradeDesk(verifier, false, () => 0);
   const course = {
     build: () => Promise.resolve(built()),
     submit: () => Promise.reject(new TradeError("TX_EXPIRED", "expired", { safeToRebuild: true })),

@@ -41,13 +41,18 @@ const MOST_REMEMBERED = 1_000;
 export class TradeDesk {
   readonly #verifier: Verifier;
   readonly #verifies: boolean;
+  readonly #nowMs: () => number;
   readonly #builds = new WeakMap<BuiltResponse, KnownBuild>();
   readonly #signed = new Map<string, TradeExpectation>();
 
-  /** @param verifies false signs whatever the service builds */
-  constructor(verifier: Verifier, verifies: boolean) {
+  /**
+   * @param verifies false signs whatever the service builds
+   * @param nowMs a monotonic clock
+   */
+  constructor(verifier: Verifier, verifies: boolean, nowMs: () => number) {
     this.#verifier = verifier;
     this.#verifies = verifies;
+    this.#nowMs = nowMs;
   }
 
   /** Remembers the order that a build was made for. */
@@ -133,7 +138,8 @@ export class TradeDesk {
   ): Promise<BuiltResponse> {
     const signature = bs58.encode(signatureBytes(signed));
     try {
-      await awaitExpiry(this.#verifier.witnesses.node, signed, signature, findings?.slot, course.signal);
+      const { node } = this.#verifier.witnesses;
+      await awaitExpiry(node, signed, signature, findings?.slot, course.signal, this.#nowMs);
       options.onProgress?.({ step: "expired", signature });
       return await course.build();
     } catch (error) {
@@ -167,12 +173,12 @@ export class TradeDesk {
         : { expected: undefined, review: unverified(built, this.#builds.get(built)?.order) };
       const { review, expected } = verified;
       options.onProgress?.({ step: "built", built });
-      const askedAt = performance.now();
+      const askedAt = this.#nowMs();
       const isAccepted = accepted !== undefined && isNoWorse(review, accepted);
       if (!isAccepted && options.confirm !== undefined && (await options.confirm(review)) !== true) {
         throw new TradeError("DECLINED", "The trade was declined. Nothing was signed.");
       }
-      if (performance.now() - askedAt < LONGEST_CONFIRMATION_MS) {
+      if (this.#nowMs() - askedAt < LONGEST_CONFIRMATION_MS) {
         return { review, signed: await this.#signVerified(wire, expected) };
       }
       accepted = review;

@@ -3,6 +3,7 @@
  * account of a random market changes, unless it is asked to leave that out, or the build too. It answers what it has used;
  * callers get their keys from the file that it names.
  */
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -80,6 +81,7 @@ const api = new Api({
   settings: apiSettings(config, { tls: undefined, publicUrl: () => "http://127.0.0.1" }),
   canBuild: () => true,
   nowMs: monotonicMs,
+  wallMs: Date.now,
   requestIdPrefix: "bench",
   observe: (record) => metrics.record(record),
 });
@@ -112,7 +114,7 @@ function build(request: Parameters<Trades["build"]>[0]): ReturnType<Trades["buil
 
 /** Writes an account and a key for each wallet. @returns the keys */
 async function register(into: Store, { wallets }: SpreadWorld): Promise<readonly string[]> {
-  const made = wallets.map((wallet) => ({ wallet: wallet.toString(), key: createApiKey() }));
+  const made = wallets.map((wallet) => ({ wallet: wallet.toString(), key: createApiKey(randomBytes) }));
   const at = Date.now();
   for (let from = 0; from < made.length; from += ROWS_AT_ONCE) {
     const rows = made.slice(from, from + ROWS_AT_ONCE);

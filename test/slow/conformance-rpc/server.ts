@@ -24,6 +24,7 @@ const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 const accounts = createFakeAccounts();
 const api = new Api({
   nowMs: monotonicMs,
+  wallMs: Date.now,
   requestIdPrefix: "conformance",
   trades: createFakeTrades(),
   accounts,

@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import { hash, randomFillSync } from "node:crypto";
 import bs58 from "bs58";
 import { vi } from "vitest";
 import { createLandedPrices } from "../../../src/chain/fees/landed-prices.ts";
@@ -69,6 +69,7 @@ export async function runPlan(plan: Plan, wallet: TestWallet): Promise<{ readonl
     keys: [{ id: "k", secret: hex("07".repeat(32)), seals: true }],
     genesisHash: "virtual",
     now: Date.now,
+    fillRandom: randomFillSync,
   });
   const submitter = createSubmitter({
     sealer,

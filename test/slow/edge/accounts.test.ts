@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -58,6 +59,7 @@ describe.each(postgres === undefined ? ["SQLite"] : ["SQLite", "PostgreSQL"])("o
       chainId: "mainnet",
       maxKeysPerAccount: 1_000,
       now,
+      randomBytes,
     });
     return { accounts, keys };
   }

@@ -68,6 +68,7 @@ export async function createEdge({ settings = {}, buildMs = 0, submitMs = 0 }: E
   const accounts = createFakeAccounts();
   return new Api({
     nowMs: monotonicMs,
+    wallMs: Date.now,
     requestIdPrefix: "edge",
     trades: {
       ...fakes,

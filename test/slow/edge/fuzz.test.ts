@@ -1,3 +1,4 @@
+import { randomFillSync } from "node:crypto";
 import { afterEach, it } from "vitest";
 import {
   BuyRequestSchema,
@@ -92,6 +93,7 @@ it("18: malformed input neither crashes nor stalls the service (by processor tim
     keys: [{ id: "k1", secret: random.bytes(32), seals: true }],
     genesisHash: "genesis",
     now: Date.now,
+    fillRandom: randomFillSync,
   });
   const noise = random.bytes(1 << 16);
   const slice = () => {

@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import { hash, randomFillSync } from "node:crypto";
 import { expect, it } from "vitest";
 import type { Landing } from "../../../src/chain/port.ts";
 import { TradewireError } from "../../../src/errors/tradewire-error.ts";
@@ -65,7 +65,7 @@ const ringKey = (id: string, seals = true): SealingKey => ({ id, secret: random.
 
 it("17: every bit flip of a signed transaction is refused", async () => {
   const versions: Version[] = ["legacy", "v0", "v1"];
-  const sealer = createTokenSealer({ keys: [ringKey("k1")], genesisHash: "genesis", now });
+  const sealer = createTokenSealer({ keys: [ringKey("k1")], genesisHash: "genesis", now, fillRandom: randomFillSync });
   // The real submit; what comes after its checks, broadcast first of all, is noticed whatever is done with it.
   let beyond = 0;
   const watched = new Proxy(
@@ -234,7 +234,7 @@ it("20: a transaction signed by another wallet is refused", () => {
 });
 
 it("21: a token of another account is refused like garbage (by processor time)", () => {
-  const sealer = createTokenSealer({ keys: [ringKey("k1")], genesisHash: "genesis", now });
+  const sealer = createTokenSealer({ keys: [ringKey("k1")], genesisHash: "genesis", now, fillRandom: randomFillSync });
   const accounts = Array.from({ length: 101 }, (_, i) => `acc_${i}`);
   const tokens = accounts.map((accountId) => sealer.seal(sealedTrade(), accountId));
   const garbage = tokens.map((token) => {
@@ -287,7 +287,7 @@ it("21: a token of another account is refused like garbage (by processor time)",
 
 it("22: a token that was tampered with is refused", () => {
   const keys = [ringKey("k2"), ringKey("k1", false)];
-  const sealer = createTokenSealer({ keys, genesisHash: "genesis", now });
+  const sealer = createTokenSealer({ keys, genesisHash: "genesis", now, fillRandom: randomFillSync });
   const accountId = "acc_1";
   let cases = 0;
   let accepted = 0;

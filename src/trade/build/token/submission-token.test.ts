@@ -1,3 +1,4 @@
+import { randomFillSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { TradewireError } from "../../../errors/tradewire-error.ts";
 import { Address } from "../../../primitives/address.ts";
@@ -56,7 +57,7 @@ const refusal = (open: () => unknown): string => {
 
 describe("submission tokens", () => {
   const keys = [key("k2"), key("k1", false)];
-  const sealer = createTokenSealer({ keys, genesisHash: "genesis", now });
+  const sealer = createTokenSealer({ keys, genesisHash: "genesis", now, fillRandom: randomFillSync });
 
   test("open to the trade that was sealed", () => {
     for (let round = 0; round < 50; round++) {
@@ -103,7 +104,7 @@ describe("submission tokens", () => {
   test("of another account, of another network and garbage get the same error", () => {
     const trade = sealedTrade();
     const token = sealer.seal(trade, ACCOUNT);
-    const elsewhere = createTokenSealer({ keys, genesisHash: "other", now });
+    const elsewhere = createTokenSealer({ keys, genesisHash: "other", now, fillRandom: randomFillSync });
     const answers = [
       refusal(() => sealer.open(token, "acc_other")),
       refusal(() => elsewhere.open(token, ACCOUNT)),
@@ -117,14 +118,22 @@ describe("submission tokens", () => {
   test("open with an old key of the ring, not with a removed one", () => {
     const trade = sealedTrade();
     const old = key("k0");
-    const token = createTokenSealer({ keys: [old], genesisHash: "genesis", now }).seal(trade, ACCOUNT);
-    const rotated = createTokenSealer({ keys: [key("k9"), { ...old, seals: false }], genesisHash: "genesis", now });
+    const token = createTokenSealer({ keys: [old], genesisHash: "genesis", now, fillRandom: randomFillSync }).seal(
+      trade,
+      ACCOUNT,
+    );
+    const rotated = createTokenSealer({
+      keys: [key("k9"), { ...old, seals: false }],
+      genesisHash: "genesis",
+      now,
+      fillRandom: randomFillSync,
+    });
     expect(rotated.open(token, ACCOUNT)).toEqual(trade);
     expect(rotated.seal(trade, ACCOUNT)).toMatch(/^tw1\.k9\./);
     expect(refusal(() => sealer.open(token, ACCOUNT))).toMatch(/^INVALID_SUBMISSION_TOKEN/);
-    expect(() => createTokenSealer({ keys: [{ ...old, seals: false }], genesisHash: "genesis", now })).toThrow(
-      RangeError,
-    );
+    expect(() =>
+      createTokenSealer({ keys: [{ ...old, seals: false }], genesisHash: "genesis", now, fillRandom: randomFillSync }),
+    ).toThrow(RangeError);
   });
 
   test("never share a nonce", () => {

@@ -1,11 +1,4 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createSecretKey,
-  hkdfSync,
-  type KeyObject,
-  randomFillSync,
-} from "node:crypto";
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
 import { TradewireError } from "../../../errors/tradewire-error.ts";
 import { ByteWriter } from "../../../primitives/byte-writer.ts";
 import { concatBytes, putAscii, textBytes } from "../../../primitives/bytes.ts";
@@ -51,8 +44,8 @@ interface SealerOptions {
   readonly keys: readonly SealingKey[];
   readonly genesisHash: string;
   readonly now: Now;
-  /** Fills bytes with cryptographically strong random ones. Absent: the system's. */
-  readonly fillRandom?: (bytes: Uint8Array) => void;
+  /** Fills bytes with cryptographically strong random ones. */
+  readonly fillRandom: (bytes: Uint8Array) => void;
 }
 
 /**
@@ -75,7 +68,7 @@ class KeyRing implements TokenSealer {
   readonly #plain = new ByteWriter();
   readonly #payload = Buffer.alloc(MAX_TOKEN_CHARACTERS);
 
-  constructor({ keys, genesisHash, now, fillRandom = randomFillSync }: SealerOptions) {
+  constructor({ keys, genesisHash, now, fillRandom }: SealerOptions) {
     this.#ring = new Map(keys.map((key) => [key.id, new RingKey(key, genesisHash)]));
     const first = keys.find((key) => key.seals);
     const sealing = first && this.#ring.get(first.id);

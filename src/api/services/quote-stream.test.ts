@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { QuotedTrade } from "../../trade/trade.ts";
 import { watchQuote } from "./quote-stream.ts";
@@ -22,7 +22,10 @@ function watching() {
   return { market, stream, end: () => closing.abort() };
 }
 
-const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const wait = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
 test("worst cases are computed for prices that differ alone, and a refusal skips a price instead of ending the stream", async () => {
   const { market, stream, end } = watching();
@@ -35,6 +38,7 @@ test("worst cases are computed for prices that differ alone, and a refusal skips
   await wait(700);
   expect(market.worstCases).toBeGreaterThan(1);
   market.refuses = false;
+  await wait(500);
   expect((await next).value?.estimates).toMatchObject({ worstCase: {} });
   end();
 });

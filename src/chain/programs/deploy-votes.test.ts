@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Address } from "../../primitives/address.ts";
 import { derive } from "../../solana/pda.ts";
 import { UPGRADEABLE_LOADER } from "../../solana/programs.ts";
@@ -13,7 +13,11 @@ const PROGRAM = Address.from(new Uint8Array(32).fill(1));
 const CODE = derive(UPGRADEABLE_LOADER, PROGRAM);
 
 let watch: ProgramWatch;
-afterEach(() => watch.close());
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => {
+  watch.close();
+  vi.useRealTimers();
+});
 
 /** What a node says: the slot of its state, and that of the program's deployment. Undefined: it does not answer. */
 type Said = { readonly at: number; readonly deploySlot: number } | undefined;
@@ -85,11 +89,7 @@ async function start(nodes: Said[], trusted?: number) {
     pollMs: 1e9,
     pauseMs: 1,
   });
-  const waiting: (() => void)[] = [];
-  watch.onReplaced(({ slot }: DeployedProgram) => {
-    replaced.push(slot);
-    for (const wake of waiting.splice(0)) wake();
-  });
+  watch.onReplaced(({ slot }: DeployedProgram) => void replaced.push(slot));
   await watch.follow([PROGRAM]);
   asked = 0;
   return {
@@ -105,7 +105,7 @@ async function start(nodes: Said[], trusted?: number) {
       stream.onNotice({ context: { slot: at }, value: wire(headerAt(slot), false) }),
     /** Resolves once the deployments that count have changed so often. */
     async until(count: number): Promise<void> {
-      while (replaced.length < count) await new Promise<void>((resolve) => waiting.push(resolve));
+      while (replaced.length < count) await vi.advanceTimersByTimeAsync(1);
     },
   };
 }
@@ -171,7 +171,7 @@ test("a stream's own node that confirms its lie is outvoted by two others, howev
 /** A poll, and time for a vote on it to begin and to end. */
 async function poll(): Promise<void> {
   await watch.refresh();
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  await vi.advanceTimersByTimeAsync(5);
 }
 
 test("a node that makes up a replacement, or hides one, moves nothing against two others and is named", async () => {
@@ -246,7 +246,7 @@ test("nodes that stay divided are asked ever less often, until they have had the
   nodes[0] = { at: 101, deploySlot: 99 };
   await poll();
   await poll();
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await vi.advanceTimersByTimeAsync(100);
   expect(rig.asked()).toBeGreaterThan(6);
   expect(rig.asked()).toBeLessThan(2 * 25);
 });

@@ -60,7 +60,7 @@ export function walletChanges(
   const problems: Problem[] = [];
   for (const address of addresses) {
     const [was, is] = [before.get(address), after.get(address)];
-    const [held, holds] = [tokenAccountOf(wallet, was), tokenAccountOf(wallet, is)];
+    const [held, holds] = [walletTokenAccount(wallet, was), walletTokenAccount(wallet, is)];
     if (address === wallet || held !== undefined || holds !== undefined) {
       lamports += (is?.lamports ?? 0n) - (was?.lamports ?? 0n);
     } else if (is !== undefined) rentElsewhere += rentPaidFor(was, is, emptyRent);
@@ -84,7 +84,7 @@ export function walletChanges(
   return { lamports, tokens, rentElsewhere, problems };
 }
 
-function tokenAccountOf(wallet: Address, account: NodeAccount | undefined): NodeTokenAccount | undefined {
+function walletTokenAccount(wallet: Address, account: NodeAccount | undefined): NodeTokenAccount | undefined {
   const found = tokenAccountIn(account);
   return found?.owner === wallet ? found : undefined;
 }

@@ -1,9 +1,10 @@
 import { Address } from "../../../primitives/address.ts";
+import { USDC_MINT } from "../../../solana/programs.ts";
 import { UsageError } from "../command.ts";
 
 /** Well-known mints of mainnet by symbol, with their decimals. The configuration's `[tokens]` adds others. */
 const WELL_KNOWN: Readonly<Record<string, readonly [mint: string, decimals: number]>> = {
-  USDC: ["EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v", 6],
+  USDC: [USDC_MINT.toString(), 6],
   USDT: ["Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB", 6],
   BONK: ["DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263", 5],
   JUP: ["JUPyiwrYJFskUPiHa7hkeR8VUtAeFoSYbKedZNsDvCN", 6],

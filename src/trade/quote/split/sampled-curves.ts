@@ -75,16 +75,16 @@ export function sampleWhole(curve: MarketCurve, roundSize: number, clock: ChainC
 }
 
 /**
- * Quotes a curve around what a trade puts into it, on a ladder of sizes that all trades of about the same size share.
+ * Quotes a curve around what a trade puts into it, at sizes that all trades of about the same size share.
  *
  * @returns true if the curve learned something
  */
 export function sampleNear(curve: MarketCurve, input: number, clock: ChainClock, budget: QuoteBudget): boolean {
   const { learned } = curve;
   if (input > NEAR_LIMIT * curve.most) narrowLimit(curve, FINE_LIMIT_STEPS, clock, budget);
-  const place = Math.log2(input) * RUNGS;
-  for (let rung = Math.floor(place - AROUND); rung <= Math.ceil(place + AROUND); rung++) {
-    const size = Math.floor(2 ** (rung / RUNGS));
+  const place = Math.log2(input) * SIZES_PER_OCTAVE;
+  for (let step = Math.floor(place - AROUND); step <= Math.ceil(place + AROUND); step++) {
+    const size = Math.floor(2 ** (step / SIZES_PER_OCTAVE));
     if (size < curve.refused) curve.sample(size, clock, budget);
   }
   for (let step = 0; step < BEND_STEPS; step++) {
@@ -120,11 +120,11 @@ export function heldCurve(
   return curve.copy(hot, quotes);
 }
 
-/** Rungs per octave. */
-const RUNGS = 2;
+/** Shared sizes while the input doubles. */
+const SIZES_PER_OCTAVE = 2;
 /**
- * An input so close to a rung has the rungs on both sides of it quoted: seen from afar, a price that bends later bends at the rung,
- * and the trade would stop there. Rungs.
+ * An input so close to a shared size has the sizes on both sides of it quoted: seen from afar, a price that bends later bends at the
+ * shared size, and the trade would stop there. Steps from one such size to the next.
  */
 const AROUND = 0.25;
 /** Halvings of the sizes around an input if prices bend there. */

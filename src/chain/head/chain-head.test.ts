@@ -1,3 +1,4 @@
+import bs58 from "bs58";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { eventually } from "../../../test/support/eventually.ts";
 import {
@@ -10,7 +11,8 @@ import { steadyClock } from "../../primitives/clock.ts";
 import { createRpcPool } from "../rpc/rpc-pool.ts";
 import { createChainHead, type LiveChainHead } from "./chain-head.ts";
 
-const BLOCKHASH = "4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM";
+/** Each block has its own. */
+const blockhashOf = (of: number) => bs58.encode(Buffer.alloc(32, String(of)));
 /** The fake chain: moves by hand. */
 let slot: number;
 let endpoint: FakeEndpoint;
@@ -34,7 +36,7 @@ beforeEach(() => {
     getGenesisHash: () => "genesis",
     getLatestBlockhash: () => ({
       context: { slot: slot - 1 },
-      value: { blockhash: BLOCKHASH, lastValidBlockHeight: slot - 101 + 150 },
+      value: { blockhash: blockhashOf(slot - 1), lastValidBlockHeight: slot - 101 + 150 },
     }),
     getMultipleAccounts: ([address]: string[]) => ({
       context: { slot },
@@ -170,7 +172,7 @@ test("four skipped slots leave everything fresh; a node's blockhash that eleven 
   const standing = slot - 1;
   endpoint.methods.getLatestBlockhash = () => ({
     context: { slot: standing },
-    value: { blockhash: BLOCKHASH, lastValidBlockHeight: standing - 100 + 150 },
+    value: { blockhash: blockhashOf(standing), lastValidBlockHeight: standing - 100 + 150 },
   });
   await vi.advanceTimersByTimeAsync(1_600);
   slot += 5;
@@ -195,7 +197,7 @@ test("a node that takes its time leaves the blockhash good: most of its life rem
 test("the life of a blockhash is the chain's, not a constant", async () => {
   endpoint.methods.getLatestBlockhash = () => ({
     context: { slot: slot - 1 },
-    value: { blockhash: BLOCKHASH, lastValidBlockHeight: slot - 101 + 300 },
+    value: { blockhash: blockhashOf(slot - 1), lastValidBlockHeight: slot - 101 + 300 },
   });
   const started = await start();
   await run(60, 250);
@@ -220,7 +222,7 @@ test("a lagging endpoint does not bring back an old blockhash", async () => {
   const started = await start();
   endpoint.methods.getLatestBlockhash = () => ({
     context: { slot: slot - 200 },
-    value: { blockhash: BLOCKHASH, lastValidBlockHeight: slot - 200 },
+    value: { blockhash: blockhashOf(slot - 200), lastValidBlockHeight: slot - 200 },
   });
   await vi.advanceTimersByTimeAsync(800);
   expect(started.lifetime()).toMatchObject({ lastValidBlockHeight: 1_049n, slot: 999n });
@@ -241,7 +243,10 @@ test("an unreachable node fails the start with UPSTREAM_ERROR", async () => {
 
 const blockhashAt = (shift: { slot?: number; height?: number }) => () => ({
   context: { slot: slot - 1 + (shift.slot ?? 0) },
-  value: { blockhash: BLOCKHASH, lastValidBlockHeight: slot - 101 + 150 + (shift.height ?? 0) },
+  value: {
+    blockhash: blockhashOf(slot - 1 + (shift.slot ?? 0)),
+    lastValidBlockHeight: slot - 101 + 150 + (shift.height ?? 0),
+  },
 });
 
 /** A second endpoint of the same chain, which is right. */

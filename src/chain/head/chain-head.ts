@@ -9,6 +9,7 @@ import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { asInteger } from "../rpc/rpc-values.ts";
 import type { Subscriptions } from "../rpc/subscriptions.ts";
+import { BlockhashWitnesses } from "./blockhash-witnesses.ts";
 import { ChainTime } from "./chain-time.ts";
 import { FeatureGates } from "./feature-gates.ts";
 import { GenesisWatch } from "./genesis-watch.ts";
@@ -91,6 +92,15 @@ const MOST_BLOCKHASH_BLOCKS = 1_500n;
 const MAX_SKIPPED_SLOTS = 40n;
 /** Features are activated at the beginning of an epoch, announced days before. */
 const FEATURE_REFRESH_MS = 60_000;
+/** Blockhashes asked for at the start until one is proven, and the pause after one that is not. Milliseconds. */
+const START_BLOCKHASHES = 5;
+const START_BLOCKHASH_MS = 100;
+/** Nodes asked at a time for a blockhash that another one knows. */
+const BLOCKHASHES_PER_REFRESH = 2;
+/** Part of the oldest age allowed in which a proven blockhash is not replaced at rest: its proof takes the call of that time. */
+const FRESH_AT_REST = 1 / 8;
+/** Part of the oldest age allowed after which one node's word counts if no other node says anything. */
+const ALONE_AFTER = 1 / 2;
 /** Consecutive refreshes contradicted by every endpoint after which what is remembered counts as wrong. */
 const MAX_CONTRADICTIONS = 8;
 const PROCESSED = { commitment: "processed" };
@@ -112,6 +122,13 @@ export async function createChainHead(options: ChainHeadOptions): Promise<LiveCh
   }
 }
 
+/** A blockhash, the node that named it, and when it was asked (epoch milliseconds). */
+interface LifetimeRead {
+  readonly lifetime: Lifetime;
+  readonly from: RpcEndpoint;
+  readonly askedAtMs: number;
+}
+
 class FollowedChainHead implements LiveChainHead {
   readonly #pool: RpcPool;
   readonly #subscriptions: Subscriptions;
@@ -128,12 +145,15 @@ class FollowedChainHead implements LiveChainHead {
   readonly #rent: RentRates;
   readonly #features: FeatureGates;
   readonly #genesis: GenesisWatch;
+  readonly #witnesses: BlockhashWitnesses;
   readonly #time: ChainTime;
   readonly #unfollowed = new UnfollowedSlot();
   readonly #stops: (() => void)[] = [];
   #genesisHash = "";
   #lifetime: Lifetime | undefined;
   #lifetimeAtMs = 0;
+  /** The blockhash being proven; undefined while none is. */
+  #proving: Promise<void> | undefined;
   /** Last valid height minus slot: equal on every endpoint, unless one is wrong. */
   #lifetimeSpan = 0n;
   #clock: ChainClock | undefined;
@@ -169,6 +189,8 @@ class FollowedChainHead implements LiveChainHead {
     this.#features = new FeatureGates(options.pool);
     this.#genesis = new GenesisWatch(options);
     this.#time = new ChainTime({ ...options, wallMs: this.#wallMs });
+    const isOff = (slot: bigint) => this.#newest.isOff(slot);
+    this.#witnesses = new BlockhashWitnesses({ ...options, isOff, aloneAfterMs: ALONE_AFTER * this.#maxAgeMs });
   }
 
   async start(): Promise<void> {
@@ -181,6 +203,7 @@ class FollowedChainHead implements LiveChainHead {
       this.#refreshSlow(),
     ]);
     this.#genesisHash = genesis;
+    await this.#awaitBlockhash();
     await Promise.all([this.#features.refresh(), this.#genesis.check(this.#genesisHash)]);
     if (slotMs > 0) this.#newest.beginPace(slotMs);
     this.#stops.push(
@@ -269,9 +292,11 @@ class FollowedChainHead implements LiveChainHead {
   }
 
   #stale(what: string, ageMs: number): TradewireError {
+    const isContradicted = what === "blockhash" && this.#witnesses.isContradicted;
+    const why = isContradicted ? "The Solana nodes contradict each other about newer ones" : "The Solana node lags";
     return new TradewireError(
       "STATE_STALE",
-      `The newest ${what} is ${Math.round(ageMs)} ms old. The Solana node lags; try again shortly.`,
+      `The newest ${what} is ${Math.round(ageMs)} ms old. ${why}; try again shortly.`,
       { retryAfterMs: this.#refreshMs },
     );
   }
@@ -302,12 +327,13 @@ class FollowedChainHead implements LiveChainHead {
     const isAtRest = this.#now() - this.#usedAtMs > REST_AFTER_MS;
     if (isAtRest && this.#now() - this.#refreshedAtMs < this.#idleRefreshMs) return;
     this.#refreshedAtMs = this.#now();
-    await this.#refreshFast();
+    const isFresh = this.#now() - this.#lifetimeAtMs < FRESH_AT_REST * this.#maxAgeMs;
+    await this.#refreshFast(isAtRest && isFresh && this.#witnesses.isOn);
   }
 
-  async #refreshFast(): Promise<void> {
+  async #refreshFast(isClockOnly = false): Promise<void> {
     try {
-      await Promise.all([this.#refreshLifetime(), this.#refreshClock()]);
+      await Promise.all([isClockOnly ? undefined : this.#refreshLifetime(), this.#refreshClock()]);
       this.#contradictions = 0;
     } catch (error) {
       if (error instanceof NodeError && error.kind === "malformed") this.#contradictions += 1;
@@ -326,21 +352,55 @@ class FollowedChainHead implements LiveChainHead {
     ]);
   }
 
-  /** @param known slot of the blockhash that a newer one replaces */
+  /**
+   * Reads a newer blockhash, which counts once another node knows it: with several nodes that goes on in the background.
+   *
+   * @param known slot of the blockhash that it replaces
+   */
   async #refreshLifetime(known = this.#lifetime?.slot ?? 0n): Promise<void> {
+    const read = await this.#readLifetime(known);
+    if (read === undefined) return;
+    if (!this.#witnesses.isOn) this.#adopt(read);
+    else this.#proving ??= this.#prove(read, known).finally(() => (this.#proving = undefined));
+  }
+
+  /** Adopts the blockhash if another node knows it; else one that another node names. Never rejects. */
+  async #prove(first: LifetimeRead, known: bigint): Promise<void> {
+    let read: LifetimeRead | undefined = first;
+    for (let asked = 1; read !== undefined; asked++) {
+      if (await this.#witnesses.prove(read.lifetime, read.from)) {
+        this.#adopt(read);
+        return;
+      }
+      this.#standstills += 1;
+      // The next refresh says why none answers.
+      read = asked < BLOCKHASHES_PER_REFRESH ? await this.#readLifetime(known).catch(() => undefined) : undefined;
+    }
+  }
+
+  /** A blockhash newer than that of the slot; undefined if there is none. @throws TradewireError UPSTREAM_ERROR */
+  async #readLifetime(known: bigint): Promise<LifetimeRead | undefined> {
     const askedAtMs = this.#now();
+    let from = this.#pool.endpoints[0]!;
     const result = await this.#pool.read("getLatestBlockhash", [CONFIRMED], {
       // After a standstill another endpoint goes first.
       startAt: this.#standstills,
       isWrong: (answer) => this.#isWrongLifetime(decodeLifetime(answer), known),
+      onAnswer: (endpoint) => {
+        from = endpoint;
+      },
     });
     const lifetime = decodeLifetime(result);
     // An endpoint that lags or stands still must not replace the blockhash, nor make it look new.
     if (lifetime.slot <= known) {
       this.#standstills += 1;
       this.#isOvertaken = this.#newest.blocksSince(known) > MAX_BLOCKHASH_BLOCKS;
-      return;
+      return undefined;
     }
+    return { lifetime, from, askedAtMs };
+  }
+
+  #adopt({ lifetime, askedAtMs }: LifetimeRead): void {
     this.#lifetime = lifetime;
     this.#lifetimeSpan = spanOf(lifetime);
     this.#lifetimeAtMs = askedAtMs;
@@ -406,7 +466,9 @@ class FollowedChainHead implements LiveChainHead {
     if (found + PROCESSED_LAG_SLOTS >= this.#newest.slot) return;
     this.#warn(`The newest slot ${this.#newest.slot} is taken back to ${found}: no node follows it.`);
     this.#newest.reset(found);
-    if (this.#lifetime !== undefined && this.#lifetime.slot > found) await this.#refreshLifetime(0n);
+    if (this.#lifetime === undefined || this.#lifetime.slot <= found) return;
+    this.#proving = undefined;
+    await this.#refreshLifetime(0n);
   }
 
   async #refreshHeight(): Promise<void> {
@@ -428,6 +490,16 @@ class FollowedChainHead implements LiveChainHead {
     } catch {
       // A node without samples: the pace is measured from the slots themselves, a little later.
       return 0;
+    }
+  }
+
+  /** Nodes that contradict each other about it do not keep the process from starting: builds answer STATE_STALE until they agree. */
+  async #awaitBlockhash(): Promise<void> {
+    for (let asked = 1; ; asked++) {
+      await this.#proving;
+      if (this.#lifetime !== undefined || asked === START_BLOCKHASHES) return;
+      await new Promise((resolve) => setTimeout(resolve, START_BLOCKHASH_MS));
+      await this.#refreshLifetime();
     }
   }
 

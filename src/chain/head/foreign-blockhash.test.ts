@@ -1,0 +1,219 @@
+import bs58 from "bs58";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { type FakeEndpoint, fakeEndpoint, fakeSubscriptions } from "../../../test/support/fake-chain.ts";
+import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
+import { createRpcPool } from "../rpc/rpc-pool.ts";
+import { createChainHead, type LiveChainHead } from "./chain-head.ts";
+
+const SLOT_MS = 400;
+const MAX_AGE_MS = 10_000;
+/** The chain: moves by hand. */
+let slot: number;
+let warnings: string[];
+let doubted: string[];
+let subscriptions: ReturnType<typeof fakeSubscriptions>;
+let head: LiveChainHead | undefined;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  slot = 1_000;
+  warnings = [];
+  doubted = [];
+  subscriptions = fakeSubscriptions();
+});
+afterEach(() => {
+  head?.close();
+  vi.useRealTimers();
+});
+
+/** The blockhash of a slot's block, on the chain or on one that a liar makes up. */
+function hashOf(of: number, chain = 1): string {
+  const bytes = new Uint8Array(32).fill(chain);
+  new DataView(bytes.buffer).setUint32(0, of);
+  return bs58.encode(bytes);
+}
+
+function clockAccount(at: number) {
+  const data = Buffer.alloc(40);
+  data.writeBigUInt64LE(BigInt(at), 0);
+  data.writeBigInt64LE(1_795_000_000n, 32);
+  const owner = "Sysvar1111111111111111111111111111111111111";
+  return { lamports: 1, owner, data: [data.toString("base64"), "base64"], executable: false };
+}
+
+interface NodeOptions {
+  /** The chain its blockhashes are of. */
+  chain?: number;
+  /** Slots it is behind. */
+  lag?: number;
+}
+
+/** A node with a chain of its own to answer from. */
+function node(name: string, { chain = 1, lag = 0 }: NodeOptions = {}): FakeEndpoint {
+  const newest = () => slot - lag;
+  const answers = fakeEndpoint(
+    {
+      getGenesisHash: () => "genesis",
+      getLatestBlockhash: () => ({
+        context: { slot: newest() - 2 },
+        value: { blockhash: hashOf(newest() - 2, chain), lastValidBlockHeight: newest() - 2 - 100 + 150 },
+      }),
+      isBlockhashValid: (hash: string) => {
+        const of = new DataView(bs58.decode(hash).buffer).getUint32(0);
+        const isKnown = hash === hashOf(of, chain) && of <= newest() && of > newest() - 150;
+        return { context: { slot: newest() }, value: isKnown };
+      },
+      getMultipleAccounts: ([address]: string[]) => ({
+        context: { slot: newest() },
+        value: [address?.startsWith("Sysvar") ? clockAccount(newest()) : null],
+      }),
+      getEpochInfo: () => ({ absoluteSlot: newest(), blockHeight: newest() - 100, epoch: 3 }),
+      getSlot: () => newest(),
+      getMinimumBalanceForRentExemption: (size: number) => (128 + size) * 5_080,
+      getRecentPerformanceSamples: () => [{ numSlots: 150, samplePeriodSecs: 60 }],
+    },
+    name,
+  );
+  return { ...answers, doubt: () => void doubted.push(name) };
+}
+
+async function start(nodes: readonly FakeEndpoint[], trusted?: RpcEndpoint): Promise<LiveChainHead> {
+  const pool = createRpcPool({ endpoints: nodes, now: Date.now, warn: () => {} });
+  const starting = createChainHead({
+    pool,
+    subscriptions,
+    now: Date.now,
+    monotonicMs: () => performance.now(),
+    warn: (message) => warnings.push(message),
+    trusted,
+    maxAgeMs: MAX_AGE_MS,
+  });
+  await vi.advanceTimersByTimeAsync(1_000);
+  head = await starting;
+  return head;
+}
+
+/** Lets slots pass, with a build in each. @returns the blockhashes built on, undefined for a refused build */
+async function build(slots: number): Promise<readonly (string | undefined)[]> {
+  const used: (string | undefined)[] = [];
+  for (let i = 0; i < slots; i++) {
+    await vi.advanceTimersByTimeAsync(SLOT_MS);
+    slot += 1;
+    subscriptions.slot(BigInt(slot));
+    try {
+      used.push(bs58.encode(head!.lifetime().blockhash));
+    } catch (error) {
+      expect(error).toMatchObject({ code: "STATE_STALE", retryable: true });
+      used.push(undefined);
+    }
+  }
+  return used;
+}
+
+const isTrue = (hash: string | undefined) =>
+  hash !== undefined && hash === hashOf(new DataView(bs58.decode(hash).buffer).getUint32(0));
+/** Slots since the blockhash. */
+const ageOf = (hash: string) => slot - new DataView(bs58.decode(hash).buffer).getUint32(0);
+
+test.each([
+  ["the first of two", (liar: FakeEndpoint) => [liar, node("b")]],
+  ["the second of two", (liar: FakeEndpoint) => [node("b"), liar]],
+  ["the first of three", (liar: FakeEndpoint) => [liar, node("b"), node("c")]],
+])("a blockhash that only its own node knows is never built on: %s lies from the start", async (_which, nodesWith) => {
+  // It denies no true blockhash.
+  const liar = node("liar");
+  liar.methods.getLatestBlockhash = node("foreign", { chain: 2 }).methods.getLatestBlockhash!;
+  const nodes = nodesWith(liar);
+  await start(nodes);
+  const used = await build(60);
+  expect(used.filter((hash) => !isTrue(hash))).toEqual([]);
+  expect(ageOf(used.at(-1)!)).toBeLessThanOrEqual(5);
+  if (nodes[0] !== liar) return;
+  expect(new Set(doubted)).toEqual(new Set(["liar"]));
+  expect(
+    warnings.filter((line) => line.startsWith("The Solana node liar names a blockhash that")).length,
+  ).toBeGreaterThan(0);
+  expect(warnings.length).toBeLessThan(5);
+});
+
+test("a liar that denies every true blockhash too is outvoted by two others", async () => {
+  await start([node("a"), node("liar", { chain: 2 }), node("c")]);
+  const used = await build(60);
+  expect(used.filter((hash) => !isTrue(hash))).toEqual([]);
+  expect(ageOf(used.at(-1)!)).toBeLessThanOrEqual(5);
+});
+
+test("two nodes that come to contradict each other in everything: the last proven one serves for its time, then STATE_STALE says why", async () => {
+  const [a, b] = [node("a"), node("b")];
+  await start([a, b]);
+  await build(5);
+  const { getLatestBlockhash, isBlockhashValid } = node("foreign", { chain: 2 }).methods;
+  Object.assign(b.methods, { getLatestBlockhash, isBlockhashValid });
+  const used = await build(MAX_AGE_MS / SLOT_MS + 10);
+  const built = used.filter((hash) => hash !== undefined);
+  expect(built.every(isTrue)).toBe(true);
+  expect(built.length).toBeGreaterThan(MAX_AGE_MS / SLOT_MS - 5);
+  expect(head!.fault()).toMatch(/contradict each other/);
+  Object.assign(b.methods, { ...node("b").methods });
+  expect((await build(5)).slice(3).every(isTrue)).toBe(true);
+});
+
+test("the trusted node's word decides between two", async () => {
+  const trusted = node("a");
+  await start([node("liar", { chain: 2 }), trusted], trusted);
+  const used = await build(40);
+  expect(used.every(isTrue)).toBe(true);
+});
+
+test("a node away or behind does not stop builds, nor does its silence make a foreign blockhash true at once", async () => {
+  for (const other of [node("b", { lag: 8 }), node("b", { lag: 200 }), fakeEndpoint({}, "b")]) {
+    const started = await start([node("a"), other]);
+    expect((await build(40)).every(isTrue)).toBe(true);
+    started.close();
+  }
+  const [liar, honest] = [node("liar"), node("b")];
+  await start([liar, honest]);
+  await build(5);
+  for (const method of Object.keys(honest.methods)) delete honest.methods[method];
+  liar.methods.getLatestBlockhash = node("foreign", { chain: 2 }).methods.getLatestBlockhash!;
+  expect((await build(MAX_AGE_MS / 2 / SLOT_MS - 2)).every(isTrue)).toBe(true);
+});
+
+test("an old blockhash named as a new one is refused, whichever node names it", async () => {
+  for (const nth of [0, 1]) {
+    const nodes = [node("a"), node("b")];
+    const started = await start(nodes);
+    await build(20);
+    const old = bs58.encode(started.lifetime().blockhash);
+    await build(50);
+    const { methods } = nodes[nth]!;
+    const latest = methods.getLatestBlockhash as () => { context: object; value: object };
+    methods.getLatestBlockhash = () => ({ ...latest(), value: { ...latest().value, blockhash: old } });
+    const used = await build(20);
+    expect(used).not.toContain(old);
+    expect(used.every(isTrue)).toBe(true);
+    started.close();
+  }
+});
+
+test("the proof of a blockhash takes one call in use, and none more than without it at rest", async () => {
+  const nodes = [node("a"), node("b")];
+  const of = (method: string) => nodes.reduce((sum, { countOf }) => sum + countOf(method), 0);
+  await start(nodes);
+  const proofs = of("isBlockhashValid");
+  await build(50);
+  expect(of("isBlockhashValid") - proofs).toBeLessThanOrEqual(51);
+  for (let i = 0; i < 50; i++) {
+    await vi.advanceTimersByTimeAsync(SLOT_MS);
+    slot += 1;
+    subscriptions.slot(BigInt(slot));
+  }
+  const calls = () => of("isBlockhashValid") + of("getLatestBlockhash");
+  const before = calls();
+  for (let i = 0; i < 150; i++) {
+    await vi.advanceTimersByTimeAsync(SLOT_MS);
+    slot += 1;
+    subscriptions.slot(BigInt(slot));
+  }
+  expect(calls() - before).toBeLessThanOrEqual(62);
+});

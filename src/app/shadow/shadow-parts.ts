@@ -60,7 +60,7 @@ export function connectShadow(
     createProgramWatch({ reader: programReader, subscriptions, commitment: COMMITMENT, now, warn, contradict }),
   );
   const link: ShadowLink = closers.keep(new ShadowLink({ path, onOpen: () => features.renew() }));
-  const features = closers.keep(new ClusterFeatures({ link, reader, warn }));
+  const features = closers.keep(new ClusterFeatures({ link, pool, trusted: witnesses.trusted, warn }));
   const code = new ProgramCode({ reader: programReader, watch, logger });
   const checks = closers.keep(
     new MarketChecks({

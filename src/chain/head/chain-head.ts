@@ -186,7 +186,7 @@ class FollowedChainHead implements LiveChainHead {
     this.#slowRefreshMs = options.slowRefreshMs ?? DEFAULT_SLOW_REFRESH_MS;
     this.#newest = new NewestSlot(options.now);
     this.#rent = new RentRates(options.trusted);
-    this.#features = new FeatureGates(options.pool);
+    this.#features = new FeatureGates(options);
     this.#genesis = new GenesisWatch(options);
     this.#time = new ChainTime({ ...options, wallMs: this.#wallMs });
     const isOff = (slot: bigint) => this.#newest.isOff(slot);

@@ -5,43 +5,85 @@ import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { asAccount, asContext, asList } from "../rpc/rpc-values.ts";
 
 /** The features that decide what is built. */
-const FEATURES: readonly Address[] = [TRANSACTION_V1_FEATURE];
+const BUILD_FEATURES: readonly Address[] = [TRANSACTION_V1_FEATURE];
 const ACTIVATED = 1;
+/** Accounts that nodes answer with at a time. */
+const MAX_PER_CALL = 100;
+
+interface FeatureGatesOptions {
+  readonly pool: Pick<RpcPool, "endpoints" | "ask">;
+  /** The node whose word decides a contradiction; undefined if the operator named none. */
+  readonly trusted?: RpcEndpoint | undefined;
+  /** Absent: those that decide what is built. */
+  readonly features?: readonly Address[];
+}
+
+/** What is known of one feature. */
+interface Known {
+  readonly isActive: boolean;
+  /** True if the trusted node, or more nodes than said the opposite and no less than two, said so; with one node its word. */
+  readonly isProven: boolean;
+}
 
 /**
- * What the cluster has activated, from its feature accounts. A node accepts a transaction of a form that is not active and
- * drops it without a word, so a feature counts only while every node that answers shows it; unknown is inactive.
+ * What the cluster has activated, from its feature accounts, by the word of most nodes. A node accepts a transaction of a form that is
+ * not active and drops it without a word; unknown is inactive. The trusted node decides. If the nodes are divided, or one of several
+ * alone answers, what was proven stays; else a divided answer is inactive, and the one that alone answers is believed.
  */
 export class FeatureGates {
   readonly #pool: Pick<RpcPool, "endpoints" | "ask">;
-  #active: ReadonlySet<Address> = new Set();
+  readonly #trusted: RpcEndpoint | undefined;
+  readonly #features: readonly Address[];
+  readonly #known = new Map<Address, Known>();
 
-  constructor(pool: Pick<RpcPool, "endpoints" | "ask">) {
+  constructor({ pool, trusted, features = BUILD_FEATURES }: FeatureGatesOptions) {
     this.#pool = pool;
+    this.#trusted = trusted;
+    this.#features = features;
   }
 
   isActive(feature: Address): boolean {
-    return this.#active.has(feature);
+    return this.#known.get(feature)?.isActive === true;
   }
 
   /** Asks every node. What is known stays if none answers. Never rejects. */
   async refresh(): Promise<void> {
-    const settled = await Promise.allSettled(this.#pool.endpoints.map((endpoint) => fetchActive(this.#pool, endpoint)));
-    const [first, ...others] = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-    if (first === undefined) return;
-    this.#active = new Set([...first].filter((feature) => others.every((active) => active.has(feature))));
+    const { endpoints } = this.#pool;
+    const settled = await Promise.allSettled(endpoints.map((endpoint) => this.#fetchActive(endpoint)));
+    const said = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    if (said.length === 0) return;
+    const trusted = settled[this.#trusted === undefined ? -1 : endpoints.indexOf(this.#trusted)];
+    for (const feature of this.#features) {
+      const word = trusted?.status === "fulfilled" ? [trusted.value] : said;
+      const isEnough = word !== said || said.length > 1 || endpoints.length === 1;
+      this.#decide(feature, word.filter((active) => active.has(feature)).length, word.length, isEnough);
+    }
   }
-}
 
-async function fetchActive(pool: Pick<RpcPool, "ask">, endpoint: RpcEndpoint): Promise<ReadonlySet<Address>> {
-  const params = [FEATURES.map(String), { encoding: "base64", commitment: "confirmed" }];
-  const { slot, value } = asContext(await pool.ask(endpoint, "getMultipleAccounts", params), "feature accounts");
-  const accounts = asList(value, "feature accounts");
-  return new Set(
-    FEATURES.filter((feature, i) => {
-      const account = asAccount(feature, accounts[i] ?? null, slot);
-      // An option of the slot of activation: a feature that only waits for its epoch has none.
-      return account?.owner === FEATURE_PROGRAM && account.data.length >= 9 && account.data[0] === ACTIVATED;
-    }),
-  );
+  /** @param isEnough true if what most of them say is proven by that */
+  #decide(feature: Address, yes: number, asked: number, isEnough: boolean): void {
+    const isProven = isEnough && 2 * yes !== asked;
+    if (isProven || this.#known.get(feature)?.isProven !== true)
+      this.#known.set(feature, { isActive: 2 * yes > asked, isProven });
+  }
+
+  /** Those that the node shows as active. @throws NodeError */
+  async #fetchActive(endpoint: RpcEndpoint): Promise<ReadonlySet<Address>> {
+    const active = new Set<Address>();
+    for (let at = 0; at < this.#features.length; at += MAX_PER_CALL) {
+      const features = this.#features.slice(at, at + MAX_PER_CALL);
+      const params = [features.map(String), { encoding: "base64", commitment: "confirmed" }];
+      const answer = await this.#pool.ask(endpoint, "getMultipleAccounts", params);
+      const { slot, value } = asContext(answer, "feature accounts");
+      const accounts = asList(value, "feature accounts");
+      features.forEach((feature, i) => {
+        const account = asAccount(feature, accounts[i] ?? null, slot);
+        // An option of the slot of activation: a feature that only waits for its epoch has none.
+        const isActive =
+          account?.owner === FEATURE_PROGRAM && account.data.length >= 9 && account.data[0] === ACTIVATED;
+        if (isActive) active.add(feature);
+      });
+    }
+    return active;
+  }
 }

@@ -7,24 +7,31 @@ import { afterAll, expect, test } from "vitest";
 const folder = mkdtempSync(join(tmpdir(), "tradewire-workers-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs code in a primary with two idle workers, and returns what it prints as JSON. */
-async function run(story: string): Promise<unknown> {
+/** Runs code in a primary with two workers, idle ones unless they are given something to do, and returns what it prints as JSON. */
+async function run(story: string, work = 'process.on("SIGTERM", () => process.exit(0));'): Promise<unknown> {
   const program = join(folder, "primary.mjs");
   writeFileSync(
     program,
     `
     import cluster from "node:cluster";
+    import { once } from "node:events";
+    import net from "node:net";
     import { setTimeout as sleep } from "node:timers/promises";
     import { startWorkers, WORKER_READY } from ${JSON.stringify(new URL("workers.ts", import.meta.url).href)};
     if (cluster.isWorker) {
-      process.on("SIGTERM", () => process.exit(0));
+      ${work}
       setTimeout(() => process.send(WORKER_READY), 50);
     } else {
       const alive = () => Object.values(cluster.workers).map(({ id }) => id).sort((a, b) => a - b);
       const logger = { info() {}, warn() {} };
-      const workers = await startWorkers({ count: 2, logger, environment: () => ({}) });
+      const free = net.createServer().listen(0, "127.0.0.1");
+      await once(free, "listening");
+      const { port } = free.address();
+      free.close();
+      const workers = await startWorkers({ count: 2, logger, environment: () => ({ PORT: String(port) }) });
       ${story}
       await workers.close();
+      process.exit(0);
     }
     `,
   );
@@ -55,4 +62,55 @@ test("a worker that dies while being replaced is replaced once", async () => {
     console.log(JSON.stringify(alive().length));
   `);
   expect(alive).toBe(2);
+});
+
+/** A worker that answers each connection once it has read something of it. */
+const ANSWERS = `
+  const server = net.createServer((socket) => socket.on("error", () => {}).once("data", (asked) => socket.end(asked)));
+  process.on("SIGTERM", () => server.close(() => process.exit(0)));
+  server.listen(Number(process.env.PORT), "127.0.0.1");
+`;
+
+/** Opens connections as fast as they are answered, four at once, while workers are replaced, and counts how they end. */
+const stressed = (replaceWorkers: string): string => `
+  const ends = { answered: 0, broken: 0, open: 0 };
+  let isOver = false;
+  const ask = () => {
+    if (isOver) return;
+    ends.open++;
+    let answer = "";
+    const socket = net.connect(port, "127.0.0.1", () => socket.write("x"));
+    socket.on("error", () => {}).on("data", (chunk) => { answer += chunk; });
+    socket.on("close", () => {
+      ends.open--;
+      ends[answer === "x" ? "answered" : "broken"]++;
+      setImmediate(ask);
+    });
+  };
+  for (let i = 0; i < 4; i++) ask();
+  ${replaceWorkers}
+  isOver = true;
+  for (let waits = 0; ends.open > 0 && waits < 50; waits++) await sleep(100);
+  console.log(JSON.stringify(ends));
+`;
+
+test("no connection is lost with a worker that is replaced", async () => {
+  const ends = await run(stressed("for (let i = 0; i < 5; i++) await workers.restart();"), ANSWERS);
+  expect(ends).toMatchObject({ broken: 0, open: 0 });
+});
+
+test("a worker that is killed leaves no connection waiting", async () => {
+  const ends = await run(
+    stressed(`
+      const serving = () => Object.values(cluster.workers).filter(({ state }) => state === "listening");
+      for (let i = 0; i < 5; i++) {
+        while (serving().length < 2) await sleep(20);
+        await sleep(200);
+        serving()[0].process.kill("SIGKILL");
+        await sleep(100);
+      }
+    `),
+    ANSWERS,
+  );
+  expect(ends).toMatchObject({ open: 0 });
 });

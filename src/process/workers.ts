@@ -1,4 +1,5 @@
 import cluster, { type Worker } from "node:cluster";
+import { takeBackConnections } from "./handed-connections.ts";
 
 /** Where workers are reported. A pino logger is one. */
 interface WorkersLogger {
@@ -44,6 +45,9 @@ export async function startWorkers({ count, environment, onMessage, logger }: Wo
     const worker = cluster.fork(environment(index));
     alive.add(worker);
     worker.once("exit", () => alive.delete(worker));
+    takeBackConnections(worker.process, () =>
+      [...running.values()].some((other) => other !== worker && other.isConnected()),
+    );
     await new Promise<void>((resolve, reject) => {
       worker.once("exit", (code) => reject(new Error(`A worker exited with code ${code} before it served.`)));
       worker.on("message", (message) => {

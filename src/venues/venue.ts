@@ -192,7 +192,8 @@ export interface Venue<M extends Market = Market, State = unknown, Fill = unknow
   leastArriving?(quote: Quote<Fill>, threshold: bigint): bigint;
   /**
    * The same quote for a swap with fewer accounts, in a transaction that holds no more: without the arrays of ticks or bins that
-   * the trade needs only if the price first moves by more than `LEAN_MARGIN_BPS`. Absent, or undefined: it names none of those.
+   * the trade needs only if the price first moves by more than `LEAN_MARGIN_BPS`, or by an older instruction of the program that
+   * names fewer. Absent, or undefined: there is none.
    */
   lean?(state: State, quote: Quote<Fill>): Quote<Fill> | undefined;
   /** The instructions that make the trade of `quote`, from its fill: nothing is priced again. */

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Address } from "../../src/primitives/address.ts";
 import { bondingCurveOf, PUMP_FEE_CONFIG, PUMP_GLOBAL, PUMP_PROGRAM } from "../../src/venues/pump-fun/layout.ts";
 import type { PumpFunState } from "../../src/venues/pump-fun/state.ts";
-import { type PumpFunFill, pumpFun } from "../../src/venues/pump-fun/venue.ts";
+import type { PumpFunFill } from "../../src/venues/pump-fun/swap.ts";
+import { pumpFun } from "../../src/venues/pump-fun/venue.ts";
 import { PUMP_FEE_PROGRAM } from "../../src/venues/shared/pump-fees.ts";
 import type { Quote, SwapMode } from "../../src/venues/venue.ts";
 import {

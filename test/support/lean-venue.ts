@@ -1,6 +1,6 @@
 import type { Venue } from "../../src/venues/venue.ts";
 
-/** A venue every other swap of which names no arrays that are only for prices that move far, and how many name fewer for it. */
+/** A venue every other swap of which is lean, where it has a leaner one, and how many are. */
 export function oftenLean<V extends Venue>(venue: V): { readonly venue: V; readonly leaner: () => number } {
   let quotes = 0;
   let leaner = 0;
@@ -11,4 +11,13 @@ export function oftenLean<V extends Venue>(venue: V): { readonly venue: V; reado
     return lean ?? quoted;
   };
   return { venue: { ...venue, quote }, leaner: () => leaner };
+}
+
+/** A venue each swap of which is lean, where it has a leaner one. */
+export function alwaysLean<V extends Venue>(venue: V): V {
+  const quote: Venue["quote"] = (state, ask) => {
+    const quoted = venue.quote(state, ask);
+    return venue.lean?.(state, quoted) ?? quoted;
+  };
+  return { ...venue, quote };
 }

@@ -25,6 +25,12 @@ const DISCRIMINATOR = {
   sell: hex("5df6823ce7e940b2"),
 };
 
+const OLDER_DISCRIMINATOR = {
+  buy: hex("66063d1201daebea"),
+  buyExactQuoteIn: hex("38fc74089edfcd5f"),
+  sell: hex("33e685a4017f83ad"),
+};
+
 /** A curve as its account says. Amounts in base units. */
 export interface Curve {
   readonly address: Address;
@@ -150,6 +156,47 @@ const feeOf = (amount: bigint, rate: bigint): bigint => ceilDiv(amount * rate, B
 
 export function partsOf(net: bigint, rates: CurveRates): CurveParts {
   return { net, protocol: feeOf(net, rates.protocol), creator: feeOf(net, rates.creator) };
+}
+
+/** The same trade by an older instruction: the coin is priced in SOL. */
+export function olderCurveInstruction(
+  curve: Curve,
+  user: Address,
+  { kind, first, second }: CurveTrade,
+  salt: number,
+): Instruction {
+  const { feeRecipient, buyback, creatorVault, userVolume } = curveAccounts(curve, user, salt);
+  const base = (owner: Address): AccountMeta => writable(associatedTokenAddress(owner, curve.mint, curve.baseProgram));
+  const selling = kind === "sell";
+  const data = new Uint8Array(selling ? 24 : 25);
+  data.set(OLDER_DISCRIMINATOR[kind]);
+  writeU64(data, 8, first);
+  writeU64(data, 16, second);
+  if (!selling) data[24] = 1;
+  const between = [writable(creatorVault), readonly(curve.baseProgram)];
+  return {
+    program: PUMP_PROGRAM,
+    accounts: [
+      readonly(derive(PUMP_PROGRAM, "global")),
+      writable(feeRecipient),
+      readonly(curve.mint),
+      writable(curve.address),
+      base(curve.address),
+      base(user),
+      writableSigner(user),
+      readonly(SYSTEM_PROGRAM),
+      ...(selling ? between : between.toReversed()),
+      readonly(derive(PUMP_PROGRAM, "__event_authority")),
+      readonly(PUMP_PROGRAM),
+      ...(selling ? [] : [readonly(derive(PUMP_PROGRAM, "global_volume_accumulator")), writable(userVolume)]),
+      readonly(derive(FEE_PROGRAM, "fee_config", PUMP_PROGRAM)),
+      readonly(FEE_PROGRAM),
+      ...(selling && curve.cashback ? [writable(userVolume)] : []),
+      readonly(derive(PUMP_PROGRAM, "bonding-curve-v2", curve.mint)),
+      writable(buyback),
+    ],
+    data,
+  };
 }
 
 export const costOf = (curve: Curve, tokens: bigint): bigint =>

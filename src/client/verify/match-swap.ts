@@ -1,6 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import { equalBytes, hasBytesAt, readU64 } from "../../primitives/bytes.ts";
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { derivedAddress } from "./derived-address.ts";
 import type { MessageAccount, MessageInstruction } from "./read-transaction.ts";
 import { findRung, isRung, type LadderSearch, seedBytes } from "./venues/ladder.ts";
@@ -122,6 +122,11 @@ export function swapFaults(
     if (data.subarray(at, at + length).some((byte) => byte !== 0)) {
       faults.push({ account: undefined, reason: `bytes ${at} to ${at + length - 1} of ${table.name} are not zero` });
     }
+  }
+  const side = { in: context.inMint, out: context.outMint };
+  if (table.solSide !== undefined && side[table.solSide] !== SOL_MINT) {
+    const way = table.solSide === "in" ? "pays" : "yields";
+    faults.push({ account: undefined, reason: `${table.name} ${way} SOL, which is not what this swap ${way}` });
   }
   return [...faults, ...accountFaults(table, accounts, places, context, isRefused || faults.length > 0)];
 }

@@ -13,6 +13,7 @@ import {
   PUMP_PROGRAM,
   pumpCreatorVaultOf,
   pumpUserVolumeOf,
+  secondCurveOf,
   sharingConfigOf,
 } from "./layout.ts";
 
@@ -46,6 +47,19 @@ export interface PumpAccounts {
   /** The creator's fee vault, and its token account for the quote mint. */
   readonly vault: DerivedAddress;
   readonly vaultQuote: DerivedAddress;
+  /** Steps of the program's searches for the addresses of the coin. */
+  readonly bumpSteps: number;
+  readonly older: OlderPumpAccounts;
+}
+
+/** Those of the older instructions that depend on neither wallet nor amount, beside the recipients. */
+export interface OlderPumpAccounts {
+  readonly mint: AccountMeta;
+  readonly tokenProgram: AccountMeta;
+  readonly curve: AccountMeta;
+  readonly curveTokens: AccountMeta;
+  readonly vault: AccountMeta;
+  readonly secondCurve: AccountMeta;
   /** Steps of the program's searches for the addresses of the coin. */
   readonly bumpSteps: number;
 }
@@ -90,6 +104,7 @@ export function pumpAccounts(coin: {
   const vault = pumpCreatorVaultOf(coin.creator);
   const vaultQuote = associatedTokenAccount(vault.address, quoteMint, quoteProgram);
   const sharing = sharingConfigOf(coin.baseMint);
+  const secondCurve = secondCurveOf(coin.baseMint);
   return {
     quoteMint,
     quoteProgram,
@@ -111,6 +126,15 @@ export function pumpAccounts(coin: {
       4 * 255 -
       (coin.curveBump + base.bump + vault.bump + sharing.bump) +
       quoteSearches * (2 * 255 - quote.bump - vaultQuote.bump),
+    older: {
+      mint: readonly(coin.baseMint),
+      tokenProgram: readonly(coin.baseProgram),
+      curve: writable(coin.curve),
+      curveTokens: writable(base.address),
+      vault: writable(vault.address),
+      secondCurve: readonly(secondCurve.address),
+      bumpSteps: 4 * 255 - (coin.curveBump + base.bump + vault.bump + secondCurve.bump),
+    },
   };
 }
 

@@ -86,6 +86,8 @@ export function decodePumpGlobal({ owner, data }: Account): PumpGlobal | undefin
 
 /** The curve of a coin, by its mint. */
 export const bondingCurveOf = definePda(PUMP_PROGRAM, "bonding-curve");
+/** The second account of a coin's curve, by its mint: the older instructions name it, whether or not it exists. */
+export const secondCurveOf = definePda(PUMP_PROGRAM, "bonding-curve-v2");
 /** A creator's fee vault, by the creator. */
 export const pumpCreatorVaultOf = definePda(PUMP_PROGRAM, "creator-vault");
 /** A coin's fee sharing settings, by its mint. */

@@ -19,7 +19,7 @@ import {
   PUMP_GLOBAL,
   type PumpFunMarket,
 } from "./layout.ts";
-import { quoteCreationUnitsOf, unitsOf } from "./units.ts";
+import { olderUnitsOf, quoteCreationUnitsOf, unitsOf } from "./units.ts";
 
 export interface PumpFunState {
   readonly market: PumpFunMarket;
@@ -32,6 +32,8 @@ export interface PumpFunState {
   readonly accounts: PumpAccounts;
   /** Without the searches for derived addresses, and without creations. */
   readonly computeUnits: Readonly<Record<PumpInstruction, number>>;
+  /** The same of the older instructions. */
+  readonly olderUnits: Readonly<Record<PumpInstruction, number>>;
   /** Bytes of an associated token account of the quote mint, and compute units of its creation. */
   readonly quoteAccountSize: number;
   readonly quoteCreationUnits: number;
@@ -92,6 +94,7 @@ export function readState(market: PumpFunMarket, have: AccountView): PumpFunStat
     side: { tokens: curve.virtualTokens, quote: curve.virtualQuote, fees },
     feesAt,
     computeUnits: unitsOf(market.nativeSol, base, quoteToken, extensions),
+    olderUnits: olderUnitsOf(base, extensions[0]),
     quoteAccountSize: quoteToken?.accountSize ?? TOKEN_ACCOUNT_SIZE,
     quoteCreationUnits: quoteCreationUnitsOf(quoteToken, extensions[1]),
     accounts: accountsOf(market, base.program, quoteProgram, curve.creator, feeRecipients, global.buybackFeeRecipients),

@@ -10,6 +10,11 @@ const TOKEN_QUOTED_UNITS: Readonly<Record<PumpInstruction, number>> = {
   buyWithBudget: 88_500,
   sell: 83_800,
 };
+/** The same of the older instructions, which trade coins priced in SOL alone. */
+const OLDER_UNITS: Readonly<Record<PumpInstruction, number>> = { buy: 62_400, buyWithBudget: 63_700, sell: 47_500 };
+/** Addition for an older sale that pays cashback, and for making the wallet's volume record in one. */
+export const OLDER_CASHBACK_UNITS = 3_600;
+export const OLDER_CASHBACK_CREATION_UNITS = 3_000;
 /** Additions for a Token-2022 mint, and for each of its extensions. The quote is transferred several times. */
 const BASE_2022_UNITS = 2_000;
 const BASE_EXTENSION_UNITS = 480;
@@ -30,9 +35,16 @@ export function unitsOf(
   extensions: readonly [number, number],
 ): Readonly<Record<PumpInstruction, number>> {
   const extra =
-    (base.program === TOKEN_PROGRAM ? 0 : BASE_2022_UNITS + BASE_EXTENSION_UNITS * extensions[0]) +
+    baseExtra(base, extensions[0]) +
     (isToken2022(quoteToken) ? QUOTE_2022_UNITS + QUOTE_EXTENSION_UNITS * extensions[1] : 0);
   const { buy, buyWithBudget, sell } = nativeSol ? NATIVE_UNITS : TOKEN_QUOTED_UNITS;
+  return { buy: buy + extra, buyWithBudget: buyWithBudget + extra, sell: sell + extra };
+}
+
+/** Compute units of each older instruction at most, in the same way. */
+export function olderUnitsOf(base: Mint, extensions: number): Readonly<Record<PumpInstruction, number>> {
+  const extra = baseExtra(base, extensions);
+  const { buy, buyWithBudget, sell } = OLDER_UNITS;
   return { buy: buy + extra, buyWithBudget: buyWithBudget + extra, sell: sell + extra };
 }
 
@@ -43,5 +55,8 @@ export function quoteCreationUnitsOf(quoteToken: Mint | undefined, extensions: n
     (isToken2022(quoteToken) ? QUOTE_CREATION_2022_UNITS + QUOTE_EXTENSION_UNITS * extensions : 0)
   );
 }
+
+const baseExtra = ({ program }: Mint, extensions: number): number =>
+  program === TOKEN_PROGRAM ? 0 : BASE_2022_UNITS + BASE_EXTENSION_UNITS * extensions;
 
 const isToken2022 = (mint: Mint | undefined): boolean => mint?.program === TOKEN_2022_PROGRAM;

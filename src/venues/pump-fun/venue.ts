@@ -1,15 +1,12 @@
-import type { Address } from "../../primitives/address.ts";
 import { U64_MAX } from "../../primitives/integer.ts";
-import { SOL_MINT, SYSTEM_PROGRAM } from "../../solana/programs.ts";
+import { SOL_MINT } from "../../solana/programs.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { buyWithBudget, sellForQuote, sellTokens } from "../curves/pump.ts";
-import { BUMP_STEP_UNITS, USER_VOLUME_SIZE } from "../shared/pump-costs.ts";
 import { PUMP_FEE_PROGRAM } from "../shared/pump-fees.ts";
 import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectTransferFee, rejectUnsupported, unread } from "../shared/required.ts";
-import type { Ask, Quote, SignedAsk, SwapLeg, SwapTerms, Venue } from "../venue.ts";
+import type { Ask, Quote, SignedAsk, Venue } from "../venue.ts";
 import { pumpFunErrors } from "./errors.ts";
-import { type PumpInstruction, pumpFunSwap } from "./instruction.ts";
 import {
   bondingCurveOf,
   decodePumpFunMarket,
@@ -20,21 +17,13 @@ import {
 } from "./layout.ts";
 import { buyTokens } from "./math.ts";
 import { type PumpFunState, readState } from "./state.ts";
-import { COMPLETION_UNITS, VAULT_CREATION_UNITS, VOLUME_CREATION_UNITS } from "./units.ts";
-
-/** The instruction, its first argument and, for inverse sells, the least output it accepts in place of the threshold. */
-export interface PumpFunFill {
-  readonly instruction: PumpInstruction;
-  readonly amount: bigint;
-  readonly askedOut: bigint;
-  /** True if it takes the last token of the curve. */
-  readonly completes?: boolean;
-}
+import { lean, type PumpFunFill, swap } from "./swap.ts";
 
 /**
  * The Pump bonding curve: virtual constant product, fees in the quote, native lamports for coins priced in SOL.
  *
- * The instructions are those of the newest official SDK (buy_v2, buy_exact_quote_in_v2, sell_v2); there is no instruction
+ * The instructions are those of the newest official SDK (buy_v2, buy_exact_quote_in_v2, sell_v2), and the older ones (buy,
+ * buy_exact_sol_in, sell) for lean swaps of coins priced in SOL; there is no instruction
  * that sells for an exact output, so an exactOut sale sells the least tokens that pay at least what was asked (its
  * `outAmount` is what is really paid) with the asked amount as the program's own minimum, and never more tokens than quoted:
  * slippage does not loosen it.
@@ -75,6 +64,7 @@ export const pumpFun: Venue<PumpFunMarket, PumpFunState, PumpFunFill> = {
   isTimeless: () => true,
   traded,
   signedAsk,
+  lean,
   swap,
 
   errors: pumpFunErrors,
@@ -162,39 +152,4 @@ function signedAsk({ mode, fill }: Quote<PumpFunFill>): SignedAsk {
   if (mode === "exactOut" && fill.instruction === "sell")
     return { mode: "exactIn", amount: fill.amount, bound: fill.askedOut };
   return { mode, amount: fill.amount };
-}
-
-function swap(state: PumpFunState, { mode, fill }: Quote<PumpFunFill>, terms: SwapTerms): SwapLeg {
-  const { accounts, market, curve } = state;
-  const inverseSale = fill.instruction === "sell" && mode === "exactOut";
-  const amount = inverseSale && terms.threshold < fill.amount ? terms.threshold : fill.amount;
-  const bound = inverseSale ? fill.askedOut : terms.threshold;
-  const call = pumpFunSwap(fill.instruction, accounts, amount, bound, terms);
-  const { volume, volumeQuote } = call;
-  const { vault, vaultQuote } = accounts;
-  const creates: { readonly address: Address; readonly space: number }[] = [];
-  let computeUnits =
-    state.computeUnits[fill.instruction] +
-    (fill.completes === true ? COMPLETION_UNITS : 0) +
-    BUMP_STEP_UNITS *
-      (accounts.bumpSteps +
-        call.bumpSteps +
-        (255 - volume.bump) +
-        (market.nativeSol ? 1 : 2) * (255 - volumeQuote.bump));
-  if (!terms.exists(volume.address)) {
-    creates.push({ address: volume.address, space: USER_VOLUME_SIZE });
-    computeUnits += VOLUME_CREATION_UNITS;
-  }
-  if (curve.creator !== SYSTEM_PROGRAM && !curve.cashback && !terms.exists(vault.address, "system")) {
-    creates.push({ address: vault.address, space: 0 });
-    computeUnits += VAULT_CREATION_UNITS;
-  }
-  if (!market.nativeSol) {
-    for (const { address, bump } of [volumeQuote, vaultQuote]) {
-      if (terms.exists(address)) continue;
-      creates.push({ address, space: state.quoteAccountSize });
-      computeUnits += state.quoteCreationUnits + 2 * BUMP_STEP_UNITS * (255 - bump);
-    }
-  }
-  return { instructions: [call.instruction], computeUnits, creates };
 }

@@ -14,7 +14,7 @@ interface Spreading {
   readonly taken: Float64Array;
 }
 
-/** True if the swaps of these edges take no more accounts and compute units than a transaction has, for a wallet that has its token accounts. */
+/** True if the swaps of these edges take no more accounts and compute units than a transaction has, in their leanest form, for a wallet that has its token accounts. */
 export function fitsLimits(edges: readonly Edge[], { used, taken }: Spreading, { clock }: RoutingWorld): boolean {
   const accounts = new Set<Address>([WALLET]);
   let units = 0;
@@ -22,7 +22,8 @@ export function fitsLimits(edges: readonly Edge[], { used, taken }: Spreading, {
     const { hot, inMint, outMint } = edges[index]!;
     const amount = BigInt(Math.floor(taken[index]!));
     try {
-      const quote = hot.venue.quote(hot.state, { mode: "exactIn", inMint, outMint, amount, clock });
+      const quoted = hot.venue.quote(hot.state, { mode: "exactIn", inMint, outMint, amount, clock });
+      const quote = hot.venue.lean?.(hot.state, quoted) ?? quoted;
       const leg = hot.venue.swap(hot.state, quote, {
         wallet: WALLET,
         source: heldIn(inMint),

@@ -266,8 +266,10 @@ function swapChanges(plan: Plan, { wallet, answer, decimals, order }: HonestBuil
     })),
     "two accounts are exchanged": withInstruction(plan, at, (one) => {
       const accounts = [...one.accounts];
-      const paying = table.accounts.findIndex(({ rule }) => rule.kind === "source");
-      const receiving = table.accounts.findIndex(({ rule }) => rule.kind === "destination");
+      const placeOf = (kind: string) => table.accounts.findIndex(({ rule }) => rule.kind === kind);
+      // Where lamports move, an instruction may name the wallet alone.
+      const paying = placeOf("source") < 0 ? placeOf("wallet") : placeOf("source");
+      const receiving = placeOf("destination") < 0 ? placeOf("wallet") : placeOf("destination");
       [accounts[paying], accounts[receiving]] = [accounts[receiving]!, accounts[paying]!];
       return { ...one, accounts };
     }),
@@ -303,8 +305,11 @@ function accountSubstitutions(plan: Plan, { wallet }: HonestBuild): Hostile[] {
   return plan.instructions.flatMap((swap, at) => {
     const table = tableOf(swap);
     if (table === undefined) return [];
+    // Accounts of a kind that repeats are changed elsewhere.
+    const tail = table.tails.find(({ length }) => table.accounts.length + length === swap.accounts.length);
+    const places = [...table.accounts, ...(table.repeated === undefined ? (tail ?? []) : [])];
     const replaced = (index: number, address: Address): Hostile => ({
-      name: `${table.name} account ${index} (${table.accounts[index]!.name}) is ${address === wallet ? "the wallet" : "a stranger"}`,
+      name: `${table.name} account ${index} (${places[index]!.name}) is ${address === wallet ? "the wallet" : "a stranger"}`,
       wire: wireOf(
         withInstruction(plan, at, (one) => ({
           ...one,
@@ -314,7 +319,7 @@ function accountSubstitutions(plan: Plan, { wallet }: HonestBuild): Hostile[] {
         })),
       ),
     });
-    return table.accounts.flatMap(({ rule }, index) => [
+    return places.flatMap(({ rule }, index) => [
       ...(rule.kind === "venue" ? [] : [replaced(index, STRANGER)]),
       ...(rule.kind === "wallet" ? [] : [replaced(index, wallet)]),
     ]);

@@ -6,6 +6,7 @@ import { associatedTokenAddress } from "../../../src/solana/pda.ts";
 import { SOL_MINT, TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
 import { type BuildPorts, buildTrade } from "../../../src/trade/build/build-trade.ts";
 import type { BuiltTrade, TradeRequest } from "../../../src/trade/trade.ts";
+import { alwaysLean } from "../../support/lean-venue.ts";
 import { memoryPorts } from "../../support/memory-ports.ts";
 import { readSampleMarkets } from "../../support/sample-markets.ts";
 import { answerOf, type HonestBuild } from "./honest-builds.ts";
@@ -17,7 +18,15 @@ const TIP_ACCOUNT = Address.of("96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5");
 const TABLE = Address.from(createRandom(78).bytes(32));
 
 /** How a build differs from the plainest one. */
-type Form = "plain" | "first buy" | "tip" | "version 1" | "lookup table" | "own wrapped SOL" | "sell everything";
+type Form =
+  | "plain"
+  | "first buy"
+  | "tip"
+  | "version 1"
+  | "lookup table"
+  | "own wrapped SOL"
+  | "sell everything"
+  | "lean";
 const FORMS: readonly Form[] = [
   "plain",
   "first buy",
@@ -26,6 +35,7 @@ const FORMS: readonly Form[] = [
   "lookup table",
   "own wrapped SOL",
   "sell everything",
+  "lean",
 ];
 
 export interface SampleBuild extends HonestBuild {
@@ -40,8 +50,9 @@ const tableEntries = new Map<Address, readonly Address[]>();
 
 /** A random trade on a random market of the venue, built by the service's own builder; undefined when it refuses the amount. */
 export async function buildSample(random: Random, venue: string): Promise<SampleBuild | undefined> {
-  const { hot } = random.pick(markets.filter((sample) => sample.venue.id === venue));
+  const { hot: plain } = random.pick(markets.filter((sample) => sample.venue.id === venue));
   const form = random.pick(FORMS);
+  const hot = form === "lean" ? { ...plain, venue: alwaysLean(plain.venue) } : plain;
   const ports = portsFor(form, hot, random);
   const selling = form === "sell everything" || random.chance(0.5);
   const exactIn = form === "sell everything" || random.chance(0.6);
@@ -101,7 +112,7 @@ const BALANCES = [1_000_003n, 123_456_789_012n, 1n << 38n];
 
 function portsFor(form: Form, hot: (typeof markets)[number]["hot"], random: Random): BuildPorts {
   const amount = form === "sell everything" ? random.pick(BALANCES) : form === "first buy" ? undefined : held.amount;
-  const key = `${hot.market.address} ${amount}`;
+  const key = `${hot.market.address} ${amount} ${form === "lean"}`;
   const tokens = amount === undefined ? {} : { tokens: { ...held, amount } };
   const ports = knownPorts.get(key) ?? memoryPorts({ mint, clock, wallet, markets: [hot], ...tokens });
   knownPorts.set(key, ports);

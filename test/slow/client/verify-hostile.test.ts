@@ -41,12 +41,15 @@ beforeAll(async () => {
     if (venue.includes("+") && (WHOLE || builds.size === 0) && !builds.has(kind)) builds.set(kind, build);
   }
   for (const venue of sampleVenues) {
-    const isKnown = () => [...builds.keys()].some((known) => known.startsWith(`${venue} `));
+    const hasLean = venues.find(({ id }) => id === venue)!.lean !== undefined;
+    const known = () => [...builds.keys()].filter((name) => name.startsWith(`${venue} `));
+    const isKnown = () => known().length > 0 && (!hasLean || known().some((name) => name.endsWith(" lean")));
     for (let tries = 0; tries < 60 && (WHOLE || !isKnown()); tries++) {
       const build = await buildSample(random, venue);
       if (build === undefined || build.form === "version 1" || build.lookupTables.size > 0) continue;
       const { swapMode, inputMint } = build.order;
-      const kind = `${venue} ${swapMode} ${inputMint.startsWith("So1") ? "from SOL" : "to SOL"}`;
+      const way = inputMint.startsWith("So1") ? "from SOL" : "to SOL";
+      const kind = `${venue} ${swapMode} ${way}${build.form === "lean" ? " lean" : ""}`;
       if (!builds.has(kind)) builds.set(kind, build);
     }
   }

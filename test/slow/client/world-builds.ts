@@ -4,7 +4,7 @@ import { tokenAccountAddress } from "../../../src/client/verify/derived-address.
 import { readTransaction } from "../../../src/client/verify/read-transaction.ts";
 import type { TradeOrder } from "../../../src/client/verify/trade-expectation.ts";
 import { TradewireError } from "../../../src/errors/tradewire-error.ts";
-import type { PairMarkets } from "../../../src/market/port.ts";
+import type { HotMarket, PairMarkets } from "../../../src/market/port.ts";
 import { Address } from "../../../src/primitives/address.ts";
 import type { Random } from "../../../src/primitives/random.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
@@ -12,6 +12,7 @@ import { decodeMint } from "../../../src/solana/token/mint.ts";
 import { type BuildPorts, buildTrade } from "../../../src/trade/build/build-trade.ts";
 import type { BuiltTrade } from "../../../src/trade/trade.ts";
 import { AMM_V4_PROGRAM } from "../../../src/venues/raydium-amm-v4/layout.ts";
+import { alwaysLean } from "../../support/lean-venue.ts";
 import { memoryPorts } from "../../support/memory-ports.ts";
 import { asOlderInstruction } from "../venues/support/raydium-amm-v4.ts";
 import type { Execution } from "./execution.ts";
@@ -32,6 +33,7 @@ const FORMS = [
   "sell a share",
   "base units",
   "one path",
+  "lean",
 ] as const;
 type Form = (typeof FORMS)[number];
 
@@ -48,11 +50,12 @@ const SLIPPAGES = [0, 0.000000001, 0.001, 0.01, 0.05, 0.333333333, 0.99, 0.99999
 const HELD = 10n ** 13n;
 
 /** Wallets of a world: with accounts of both mints, without any, with wrapped SOL of its own, and one whose balance is odd. */
-type Kind = "rich" | "fresh" | "wrapped" | "odd";
+type Kind = "rich" | "fresh" | "wrapped" | "odd" | "lean";
 const KIND_OF: Readonly<Partial<Record<Form, Kind>>> = {
   "first buy": "fresh",
   "own wrapped SOL": "wrapped",
   "sell everything": "odd",
+  lean: "lean",
 };
 
 const ports = new Map<string, BuildPorts & { readonly wallet: Address }>();
@@ -60,7 +63,7 @@ const ports = new Map<string, BuildPorts & { readonly wallet: Address }>();
 /** A random order on the world's markets and the service's honest build of it; undefined when it refuses the amount. */
 export async function buildInWorld(random: Random, world: ProgramWorld): Promise<WorldBuild | undefined> {
   const form = random.pick(FORMS);
-  const { wallet, ...base } = portsOf(world, KIND_OF[form] ?? "rich");
+  const { wallet, ...base } = portsOf(form === "lean" ? asLean(world) : world, KIND_OF[form] ?? "rich");
   const [inMint, outMint] = random.chance(0.5) ? world.pair : [world.pair[1], world.pair[0]];
   const sellPercent = inMint === SOL_MINT ? undefined : shareOf(form, random);
   const swapMode = sellPercent !== undefined || random.chance(0.6) ? "exactIn" : "exactOut";
@@ -112,6 +115,12 @@ function formed(base: BuildPorts, form: Form, random: Random): BuildPorts {
   // With the priority fee below what a client allows by default for the smallest order: 0.005 SOL.
   const tips = [{ to: TIP_ACCOUNT, lamports: random.between(1_000n, 4_900_000n) }];
   return { ...base, senders: { choose: () => ({ senders: ["relay"], tips }) } };
+}
+
+/** A world's markets with venues each swap of which is lean. */
+function asLean(world: ProgramWorld): ProgramWorld {
+  const lean = (hot: HotMarket): HotMarket => ({ ...hot, venue: alwaysLean(hot.venue) });
+  return { ...world, markets: world.markets.map((market) => ({ ...market, hot: lean(market.hot) })) };
 }
 
 function decimalsIn({ svm }: ProgramWorld, mint: Address): number {

@@ -7,6 +7,7 @@ import { decodeBondingCurve, PUMP_PROGRAM } from "../../../src/venues/pump-fun/l
 import { pumpFun } from "../../../src/venues/pump-fun/venue.ts";
 import { PUMP_FEE_PROGRAM } from "../../../src/venues/shared/pump-fees.ts";
 import { judge, runTrades, type TradeOutcome } from "../../conformance/trades.ts";
+import { oftenLean } from "../../support/lean-venue.ts";
 import { Svm } from "../../support/svm.ts";
 import { newTradedMint } from "./support/metadata-mint.ts";
 import { writeCoin, writePumpSettings } from "./support/pump-fun.ts";
@@ -40,11 +41,12 @@ describe.skipIf(!present)(`pump_fun on the real program (${PROGRAM})`, () => {
         quoteMints: quote.mint === SOL_MINT ? [] : [quote.mint],
       });
       const { mint, curve } = newCoin(svm, quote, random);
+      const { venue, leaner } = oftenLean(pumpFun);
       const outcomes = Array.from({ length: WALLETS }, () => {
         const wallet = newWallet(svm, random, 1n << 60n);
         return runTrades({
           svm,
-          venue: pumpFun,
+          venue,
           market: curve,
           pair: { a: quote.mint, b: mint },
           wallet,
@@ -63,6 +65,7 @@ describe.skipIf(!present)(`pump_fun on the real program (${PROGRAM})`, () => {
       }).flat();
       const verdict = judge(outcomes);
       expect(verdict.faults).toEqual([]);
+      if (quote.mint === SOL_MINT) expect(leaner()).toBeGreaterThan(WALLETS);
       (quote.mint === SOL_MINT ? native : tokenQuoted).push(...outcomes);
     });
   }

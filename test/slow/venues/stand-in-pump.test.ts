@@ -9,8 +9,8 @@ import { PUMP_SWAP_PROGRAM } from "../../../src/sandbox/world/pump-swap.ts";
 import { setComputeUnitLimit } from "../../../src/solana/compute-budget.ts";
 import type { Instruction } from "../../../src/solana/instruction.ts";
 import { derive } from "../../../src/solana/pda.ts";
-import { TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
-import { curveInstruction, readCurve } from "../../support/pump-curve.ts";
+import { SOL_MINT, TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
+import { curveInstruction, olderCurveInstruction, readCurve } from "../../support/pump-curve.ts";
 import { pumpPoolInstruction, readPumpPool } from "../../support/pump-pool.ts";
 import type { Executed, Svm } from "../../support/svm.ts";
 import { worldOnSvm } from "../../support/world.ts";
@@ -61,6 +61,8 @@ describe.skipIf(missing.length > 0)("the pump stand-ins beside the real programs
             };
       let succeeded = 0;
       for (let index = 0; index < TRADES; index++) {
+        const isOlder = token.quoteMint === SOL_MINT && random.chance(0.5);
+        const instructionOf = isOlder ? olderCurveInstruction : curveInstruction;
         const kind = random.pick(KINDS);
         const { tokens, quote } = sizes();
         const first = random.magnitude(kind === "buyExactQuoteIn" ? quote : kind === "sell" ? 1n << 40n : tokens);
@@ -71,7 +73,7 @@ describe.skipIf(missing.length > 0)("the pump stand-ins beside the real programs
         const salt = random.u32() % 8;
         const build = (svm: Svm): Instruction =>
           token.venue === "pump_fun"
-            ? curveInstruction(readCurve(svm, token.mint), user, trade, salt)
+            ? instructionOf(readCurve(svm, token.mint), user, trade, salt)
             : pumpPoolInstruction(readPumpPool(svm, token.market), user, trade, salt);
         const expected = real.send(user, [build(real)]);
         const found = standIn.send(user, [build(standIn)]);

@@ -7,6 +7,8 @@ import {
   destination,
   eitherMint,
   fixed,
+  inMint,
+  outMint,
   readOnly,
   type SwapTable,
   source,
@@ -56,6 +58,55 @@ const accountsOf = (base: AccountPlace, quote: AccountPlace, volumeAt: number): 
   readOnly("the event authority", fixed(EVENT_AUTHORITY)),
   readOnly("the venue's program", fixed(PROGRAM)),
 ];
+/** Places of the older instructions: the coin, its curve, the wallet. */
+const OLDER = { mint: 2, curve: 3, wallet: 6 } as const;
+
+/** What all older instructions begin with, up to the system program. `tokenProgramAt` is where the coin's token program stands. */
+const olderStart = (coin: AccountPlace, own: AccountPlace, tokenProgramAt: number): readonly AccountPlace[] => [
+  readOnly("the venue's settings", fixed(GLOBAL)),
+  written("a fee recipient", venueAccount),
+  coin,
+  written("the bonding curve", derivedFrom(PROGRAM, "bonding-curve", OLDER.mint)),
+  written("the curve's coins", tokenAccountOf(OLDER.curve, OLDER.mint, tokenProgramAt)),
+  own,
+  writtenWallet,
+  readOnly("the system program", fixed(SYSTEM_PROGRAM)),
+];
+const creatorVault = written("the creator's vault", venueAccount);
+const olderPrograms: readonly AccountPlace[] = [
+  readOnly("the event authority", fixed(EVENT_AUTHORITY)),
+  readOnly("the venue's program", fixed(PROGRAM)),
+];
+const olderVolume = written(
+  "the wallet's volume record",
+  derivedFrom(PROGRAM, "user_volume_accumulator", OLDER.wallet),
+);
+const olderFees: readonly AccountPlace[] = [
+  readOnly("the fee configuration", fixed(FEE_CONFIG)),
+  readOnly("the fee program", fixed(FEE_PROGRAM)),
+];
+const olderEnd: readonly AccountPlace[] = [
+  readOnly("the coin's second curve account", derivedFrom(PROGRAM, "bonding-curve-v2", OLDER.mint)),
+  written("a buyback recipient", venueAccount),
+];
+const olderBuys: readonly AccountPlace[] = [
+  ...olderStart(outMint, destination, 8),
+  tokenProgram,
+  creatorVault,
+  ...olderPrograms,
+  readOnly("the venue's volume record", fixed(GLOBAL_VOLUME)),
+  olderVolume,
+  ...olderFees,
+  ...olderEnd,
+];
+const olderSells: readonly AccountPlace[] = [
+  ...olderStart(inMint, source, 9),
+  creatorVault,
+  tokenProgram,
+  ...olderPrograms,
+  ...olderFees,
+];
+
 const common = {
   venue: "pump_fun",
   program: PROGRAM,
@@ -69,7 +120,10 @@ const common = {
 const buys = accountsOf(destination, source, 20);
 const sells = accountsOf(source, destination, 19);
 
-/** @see @pump-fun/pump-sdk 2.0.0 IDL pump: buy_v2, buy_exact_quote_in_v2, sell_v2 */
+/** Those name no mint of SOL, which they move as lamports. Buys end with a flag: that they count towards the wallet's volume. */
+const older = { ...common, dataLength: 25, flags: [{ at: 24, is: [1] }], accounts: olderBuys, solSide: "in" } as const;
+
+/** @see @pump-fun/pump-sdk 2.0.0 IDL pump: buy_v2, buy_exact_quote_in_v2, sell_v2; buy, buy_exact_sol_in, sell */
 export const pumpFunSwaps: readonly SwapTable[] = [
   {
     ...common,
@@ -97,5 +151,19 @@ export const pumpFunSwaps: readonly SwapTable[] = [
     inAt: 8,
     outAt: 16,
     accounts: sells,
+  },
+  { ...older, name: "buy", discriminator: hex("66063d1201daebea"), exact: "out", inAt: 16, outAt: 8 },
+  { ...older, name: "buy_exact_sol_in", discriminator: hex("38fc74089edfcd5f"), exact: "in", inAt: 8, outAt: 16 },
+  {
+    ...common,
+    name: "sell",
+    discriminator: hex("33e685a4017f83ad"),
+    exact: "in",
+    inAt: 8,
+    outAt: 16,
+    accounts: olderSells,
+    // A coin with cashback names the wallet's volume record too.
+    tails: [olderEnd, [olderVolume, ...olderEnd]],
+    solSide: "out",
   },
 ];

@@ -88,6 +88,8 @@ export interface SwapTable {
   readonly grossBound?: true;
   /** True if lamports move, and the wallet's wrapped-SOL address is only listed. */
   readonly nativeSol: boolean;
+  /** The side that is SOL if the instruction names no mint of that side. */
+  readonly solSide?: "in" | "out";
 }
 
 /** An instruction that makes a market ready for a swap, as data. */

@@ -1,5 +1,6 @@
 // Stand-in for pump's bonding curve on the embedded chain: `buy_v2`, `buy_exact_quote_in_v2`, `sell_v2` and `migrate_v2`
-// over the program's own account layouts, for coins quoted in SOL (lamports move) and in tokens. No public source of the
+// over the program's own account layouts, for coins quoted in SOL (lamports move) and in tokens, and the older `buy`,
+// `buy_exact_sol_in` and `sell` for coins quoted in SOL. No public source of the
 // program exists: prices, fees and rent follow its published interface and official SDK, and were held against a build of
 // it that the crate pump-rust-client carries. What a migration leaves of its lamports goes to the withdraw authority; the
 // token accounts it passes through stay open, at the sender's expense, where the program closes them. Events are not
@@ -12,10 +13,16 @@
 #define BUY_V2 0x3dd3c56761ee17b8ull
 #define BUY_EXACT_QUOTE_IN_V2 0x2f5b4d68461cabc2ull
 #define SELL_V2 0xb240e9e73c82f65dull
+#define BUY 0xeaebda01123d0666ull
+#define BUY_EXACT_SOL_IN 0x5fcddf9e0874fc38ull
+#define SELL 0xad837f01a485e633ull
 #define MIGRATE_V2 0x29feedce1f12cbbbull
 #define ARGUMENTS_SIZE 24
 #define BUY_ACCOUNTS 27
 #define SELL_ACCOUNTS 26
+#define OLDER_BUY_ARGUMENTS_SIZE 25
+#define OLDER_BUY_ACCOUNTS 16
+#define OLDER_SELL_ACCOUNTS 14
 #define MIGRATE_ACCOUNTS 27
 
 #define CURVE_DISCRIMINATOR 0x60acd86037f8b717ull
@@ -63,6 +70,8 @@
 #define BUY_NOT_ENOUGH_SOL_TO_COVER_FEES BuyNotEnoughSolToCoverFees, 6041, "Buy: Not enough SOL to cover for fees."
 #define BUY_SLIPPAGE_BELOW_MIN_TOKENS_OUT BuySlippageBelowMinTokensOut, 6042, "Slippage: Would buy less tokens than expected min_tokens_out"
 #define BUYBACK_FEE_RECIPIENT_NOT_AUTHORIZED BuybackFeeRecipientNotAuthorized, 6057, "Buyback fee recipient not authorized"
+#define BUYBACK_FEE_RECIPIENT_MISSING BuybackFeeRecipientMissing, 6062, "Buyback fee recipient missing"
+#define INVALID_BONDING_CURVE_V2 InvalidBondingCurveV2, 6074, "Invalid bonding curve v2"
 #define BONDING_CURVE_ALREADY_MIGRATED BondingCurveAlreadyMigrated, 6081, "Bonding curve has already migrated"
 #define UNSUPPORTED_QUOTE_MINT UnsupportedQuoteMint, 6063, "Unsupported quote mint"
 
@@ -95,6 +104,8 @@ typedef struct {
   u8 curve_bump;
   u8 native; // the quote is SOL and moves as lamports
   u8 is_cashback, is_mayhem;
+  u8 is_older;
+  Account sol; // in the place of the quote mint, which older instructions do not name
 } Trade;
 
 INLINE u64 curve_u64(const Trade *trade, u64 field) { return read64(trade->curve->data + field); }
@@ -106,6 +117,7 @@ INLINE const Key *creator_of(const Trade *trade) { return (const Key *)(trade->c
 
 OUTLINE void name_accounts(const Call *call, int is_buy, Trade *trade) {
   Account *at = call->accounts;
+  trade->is_older = 0;
   trade->program = call->program;
   trade->global = at;
   trade->base_mint = at + 1;
@@ -134,13 +146,39 @@ OUTLINE void name_accounts(const Call *call, int is_buy, Trade *trade) {
   trade->system_program = at + 4;
 }
 
+// Names what older instructions list. What they list not at all stays unset: accounts of wrapped SOL, and at most the
+// wallet's volume record, which is found after the curve has said whether its coin pays cashback.
+OUTLINE void name_older_accounts(const Call *call, int is_buy, Trade *trade) {
+  Account *at = call->accounts;
+  trade->is_older = 1;
+  trade->program = call->program;
+  trade->global = at;
+  trade->fee_recipient = at + 1;
+  trade->base_mint = at + 2;
+  trade->sol.key = (Key *)&WRAPPED_SOL;
+  trade->quote_mint = &trade->sol;
+  trade->curve = at + 3;
+  trade->curve_base = at + 4;
+  trade->user_base = at + 5;
+  trade->user = at + 6;
+  trade->system_program = at + 7;
+  trade->base_program = is_buy ? at + 8 : at + 9;
+  trade->creator_vault = is_buy ? at + 9 : at + 8;
+  trade->global_volume = is_buy ? at + 12 : 0;
+  trade->user_volume = is_buy ? at + 13 : 0;
+  trade->fee_config = is_buy ? at + 14 : at + 12;
+  trade->fee_program = trade->fee_config + 1;
+}
+
 OUTLINE u64 check_curve(Trade *trade) {
   REQUIRE_ADDRESS("global", trade->global, &GLOBAL);
   REQUIRE_STATE("global", trade->global, trade->program, GLOBAL_DISCRIMINATOR, GLOBAL_SIZE);
   REQUIRE_MINT("base_mint", trade->base_mint);
-  REQUIRE_MINT("quote_mint", trade->quote_mint);
   REQUIRE_PROGRAM("base_token_program", trade->base_program, trade->base_mint->owner);
-  REQUIRE_PROGRAM("quote_token_program", trade->quote_program, trade->quote_mint->owner);
+  if (!trade->is_older) {
+    REQUIRE_MINT("quote_mint", trade->quote_mint);
+    REQUIRE_PROGRAM("quote_token_program", trade->quote_program, trade->quote_mint->owner);
+  }
   REQUIRE_WRITABLE("bonding_curve", trade->curve);
   Seed seeds[2] = {{"bonding-curve", 13}, {trade->base_mint->key, 32}};
   REQUIRE_OF("bonding_curve", is_derived(trade->curve->key, seeds, 2, trade->program, &trade->curve_bump),
@@ -169,6 +207,7 @@ OUTLINE u64 check_recipients(const Trade *trade) {
   u8 bump;
   REQUIRE_WRITABLE("creator_vault", trade->creator_vault);
   REQUIRE_OF("creator_vault", is_derived(trade->creator_vault->key, seeds, 2, trade->program, &bump), CONSTRAINT_SEEDS);
+  if (trade->is_older) return 0;
   Seed sharing[2] = {{"sharing-config", 14}, {trade->base_mint->key, 32}};
   REQUIRE_OF("sharing_config", is_derived(trade->sharing_config->key, sharing, 2, &FEE_PROGRAM, &bump),
              CONSTRAINT_SEEDS);
@@ -182,21 +221,25 @@ OUTLINE u64 check_recipients(const Trade *trade) {
                CONSTRAINT_SEEDS);                                                                                      \
   } while (0)
 
-OUTLINE u64 check_token_accounts(const Trade *trade) {
-  const Account *quote = trade->quote_mint, *program = trade->quote_program;
-  REQUIRE_ASSOCIATED("associated_quote_fee_recipient", trade->fee_recipient_quote, trade->fee_recipient, quote, program);
-  REQUIRE_ASSOCIATED("associated_quote_buyback_fee_recipient", trade->buyback_quote, trade->buyback_recipient, quote,
-                     program);
+OUTLINE u64 check_base_accounts(const Trade *trade) {
   REQUIRE_ASSOCIATED("associated_base_bonding_curve", trade->curve_base, trade->curve, trade->base_mint,
                      trade->base_program);
-  REQUIRE_ASSOCIATED("associated_quote_bonding_curve", trade->curve_quote, trade->curve, quote, program);
-  REQUIRE_ASSOCIATED("associated_creator_vault", trade->creator_vault_quote, trade->creator_vault, quote, program);
-  REQUIRE_ASSOCIATED("associated_user_volume_accumulator", trade->user_volume_quote, trade->user_volume, quote, program);
   REQUIRE_WRITABLE("associated_base_user", trade->user_base);
   REQUIRE_TOKEN_ACCOUNT("associated_base_user", trade->user_base);
   REQUIRE_OF("associated_base_user", same_key(token_mint(trade->user_base), trade->base_mint->key),
              CONSTRAINT_TOKEN_MINT);
   REQUIRE_OF("associated_base_user", same_key(token_owner(trade->user_base), trade->user->key), CONSTRAINT_TOKEN_OWNER);
+  return 0;
+}
+
+OUTLINE u64 check_quote_accounts(const Trade *trade) {
+  const Account *quote = trade->quote_mint, *program = trade->quote_program;
+  REQUIRE_ASSOCIATED("associated_quote_fee_recipient", trade->fee_recipient_quote, trade->fee_recipient, quote, program);
+  REQUIRE_ASSOCIATED("associated_quote_buyback_fee_recipient", trade->buyback_quote, trade->buyback_recipient, quote,
+                     program);
+  REQUIRE_ASSOCIATED("associated_quote_bonding_curve", trade->curve_quote, trade->curve, quote, program);
+  REQUIRE_ASSOCIATED("associated_creator_vault", trade->creator_vault_quote, trade->creator_vault, quote, program);
+  REQUIRE_ASSOCIATED("associated_user_volume_accumulator", trade->user_volume_quote, trade->user_volume, quote, program);
   if (trade->native) {
     REQUIRE_ASSOCIATED("associated_quote_user", trade->user_quote, trade->user, quote, program);
     return 0;
@@ -209,23 +252,56 @@ OUTLINE u64 check_token_accounts(const Trade *trade) {
   return 0;
 }
 
-OUTLINE u64 load_trade(const Call *call, int is_buy, Trade *trade) {
+// What an older instruction is followed by: the volume record of a cashback coin's seller, the coin's second curve account
+// and a buyback recipient.
+OUTLINE u64 find_more_accounts(const Call *call, u64 listed, Trade *trade) {
+  Account *at = call->accounts + listed, *end = call->accounts + call->account_count;
+  if (trade->user_volume == 0 && trade->is_cashback && at < end) trade->user_volume = at++;
+  REQUIRE(end - at >= 2, BUYBACK_FEE_RECIPIENT_MISSING);
+  Seed seeds[2] = {{"bonding-curve-v2", 16}, {trade->base_mint->key, 32}};
+  u8 bump;
+  REQUIRE(is_derived(at->key, seeds, 2, trade->program, &bump), INVALID_BONDING_CURVE_V2);
+  trade->buyback_recipient = at + 1;
+  return 0;
+}
+
+OUTLINE u64 load_accounts(const Call *call, int is_buy, Trade *trade) {
   u64 needed = is_buy ? BUY_ACCOUNTS : SELL_ACCOUNTS;
   if (call->account_count < needed) return THROWN(ACCOUNT_NOT_ENOUGH_KEYS);
   name_accounts(call, is_buy, trade);
   REQUIRE_PROGRAM("associated_token_program", call->accounts + 5, &ASSOCIATED_TOKEN_PROGRAM);
-  REQUIRE_PROGRAM("fee_program", trade->fee_program, &FEE_PROGRAM);
-  REQUIRE_PROGRAM("system_program", trade->system_program, &SYSTEM_PROGRAM);
   REQUIRE_OF("event_authority", same_key((trade->system_program + 1)->key, &EVENT_AUTHORITY), CONSTRAINT_SEEDS);
   REQUIRE_PROGRAM("program", trade->system_program + 2, call->program);
-  REQUIRE_SIGNER("user", trade->user);
-  REQUIRE_WRITABLE("user", trade->user);
   TRY(check_curve(trade));
   TRY(check_recipients(trade));
-  TRY(check_token_accounts(trade));
+  TRY(check_base_accounts(trade));
+  TRY(check_quote_accounts(trade));
+  REQUIRE_WRITABLE("user_volume_accumulator", trade->user_volume);
+  return 0;
+}
+
+OUTLINE u64 load_older_accounts(const Call *call, int is_buy, Trade *trade) {
+  u64 listed = is_buy ? OLDER_BUY_ACCOUNTS : OLDER_SELL_ACCOUNTS;
+  if (call->account_count < listed) return THROWN(ACCOUNT_NOT_ENOUGH_KEYS);
+  name_older_accounts(call, is_buy, trade);
+  REQUIRE_OF("event_authority", same_key((call->accounts + 10)->key, &EVENT_AUTHORITY), CONSTRAINT_SEEDS);
+  REQUIRE_PROGRAM("program", call->accounts + 11, call->program);
+  TRY(check_curve(trade));
+  TRY(find_more_accounts(call, listed, trade));
+  TRY(check_recipients(trade));
+  TRY(check_base_accounts(trade));
+  if (trade->user_volume != 0) REQUIRE_WRITABLE("user_volume_accumulator", trade->user_volume);
+  return 0;
+}
+
+OUTLINE u64 load_trade(const Call *call, int is_buy, int is_older, Trade *trade) {
+  TRY(is_older ? load_older_accounts(call, is_buy, trade) : load_accounts(call, is_buy, trade));
+  REQUIRE_PROGRAM("fee_program", trade->fee_program, &FEE_PROGRAM);
+  REQUIRE_PROGRAM("system_program", trade->system_program, &SYSTEM_PROGRAM);
+  REQUIRE_SIGNER("user", trade->user);
+  REQUIRE_WRITABLE("user", trade->user);
   REQUIRE_OF("fee_config", same_key(trade->fee_config->key, &FEE_CONFIG), CONSTRAINT_SEEDS);
   REQUIRE_STATE("fee_config", trade->fee_config, &FEE_PROGRAM, FEE_CONFIG_DISCRIMINATOR, FEE_CONFIG_TIERS);
-  REQUIRE_WRITABLE("user_volume_accumulator", trade->user_volume);
   if (is_buy) {
     REQUIRE_OF("global_volume_accumulator", same_key(trade->global_volume->key, &GLOBAL_VOLUME_ACCUMULATOR),
                CONSTRAINT_SEEDS);
@@ -265,7 +341,7 @@ INLINE u64 creator_vault_rent(const Trade *trade, u64 creator_fee) {
 
 // Makes the accounts fees can go to, whether or not this trade pays them, at the user's expense.
 OUTLINE u64 ensure_accounts(const Trade *trade, u64 creator_fee) {
-  TRY(ensure_user_volume(trade->user, trade->user_volume, trade->program));
+  if (trade->user_volume != 0) TRY(ensure_user_volume(trade->user, trade->user_volume, trade->program));
   TRY(transfer_lamports(trade->user, trade->creator_vault, creator_vault_rent(trade, creator_fee), 0));
   if (trade->native) return 0;
   AssociatedOwner of = {trade->user, trade->fee_recipient, trade->quote_mint, trade->system_program,
@@ -348,12 +424,13 @@ OUTLINE u64 cost_of(const Trade *trade, u64 tokens, const FeeRates *rates, Quote
 
 INLINE u128 total_of(const QuoteParts *parts) { return (u128)parts->net + parts->protocol + parts->creator; }
 
-OUTLINE u64 buy(const Call *call, u64 tokens, u64 maximum_cost) {
+OUTLINE u64 buy(const Call *call, int is_older, u64 tokens, u64 maximum_cost) {
   Trade trade;
   FeeRates rates;
   QuoteParts parts;
-  LOG_INSTRUCTION("BuyV2");
-  TRY(load_trade(call, 1, &trade));
+  if (is_older) LOG_INSTRUCTION("Buy");
+  else LOG_INSTRUCTION("BuyV2");
+  TRY(load_trade(call, 1, is_older, &trade));
   REQUIRE(tokens > 0, BUY_ZERO_AMOUNT);
   REQUIRE(tokens <= curve_u64(&trade, CURVE_REAL_TOKEN), NOT_ENOUGH_TOKENS_TO_BUY);
   TRY(fee_rates(&trade, &rates));
@@ -371,12 +448,13 @@ OUTLINE u64 check_rent(const Trade *trade, const QuoteParts *parts) {
   return 0;
 }
 
-OUTLINE u64 buy_exact_quote_in(const Call *call, u64 budget, u64 minimum_tokens) {
+OUTLINE u64 buy_exact_quote_in(const Call *call, int is_older, u64 budget, u64 minimum_tokens) {
   Trade trade;
   FeeRates rates;
   QuoteParts parts;
-  LOG_INSTRUCTION("BuyExactQuoteInV2");
-  TRY(load_trade(call, 1, &trade));
+  if (is_older) LOG_INSTRUCTION("BuyExactSolIn");
+  else LOG_INSTRUCTION("BuyExactQuoteInV2");
+  TRY(load_trade(call, 1, is_older, &trade));
   REQUIRE(budget > 0 && minimum_tokens > 0, BUY_ZERO_AMOUNT);
   TRY(fee_rates(&trade, &rates));
   REQUIRE(split_budget(budget, &rates, &parts), BUY_NOT_ENOUGH_SOL_TO_COVER_FEES);
@@ -417,12 +495,13 @@ OUTLINE u64 pay_out(const Trade *trade, u64 output, const QuoteParts *parts) {
   return transfer_checked(&transfer, parts->creator, &signer);
 }
 
-OUTLINE u64 sell(const Call *call, u64 tokens, u64 minimum_output) {
+OUTLINE u64 sell(const Call *call, int is_older, u64 tokens, u64 minimum_output) {
   Trade trade;
   FeeRates rates;
   QuoteParts parts;
-  LOG_INSTRUCTION("SellV2");
-  TRY(load_trade(call, 0, &trade));
+  if (is_older) LOG_INSTRUCTION("Sell");
+  else LOG_INSTRUCTION("SellV2");
+  TRY(load_trade(call, 0, is_older, &trade));
   REQUIRE(tokens > 0, SELL_ZERO_AMOUNT);
   REQUIRE(tokens <= token_amount(trade.user_base), NOT_ENOUGH_TOKENS_TO_SELL);
   TRY(fee_rates(&trade, &rates));
@@ -433,6 +512,8 @@ OUTLINE u64 sell(const Call *call, u64 tokens, u64 minimum_output) {
   REQUIRE((u128)parts.protocol + parts.creator <= gross, OVERFLOW);
   u64 output = gross - parts.protocol - parts.creator;
   REQUIRE(output >= minimum_output, TOO_LITTLE_SOL_RECEIVED);
+  // The older sale looks for the recipient one account earlier where there is no cashback to pay.
+  REQUIRE(!trade.is_older || !trade.is_cashback || parts.creator != 0, BUYBACK_FEE_RECIPIENT_NOT_AUTHORIZED);
 
   TRY(ensure_accounts(&trade, parts.creator));
   Transfer transfer = {trade.base_program, trade.user_base, trade.base_mint, trade.curve_base, trade.user};
@@ -462,6 +543,7 @@ OUTLINE u64 load_migration(const Call *call, Migration *migration) {
   Account *at = call->accounts;
   Trade *trade = &migration->trade;
   migration->at = at;
+  trade->is_older = 0;
   trade->program = call->program;
   trade->global = at;
   trade->base_mint = at + 2;
@@ -594,12 +676,14 @@ u64 entrypoint(u8 *input) {
   if (!parse_call(input, &call)) return THROWN(ACCOUNT_NOT_ENOUGH_KEYS);
   u64 instruction = call.data_len < 8 ? 0 : read64(call.data);
   if (instruction == MIGRATE_V2) return migrate(&call);
-  if (instruction != BUY_V2 && instruction != BUY_EXACT_QUOTE_IN_V2 && instruction != SELL_V2) {
+  int is_older = instruction == BUY || instruction == BUY_EXACT_SOL_IN || instruction == SELL;
+  if (!is_older && instruction != BUY_V2 && instruction != BUY_EXACT_QUOTE_IN_V2 && instruction != SELL_V2) {
     return THROWN(INSTRUCTION_FALLBACK_NOT_FOUND);
   }
-  REQUIRE(call.data_len >= ARGUMENTS_SIZE, INSTRUCTION_DID_NOT_DESERIALIZE);
+  u64 needed = is_older && instruction != SELL ? OLDER_BUY_ARGUMENTS_SIZE : ARGUMENTS_SIZE;
+  REQUIRE(call.data_len >= needed, INSTRUCTION_DID_NOT_DESERIALIZE);
   u64 first = read64(call.data + 8), second = read64(call.data + 16);
-  if (instruction == BUY_V2) return buy(&call, first, second);
-  if (instruction == BUY_EXACT_QUOTE_IN_V2) return buy_exact_quote_in(&call, first, second);
-  return sell(&call, first, second);
+  if (instruction == BUY_V2 || instruction == BUY) return buy(&call, is_older, first, second);
+  if (instruction == SELL_V2 || instruction == SELL) return sell(&call, is_older, first, second);
+  return buy_exact_quote_in(&call, is_older, first, second);
 }

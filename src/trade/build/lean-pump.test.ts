@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { memoryPorts } from "../../../test/support/memory-ports.ts";
+import { readSampleMarkets } from "../../../test/support/sample-markets.ts";
+import { readTransaction } from "../../client/verify/read-transaction.ts";
+import type { HotMarket } from "../../market/port.ts";
+import { Address } from "../../primitives/address.ts";
+import { createRandom } from "../../primitives/random.ts";
+import { associatedTokenAddress } from "../../solana/pda.ts";
+import { SOL_MINT, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { PUMP_PROGRAM } from "../../venues/pump-fun/layout.ts";
+import { buildTrade } from "./build-trade.ts";
+
+const { mint, clock, markets } = readSampleMarkets();
+const WALLET = Address.from(createRandom(77).bytes(32));
+const held = { address: associatedTokenAddress(WALLET, mint, TOKEN_PROGRAM), amount: 1n << 50n };
+
+/** A purchase for 4,000 SOL over the deepest sample of each venue, and the accounts that the swap on `pump_fun` names. */
+async function build(ids: readonly string[], change: (hot: HotMarket) => HotMarket = (hot) => hot) {
+  const hot = ids.map((id) => change(markets.find(({ venue }) => venue.id === id)!.hot));
+  const ports = memoryPorts({ mint, clock, wallet: WALLET, markets: hot, tokens: held });
+  const built = await buildTrade(
+    { ...ports, settings: { ...ports.settings, transactionV1: true } },
+    {
+      principal: { accountId: "test", keyId: "test", wallet: WALLET },
+      inMint: SOL_MINT,
+      outMint: mint,
+      mode: "exactIn",
+      amount: 4_000,
+      slippage: 0.01,
+      priority: "fast",
+      maxPriceImpact: undefined,
+      maxPriorityCost: undefined,
+      maxTransactionVersion: 1,
+    },
+  );
+  const { instructions } = readTransaction(built.unsignedTransaction);
+  const pump = instructions.find(({ program }) => program === PUMP_PROGRAM);
+  return { legs: built.route.length, named: pump?.accounts.length, fitLoss: built.estimates.fitLoss };
+}
+
+const withoutLean = (hot: HotMarket): HotMarket => {
+  const { lean: _, ...venue } = hot.venue;
+  return { ...hot, venue };
+};
+
+test("a route that fits only by pump_fun's older instruction is built with it, and one that fits is not", async () => {
+  const wide = ["pump_fun", "pump_swap", "raydium_clmm", "meteora_damm_v1"];
+  expect(await build(["pump_fun"])).toMatchObject({ legs: 1, named: 27 });
+  expect(await build(wide)).toEqual({ legs: 4, named: 18, fitLoss: undefined });
+  expect(await build(wide, withoutLean)).toMatchObject({ legs: 3, named: 27, fitLoss: expect.closeTo(0.00003, 4) });
+});

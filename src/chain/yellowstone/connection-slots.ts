@@ -16,6 +16,10 @@ export class ConnectionSlots {
     return this.#updates;
   }
 
+  hasBegun(slot: bigint): boolean {
+    return this.#begun.has(slot);
+  }
+
   /** @returns false if the slot's beginning was seen before */
   begin(slot: bigint): boolean {
     if (this.#begun.has(slot)) return false;

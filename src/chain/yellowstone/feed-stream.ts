@@ -5,6 +5,7 @@ import type { FeedListener } from "../state/account-feed.ts";
 import { ConnectionSlots } from "./connection-slots.ts";
 import { Coverage } from "./coverage.ts";
 import { type GrpcStream, openGrpcStream } from "./grpc-stream.ts";
+import { NewestReported } from "./newest-reported.ts";
 import {
   type AccountUpdate,
   decodeSubscribeUpdate,
@@ -26,6 +27,10 @@ export interface FeedStreamOptions {
   readonly warn: (message: string) => void;
   /** Silence after which a stream is considered dead, whatever the connection says. */
   readonly silentMs?: number;
+  /** The newest slot known from elsewhere; 0 before the first. Slots far ahead of it are discarded. */
+  readonly headSlot?: () => bigint;
+  /** Slots ahead of it at which a slot is discarded. */
+  readonly maxLeadSlots?: bigint;
   /** How many slots back a stream asks to be replayed after a cut. */
   readonly replaySlots?: bigint;
 }
@@ -44,6 +49,7 @@ interface Replay {
 
 const DEFAULT_SILENT_MS = 3_000;
 const DEFAULT_REPLAY_SLOTS = 32n;
+const DEFAULT_MAX_LEAD_SLOTS = 64n;
 /** New accounts are gathered for this long and requested together. Milliseconds. */
 const GATHER_MS = 10;
 const FIRST_RETRY_MS = 100;
@@ -85,8 +91,7 @@ export class FeedStream {
   #isClosed = false;
   #isMute = false;
   /** The newest slot begun, over all connections. */
-  #newestSlot = 0n;
-  #liveAtMs = 0;
+  readonly #newest = new NewestReported();
   #aliveAtMs = 0;
   readonly #connectNow = () => this.#connect();
 
@@ -106,7 +111,7 @@ export class FeedStream {
 
   /** When the newest slot was reported (epoch milliseconds). */
   get liveAtMs(): number {
-    return this.#liveAtMs;
+    return this.#newest.atMs;
   }
 
   follow(address: Address): void {
@@ -151,9 +156,10 @@ export class FeedStream {
     connects.spend();
     this.#epoch = this.#owner.nextEpoch();
     this.#aliveAtMs = now();
-    const canReplay = this.#canReplay && this.#newestSlot > this.#replaySlots;
-    const fromSlot = canReplay ? this.#newestSlot - this.#replaySlots : undefined;
-    this.#replay = canReplay ? { upTo: this.#newestSlot, updates: this.#slots.updates } : undefined;
+    const { slot: upTo } = this.#newest;
+    const canReplay = this.#canReplay && upTo > this.#replaySlots;
+    const fromSlot = canReplay ? upTo - this.#replaySlots : undefined;
+    this.#replay = canReplay ? { upTo, updates: this.#slots.updates } : undefined;
     this.#slots = new ConnectionSlots();
     if (!canReplay) this.#missAll();
     const opened = openGrpcStream({
@@ -228,17 +234,23 @@ export class FeedStream {
     const { listener } = this.#owner;
     this.#slots.statuses += 1;
     this.#aliveAtMs = this.#options.now();
+    if (this.#isFarAhead(slot)) return;
     this.#retryMs = FIRST_RETRY_MS;
+    const isNew = !this.#slots.hasBegun(slot);
     if (status === SLOT_STATUS.confirmed) listener?.onConfirmed(slot);
     else if (status === SLOT_STATUS.finalized) listener?.onRoot(slot);
     else if (status === SLOT_STATUS.dead) listener?.onDead(slot);
     else if (status === SLOT_STATUS.firstShredReceived || status === SLOT_STATUS.createdBank) this.#begin(update);
     if (this.#slots.first === undefined) return;
     if (parent !== undefined && status !== SLOT_STATUS.dead) listener?.onSlot(slot, parent);
-    if (slot >= this.#newestSlot && this.#replay === undefined) {
-      this.#newestSlot = slot;
-      this.#liveAtMs = this.#aliveAtMs;
-    }
+    if (this.#replay === undefined) this.#newest.note(slot, this.#aliveAtMs, isNew && this.#slots.hasBegun(slot));
+  }
+
+  /** True for a slot that no chain has reached: one message must not make all that follow look old. */
+  #isFarAhead(slot: bigint): boolean {
+    const { headSlot, maxLeadSlots = DEFAULT_MAX_LEAD_SLOTS } = this.#options;
+    const known = headSlot?.() ?? 0n;
+    return known > 0n && slot > known + maxLeadSlots;
   }
 
   #begin({ slot, status, bankId, filter }: SlotUpdate): void {

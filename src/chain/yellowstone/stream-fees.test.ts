@@ -67,6 +67,17 @@ test("old payments do not count, and without recent ones the price is zero", asy
   await settled(async () => expect((await fees.read([hot]))?.samples).toEqual([]));
 });
 
+test("one message from a far slot does not make everything after it look old", async () => {
+  await listen(hot);
+  slot(1_000);
+  server.emit({ kind: "transaction", slot: 9_000_000, price: 1_000_000, writes: [hot] });
+  await settled(async () => expect((await fees.read([hot]))?.samples).toEqual([1_000_000n]));
+  nowMs += 1_001;
+  slot(1_001);
+  server.emit({ kind: "transaction", slot: 1_001, price: 700, writes: [hot] });
+  await settled(async () => expect((await fees.read([hot]))?.samples).toEqual([700n]));
+});
+
 test("it reports nothing for the whole chain, for accounts not yet followed, and while it is silent", async () => {
   await listen(hot);
   slot(1_000);

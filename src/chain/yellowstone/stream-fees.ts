@@ -4,6 +4,7 @@ import type { Now } from "../../primitives/clock.ts";
 import { pricesOf, type Trims } from "../fees/fee-samples.ts";
 import type { FeeReading, FeeSource } from "../fees/fee-sources.ts";
 import { type GrpcStream, openGrpcStream } from "./grpc-stream.ts";
+import { NewestReported } from "./newest-reported.ts";
 import { decodeTransactionPrice } from "./transaction-price.ts";
 import { fieldsOf, messageIn, numberIn } from "./wire-fields.ts";
 
@@ -57,7 +58,7 @@ class YellowstoneFees implements StreamFees {
   readonly #maxAccounts: number;
   readonly #accounts = new Map<Address, PricedAccount>();
   #stream: GrpcStream | undefined;
-  #newestSlot = 0n;
+  readonly #newest = new NewestReported();
   #slotAtMs = 0;
   #subscribeTimer: NodeJS.Timeout | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
@@ -84,7 +85,8 @@ class YellowstoneFees implements StreamFees {
     const isLive = atMs - this.#slotAtMs < SILENT_MS;
     const { followedSinceMs } = account;
     if (!isLive || followedSinceMs === undefined || atMs - followedSinceMs < OBSERVED_MS) return undefined;
-    const recent = account.paid.filter(({ slot }) => slot + RECENT_SLOTS >= this.#newestSlot);
+    const newest = this.#newest.slot;
+    const recent = account.paid.filter(({ slot }) => slot <= newest && slot + RECENT_SLOTS >= newest);
     const samples = recent.map(({ price }) => price);
     return { prices: pricesOf(samples, trims), samples };
   }
@@ -131,7 +133,8 @@ class YellowstoneFees implements StreamFees {
     if (slot === undefined) return;
     this.#slotAtMs = this.#options.now();
     this.#isFailing = false;
-    if (slot > this.#newestSlot) this.#newestSlot = slot;
+    // Statuses of older slots come as well, by less.
+    this.#newest.note(slot, this.#slotAtMs, slot + RECENT_SLOTS < this.#newest.slot);
     if (transaction === undefined) return;
     for (const address of transaction.writable) {
       const account = this.#accounts.get(address);

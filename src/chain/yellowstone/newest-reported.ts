@@ -1,0 +1,26 @@
+/** Time after which a newest slot that none has followed was none, if others begin below it. Milliseconds. */
+const UNFOLLOWED_MS = 1_000;
+
+/** The newest slot that a stream has reported. One from far ahead, by an error or a lie, is taken back as the chain goes on below it. */
+export class NewestReported {
+  #slot = 0n;
+  #atMs = 0;
+
+  /** 0 before the first. */
+  get slot(): bigint {
+    return this.#slot;
+  }
+
+  /** When it was last reported (epoch milliseconds). */
+  get atMs(): number {
+    return this.#atMs;
+  }
+
+  /** @param isBelow true if the slot, if it is older than the newest one, shows that the chain goes on there */
+  note(slot: bigint, atMs: number, isBelow: boolean): void {
+    const isFollowed = slot >= this.#slot;
+    if (!isFollowed && !(isBelow && atMs - this.#atMs > UNFOLLOWED_MS)) return;
+    this.#slot = slot;
+    this.#atMs = atMs;
+  }
+}

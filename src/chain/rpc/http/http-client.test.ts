@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { eventually } from "../../../../test/support/eventually.ts";
 import { HttpClient } from "./http-client.ts";
 
@@ -15,7 +15,10 @@ afterEach(() => {
   server?.close();
 });
 
-async function open(serve: Serve): Promise<{ client: HttpClient; requests: string[]; connections: () => number }> {
+async function open(
+  serve: Serve,
+  now = Date.now,
+): Promise<{ client: HttpClient; requests: string[]; connections: () => number }> {
   const requests: string[] = [];
   let connections = 0;
   server = createServer((socket) => {
@@ -29,11 +32,7 @@ async function open(serve: Serve): Promise<{ client: HttpClient; requests: strin
   });
   await new Promise<void>((resolve) => server!.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as { port: number };
-  const client = new HttpClient(
-    new URL(`http://user:p%40ss@127.0.0.1:${port}/rpc?key=1`),
-    { "x-token": "abc" },
-    Date.now,
-  );
+  const client = new HttpClient(new URL(`http://user:p%40ss@127.0.0.1:${port}/rpc?key=1`), { "x-token": "abc" }, now);
   return { client, requests, connections: () => connections };
 }
 
@@ -194,6 +193,68 @@ test.each([
   const { client, connections } = await open((socket) => socket.write(bytes));
   for (let i = 0; i < 2; i++) expect(await client.post("{}", options)).toEqual({ status: 200, text: "{}" });
   expect(connections()).toBe(2);
+});
+
+describe("idle connections", () => {
+  let nowMs: number;
+
+  beforeEach(() => {
+    nowMs = 1_000_000;
+  });
+
+  /** Makes so many calls at once, all of which are answered only once the last has come. */
+  async function openMany(count: number, head = "") {
+    const waiting: Socket[] = [];
+    const opened = await open(
+      (socket, _, number) => {
+        if (number >= count) socket.write(plain("{}", head));
+        else if (waiting.push(socket) === count) for (const one of waiting) one.write(plain("{}", head));
+      },
+      () => nowMs,
+    );
+    await Promise.all(Array.from({ length: count }, () => opened.client.post("{}", options)));
+    return opened;
+  }
+
+  test.each([
+    ["does not say how long it keeps them", "", 29_999, 30_001],
+    ["keeps them for a minute", "keep-alive: timeout=60\r\n", 58_999, 59_001],
+    ["keeps them for an hour", "keep-alive: timeout=3600\r\n", 59_999, 60_001],
+    ["keeps them for less", "keep-alive: timeout=5, max=100\r\n", 3_999, 4_001],
+  ])("serve later calls if the server %s", async (_, head, heldMs, goneMs) => {
+    const { client, connections } = await openMany(1, head);
+    nowMs += heldMs;
+    await client.post("{}", options);
+    expect(connections()).toBe(1);
+    nowMs += goneMs;
+    await client.post("{}", options);
+    expect(connections()).toBe(2);
+  });
+
+  test("are closed but for 24 after a moment", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const { connections } = await openMany(40);
+      expect(connections()).toBe(40);
+      nowMs += 4_000;
+      vi.advanceTimersByTime(4_000);
+      const closed = () => [...sockets].filter(({ destroyed, readableEnded }) => destroyed || readableEnded).length;
+      vi.useRealTimers();
+      await eventually(() => expect(closed()).toBe(16));
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test("that have rested are not trusted after a call without an answer", async () => {
+    const { client, connections, requests } = await openMany(3);
+    nowMs += 4_000;
+    // Nobody reads what comes on these any more.
+    for (const socket of sockets) socket.removeAllListeners("data").resume();
+    await expect(client.post("{}", { ...options, timeoutMs: 30 })).rejects.toMatchObject({ name: "TimeoutError" });
+    expect(await client.post("{}", options)).toEqual({ status: 200, text: "{}" });
+    expect([connections(), requests.length]).toEqual([4, 4]);
+  });
 });
 
 test("what comes unasked on an idle connection answers nothing", async () => {

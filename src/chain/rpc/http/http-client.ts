@@ -22,12 +22,18 @@ interface TextAnswer {
 
 interface Idle {
   readonly connection: HttpConnection;
+  readonly sinceMs: number;
   readonly untilMs: number;
 }
 
-/** Idle connections kept, and how long, unless the server says that it keeps them for less. Milliseconds. */
+/** Idle connections kept for a moment, and how long that is. Milliseconds. */
 const MAX_IDLE = 64;
 const IDLE_MS = 4_000;
+/** Those kept for longer: the searches for a new token take 17 at once, and some nodes count the connections of an address. */
+const MAX_RESTING = 24;
+/** How long, if the server does not say how long it keeps them, and at most. Milliseconds. */
+const REST_MS = 30_000;
+const MAX_REST_MS = 60_000;
 /** A connection is given up this long before the server would. Milliseconds. */
 const IDLE_MARGIN_MS = 1_000;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -82,6 +88,7 @@ export class HttpClient {
         isLate = true;
         reject(timeoutError());
         connection.destroy();
+        this.#distrustRested();
       }, timeoutMs);
       const succeed = (answer: HttpAnswer): void => {
         clearTimeout(timer);
@@ -117,21 +124,34 @@ export class HttpClient {
     return this.#take();
   }
 
-  #keep(connection: HttpConnection, keepAliveMs = IDLE_MS + IDLE_MARGIN_MS): void {
-    const idleMs = Math.min(IDLE_MS, keepAliveMs - IDLE_MARGIN_MS);
+  #keep(connection: HttpConnection, keepAliveMs = REST_MS + IDLE_MARGIN_MS): void {
+    const idleMs = Math.min(MAX_REST_MS, keepAliveMs - IDLE_MARGIN_MS);
     if (idleMs <= 0 || this.#idle.length >= MAX_IDLE) {
       connection.destroy();
       return;
     }
     connection.rest();
-    this.#idle.push({ connection, untilMs: this.#now() + idleMs });
+    const sinceMs = this.#now();
+    this.#idle.push({ connection, sinceMs, untilMs: sinceMs + idleMs });
     this.#sweep ??= setTimeout(() => this.#closeOld(), IDLE_MS).unref();
   }
 
+  /** Closes those whose time is over, and of those that have rested all but the ones used last. */
   #closeOld(): void {
     const nowMs = this.#now();
-    for (const { connection, untilMs } of [...this.#idle]) if (untilMs <= nowMs) connection.destroy();
+    const mostRested = this.#idle.length - MAX_RESTING;
+    const old = this.#idle.filter(
+      ({ sinceMs, untilMs }, at) => untilMs <= nowMs || (at < mostRested && sinceMs + IDLE_MS <= nowMs),
+    );
+    for (const { connection } of old) connection.destroy();
     this.#sweep = this.#idle.length === 0 ? undefined : setTimeout(() => this.#closeOld(), IDLE_MS).unref();
+  }
+
+  /** A call got no answer: what lies between may have forgotten the connections that have rested since, without a word. */
+  #distrustRested(): void {
+    const usedSinceMs = this.#now() - IDLE_MS;
+    const rested = this.#idle.filter(({ sinceMs }) => sinceMs <= usedSinceMs);
+    for (const { connection } of rested) connection.destroy();
   }
 }
 

@@ -20,23 +20,36 @@ export function createJsonEncoder(desc: DescMessage): JsonEncoder {
 }
 
 function createMessageEncoder(desc: DescMessage): ValueEncoder {
-  const fields = desc.fields.map((field, i) => ({
-    localName: field.localName,
-    prefix: `${i === 0 ? "" : ","}${JSON.stringify(field.jsonName)}:`,
-    // Fields with explicit presence are own properties; the prototype has the defaults of absent ones.
-    optional: field.presence === FeatureSet_FieldPresence.EXPLICIT,
-    zero: zeroOf(field),
-    encode: createFieldEncoder(field),
-  }));
+  const fields = desc.fields.map((field, i) => {
+    const prefix = `${i === 0 ? "" : ","}${JSON.stringify(field.jsonName)}:`;
+    return {
+      localName: field.localName,
+      // Fields with explicit presence are own properties; the prototype has the defaults of absent ones.
+      optional: field.presence === FeatureSet_FieldPresence.EXPLICIT,
+      zero: zeroOf(field),
+      encode: createFieldEncoder(field),
+      // The quotes of a text are a part of what stands before and after it: each piece is an object until the JSON is written.
+      isText: field.fieldKind === "scalar" && field.scalar === ScalarType.STRING,
+      prefixes: { plain: prefix, quoting: `${prefix}"`, quoted: `"${prefix}`, between: `"${prefix}"` },
+    };
+  });
   return (value) => {
     const message = value as Readonly<Record<string, unknown>>;
     let json = "{";
-    for (const { localName, prefix, optional, zero, encode } of fields) {
+    let isOpen = false;
+    for (const { localName, prefixes, optional, zero, encode, isText } of fields) {
       const one = optional && !Object.hasOwn(message, localName) ? undefined : message[localName];
-      json += prefix;
-      json += one === undefined ? zero : encode(one);
+      if (isText && one !== undefined && !NEEDS_ESCAPE.test(one as string)) {
+        json += isOpen ? prefixes.between : prefixes.quoting;
+        json += one as string;
+        isOpen = true;
+      } else {
+        json += isOpen ? prefixes.quoted : prefixes.plain;
+        json += one === undefined ? zero : encode(one);
+        isOpen = false;
+      }
     }
-    return `${json}}`;
+    return isOpen ? `${json}"}` : `${json}}`;
   };
 }
 

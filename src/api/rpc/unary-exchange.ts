@@ -35,8 +35,8 @@ export class UnaryExchange {
   /** Reads the request, serves the call and writes the response, whatever the outcome. */
   run(): void {
     const { request, settings, wire } = this.#parts;
-    const limits = { ...settings, bodyLimitBytes: settings.bodyLimitBytes + wire.overheadBytes };
-    readBody(request, limits, (body) => {
+    const { bodyLimitBytes, requestTimeoutMs } = settings;
+    readBody(request, { bodyLimitBytes: bodyLimitBytes + wire.overheadBytes, requestTimeoutMs }, (body) => {
       try {
         if (body instanceof TradewireError) throw body;
         const output = this.#invoke(body);

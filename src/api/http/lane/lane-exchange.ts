@@ -9,6 +9,20 @@ const CONTENT_LENGTH = /^content-length$/i;
 /** What no header may contain: it could end the header. */
 const UNPRINTABLE = /[^\t\x20-\x7e\x80-\xff]/;
 
+const OK = `HTTP/1.1 200 ${STATUS_CODES[200]}`;
+/** What stands before the value of each header, by name: made once, for every piece of a text is an object until it is written. */
+const beginnings = new Map<string, string>();
+/** More names than the service has; those of further ones are made each time. */
+const MAX_BEGINNINGS = 64;
+
+function beginningOf(name: string): string {
+  const known = beginnings.get(name);
+  if (known !== undefined) return known;
+  const beginning = `\r\n${name}: `;
+  if (beginnings.size < MAX_BEGINNINGS) beginnings.set(name, beginning);
+  return beginning;
+}
+
 /** What everyday calls read of Node's request, of one read by a lane. */
 export class LaneRequest
   implements
@@ -55,7 +69,7 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
   /** Names and values in turn. */
   #headers: string[] = [];
 
-  /** @param tail makes the headers of the connection, and the end of the head */
+  /** @param tail makes the headers of the connection, with a line break before each, and the end of the head */
   constructor(req: LaneRequest, tail: () => string) {
     this.req = req;
     this.socket = req.socket;
@@ -119,14 +133,15 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
 
   #write(body: string | Uint8Array): void {
     const headers = this.#headers;
-    let head = `HTTP/1.1 ${this.#status} ${STATUS_CODES[this.#status]}\r\n`;
+    let head = this.#status === 200 ? OK : `HTTP/1.1 ${this.#status} ${STATUS_CODES[this.#status]}`;
     let hasLength = false;
     for (let i = 0; i < headers.length; i += 2) {
       const name = headers[i]!;
       hasLength ||= name.length === 14 && CONTENT_LENGTH.test(name);
-      head += `${name}: ${headers[i + 1]}\r\n`;
+      head += beginningOf(name);
+      head += headers[i + 1]!;
     }
-    if (!hasLength) head += `Content-Length: ${body.length}\r\n`;
+    if (!hasLength) head += `\r\nContent-Length: ${body.length}`;
     head += this.#tail();
     if (typeof body === "string") this.socket.write(head + body, "latin1");
     else {

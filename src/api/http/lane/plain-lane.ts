@@ -78,7 +78,8 @@ export class PlainLane {
   readonly #keepAlive: string;
   readonly #serving = new Set<Socket>();
   #dateMs = Number.NaN;
-  #date = "";
+  /** What every head ends with in the second that began then. */
+  #tail = "";
 
   constructor(parts: LaneParts) {
     this.#parts = parts;
@@ -219,19 +220,19 @@ export class PlainLane {
   }
 
   #write({ status, headers, body }: Refusal): string {
-    let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
-    for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`;
+    let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}`;
+    for (let i = 0; i < headers.length; i += 2) text += `\r\n${headers[i]}: ${headers[i + 1]}`;
     return text + this.#end() + body;
   }
 
-  /** The headers of the connection, and the end of the head. */
+  /** The headers of the connection, with a line break before each, and the end of the head. */
   readonly #end = (): string => {
     const nowMs = this.#parts.wallMs();
     if (!(nowMs >= this.#dateMs && nowMs < this.#dateMs + 1_000)) {
       this.#dateMs = nowMs - (nowMs % 1_000);
-      this.#date = new Date(nowMs).toUTCString();
+      this.#tail = `\r\nDate: ${new Date(nowMs).toUTCString()}${this.#keepAlive}`;
     }
-    return `Date: ${this.#date}${this.#keepAlive}`;
+    return this.#tail;
   };
 }
 

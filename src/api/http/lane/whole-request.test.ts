@@ -24,3 +24,39 @@ it("refuses a head as long as may be at its last byte, and in one pass", () => {
   expect(read(`POST /${"a/".repeat(3_000)} HTTP/1.0\r\nhost: a\r\ncontent-length: 0\r\n\r\n`)).toBeUndefined();
   expect(read(`POST /a HTTP/1.1\r\nhost: a\r\n${"a".repeat(7_000)}\r\ncontent-length: 0\r\n\r\n`)).toBeUndefined();
 });
+
+it.each([
+  ["a host twice", "Host: a\r\nhost: a\r\ncontent-length: 2"],
+  ["a length twice", "host: a\r\ncontent-length: 2\r\nContent-Length: 2"],
+  ["no host", "content-length: 2"],
+  ["no length", "host: a"],
+  ["a length after spaces", "host: a\r\ncontent-length:  2"],
+  ["a length before a space", "host: a\r\ncontent-length: 2 "],
+  ["a length with a sign", "host: a\r\ncontent-length: +2"],
+  ["a host with a path", "host: a/b\r\ncontent-length: 2"],
+  ["a connection that closes", "host: a\r\nConnection: close\r\ncontent-length: 2"],
+  ["a connection with options", "host: a\r\nconnection: keep-alive, x\r\ncontent-length: 2"],
+  ["another transfer coding", "host: a\r\nTransfer-Encoding: chunked\r\ncontent-length: 2"],
+  ["an expectation", "host: a\r\nEXPECT: 100-continue\r\ncontent-length: 2"],
+  ["a page's origin", "host: a\r\norigin: null\r\ncontent-length: 2"],
+  ["a folded line", "host: a\r\nx: y\r\n z\r\ncontent-length: 2"],
+  ["a bare line break", "host: a\r\nx: y\nte: z\r\ncontent-length: 2"],
+  ["a bare return", "host: a\r\nx: y\rte: z\r\ncontent-length: 2"],
+  ["a space before the colon", "host: a\r\ncontent-length : 2\r\ncontent-length: 2"],
+])("leaves %s to the server", (_, lines) => {
+  expect(read(`POST /a HTTP/1.1\r\n${lines}\r\n\r\n{}`)).toBeUndefined();
+});
+
+it("gives headers as Node does, whatever their names; none if one stands there twice", () => {
+  const headers = (lines: string) => read(`POST /a HTTP/1.1\r\nhost: a\r\n${lines}content-length: 0\r\n\r\n`)!.headers;
+  const given = headers("X-A:  b \t\r\n__proto__: c\r\nconstructor:\r\n")!;
+  expect(Object.entries(given)).toEqual([
+    ["host", "a"],
+    ["x-a", "b"],
+    ["__proto__", "c"],
+    ["constructor", ""],
+    ["content-length", "0"],
+  ]);
+  expect(headers("X-A: b\r\nx-a: b\r\n")).toBeUndefined();
+  expect(headers("__proto__: b\r\n__PROTO__: b\r\n")).toBeUndefined();
+});

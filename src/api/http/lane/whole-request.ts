@@ -1,40 +1,59 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/**
- * A line break, a name and a printable value each, 64 at most; what RFC 9112 leaves room for is for a real parser. No text matches it
- * in two ways: what fails does so in one pass.
- */
-const HEAD = /^POST (\/[\w./-]*) HTTP\/1\.1((?:\r\n[\w-]+:[\t\x20-\x7e]*){1,64})$/;
+/** What RFC 9112 leaves room for beyond these forms is for a real parser. No text matches one of them in two ways. */
+const START = /^POST (\/[\w./-]*) HTTP\/1\.1$/;
+/** A name and a printable value. */
+const FIELD = /^[\w-]+:[\t\x20-\x7e]*$/;
+const MAX_FIELDS = 64;
+const HOST = /^host: ?(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+const LENGTH = /^content-length: ?(\d{1,6})$/i;
+const KEEP_ALIVE = /^connection: ?keep-alive$/i;
 /** Headers that change how long a request is, whether an answer may come now, or what becomes of the connection. */
-const UNUSUAL =
-  /\r\n(?:transfer-encoding|te|trailer|expect|upgrade|origin|http2-settings|proxy-connection|keep-alive|connection(?!: ?keep-alive(?:\r\n|$))):/i;
-const LENGTH = /\r\ncontent-length: ?(\d{1,6})(?=\r\n|$)/i;
-const ANY_LENGTH = /\r\ncontent-length/gi;
-const HOST = /\r\nhost: ?(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?(?=\r\n|$)/i;
-const ANY_HOST = /\r\nhost:/gi;
+const UNUSUAL: ReadonlySet<string> = new Set([
+  "transfer-encoding",
+  "te",
+  "trailer",
+  "expect",
+  "upgrade",
+  "origin",
+  "http2-settings",
+  "proxy-connection",
+  "keep-alive",
+]);
+const LINE_BREAK = "\r\n";
 const END_OF_HEAD = Buffer.from("\r\n\r\n", "latin1");
+
+/** One header as Node gives it: its name in lower case. */
+interface Field {
+  readonly name: string;
+  readonly value: string;
+}
 
 /** What is known of a request from its bytes alone. */
 export class WholeRequest {
   /** Its bytes before the empty line. */
   readonly head: string;
   readonly path: string;
-  /** Its header lines, each with the line break before it. */
-  readonly lines: string;
   /** The length of its body, as its header says. */
   readonly length: string;
+  readonly fields: readonly Field[];
   #headers: IncomingHttpHeaders | undefined;
 
-  constructor(head: string, path: string, lines: string, length: string) {
+  constructor(head: string, path: string, length: string, fields: readonly Field[]) {
     this.head = head;
     this.path = path;
-    this.lines = lines;
     this.length = length;
+    this.fields = fields;
+  }
+
+  /** Its header lines, each with the line break before it. */
+  get lines(): string {
+    return this.head.slice(this.head.indexOf(LINE_BREAK));
   }
 
   /** Its headers as Node gives them; undefined if a name stands in it twice, which Node has rules for. */
   get headers(): IncomingHttpHeaders | undefined {
-    this.#headers ??= headersOf(this.lines);
+    this.#headers ??= headersOf(this.fields);
     return this.#headers;
   }
 
@@ -62,22 +81,47 @@ export function readWholeRequest(bytes: Buffer, maxBytes: number, last?: WholeRe
 }
 
 function readHead(head: string): WholeRequest | undefined {
-  const [, path, lines] = HEAD.exec(head) ?? [];
-  if (path === undefined || lines === undefined || UNUSUAL.test(lines)) return undefined;
-  const length = LENGTH.exec(lines)?.[1];
-  if (length === undefined) return undefined;
-  const isPlain = lines.match(ANY_LENGTH)?.length === 1 && lines.match(ANY_HOST)?.length === 1 && HOST.test(lines);
-  return isPlain ? new WholeRequest(head, path, lines, length) : undefined;
+  let from = head.indexOf(LINE_BREAK);
+  const path = from === -1 ? undefined : START.exec(head.slice(0, from))?.[1];
+  if (path === undefined) return undefined;
+  const fields: Field[] = [];
+  let host: string | undefined;
+  let length: string | undefined;
+  while (from !== -1) {
+    const next = head.indexOf(LINE_BREAK, from + LINE_BREAK.length);
+    const line = head.slice(from + LINE_BREAK.length, next === -1 ? undefined : next);
+    from = next;
+    const field = readField(line);
+    if (field === undefined || fields.push(field) > MAX_FIELDS) return undefined;
+    // Either of them twice would leave two opinions.
+    if (field.name === "host") {
+      if (host !== undefined) return undefined;
+      host = field.value;
+    } else if (field.name === "content-length") {
+      if (length !== undefined) return undefined;
+      length = field.value;
+    }
+  }
+  return host === undefined || length === undefined ? undefined : new WholeRequest(head, path, length, fields);
 }
 
-function headersOf(lines: string): IncomingHttpHeaders | undefined {
+/** Undefined for a header that is unusual, or in an unusual form. */
+function readField(line: string): Field | undefined {
+  if (!FIELD.test(line)) return undefined;
+  const colon = line.indexOf(":");
+  const name = line.slice(0, colon).toLowerCase();
+  if (UNUSUAL.has(name)) return undefined;
+  if (name === "host" && !HOST.test(line)) return undefined;
+  if (name === "content-length" && !LENGTH.test(line)) return undefined;
+  if (name === "connection" && !KEEP_ALIVE.test(line)) return undefined;
+  return { name, value: line.slice(colon + 1).trim() };
+}
+
+function headersOf(fields: readonly Field[]): IncomingHttpHeaders | undefined {
   const headers = Object.create(null) as Record<string, string>;
-  // A line break comes before the first.
-  for (const line of lines.split("\r\n").slice(1)) {
-    const colon = line.indexOf(":");
-    const name = line.slice(0, colon).toLowerCase();
+  for (const { name, value } of fields) {
     if (name in headers) return undefined;
-    headers[name] = line.slice(colon + 1).trim();
+    headers[name] = value;
   }
   return headers;
 }

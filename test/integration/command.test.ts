@@ -13,6 +13,8 @@ const folder = mkdtempSync(join(tmpdir(), "tradewire-command-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const MAIN = ["src/process/main.ts"];
+/** Given to starts that fail at their database, before any node is asked: they start no chain of their own. */
+const NO_NODE = "http://127.0.0.1:1";
 
 /** Runs a command to its end. */
 function run(argv: readonly string[], env: Readonly<Record<string, string>> = {}, command = MAIN) {
@@ -52,8 +54,9 @@ test.concurrent("an unknown option is refused by name", async () => {
   });
 });
 
+/** The first of so many free ports, of those that no system hands out by itself: they stay free until they are used. */
 async function freePorts(count: number): Promise<number> {
-  for (let port = 20_000 + Math.floor(Math.random() * 20_000); ; port += count) {
+  for (let port = 20_000 + Math.floor(Math.random() * 10_000); ; port += count) {
     const servers = await Promise.all(
       Array.from({ length: count }, async (_, i) => {
         const server = createServer();
@@ -133,7 +136,12 @@ test.concurrent("serve explains in words why it cannot start", async () => {
 });
 
 test.concurrent("a failed start is explained in words", async () => {
-  const env = { PORT: "0", ADMIN_PORT: "0", SANDBOX_PORT: "0", DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" };
+  const env = {
+    PORT: "0",
+    ADMIN_PORT: "0",
+    SOLANA_RPC_URL: NO_NODE,
+    DATABASE_URL: "postgres://nobody@127.0.0.1:1/none",
+  };
   const { status, stderr } = await run([], env);
   expect(status).toBe(1);
   expect(stderr).toMatch(/database/);
@@ -151,7 +159,7 @@ test.concurrent("it does not start with another pepper than the database's keys 
     KEY_PEPPER: "02".repeat(32),
     PORT: "0",
     ADMIN_PORT: "0",
-    SANDBOX_PORT: "0",
+    SOLANA_RPC_URL: NO_NODE,
   });
   expect(status).toBe(1);
   expect(stderr).toMatch(/^The API keys in this database were hashed with another KEY_PEPPER\./m);

@@ -122,7 +122,8 @@ async function serviceOn(onEnd: OnEnd, ...faults: Partial<Faults>[]) {
   };
 }
 
-describe.each(WAYS)("a node that refuses with %i", (refusedWith) => {
+/** Each way once in the fast tests. */
+describe.each(isWhole ? WAYS : WAYS.slice(0, 2))("a node that refuses with %i", (refusedWith) => {
   test.concurrent.for(inGroups(UNNEEDED, 1).map((methods) => ({ methods, names: methods.join(" and ") })))(
     "$names, without another node, logs at most one line each, and trades continue",
     async ({ methods }, { onTestFinished }) => {
@@ -139,7 +140,7 @@ describe.each(WAYS)("a node that refuses with %i", (refusedWith) => {
   );
 });
 
-test.concurrent.for(isWhole ? WAYS : WAYS.slice(0, 1))(
+test.concurrent.for(isWhole ? WAYS : WAYS.slice(2))(
   "a node that refuses all methods with %i, beside one that serves them, logs one line for each method, and trades continue",
   async (refusedWith, { onTestFinished }) => {
     const { logged, trade } = await serviceOn(onTestFinished, { refusedMethods: "all", refusedWith }, {});

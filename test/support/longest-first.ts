@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Files that take more than ten seconds each. */
 const LONG =
-  /^test\/(conformance\/conformance|docs\/(release|snippets)|integration\/(accounts|chain-cut|command|every-pair|exact-costs|refused-methods|watch-trade)|slow\/client\/(attacks|verify-hostile)|slow\/edge\/(processes|rolling)|spec\/spec)\.test\.ts$/;
+  /^test\/(conformance\/conformance|docs\/(release|snippets)|integration\/(accounts|api-flow|api-wires|chain-cut|client-proof|command|every-pair|exact-costs|refused-methods|shadow-(checks|execution)|trading|watch-trade)|slow\/client\/(attacks|verify-(hostile|worlds))|slow\/edge\/(processes|rolling)|spec\/spec)\.test\.ts$/;
 
 /**
  * Begins with what takes long, which vitest knows only after a first run: by size alone, two small files that wait for many slots came

@@ -25,7 +25,8 @@ export interface FunctionSize {
   readonly lines: number;
 }
 
-interface Node {
+/** A node of a syntax tree. */
+export interface Node {
   readonly type: string;
   readonly start: number;
   readonly end: number;
@@ -35,10 +36,10 @@ interface Node {
 const FUNCTIONS = ["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"];
 
 /** Every function and method in the code, those inside others included. */
-export function functionsOf(code: string): FunctionSize[] {
+export function functionsOf(code: string, ast = parse(code)): FunctionSize[] {
   const starts = lineStarts(code);
   const found: FunctionSize[] = [];
-  walk(parse(code), undefined, (node, parent) => {
+  walk(ast, undefined, (node, parent) => {
     if (!FUNCTIONS.includes(node.type) || node.body === null) return;
     const lines = lineAt(starts, node.end - 1) - lineAt(starts, node.start) + 1;
     found.push({ name: nameOf(node) ?? nameOf(parent) ?? "(anonymous)", lines });
@@ -47,9 +48,9 @@ export function functionsOf(code: string): FunctionSize[] {
 }
 
 /** Names the code exports, each once; types and values alike. Re-exports count for the file that declares them. */
-export function exportsOf(code: string): string[] {
+export function exportsOf(code: string, ast = parse(code)): string[] {
   const names = new Set<string>();
-  for (const statement of (parse(code) as unknown as { body: Node[] }).body) {
+  for (const statement of (ast as unknown as { body: Node[] }).body) {
     if (statement.type !== "ExportNamedDeclaration" || statement.source !== null) continue;
     const declaration = statement.declaration as Node | null;
     if (declaration === null) {
@@ -71,7 +72,8 @@ export function percentile(values: readonly number[], percent: number): number {
   return sorted[Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1)] ?? 0;
 }
 
-function parse(code: string): Node {
+/** The syntax tree of the code. */
+export function parse(code: string): Node {
   return parseAst(code, { lang: "ts" }) as unknown as Node;
 }
 

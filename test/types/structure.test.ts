@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
-import { exportsOf, functionsOf, percentile, readSource, sourcePaths } from "./sources.ts";
+import { exportsOf, functionsOf, parse, percentile, readSource, sourcePaths } from "./sources.ts";
 
 /** How large the parts of `src` may be. Tests beside the files do not count. */
 const FILE_P90_LINES = 250;
@@ -13,7 +13,9 @@ const WRITTEN_APART = [/^venues\/(?!curves\/|shared\/)[^/]+\//, /^client\/verify
 
 const files = sourcePaths().map((path) => {
   const code = readSource(path);
-  return { path, lines: code.trimEnd().split("\n").length, functions: functionsOf(code), names: exportsOf(code) };
+  const ast = parse(code);
+  const lines = code.trimEnd().split("\n").length;
+  return { path, lines, functions: functionsOf(code, ast), names: exportsOf(code, ast) };
 });
 
 function report(what: string, over: readonly string[]): void {

@@ -8,7 +8,7 @@ import { type Builder, type HonestBuild, startBuilder } from "./honest-builds.ts
 import { buildSample, expectationOf, sampleVenues } from "./sample-builds.ts";
 
 /** How many honest builds have to be accepted; the whole measure is 10 000, run by `npm run slow:client`. */
-const COUNT = Number(process.env.HONEST_BUILDS ?? 180);
+const COUNT = Number(process.env.HONEST_BUILDS ?? 110);
 
 /** Why a build is refused; undefined when it is accepted. */
 function refusal(build: HonestBuild): string | undefined {

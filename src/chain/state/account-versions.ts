@@ -1,3 +1,4 @@
+import { minOf } from "../../primitives/integer.ts";
 import type { Account } from "../../solana/account.ts";
 import { hasSameContent } from "../../solana/account-content.ts";
 import type { SlotTree } from "./slot-tree.ts";
@@ -17,7 +18,13 @@ export interface AccountVersion {
 /** The versions of one account, one per slot until rooted, oldest first. */
 export interface AccountHistory {
   versions: AccountVersion[];
+  /** Versions of this slot and older ones were dropped for their number or size: none of them is taken in again. */
+  droppedUpTo?: bigint | undefined;
 }
+
+/** Upper bounds of the versions kept of one account, besides the newest: more slots than are ever undone, and their data in bytes. */
+const MAX_VERSIONS = 256;
+const MAX_SPARE_BYTES = 4 * 1024 * 1024;
 
 /** The newest version on the surviving chain; undefined if none survives. */
 export function currentVersion({ versions }: AccountHistory, tree: SlotTree): AccountVersion | undefined {
@@ -48,6 +55,7 @@ export function addVersion(history: AccountHistory, version: AccountVersion, roo
   let at = versions.length;
   while (at > 0 && versions[at - 1]!.slot > version.slot) at--;
   if (at === 0 && versions.length > 0 && versions[0]!.slot <= root) return false;
+  if (history.droppedUpTo !== undefined && version.slot <= history.droppedUpTo) return false;
   const before = versions[at - 1];
   const shared = before !== undefined && hasSameContent(before.account, version.account) ? before.account : undefined;
   const added = shared === undefined ? version : { ...version, account: shared };
@@ -58,6 +66,28 @@ export function addVersion(history: AccountHistory, version: AccountVersion, roo
   if (before.epoch > version.epoch || (before.epoch === version.epoch && before.order >= version.order)) return false;
   versions[at - 1] = added;
   return true;
+}
+
+/**
+ * Drops the oldest versions beyond the bounds. If a fork undoes all that are left, the account is unknown until it is read.
+ *
+ * @param head the newest slot of the chain
+ */
+export function boundVersions(history: AccountHistory, head: bigint): void {
+  const { versions } = history;
+  const bytes = versions.at(-1)?.account?.data.length ?? 0;
+  if (versions.length <= MAX_VERSIONS && versions.length * bytes <= MAX_SPARE_BYTES) return;
+  let first = versions.length - 1;
+  let spare = 0;
+  while (first > 0 && versions.length - first < MAX_VERSIONS) {
+    const { account } = versions[first - 1]!;
+    if (account !== versions[first]!.account) spare += account?.data.length ?? 0;
+    if (spare > MAX_SPARE_BYTES) break;
+    first -= 1;
+  }
+  if (first === 0) return;
+  history.droppedUpTo = minOf(versions[first - 1]!.slot, head);
+  versions.splice(0, first);
 }
 
 /** True if there is a version of the slot. Makes nothing: it is asked of thousands of accounts in one turn of the loop. */

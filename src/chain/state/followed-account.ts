@@ -48,6 +48,7 @@ export class Upheavals {
 export class FollowedAccount implements AccountHistory, Indexed, Ordered<FollowedAccount> {
   readonly address: Address;
   versions: AccountVersion[] = [];
+  droppedUpTo: bigint | undefined;
   /** The version last delivered; undefined before the first, and while no version survives. */
   delivered: AccountVersion | undefined;
   /** When it was last read, or left out of a read (epoch milliseconds). */

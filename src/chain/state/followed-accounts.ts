@@ -6,6 +6,7 @@ import type { StateSource } from "../port.ts";
 import {
   type AccountVersion,
   addVersion,
+  boundVersions,
   currentVersion,
   hasVersionOf,
   pruneVersions,
@@ -23,6 +24,8 @@ import type { SlotTree } from "./slot-tree.ts";
 const PRUNED_PER_TURN = 500;
 const DELIVERED_PER_TURN = 250;
 const DOUBTED_PER_TURN = 500;
+/** How often the accounts of a slot may be named again before they are counted once. */
+const REPEATS = 4;
 
 /** The followed accounts, their versions on every branch of the chain, and which of them the stream suffices for. */
 export class FollowedAccounts {
@@ -134,12 +137,20 @@ export class FollowedAccounts {
     this.#discardVoided(entry);
     const length = entry.versions.length;
     if (!addVersion(entry, version, this.#tree.root)) return;
-    if (entry.versions.length > length && version.slot > this.#tree.root) {
-      const list = this.#touched.get(version.slot);
-      if (list === undefined) this.#touched.set(version.slot, [entry]);
-      else list.push(entry);
-    }
+    if (entry.versions.length > length && version.slot > this.#tree.root) this.#touch(entry, version.slot);
+    boundVersions(entry, this.#tree.head);
     this.#deliver(entry);
+  }
+
+  #touch(entry: FollowedAccount, slot: bigint): void {
+    const list = this.#touched.get(slot);
+    if (list === undefined) {
+      this.#touched.set(slot, [entry]);
+      return;
+    }
+    list.push(entry);
+    // A stream that replaces the banks of a slot again and again names its accounts each time.
+    if (list.length > REPEATS * (this.size + 1)) this.#touched.set(slot, [...new Set(list)]);
   }
 
   #deliver(entry: FollowedAccount): void {
@@ -159,6 +170,7 @@ export class FollowedAccounts {
   /** Takes a state that most nodes agree on for that of its slot: nothing known of later slots holds. */
   replace(entry: FollowedAccount, { slot, account }: Pick<AccountVersion, "slot" | "account">): void {
     entry.versions = entry.versions.filter((version) => version.slot < slot);
+    if (entry.droppedUpTo !== undefined && entry.droppedUpTo >= slot) entry.droppedUpTo = undefined;
     this.add(entry, { slot, account, epoch: -1, order: 0 });
   }
 

@@ -90,3 +90,19 @@ test("in any order of events, the chain is a line of parents without dead slots"
     }),
   );
 });
+
+test("slots that a node makes up, dead, confirmed or begun, are held up to a bound, and none of them decides a fork", () => {
+  const tree = treeOf([10, 9], [11, 10], [12, 11]);
+  for (let i = 1; i <= 20_000; i++) tree.kill(BigInt(1_000 + i * 7));
+  expect(tree.size).toBeLessThan(100);
+  tree.confirm(1n << 60n);
+  tree.begin(13n, 11n);
+  tree.confirm(12n);
+  expect(tree.head).toBe(12n);
+  // Each on a parent that was never reported, without a root.
+  for (let slot = 14; slot < 20_000; slot += 2) {
+    tree.begin(BigInt(slot), BigInt(slot - 1));
+    tree.kill(BigInt(slot + 1));
+  }
+  expect(tree.size).toBeLessThan(3_000);
+});

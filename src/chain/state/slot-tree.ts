@@ -35,6 +35,11 @@ export class SlotTree {
     return this.#head;
   }
 
+  /** Slots held, each once for what it is known for. */
+  get size(): number {
+    return this.#parents.size + this.#dead.size;
+  }
+
   get root(): bigint {
     return this.#root;
   }
@@ -64,15 +69,21 @@ export class SlotTree {
     if (parent === this.#head && this.#chain.size > 0) {
       this.#head = slot;
       this.#chain.add(slot);
-      if (slot - this.#root > 2n * MAX_UNROOTED) this.rootAt(slot - MAX_UNROOTED);
+      this.#bound();
       return { turned: [], isGap };
     }
-    return { turned: this.#elect().filter((one) => one !== slot), isGap };
+    const turned = this.#elect().filter((one) => one !== slot);
+    this.#bound();
+    return { turned, isGap };
   }
 
-  /** A slot has failed: neither it nor anything on it will ever be part of the chain. */
+  #bound(): void {
+    if (this.#head - this.#root > 2n * MAX_UNROOTED) this.rootAt(this.#head - MAX_UNROOTED);
+  }
+
+  /** A slot has failed: neither it nor anything on it will ever be part of the chain. One far ahead of the chain is none. */
   kill(slot: bigint): readonly bigint[] {
-    if (slot <= this.#root || this.#dead.has(slot)) return [];
+    if (slot <= this.#root || slot > this.#head + MAX_UNROOTED || this.#dead.has(slot)) return [];
     this.#dead.add(slot);
     const turned = this.#elect();
     return turned.includes(slot) ? turned : [...turned, slot];
@@ -80,7 +91,7 @@ export class SlotTree {
 
   /** The network has voted for a slot: branches that do not contain it are not the chain. */
   confirm(slot: bigint): readonly bigint[] {
-    if (slot <= this.#confirmed) return [];
+    if (slot <= this.#confirmed || slot > this.#head + MAX_UNROOTED) return [];
     this.#confirmed = slot;
     return this.#chain.has(slot) || !this.#parents.has(slot) ? [] : this.#elect();
   }

@@ -1,0 +1,79 @@
+import { expect, test } from "vitest";
+import { Address } from "../../primitives/address.ts";
+import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
+import type { FollowedAccount } from "./followed-account.ts";
+import { FollowedAccounts } from "./followed-accounts.ts";
+import { SlotTree } from "./slot-tree.ts";
+
+const MIB = 1024 * 1024;
+
+/** One account, and a version of it for each slot from 11 on, none of them rooted. */
+function changing(bytes: number, slots: number) {
+  const tree = new SlotTree();
+  const followed = new FollowedAccounts(tree, () => 0);
+  const entry = followed.start(Address.from(new Uint8Array(32).fill(1)));
+  const change = (slot: bigint, size = bytes) => {
+    const data = new Uint8Array(size);
+    new DataView(data.buffer).setBigUint64(0, slot);
+    const account = { address: entry.address, owner: SYSTEM_PROGRAM, lamports: 1n, data, executable: false, slot };
+    followed.add(entry, { slot, epoch: 0, order: Number(slot), account });
+  };
+  for (let i = 0; i < slots; i++) {
+    const slot = 11n + BigInt(i);
+    tree.begin(slot, slot - 1n);
+    change(slot);
+  }
+  return { tree, followed, entry, change };
+}
+
+const bytesOf = ({ versions }: FollowedAccount) =>
+  versions.reduce((sum, { account }) => sum + (account?.data.length ?? 0), 0);
+
+test("versions of a large account that no root drops are kept up to 4 MiB, those of a small one up to 256", () => {
+  const large = changing(MIB, 40).entry;
+  expect(bytesOf(large)).toBeLessThanOrEqual(5 * MIB);
+  expect(large.delivered?.slot).toBe(50n);
+  const small = changing(165, 1_000).entry;
+  expect(small.versions.length).toBe(256);
+  expect(small.delivered?.slot).toBe(1_010n);
+});
+
+test("sizes that change from slot to slot stay within the bound too", () => {
+  const { tree, entry, change } = changing(MIB, 1);
+  for (let slot = 12n; slot < 200n; slot++) {
+    tree.begin(slot, slot - 1n);
+    change(slot, slot % 2n === 0n ? 3 * MIB : 8);
+    expect(bytesOf(entry)).toBeLessThanOrEqual(7 * MIB + 1_024);
+  }
+});
+
+test("an account whose versions left are all undone is unknown until it is read, never older than what was dropped", () => {
+  const { tree, followed, entry, change } = changing(3 * MIB, 6);
+  expect(entry.versions.map(({ slot }) => slot)).toEqual([15n, 16n]);
+  // A late notice of a slot before those that were dropped.
+  change(12n);
+  followed.turn(tree.kill(15n));
+  expect(entry.delivered).toBeUndefined();
+  tree.begin(17n, 14n);
+  change(17n);
+  expect(entry.delivered?.slot).toBe(17n);
+});
+
+test("what most nodes agree on counts also if newer versions had older ones dropped", () => {
+  const { followed, entry } = changing(3 * MIB, 6);
+  followed.replace(entry, { slot: 13n, account: null });
+  expect(entry.delivered).toMatchObject({ slot: 13n, account: null });
+});
+
+test("banks replaced again and again leave no trace behind", async () => {
+  const { tree, followed, entry, change } = changing(8, 2);
+  const heapBefore = entry.versions.length;
+  for (let i = 0; i < 10_000; i++) {
+    followed.discard(12n, [entry.address]);
+    change(12n);
+  }
+  expect(entry.versions.length).toBe(heapBefore);
+  tree.rootAt(12n);
+  followed.settle();
+  await expect.poll(() => followed.spareVersions()).toBe(0);
+});

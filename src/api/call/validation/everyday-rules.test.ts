@@ -7,14 +7,19 @@ import {
   AccountService,
   BuyRequestSchema,
   Priority,
+  QuoteRequestSchema,
   RegisterRequestSchema,
+  SellRequestSchema,
   SubmitRequestSchema,
+  SwapMode,
+  SwapRequestSchema,
   TradeService,
 } from "../../../../gen/index.ts";
 import { createRandom } from "../../../primitives/random.ts";
 import { compileEverydayRules } from "./everyday-rules.ts";
 
 const MINT = "So11111111111111111111111111111111111111112";
+const OTHER_MINT = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 const ORDER = { mint: MINT, solAmount: 0.5, slippage: 0.05, priority: Priority.FAST };
 const matches = (pattern: string, text: string) => new RegExp(pattern, "u").test(text);
 const INPUTS: readonly DescMessage[] = [TradeService, AccountService].flatMap(({ methods }) =>
@@ -88,11 +93,54 @@ test("whatever is in a request, what keeps the rules here keeps them by the libr
       expect(validator.validate(desc, message)).toMatchObject({ kind: "valid" });
     }
   }
-  expect(kept.get("BuyRequest")).toBeGreaterThan(20);
+  for (const name of ["BuyRequest", "SellRequest", "SwapRequest", "QuoteRequest", "SubmitRequest"])
+    expect([name, kept.get(name)]).toEqual([name, expect.toSatisfy((count) => count > 10)]);
 });
 
-const USUAL: Readonly<Record<string, unknown>> = { ...ORDER, inputMint: MINT, outputMint: "SOL", amount: 2, mode: 1 };
-const TEXTS = [MINT, "", "SOL", "1", "18446744073709551615", "no such"];
+test("rules across fields are tested here as the library tests them", () => {
+  const validator = createValidator({ regexMatch: matches });
+  const terms = { slippage: 0, priority: Priority.FAST };
+  const mints = [MINT, OTHER_MINT, "SOL", "So11111111111111111111111111111111111111111"];
+  const forms = [{}, { tokenAmount: 1 }, { tokenAmountRaw: "1" }];
+  const messages: [DescMessage, Message][] = [
+    ...forms.flatMap((form): [DescMessage, Message][] =>
+      [{}, { sellPercent: 50 }].map((share) => [
+        SellRequestSchema,
+        create(SellRequestSchema, { mint: MINT, ...terms, ...form, ...share }),
+      ]),
+    ),
+    ...mints.flatMap((inputMint) =>
+      mints.flatMap((outputMint): [DescMessage, Message][] => {
+        const asked = { inputMint, outputMint, amount: 1, swapMode: SwapMode.EXACT_IN, ...terms };
+        return [SwapRequestSchema, QuoteRequestSchema].map((desc) => [desc, create(desc, asked as never)]);
+      }),
+    ),
+    ...[8_192, 8_193].map((length): [DescMessage, Message] => [
+      SubmitRequestSchema,
+      create(SubmitRequestSchema, { submissionToken: "é".repeat(length), signedTransaction: new Uint8Array(4_096) }),
+    ]),
+    ...[4_096, 4_097].map((length): [DescMessage, Message] => [
+      SubmitRequestSchema,
+      create(SubmitRequestSchema, { submissionToken: "t", signedTransaction: new Uint8Array(length) }),
+    ]),
+  ];
+  const here = messages.map(([desc, message]) => compileEverydayRules(desc, matches)!(message));
+  expect(here).toEqual(messages.map(([desc, message]) => validator.validate(desc, message).kind === "valid"));
+  expect(new Set(here).size).toBe(2);
+});
+
+const USUAL: Readonly<Record<string, unknown>> = {
+  ...ORDER,
+  inputMint: MINT,
+  outputMint: OTHER_MINT,
+  amount: 2,
+  tokenAmount: 2,
+  swapMode: 1,
+  submissionToken: "token",
+  signedTransaction: Uint8Array.of(1),
+};
+const TEXTS = [MINT, "", "SOL", "1", "18446744073709551615", "no such", "😀".repeat(5_000)];
+const BYTES = [new Uint8Array(), Uint8Array.of(1), new Uint8Array(4_096), new Uint8Array(4_097)];
 const NUMBERS = [0.5, 0, 1, 2, 4, -1, 1e300, Number.NaN, Number.POSITIVE_INFINITY];
 
 /** A request whose fields are of the right types, most of them as usual or left out. */
@@ -109,5 +157,6 @@ function choicesOf({ fieldKind, scalar }: DescField): readonly unknown[] {
   if (fieldKind === "enum") return [1, 2, 0, 99];
   if (scalar === ScalarType.STRING) return TEXTS;
   if (scalar === ScalarType.BOOL) return [false, true];
+  if (scalar === ScalarType.BYTES) return BYTES;
   return scalar === ScalarType.UINT64 ? [0n, 1n] : NUMBERS;
 }

@@ -11,8 +11,8 @@ import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import {
   field as fieldRules,
   file_buf_validate_validate,
-  message as messageRules,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { rulesAcrossFields } from "./rules-across-fields.ts";
 
 type Check = (value: unknown) => boolean;
 /** The rules that are set, by name. */
@@ -37,7 +37,8 @@ export function compileEverydayRules(
   desc: DescMessage,
   matches: (pattern: string, text: string) => boolean,
 ): ((message: Message) => boolean) | undefined {
-  if (hasOption(desc, messageRules) || desc.oneofs.length > 0) return undefined;
+  const across = rulesAcrossFields(desc);
+  if (across === undefined || desc.oneofs.length > 0) return undefined;
   const checks: FieldCheck[] = [];
   for (const field of desc.fields) {
     const check = checkOf(field, matches);
@@ -56,6 +57,7 @@ export function compileEverydayRules(
         if (!check(value)) return false;
       }
     }
+    for (const keeps of across) if (!keeps(values)) return false;
     return true;
   };
 }
@@ -92,6 +94,15 @@ function checkOfType(
   if (kind === "string" && fieldKind === "scalar" && onlyHas("pattern")) {
     const pattern = rules.get("pattern") as string;
     return (value) => typeof value === "string" && matches(pattern, value);
+  }
+  if (kind === "string" && fieldKind === "scalar" && onlyHas("max_len")) {
+    const most = rules.get("max_len") as bigint;
+    // Characters are counted, of which there are no more than units.
+    return (value) => typeof value === "string" && value.length <= most;
+  }
+  if (kind === "bytes" && fieldKind === "scalar" && onlyHas("max_len")) {
+    const most = rules.get("max_len") as bigint;
+    return (value) => value instanceof Uint8Array && value.length <= most;
   }
   if (kind === "enum" && fieldKind === "enum" && onlyHas("defined_only")) return definedIn(values as DescEnum);
   if (kind === "repeated" && fieldKind === "list" && onlyHas("max_items")) {

@@ -1,0 +1,36 @@
+import { type DescMessage, getOption, hasOption, type Message } from "@bufbuild/protobuf";
+import { message as messageRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+
+/** True of a message that keeps the rule. */
+type Keeps = (message: Message & Readonly<Record<string, unknown>>) => boolean;
+
+const has = (message: object, localName: string): boolean => Object.hasOwn(message, localName);
+
+const SOL_NAMES = [
+  "SOL",
+  "So11111111111111111111111111111111111111111",
+  "So11111111111111111111111111111111111111112",
+] as const;
+const SOL: ReadonlySet<unknown> = new Set(SOL_NAMES);
+const SOL_LIST = `[${SOL_NAMES.map((name) => `'${name}'`).join(", ")}]`;
+
+/** What rules of the definition mean, by their whole expression: one that is changed there is no longer among these. */
+const KNOWN: ReadonlyMap<string, Keeps> = new Map<string, Keeps>([
+  [
+    "(has(this.token_amount) || has(this.token_amount_raw)) != has(this.sell_percent)",
+    (message) => (has(message, "tokenAmount") || has(message, "tokenAmountRaw")) !== has(message, "sellPercent"),
+  ],
+  [
+    `this.input_mint != this.output_mint && !(this.input_mint in ${SOL_LIST} && this.output_mint in ${SOL_LIST})`,
+    ({ inputMint, outputMint }) => inputMint !== outputMint && !(SOL.has(inputMint) && SOL.has(outputMint)),
+  ],
+]);
+
+/** The rules across the fields of a request, as tests; undefined if there is one that is not known here. */
+export function rulesAcrossFields(desc: DescMessage): readonly Keeps[] | undefined {
+  if (!hasOption(desc, messageRules)) return [];
+  const { cel, celExpression, oneof } = getOption(desc, messageRules);
+  if (celExpression.length > 0 || oneof.length > 0) return undefined;
+  const tests = cel.map(({ expression }) => KNOWN.get(expression));
+  return tests.includes(undefined) ? undefined : (tests as readonly Keeps[]);
+}

@@ -155,6 +155,20 @@ test("broadcasts repeat every two slots until the transaction is confirmed; a bl
   expect(endpoints[0]!.countOf("sendTransaction")).toBe(sent);
 });
 
+test("nodes that name another slot in turn, for as long as a trade is pending, add events up to a bound", async () => {
+  start(2);
+  const seen: bigint[] = [];
+  const box = land({ onEvent: (event) => event.kind === "processed" && seen.push(event.slot) });
+  views[0]!.status = { slot: 1_103, err: null, confirmationStatus: "processed" };
+  views[1]!.status = { slot: 1_104, err: null, confirmationStatus: "processed" };
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(seen.slice(0, 3)).toEqual([1_103n, 1_104n, 1_103n]);
+  expect(seen.length).toBe(32);
+  for (const view of views) view.status = confirmed(1_105);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(box.outcome).toMatchObject(landedIn(1_105n));
+});
+
 describe("a transaction that a block holds is not sent again", () => {
   const sent = () => endpoints[0]!.countOf("sendTransaction");
   const processed = (slot: number): Status => ({ slot, err: null, confirmationStatus: "processed" });

@@ -15,6 +15,9 @@ export interface Waiter {
   resolve(outcome: LandingOutcome): void;
 }
 
+/** Upper bound of the slots reported: nodes on different branches, or one that lies, may name others in turn for as long as it is pending. */
+const MAX_PROCESSED = 32;
+
 /** A broadcast transaction without an outcome yet, awaited by one caller or several. */
 export class PendingTransaction {
   readonly signature: string;
@@ -46,6 +49,7 @@ export class PendingTransaction {
   readonly #events: LandingEvent[] = [];
   /** The slot it was last seen in, which may still be dropped. */
   #processedSlot: bigint | undefined;
+  #processed = 0;
   #dispute: string | undefined;
   #isSettled = false;
 
@@ -99,8 +103,9 @@ export class PendingTransaction {
   receiveStatus(endpoint: RpcEndpoint, status: SignatureStatus): void {
     this.votes.receiveStatus(endpoint, status);
     const { slot } = status;
-    if (slot === this.#processedSlot) return;
+    if (slot === this.#processedSlot || this.#processed === MAX_PROCESSED) return;
     this.#processedSlot = slot;
+    this.#processed += 1;
     this.report({ kind: "processed", slot });
   }
 }

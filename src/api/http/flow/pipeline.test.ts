@@ -7,11 +7,10 @@ import { serveInTurn } from "./pipeline.ts";
 let server: http.Server;
 afterEach(() => server.close());
 
-/** Starts a server that answers every request at once. */
-async function start(mostWaiting: number): Promise<number> {
-  server = http.createServer(
-    serveInTurn((_, response) => response.end("ok"), { requestIds: () => "id", mostWaiting, lateMs: 1_000 }),
-  );
+/** Starts a server that answers every request at once, or once it is let. */
+async function start(mostWaiting: number, mayAnswer = Promise.resolve()): Promise<number> {
+  const answer: http.RequestListener = (_, response) => void mayAnswer.then(() => response.end("ok"));
+  server = http.createServer(serveInTurn(answer, { requestIds: () => "id", mostWaiting, lateMs: 1_000 }));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return (server.address() as AddressInfo).port;
@@ -42,4 +41,20 @@ test("a connection that pipelines without end is held back, not refused", async 
   const statuses = await pipeline(port, 20_000);
   expect(statuses).toHaveLength(20_000);
   expect(new Set(statuses)).toEqual(new Set(["200"]));
+});
+
+test("while many requests wait on one connection, a few on another are served", async () => {
+  const { promise: mayAnswer, resolve } = Promise.withResolvers<void>();
+  const port = await start(16, mayAnswer);
+  const many = pipeline(port, 100);
+  await once(server, "request");
+  const few = pipeline(port, 4);
+  await once(server, "request");
+  const more = pipeline(port, 10);
+  await once(server, "request");
+  resolve();
+  expect(await many).toEqual([...Array.from({ length: 17 }, () => "200"), "429"]);
+  expect(await few).toEqual(["200", "200", "200", "200"]);
+  // One is served and four may wait.
+  expect(await more).toEqual(["200", "200", "200", "200", "200", "429"]);
 });

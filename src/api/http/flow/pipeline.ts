@@ -8,8 +8,13 @@ const PAUSE_AT = 16;
 const RESUME_AT = 4;
 /** Requests that may wait on one connection: one read of 64 KiB holds at most about 2,600. */
 const MAX_WAITING = 4_096;
-/** Requests that may wait on all connections together. */
-const MAX_WAITING_IN_ALL = 16_384;
+/**
+ * Requests that may wait on all connections together, unless few wait on theirs: Node parses what it has read of every connection before
+ * anything else has its turn.
+ */
+const MAX_WAITING_IN_ALL = 4_096;
+/** Where fewer than `RESUME_AT` wait on a connection, so many times as many may wait in all: who sends a few at once pays for no flood. */
+const OF_FEW = 4;
 
 const refusal = new TradewireError(
   "RATE_LIMIT_EXCEEDED",
@@ -20,7 +25,7 @@ const refusal = new TradewireError(
 export interface PipelineOptions {
   /** Makes the id of a refusal. */
   readonly requestIds: () => string;
-  /** Requests that may wait on all connections together. */
+  /** Requests that may wait on all connections together, unless few wait on theirs. */
   readonly mostWaiting?: number;
   /** Time to arrive, from when reading goes on, for a request whose own time ran out while it was held back. */
   readonly lateMs: number;
@@ -72,6 +77,7 @@ export function serveInTurn(
   { requestIds, mostWaiting = MAX_WAITING_IN_ALL, lateMs }: PipelineOptions,
 ): RequestListener {
   let waitingInAll = 0;
+  const mostBeside = (waiting: number): number => (waiting < RESUME_AT ? OF_FEW * mostWaiting : mostWaiting);
   const serve = (line: Line, request: IncomingMessage, response: ServerResponse): void => {
     line.current = response;
     handler(request, response);
@@ -115,7 +121,7 @@ export function serveInTurn(
     const { current, waiting } = line;
     if (waiting.length === 0 && (current === undefined || hasEnded(current))) serve(line, request, response);
     else if (line.isRefused) return;
-    else if (waiting.length >= MAX_WAITING || waitingInAll >= mostWaiting) {
+    else if (waiting.length >= MAX_WAITING || waitingInAll >= mostBeside(waiting.length)) {
       line.isRefused = true;
       refuseAndClose(socket, response, refusal, requestIds());
     } else {

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import http2, { type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import type { ApiSettings } from "../../settings.ts";
@@ -9,6 +10,9 @@ import { MAX_STREAMS, SessionFlow } from "./session-flow.ts";
 import { WaitingConnection } from "./waiting.ts";
 
 const { NGHTTP2_REFUSED_STREAM } = http2.constants;
+
+/** Where Node publishes each stream as it makes it: a `stream` event may come after the whole read. */
+const STREAM_MADE = "http2.server.stream.created";
 
 /** How often to look at what waits. Milliseconds. */
 const LOOK_EVERY_MS = 1_000;
@@ -66,6 +70,7 @@ export class FlowGuard {
 
   /** Starts to look at what waits. */
   start(): void {
+    subscribe(STREAM_MADE, this.#onMade);
     this.#timers = [
       setInterval(() => this.look(), LOOK_EVERY_MS).unref(),
       setInterval(() => this.#charge(), CHARGE_EVERY_MS).unref(),
@@ -73,6 +78,7 @@ export class FlowGuard {
   }
 
   stop(): void {
+    unsubscribe(STREAM_MADE, this.#onMade);
     for (const timer of this.#timers) clearInterval(timer);
   }
 
@@ -108,6 +114,11 @@ export class FlowGuard {
     };
     server.on("stream", serve);
   }
+
+  readonly #onMade = (made: unknown): void => {
+    const { session } = (made as { readonly stream: ServerHttp2Stream }).stream;
+    if (session !== undefined) this.#sessions.get(session as ServerHttp2Session)?.make();
+  };
 
   /** The connection of a stream that has a place; undefined if the stream was refused. */
   #admit(

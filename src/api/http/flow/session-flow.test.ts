@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import http2, { type ClientHttp2Session } from "node:http2";
 import net from "node:net";
@@ -5,7 +6,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { type Edge, startEdge } from "../../../../test/support/edge.ts";
 import { ALICE } from "../../../../test/support/fake-trades.ts";
-import { HTTP2_PREFACE, settingsFrame, windowUpdateFrame } from "../../../../test/support/http2-frames.ts";
+import {
+  FrameType,
+  frame,
+  HTTP2_PREFACE,
+  headersFrame,
+  settingsFrame,
+  windowUpdateFrame,
+} from "../../../../test/support/http2-frames.ts";
 import { FlowGuard } from "./flow-guard.ts";
 
 /** Longer than the time between two looks at what waits. */
@@ -50,4 +58,49 @@ it("cuts a client that sends more control frames than it may without a look at w
     socket.resume().write(Buffer.concat([HTTP2_PREFACE, settingsFrame(), ...flood]));
     await once(socket, "close");
   }
+});
+
+/** Streams from this number on that are opened and reset at once. */
+const openedAndReset = (count: number, from = 0): Buffer =>
+  Buffer.concat(
+    Array.from({ length: count }, (_, i) => {
+      const id = 2 * (from + i) + 1;
+      return Buffer.concat([
+        headersFrame(id, "GET", "/v1/ping"),
+        frame(FrameType.rstStream, 0, id, Buffer.of(0, 0, 0, 8)),
+      ]);
+    }),
+  );
+
+it("makes no more streams of one read than may be open twice over, and ends the connection", async () => {
+  let made = 0;
+  const count = () => void made++;
+  subscribe("http2.server.stream.created", count);
+  onTestFinished(() => void unsubscribe("http2.server.stream.created", count));
+  const socket = net.connect(edge.port, "127.0.0.1");
+  socket.on("error", () => {}).resume();
+  socket.write(Buffer.concat([HTTP2_PREFACE, settingsFrame()]));
+  await sleep(50);
+  socket.write(openedAndReset(4_000));
+  await once(socket, "close");
+  // Had all of the first read been made, there would be more than 1,500; a read may also end before the bound.
+  expect(made).toBeLessThanOrEqual(2 * 513);
+});
+
+it("keeps a client that resets streams in many reads", async () => {
+  const socket = net.connect(edge.port, "127.0.0.1");
+  let isClosed = false;
+  socket
+    .on("error", () => {})
+    .on("close", () => {
+      isClosed = true;
+    })
+    .resume();
+  socket.write(Buffer.concat([HTTP2_PREFACE, settingsFrame()]));
+  for (let i = 0; i < 18; i++) {
+    socket.write(openedAndReset(50, 50 * i));
+    await sleep(20);
+  }
+  expect(isClosed).toBe(false);
+  socket.destroy();
 });

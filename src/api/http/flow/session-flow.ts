@@ -8,6 +8,11 @@ const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM } = http2.constants;
 export const MAX_STREAMS = 256;
 /** Streams of one connection served in one turn of the event loop. */
 const SERVED_AT_ONCE = 16;
+/**
+ * Streams of one connection in one turn of the event loop: all that may be open, and as many again in place of ones that the client has
+ * reset. Beyond them it is a flood: one read of 64 KiB has room for 1,770 with their resets.
+ */
+const MAX_IN_TURN = 2 * MAX_STREAMS;
 /** Streams refused on one connection before it is closed: a client that asks on regardless costs more than it is served. */
 const MAX_REFUSED = 1_000;
 
@@ -23,6 +28,7 @@ export class SessionFlow {
   readonly #waiting: { readonly serve: () => void; readonly stream: ServerHttp2Stream }[] = [];
   #servedInTurn = 0;
   #refused = 0;
+  #madeInTurn = 0;
   #maxStreams = MAX_STREAMS;
 
   constructor(
@@ -55,6 +61,16 @@ export class SessionFlow {
 
   /** True if a stream waited for its client when last looked at. */
   isWaiting = false;
+
+  /** Counts a stream that the protocol library has just made, perhaps in the middle of a read. Closes the connection if there are too many. */
+  make(): void {
+    if (this.#madeInTurn++ === 0) setImmediate(this.#forgetMade);
+    if (this.#madeInTurn > MAX_IN_TURN) this.destroy();
+  }
+
+  readonly #forgetMade = (): void => {
+    this.#madeInTurn = 0;
+  };
 
   /** Counts a request in, whether or not it gets a place. */
   receive(

@@ -68,7 +68,7 @@ it("admits submits regardless of builds, up to their own limit", async () => {
 it("admits a build whose refusal is still pending once the queue is empty", async () => {
   await Promise.all(Array.from({ length: 100 }, (_, i) => build(i)));
   const builds = Array.from({ length: 40 }, (_, i) => build(i).catch(() => {}));
-  for (let i = 0; i < 300; i++) admission.refusals.next();
+  for (let i = 0; i < 300; i++) admission.refusals.next("", undefined);
   made = [];
   const late = build(1_000);
   expect(admission.state().builds).toBeGreaterThan(8);

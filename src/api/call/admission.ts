@@ -1,5 +1,7 @@
+import type { ServerResponse } from "node:http";
 import { nextTick } from "node:process";
 import { TradewireError } from "../../errors/tradewire-error.ts";
+import { isConnected } from "../http/open-response.ts";
 import type { AdmissionSettings } from "../settings.ts";
 import type { CallKind } from "./access.ts";
 import { RefusalPace } from "./refusal-pace.ts";
@@ -54,9 +56,10 @@ export class Admission {
   /**
    * Admits a call; `leave` must follow when it ends. Returns a promise if the call has to wait for its turn. If the promise
    * rejects or this throws, the call was not admitted.
+   * @param response what the client waits for, if that is known
    * @throws TradewireError OVERLOADED
    */
-  enter(kind: CallKind): Promise<void> | undefined {
+  enter(kind: CallKind, response?: ServerResponse): Promise<void> | undefined {
     if (kind === "submit") {
       if (this.#submits >= this.#settings.submitsAtOnce) {
         this.#shed++;
@@ -65,11 +68,12 @@ export class Admission {
       this.#submits++;
     } else if (kind === "build") {
       if (this.refusesBuild()) {
-        const due = this.refusals.next();
+        const due = this.refusals.next("", response);
         if (due === undefined) throw this.refuseBuild();
         return due.then(() => {
-          if (this.refusesBuild()) throw this.refuseBuild();
-          return this.enter("build");
+          const isGone = response !== undefined && !isConnected(response);
+          if (isGone || this.refusesBuild()) throw this.refuseBuild();
+          return this.enter("build", response);
         });
       }
       this.#builds++;

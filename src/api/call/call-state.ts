@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
 import type { Principal } from "../../accounts/port.ts";
 import type { TradewireError } from "../../errors/tradewire-error.ts";
@@ -15,6 +16,8 @@ export class CallState {
   readonly peer: string;
   readonly stages: StageClock;
   readonly headers: HeaderLines = [];
+  /** What the client waits for; undefined of calls that the RPC library serves. */
+  response: ServerResponse | undefined;
   /** The authenticated client; undefined before authentication and on calls that need no key. */
   principal: Principal | undefined;
   /** The kind it was admitted as; undefined before admission. */
@@ -25,6 +28,7 @@ export class CallState {
     this.requestId = requestId;
     this.peer = peer;
     this.stages = new StageClock(nowMs);
+    this.response = undefined;
     this.principal = undefined;
     this.admitted = undefined;
   }

@@ -62,7 +62,7 @@ export class Gate {
 
   /** Throws the error: at once, or as that of a limit when it is due. A call that waits for its refusal holds no place. */
   #refuse({ state }: GatedCall, error: unknown): Promise<void> {
-    const due = isOfLimit(error) ? this.#parts.refusals.next(networkOf(state.peer)) : undefined;
+    const due = isOfLimit(error) ? this.#parts.refusals.next(networkOf(state.peer), state.response) : undefined;
     if (due === undefined) throw error;
     if (state.admitted !== undefined) this.#parts.admission.leave(state.admitted);
     state.admitted = undefined;
@@ -116,7 +116,7 @@ export class Gate {
     const { kind } = access;
     if (kind !== undefined) {
       limits.takeAddress(kind, state.peer, state.headers);
-      const turn = admission.enter(kind);
+      const turn = admission.enter(kind, state.response);
       if (turn !== undefined) {
         return turn.then(() => {
           state.admitted = kind;

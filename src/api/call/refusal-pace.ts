@@ -1,3 +1,6 @@
+import type { ServerResponse } from "node:http";
+import { onDisconnect } from "../http/open-response.ts";
+
 /** Refusals a second: about a tenth of the process's time. */
 const PER_SECOND = 3_000;
 /** Refusals sent at once before pacing starts. */
@@ -12,18 +15,8 @@ const CHECK_EVERY_MS = 2;
 /** Due refusals answered at a time: after a pause of the process, thousands of them would hold up other work. */
 const ANSWERED = 256;
 
-/** A refusal that waits. */
-interface Waiting {
-  readonly answer: () => void;
-  /** The next of the same caller. */
-  next: Waiting | undefined;
-}
-
-/** The waiting refusals of one caller. */
-interface Line {
-  first: Waiting;
-  last: Waiting;
-}
+/** Answers a refusal that waits. */
+type Waiting = () => void;
 
 /**
  * Paces refusals. Clients that retry the moment they are refused would leave no time for other work; a delayed refusal holds
@@ -34,7 +27,7 @@ export class RefusalPace {
   /** When the pace has room again for all refusals so far. */
   #paidMs = 0;
   /** By caller, next first. */
-  readonly #lines = new Map<string, Line>();
+  readonly #lines = new Map<string, Set<Waiting>>();
   #count = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -52,16 +45,26 @@ export class RefusalPace {
     return true;
   }
 
-  /** Resolves when one more refusal is due; undefined if it is due now. @param caller whose it is; absent: anybody's */
-  next(caller = ""): Promise<void> | undefined {
+  /**
+   * Resolves when one more refusal is due, or its client is gone, which frees its place; undefined if it is due now.
+   *
+   * @param caller whose it is; empty: anybody's
+   * @param response what the client waits for, if that is known
+   */
+  next(caller: string, response: ServerResponse | undefined): Promise<void> | undefined {
     const nowMs = this.#nowMs();
     const paidMs = Math.max(this.#paidMs, nowMs) + INTERVAL_MS;
     const isDue = paidMs - BURST_MS <= nowMs;
     if (!isDue && this.#count >= WAITING) return undefined;
     this.#paidMs = paidMs;
     if (isDue) return undefined;
-    return new Promise((answer) => {
-      this.#add(caller, { answer, next: undefined });
+    return new Promise((resolve) => {
+      const stopWatching = response && onDisconnect(response, () => this.#drop(caller, answer));
+      const answer = () => {
+        stopWatching?.();
+        resolve();
+      };
+      this.#add(caller, answer);
       this.#timer ??= setInterval(this.#check, CHECK_EVERY_MS);
     });
   }
@@ -74,12 +77,18 @@ export class RefusalPace {
   #add(caller: string, waiting: Waiting): void {
     this.#count++;
     const line = this.#lines.get(caller);
-    if (line === undefined) {
-      this.#lines.set(caller, { first: waiting, last: waiting });
-      return;
-    }
-    line.last.next = waiting;
-    line.last = waiting;
+    if (line === undefined) this.#lines.set(caller, new Set([waiting]));
+    else line.add(waiting);
+  }
+
+  /** Answers one whose client is gone, and gives back its share of the pace: nobody reads it. */
+  #drop(caller: string, waiting: Waiting): void {
+    const line = this.#lines.get(caller);
+    if (line?.delete(waiting) !== true) return;
+    if (line.size === 0) this.#lines.delete(caller);
+    this.#count--;
+    this.#paidMs -= INTERVAL_MS;
+    waiting();
   }
 
   #answer(most: number): void {
@@ -87,14 +96,12 @@ export class RefusalPace {
     if (left <= 0) return;
     // A line that is put back comes up again after the others.
     for (const [caller, line] of this.#lines) {
-      const { answer, next } = line.first;
+      const [waiting] = line as Iterable<Waiting> as [Waiting];
+      line.delete(waiting);
       this.#lines.delete(caller);
-      if (next !== undefined) {
-        line.first = next;
-        this.#lines.set(caller, line);
-      }
+      if (line.size > 0) this.#lines.set(caller, line);
       this.#count--;
-      answer();
+      waiting();
       left--;
       if (left === 0) return;
     }

@@ -3,6 +3,7 @@ import type { Admission } from "../call/admission.ts";
 import { type CallObserver, StageClock } from "../call/call-record.ts";
 import { httpStatusOf, JSON_TYPE, toEnvelope } from "../http/envelope.ts";
 import type { OnRefused, Refusal } from "../http/lane/plain-lane.ts";
+import { isConnected } from "../http/open-response.ts";
 
 /** Longest body that Node reads past without help. */
 const SMALL_BODY_BYTES = 4_096;
@@ -45,10 +46,11 @@ export class BuildShedder {
   shed(method: string, request: IncomingMessage, response: ServerResponse, serve: () => void): void {
     const { admission, nowMs } = this.#parts;
     const stages = new StageClock(nowMs);
-    const due = admission.refusals.next();
+    const due = admission.refusals.next("", response);
     if (due === undefined) this.#refuse(method, request, response, stages);
     else {
       void due.then(() => {
+        if (!isConnected(response)) return;
         if (admission.refusesBuild()) this.#refuse(method, request, response, stages);
         else serve();
       });
@@ -56,8 +58,6 @@ export class BuildShedder {
   }
 
   #refuse(method: string, request: IncomingMessage, response: ServerResponse, stages: StageClock): void {
-    // The client may have disconnected during the delay.
-    if (response.destroyed) return;
     const { status, headers, body } = this.#refusal(method, stages, request.headers.traceparent as string | undefined);
     response.writeHead(status, headers as string[]);
     response.end(body);

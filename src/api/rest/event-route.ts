@@ -57,6 +57,7 @@ export class EventRoute {
     // The client is gone; there is nobody left to report to.
     response.on("error", () => gone.abort());
     const state = this.#edge.startCall(rest.peer);
+    state.response = response;
     void this.#run(rest, state, gone.signal);
   }
 

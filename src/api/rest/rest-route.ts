@@ -58,6 +58,7 @@ export class RestRoute {
   serve(rest: RestRequest): void {
     const { method } = this;
     const state = this.#edge.startCall(rest.peer);
+    state.response = rest.response;
     if (!this.binding.hasBody) {
       this.#run(rest, state, () => this.#decodePath(rest));
       return;

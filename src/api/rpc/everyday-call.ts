@@ -44,6 +44,7 @@ export class EverydayCalls {
     onTake?.();
     const { settings, startCall } = this.#edge;
     const state = startCall(peer);
+    state.response = response;
     const [method, invoke] = [this.#method, this.#invoke];
     new UnaryExchange({ method, invoke, wire, state, settings, request, response }).run();
     return true;

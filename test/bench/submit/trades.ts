@@ -63,6 +63,16 @@ export async function signTrades(
   return trades;
 }
 
+/** Connections by port, kept from batch to batch: clients keep theirs, and what one costs to open is no part of a submit. */
+const kept = new Map<number, Http1Lane[]>();
+
+function lanesTo(port: number, count: number): readonly Http1Lane[] {
+  const open = (kept.get(port) ?? []).filter(({ isOpen }) => isOpen);
+  while (open.length < count) open.push(new Http1Lane(port));
+  kept.set(port, open);
+  return open.slice(0, count);
+}
+
 /** Makes the requests, so many at once. @returns when each was made; epoch milliseconds */
 export async function callAll(
   port: number,
@@ -72,14 +82,12 @@ export async function callAll(
   const madeAt: number[] = [];
   let next = 0;
   await Promise.all(
-    Array.from({ length: atOnce }, async () => {
-      const lane = new Http1Lane(port);
+    lanesTo(port, atOnce).map(async (lane) => {
       while (next < requests.length) {
         const at = next++;
         madeAt[at] = performance.timeOrigin + performance.now();
         if ((await lane.call(requests[at]!)) === undefined) throw new Error("the service is too busy");
       }
-      lane.close();
     }),
   );
   return madeAt;

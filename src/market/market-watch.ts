@@ -29,6 +29,8 @@ interface MarketStanding {
   readonly withheld: string | undefined;
   /** Factor on the table's compute bound. */
   readonly unitsScale: number;
+  /** True if its program does not make trades in their lean form. */
+  readonly refusesLean: boolean;
 }
 
 /** Judges live markets by running the deployed programs. Everything but `settled` answers from memory. */
@@ -46,6 +48,7 @@ const UNJUDGED: MarketStanding = {
   backing: undefined,
   withheld: undefined,
   unitsScale: 1,
+  refusesLean: false,
 };
 
 /** Judges nothing: every market is offered, none is checked. */
@@ -168,13 +171,13 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
       if (!this.#held.has(address)) return { kind: "lacking", addresses: [address, ...lacking] };
       if (lacking.length > 0) return { kind: "lacking", addresses: lacking };
       this.#judge.begin(this);
-      const { withheld, backing, unitsScale } = this.#judge.standingOf(this);
+      const { withheld, backing, unitsScale, refusesLean } = this.#judge.standingOf(this);
       if (withheld !== undefined) return this.#fault(withheld, { isWithheld: true });
       const state = venue.read(market, view);
       const { failed } = this;
       const isTimeless = venue.isTimeless?.(state) === true;
       const slot = this.#newestSlot();
-      return { kind: "hot", hot: { venue, market, state, slot, isTimeless, backing, unitsScale, failed } };
+      return { kind: "hot", hot: { venue, market, state, slot, isTimeless, backing, unitsScale, refusesLean, failed } };
     } catch (error) {
       if (!(error instanceof TradewireError)) this.failed(error);
       return this.#fault(reasonOf(error));

@@ -34,6 +34,7 @@ const UNKNOWN: MarketStanding = {
   backing: { programSlot: undefined, shadowSlot: undefined, checked: false },
   withheld: undefined,
   unitsScale: 1,
+  refusesLean: false,
 };
 
 /**

@@ -52,6 +52,8 @@ export interface CheckedAnswer {
   readonly samples: number;
   /** What differs between our quotes and the execution, with the numbers; empty if nothing does. */
   readonly differences: readonly string[];
+  /** What differs, or fails, of the first of the same trades in their lean form; undefined if nothing does. */
+  readonly leanDifference: string | undefined;
   /** Programs that ran. */
   readonly programs: readonly Uint8Array[];
   /** Largest ratio of compute units used to the bound of the table. */

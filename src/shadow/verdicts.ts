@@ -27,6 +27,8 @@ export interface MarketStanding {
   readonly withheld: string | undefined;
   /** Factor on the table's compute bound: above 1 if the deployed program takes more. */
   readonly unitsScale: number;
+  /** True if the deployed program refuses trades in their lean form, or makes others of them. */
+  readonly refusesLean: boolean;
 }
 
 /** Checked markets of a venue from which on most of them decide over all. */
@@ -43,6 +45,7 @@ export class MarketRecord {
   /** Largest ratio of use to the table's bound on the programs that are deployed now. */
   #unitsRatio = 0;
   #builds: ReadonlyMap<Address, bigint> = new Map();
+  #refusesLean = false;
 
   constructor(venueId: string) {
     this.venueId = venueId;
@@ -50,6 +53,11 @@ export class MarketRecord {
 
   get unitsRatio(): number {
     return this.#unitsRatio;
+  }
+
+  /** True if the last check found that lean trades differ or fail. */
+  get refusesLean(): boolean {
+    return this.#refusesLean;
   }
 
   get backing(): ExecutionBacking {
@@ -81,6 +89,7 @@ export class MarketRecord {
     this.#builds = result.builds;
     this.#programSlot = [...result.builds.values()].reduce((newest, slot) => (slot > newest ? slot : newest), 0n);
     this.#shadowSlot = result.slot;
+    this.#refusesLean = result.leanDifference !== undefined;
     this.finding =
       result.differences.length === 0
         ? { kind: "agrees" }
@@ -151,6 +160,7 @@ export class Verdicts {
       backing: record.backing,
       withheld: this.#isGuarding ? this.reasonAgainst(record) : undefined,
       unitsScale: this.#isGuarding ? this.#unitsScaleOf(record) : 1,
+      refusesLean: this.#isGuarding && record.refusesLean,
     };
   }
 

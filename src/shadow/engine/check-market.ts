@@ -103,7 +103,8 @@ class Check {
 
   #execute(svm: ShadowSvm, subject: Subject, samples: readonly Sample[]): ShadowAnswer {
     for (const { quote } of samples) setWalletTokens(svm, quote.inMint, quote.inAmount);
-    const legs = samples.map((sample) => legOf(svm, subject, sample));
+    const lean = leanOf(subject, samples);
+    const legs = [...samples, ...lean].map((sample) => legOf(svm, subject, sample));
     const named = namedBy(legs);
     const unknown = named.filter((address) => !this.#accounts.has(address) && !isOfRuntime(svm.get(address)));
     if (unknown.length > 0) return lacks(unknown, []);
@@ -115,25 +116,53 @@ class Check {
     if (!("put" in lacking)) return lacks([], lacking);
     const runs = samples.map((sample) => executeSample(svm, subject, sample));
     const ends = samples.flatMap((sample) => (sample.isLast && differenceBeyondEnd(svm, subject, sample)) || []);
-    return answerOf(runs, ends, programs);
+    const leanRuns = lean.map((sample) => executeSample(svm, subject, sample));
+    return answerOf(runs, ends, leanRuns, programs);
   }
 }
 
-function answerOf(runs: readonly SampleRun[], ends: readonly string[], programs: readonly Address[]): ShadowAnswer {
+/** The first sample of each direction and mode in its lean form, if it has one. */
+function leanOf({ venue, state }: Subject, samples: readonly Sample[]): readonly Sample[] {
+  const seen = new Set<string>();
+  return samples.flatMap((sample) => {
+    const { mode, inMint } = sample.ask;
+    const quote = seen.has(`${mode} ${inMint}`) ? undefined : venue.lean?.(state, sample.quote);
+    if (quote === undefined) return [];
+    seen.add(`${mode} ${inMint}`);
+    return [{ ...sample, quote }];
+  });
+}
+
+function answerOf(
+  runs: readonly SampleRun[],
+  ends: readonly string[],
+  leanRuns: readonly SampleRun[],
+  programs: readonly Address[],
+): ShadowAnswer {
   if (runs.length === 0) return { kind: "unable", reason: "the market makes no trade now" };
   const differences = [...runs.flatMap(({ difference }) => difference ?? []), ...ends].slice(0, MAX_DIFFERENCES);
+  const done = [...runs, ...leanRuns.filter(({ difference }) => difference === undefined)];
   return {
     kind: "checked",
     samples: runs.length,
     differences,
+    leanDifference: leanRuns.find(({ difference }) => difference !== undefined)?.difference,
     programs: programs.map(({ bytes }) => bytes),
-    unitsRatio: Math.max(...runs.map(({ units, bound }) => units / bound)),
-    maxUnits: Math.max(...runs.map(({ units }) => units)),
+    unitsRatio: Math.max(...done.map(({ units, bound }) => units / bound)),
+    maxUnits: Math.max(...done.map(({ units }) => units)),
   };
 }
 
 function differing(differences: readonly string[]): ShadowAnswer {
-  return { kind: "checked", samples: 0, differences, programs: [], unitsRatio: 0, maxUnits: 0 };
+  return {
+    kind: "checked",
+    samples: 0,
+    differences,
+    leanDifference: undefined,
+    programs: [],
+    unitsRatio: 0,
+    maxUnits: 0,
+  };
 }
 
 function lacks(accounts: readonly Address[], programs: readonly Address[]): ShadowAnswer {

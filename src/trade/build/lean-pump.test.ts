@@ -47,5 +47,8 @@ test("a route that fits only by pump_fun's older instruction is built with it, a
   const wide = ["pump_fun", "pump_swap", "raydium_clmm", "meteora_damm_v1"];
   expect(await build(["pump_fun"])).toMatchObject({ legs: 1, named: 27 });
   expect(await build(wide)).toEqual({ legs: 4, named: 18, fitLoss: undefined });
-  expect(await build(wide, withoutLean)).toMatchObject({ legs: 3, named: 27, fitLoss: expect.closeTo(0.00003, 4) });
+  const narrower = { legs: 3, named: 27, fitLoss: expect.closeTo(0.00003, 4) };
+  expect(await build(wide, withoutLean)).toMatchObject(narrower);
+  // Shadow execution has found that the deployed program does not know it.
+  expect(await build(wide, (hot) => ({ ...hot, refusesLean: true }))).toMatchObject(narrower);
 });

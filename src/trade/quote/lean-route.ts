@@ -15,6 +15,7 @@ export function leanRoute(route: Route): Route {
 
 /** Code that fails here makes no quote leaner, and costs no trade. */
 function leanQuote({ hot, quote }: RouteStep): Quote | undefined {
+  if (hot.refusesLean === true) return undefined;
   try {
     return hot.venue.lean?.(hot.state, quote);
   } catch (error) {

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { MarketRecord, Verdicts } from "../../src/shadow/verdicts.ts";
+import { pumpFun } from "../../src/venues/pump-fun/venue.ts";
+import type { Venue } from "../../src/venues/venue.ts";
+import { checkOnSvm } from "../support/shadow-check.ts";
+import { worldOnSvm } from "../support/world.ts";
+
+const { world, svm } = worldOnSvm(16);
+const coin = world.tokens.find(({ symbol }) => symbol === "KITE")!;
+const check = (venue: Venue) => {
+  const answer = checkOnSvm({ svm, venue, market: coin.market, pair: { a: coin.mint, b: coin.quoteMint }, turn: 1 });
+  if (answer.kind !== "checked") throw new Error(JSON.stringify(answer));
+  return answer;
+};
+/** A coin as on a program that has dropped the older instructions. */
+const dropped: Venue = {
+  ...(pumpFun as Venue),
+  swap(state, quote, terms) {
+    const leg = (pumpFun as Venue).swap(state, quote, terms);
+    if ((quote.fill as { readonly isOlder?: boolean }).isOlder !== true) return leg;
+    return { ...leg, instructions: leg.instructions.map((one) => ({ ...one, data: one.data.toReversed() })) };
+  },
+};
+
+test("a market whose program has dropped the older instructions is offered, and never in its lean form", () => {
+  const kept = check(pumpFun as Venue);
+  expect(kept).toMatchObject({ differences: [], leanDifference: undefined });
+  const answer = check(dropped);
+  expect(answer).toMatchObject({ differences: [], samples: kept.samples });
+  expect(answer.leanDifference).toMatch(/the program fails/);
+
+  for (const isGuarding of [true, false]) {
+    const record = new MarketRecord("pump_fun");
+    const verdicts = new Verdicts(isGuarding);
+    verdicts.add(record);
+    record.note({ ...answer, slot: 1n, builds: new Map() });
+    expect(verdicts.standingOf(record)).toMatchObject({ withheld: undefined, refusesLean: isGuarding });
+    record.note({ ...kept, slot: 2n, builds: new Map() });
+    expect(verdicts.standingOf(record).refusesLean).toBe(false);
+  }
+});

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Address } from "../../primitives/address.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
-import type { WhirlpoolState } from "./state.ts";
+import { routesFrom, type WhirlpoolState } from "./state.ts";
 import { whirlpoolSqrtPrice } from "./tick-price.ts";
 import { orcaWhirlpool } from "./venue.ts";
 
@@ -82,6 +82,33 @@ describe("orcaWhirlpool", () => {
     expect(arrays(1_000_000_000n)).toEqual([key(20), key(21), key(23)]);
     expect(arrays(5_300_000_000n)).toEqual([key(20), key(21), key(22)]);
     expect(arrays(1_000n, false)).toEqual([key(20), key(23), key(21)]);
+  });
+
+  it("names the arrays alone that prices come near to, if it is to be lean", () => {
+    const [SPACING, SPAN] = [64, 64 * 88];
+    const at = (tick: number) => {
+      const near = [slot(22, -2 * SPAN), slot(21, -SPAN), slot(20, 0), slot(23, SPAN), slot(24, 2 * SPAN)];
+      const slots = new Map(near.map((one) => [one.start, one]));
+      const curve = { ...state().curve, tick, sqrtPrice: whirlpoolSqrtPrice(tick), tickSpacing: SPACING };
+      const ticks = [-10 * SPACING, 200 * SPACING];
+      const pool = { ...curve, ticks, sqrtPrices: ticks.map(whirlpoolSqrtPrice) };
+      const market = { ...state().market, tickSpacing: SPACING };
+      return state({ market, curve: pool, slots, routes: routesFrom(slots, pool) });
+    };
+    const lean = (tick: number, aToB: boolean) => {
+      const quote = orcaWhirlpool.quote(at(tick), ask(1_000_000n, aToB));
+      const leaner = orcaWhirlpool.lean!(at(tick), quote);
+      if (leaner !== undefined) expect({ ...leaner, fill: 0 }).toEqual({ ...quote, fill: 0 });
+      return leaner?.fill.tickArrays;
+    };
+    expect(lean(2_000, true)).toEqual([key(20), key(20), key(20)]);
+    expect(lean(2_000, false)).toEqual([key(20), key(20), key(20)]);
+    expect(lean(100, true)).toEqual([key(20), key(21), key(20)]);
+    expect(lean(100, false)).toEqual([key(20), key(21), key(20)]);
+    expect(lean(SPAN - SPACING - 100, true)).toEqual([key(20), key(20), key(20)]);
+    expect(lean(SPAN - SPACING - 110, false)).toEqual([key(20), key(20), key(20)]);
+    expect(lean(SPAN - SPACING - 90, false)).toEqual([key(20), key(23), key(20)]);
+    expect(lean(SPAN - 100, true)).toEqual([key(20), key(23), key(20)]);
   });
 
   it("does not quote before trading is enabled", () => {

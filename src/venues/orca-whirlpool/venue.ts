@@ -1,4 +1,3 @@
-import type { Address } from "../../primitives/address.ts";
 import { U64_MAX } from "../../primitives/integer.ts";
 import { midPrice } from "../curves/concentrated-liquidity.ts";
 import { priceImpact } from "../curves/price-impact.ts";
@@ -23,17 +22,13 @@ import {
   whirlpoolAddresses,
   whirlpoolTickArrayOf,
 } from "./layout.ts";
-import { swapWhirlpool, type WhirlpoolFill } from "./math.ts";
+import { leanWhirlpool } from "./lean.ts";
+import { swapWhirlpool } from "./math.ts";
+import { planWhirlpool, type WhirlpoolQuoteFill } from "./plan.ts";
 import { nearbyStarts, readWhirlpool, type WhirlpoolState } from "./state.ts";
-import { derivationUnits, MAX_SWAP_UNITS, stepUnits } from "./units.ts";
+import { MAX_SWAP_UNITS } from "./units.ts";
 
 const ID = "orca_whirlpool";
-
-interface WhirlpoolQuoteFill {
-  readonly aToB: boolean;
-  readonly tickArrays: readonly [Address, Address, Address];
-  readonly computeUnits: number;
-}
 
 const ACCOUNTS = {
   program: WHIRLPOOL_PROGRAM,
@@ -91,6 +86,8 @@ export const orcaWhirlpool: Venue<WhirlpoolMarket, WhirlpoolState, WhirlpoolQuot
     return { made, left: () => tradedWhirlpool(seen, made, ask.clock) };
   },
 
+  lean: leanWhirlpool,
+
   swap(state, { mode, inAmount, outAmount, fill }, terms) {
     const amount = mode === "exactIn" ? inAmount : outAmount;
     const { market, tokenPrograms } = state;
@@ -123,14 +120,16 @@ function quote(state: WhirlpoolState, ask: Ask): Quote<WhirlpoolQuoteFill> {
   const amount = exactIn ? arriving(ask.amount, feeIn) : sending(ask.amount, feeOut);
   if (amount === undefined || amount > U64_MAX) throw outOfReach(market);
   if (amount <= 0n) throw tooSmall();
-  const fill = swapWhirlpool(curve, aToB, exactIn, amount, ask.clock.unixTimestamp);
+  // Quotes of a fixed fee are the same at any time.
+  const now = curve.oracle === undefined ? 0n : ask.clock.unixTimestamp;
+  const fill = swapWhirlpool(curve, aToB, exactIn, amount, now);
   if (fill === undefined || fill.input > U64_MAX || fill.output > U64_MAX) throw outOfReach(market);
   const inAmount = exactIn ? ask.amount : sending(fill.input, feeIn);
   if (inAmount === undefined || inAmount > U64_MAX) throw outOfReach(market);
   const outAmount = exactIn ? arriving(fill.output, feeOut) : ask.amount;
   if (inAmount <= 0n || outAmount <= 0n) throw tooSmall();
   assertReserve(market, state.reserves[aToB ? 1 : 0], fill.output);
-  const planned = plan(state, fill, aToB, exactIn);
+  const planned = planWhirlpool(state, fill, { aToB, exactIn, amount, now });
   if (planned.computeUnits > MAX_SWAP_UNITS) throw outOfReach(market);
   return {
     mode: ask.mode,
@@ -141,27 +140,4 @@ function quote(state: WhirlpoolState, ask: Ask): Quote<WhirlpoolQuoteFill> {
     priceImpact: ask.amountsOnly ? 0 : priceImpact(fill.netIn, fill.output, ...midPrice(curve.sqrtPrice, aToB)),
     fill: planned,
   };
-}
-
-/**
- * The arrays to name: those crossed, then the one behind and the next one if there is room, so that a price that moves a little
- * in the meantime still finds its array.
- */
-function plan(state: WhirlpoolState, fill: WhirlpoolFill, aToB: boolean, exactIn: boolean): WhirlpoolQuoteFill {
-  const { arrays, borders, behind } = state.routes[aToB ? 0 : 1];
-  let used = 1;
-  for (const border of borders) if (aToB ? fill.sqrtPrice < border : fill.sqrtPrice > border) used++;
-  const first = arrays[0]!;
-  const second = arrays[1] ?? behind ?? first;
-  const third = (used === 3 ? arrays[2] : behind) ?? arrays[2] ?? first;
-
-  const slots = Math.abs(fill.searchedTo - state.curve.tick) / state.market.tickSpacing;
-  let units = state.baseUnits + stepUnits(state.market.adaptive, fill, slots, aToB, exactIn);
-  for (const array of arrays) {
-    const passed = array === first || array === second || array === third;
-    if (passed && array.exists) continue;
-    units += derivationUnits(state.market.adaptive, array.bump);
-    if (!passed) break;
-  }
-  return { aToB, tickArrays: [first.address, second.address, third.address], computeUnits: units };
 }

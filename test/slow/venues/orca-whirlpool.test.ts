@@ -13,6 +13,7 @@ import { whirlpoolSqrtPrice } from "../../../src/venues/orca-whirlpool/tick-pric
 import { orcaWhirlpool } from "../../../src/venues/orca-whirlpool/venue.ts";
 import { checkSandwiches } from "../../conformance/sandwiches.ts";
 import { judge, readMarket, runTrades, type TradeOutcome } from "../../conformance/trades.ts";
+import { oftenLean } from "../../support/lean-venue.ts";
 import { Svm } from "../../support/svm.ts";
 import { allBuildsOf, buildsOf, tradesOn } from "./support/builds.ts";
 import { loadDumpedAccounts } from "./support/dumped-accounts.ts";
@@ -204,6 +205,8 @@ const NEWEST = allBuildsOf("orca_whirlpool").reduce((a, b) => (dateOf(b.path) > 
 
 describe.skipIf(!present).each(BUILDS)("orca_whirlpool on the real program ($path)", (build) => {
   const all: TradeOutcome[] = [];
+  /** Trades that name fewer arrays for being lean. */
+  let lean = 0;
   const built = dateOf(build.path);
   const count = tradesOn(build, TRADES_PER_POOL);
 
@@ -225,9 +228,10 @@ describe.skipIf(!present).each(BUILDS)("orca_whirlpool on the real program ($pat
       spreadLiquidity(svm, provider, pool, shape, random);
       svm.addProgram(WHIRLPOOL_PROGRAM, build.path);
       let { slot, epoch, unixTimestamp } = svm.clock();
+      const { venue, leaner } = oftenLean(orcaWhirlpool);
       const outcomes = runTrades({
         svm,
-        venue: orcaWhirlpool,
+        venue,
         market: pool.address,
         wallet,
         random,
@@ -245,6 +249,7 @@ describe.skipIf(!present).each(BUILDS)("orca_whirlpool on the real program ($pat
       expect(verdict.faults).toEqual([]);
       expect(verdict.trades).toBeGreaterThan(count / 5);
       all.push(...outcomes);
+      lean += leaner();
       checkSandwiches({ svm, venue: orcaWhirlpool, market: pool.address, random, count: SANDWICHES });
     });
   }
@@ -255,7 +260,7 @@ describe.skipIf(!present).each(BUILDS)("orca_whirlpool on the real program ($pat
     const wallet = svm.newWallet();
     const outcomes = runTrades({
       svm,
-      venue: orcaWhirlpool,
+      venue: oftenLean(orcaWhirlpool).venue,
       market: address,
       wallet,
       random: createRandom(77),
@@ -274,6 +279,7 @@ describe.skipIf(!present).each(BUILDS)("orca_whirlpool on the real program ($pat
     console.log(`orca_whirlpool: ${JSON.stringify({ ...verdict, faults: verdict.faults.length })}`);
     expect(verdict.trades).toBeGreaterThanOrEqual(build.isMain ? 2_000 : 500);
     expect(verdict.worstUnitRatio).toBeLessThanOrEqual(1.3);
+    expect(lean).toBeGreaterThan(verdict.trades / 10);
   });
 
   if (build.isMain)

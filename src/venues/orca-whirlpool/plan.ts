@@ -1,0 +1,62 @@
+import type { Address } from "../../primitives/address.ts";
+import type { WhirlpoolFill } from "./math.ts";
+import type { ArraySlot, WhirlpoolState } from "./state.ts";
+import { derivationUnits, stepUnits } from "./units.ts";
+
+/** What a pool is asked for. */
+export interface WhirlpoolAsk {
+  readonly aToB: boolean;
+  readonly exactIn: boolean;
+  /** The exact side, as the curve sees it: without what the mints take as transfer fees. */
+  readonly amount: bigint;
+  /** Unix seconds; 0 if the fee does not follow volatility. */
+  readonly now: bigint;
+}
+
+/** The arrays that a swap names, and what it costs. */
+export interface WhirlpoolQuoteFill {
+  readonly aToB: boolean;
+  readonly tickArrays: readonly [Address, Address, Address];
+  readonly computeUnits: number;
+  readonly asked: WhirlpoolAsk;
+}
+
+/** Arrays in the direction of a trade that it looks into, up to the one that its last price lies in. */
+export function arraysUsed({ routes }: WhirlpoolState, { sqrtPrice }: WhirlpoolFill, aToB: boolean): number {
+  let used = 1;
+  for (const border of routes[aToB ? 0 : 1].borders) if (aToB ? sqrtPrice < border : sqrtPrice > border) used++;
+  return used;
+}
+
+/**
+ * The arrays to name: those crossed, then the one behind and the next one if there is room, so that a price that moves a little
+ * in the meantime still finds its array.
+ */
+export function planWhirlpool(state: WhirlpoolState, fill: WhirlpoolFill, asked: WhirlpoolAsk): WhirlpoolQuoteFill {
+  const { arrays, behind } = state.routes[asked.aToB ? 0 : 1];
+  const first = arrays[0]!;
+  const second = arrays[1] ?? behind ?? first;
+  const third = (arraysUsed(state, fill, asked.aToB) === 3 ? arrays[2] : behind) ?? arrays[2] ?? first;
+  return fillNaming(state, fill, asked, [first, second, third]);
+}
+
+/** A swap that names these arrays, with its compute units. */
+export function fillNaming(
+  state: WhirlpoolState,
+  fill: WhirlpoolFill,
+  asked: WhirlpoolAsk,
+  named: readonly [ArraySlot, ArraySlot, ArraySlot],
+): WhirlpoolQuoteFill {
+  const { aToB, exactIn } = asked;
+  const { adaptive, tickSpacing } = state.market;
+  const slots = Math.abs(fill.searchedTo - state.curve.tick) / tickSpacing;
+  let units = state.baseUnits + stepUnits(adaptive, fill, slots, aToB, exactIn);
+  for (const array of state.routes[aToB ? 0 : 1].arrays) {
+    const passed = named.includes(array);
+    if (passed && array.exists) continue;
+    units += derivationUnits(adaptive, array.bump);
+    if (!passed) break;
+  }
+  const [first, second, third] = named;
+  return { aToB, tickArrays: [first.address, second.address, third.address], computeUnits: units, asked };
+}

@@ -104,7 +104,7 @@ export const NODE_SCENARIOS: readonly Scenario[] = [
   },
   {
     row: 5,
-    promise: "a node that lies (±200 slots, wrong last valid height, false null)",
+    promise: "a node that lies (±200 slots, wrong last valid height, foreign blockhash, false null)",
     target: "0 wrong terminals; trades again ≤ 2 s; no blockhash > 10 slots old",
     run: ({ seed, scale }) =>
       onRig({ seed, endpoints: 3 }, async (rig, expect) => {
@@ -113,6 +113,7 @@ export const NODE_SCENARIOS: readonly Scenario[] = [
           { slotShift: 200 },
           { lastValidShift: -200 },
           { lastValidShift: 200 },
+          { foreignBlockhash: true },
           { hidesStatuses: true },
         ];
         let failed = 0;

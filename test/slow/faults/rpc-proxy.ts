@@ -1,6 +1,8 @@
+import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import bs58 from "bs58";
 import { WebSocket, WebSocketServer } from "ws";
 import type { Mutator } from "./mutation.ts";
 
@@ -17,6 +19,8 @@ export interface Faults {
   readonly balances: 1 | 0.5 | 2;
   /** Added to the last valid block height alone. */
   readonly lastValidShift: number;
+  /** The newest blockhash it names is of no block. */
+  readonly foreignBlockhash: boolean;
   /** The node knows of no transaction, by status, record or wallet. */
   readonly hidesStatuses: boolean;
   /** Statuses of every transaction asked for, also of those in no block. */
@@ -45,6 +49,7 @@ const HEALTHY: Faults = {
   slotShift: 0,
   balances: 1,
   lastValidShift: 0,
+  foreignBlockhash: false,
   hidesStatuses: false,
   statuses: "true",
   mutator: undefined,
@@ -260,6 +265,7 @@ class LyingProxy implements RpcProxy {
       answers === "true" &&
       slotShift === 0 &&
       lastValidShift === 0 &&
+      !this.#faults.foreignBlockhash &&
       !hidesStatuses &&
       this.#faults.mutator === undefined &&
       this.#faults.statuses === "true";
@@ -284,6 +290,8 @@ class LyingProxy implements RpcProxy {
     const { mutator } = this.#faults;
     if (mutator !== undefined) answer.result = mutator.mutate(method, answer.result);
     answer.result = shifted(answer.result, slotShift, lastValidShift);
+    if (this.#faults.foreignBlockhash && method === "getLatestBlockhash")
+      Object.assign((answer.result as { value: object }).value, { blockhash: bs58.encode(randomBytes(32)) });
     return JSON.stringify(answer);
   }
 

@@ -64,6 +64,14 @@ function watchedAnswer(sample: SampleMarket, watch: MarketWatch): string {
   return reading.closed ? "closed" : "fault";
 }
 
+/** Where two answers part, shortened: a diff of whole states takes minutes. */
+function parting(answer: string, expected: string): string | undefined {
+  if (answer === expected) return undefined;
+  let at = 0;
+  while (answer[at] === expected[at]) at++;
+  return `${answer.slice(at, at + 80)} in place of ${expected.slice(at, at + 80)}`;
+}
+
 test.each(samples)("%s: a watched market answers as one decoded anew, whatever changes", async (_, sample) => {
   const own = sample.hot.market.address;
   const original: Accounts = new Map(sample.addresses.map((one) => [one, sample.accounts.get(one) ?? null]));
@@ -90,7 +98,7 @@ test.each(samples)("%s: a watched market answers as one decoded anew, whatever c
       ? own
       : random.pick(sample.addresses.filter((one) => original.get(one) !== null));
     set(address, changed((random.chance(0.5) ? now : original).get(address)!));
-    expect(watchedAnswer(sample, watch)).toBe(freshAnswer(sample, now));
+    expect(parting(watchedAnswer(sample, watch), freshAnswer(sample, now))).toBeUndefined();
     if (watch.read().kind === "hot") hot++;
     else if (random.chance(0.7)) for (const [one, account] of original) set(one, account);
   }

@@ -13,15 +13,20 @@ const own = sample.accounts.get(address)!;
 /** Where the pool keeps its config, its fees owed to the protocol, and when it opens. */
 const [CONFIG, OWED, OPENS] = [8, 341, 373];
 
-/** The sample, watched on accounts in memory; `decodes` counts how often its market was decoded. */
+/** The sample, watched on accounts in memory; counts how often its market was decoded, and asked what it needs. */
 async function watched() {
-  let report: (address: Address, account: Account | null) => void = () => {};
+  let report: (address: Address, account: Account | null | undefined) => void = () => {};
   const decodes = { count: 0 };
+  const needs = { count: 0 };
   const venue: Venue = {
     ...sample.venue,
     decode(account, pair) {
       decodes.count += 1;
       return sample.venue.decode(account, pair);
+    },
+    needs(market, have) {
+      needs.count += 1;
+      return sample.venue.needs(market, have);
     },
   };
   const live = new LiveAccounts({
@@ -40,7 +45,11 @@ async function watched() {
     if (reading.kind !== "hot") throw new Error(reading.kind);
     return reading.hot;
   };
-  return { decodes, watch, hot, report: (account: Account) => report(address, account) };
+  return {
+    ...{ decodes, needs, watch, hot },
+    report: (account: Account) => report(address, account),
+    reportOf: (one: Address, account: Account | undefined) => report(one, account),
+  };
 }
 
 function changed(at: number, value: bigint): Account {
@@ -85,5 +94,29 @@ test("an account that is no longer a pool, or has another owner, closes the mark
     expect(watch.read()).toMatchObject({ kind: "fault", closed: true });
     report(changed(OWED, 5n));
     expect(hot().market).toEqual(before.market);
+  }
+});
+
+test("a state that is read again without a gap is not asked what it needs", async () => {
+  const { needs, hot, report } = await watched();
+  hot();
+  needs.count = 0;
+  for (const owed of [5n, 6n, 7n]) {
+    report(changed(OWED, owed));
+    hot();
+  }
+  expect(needs.count).toBe(0);
+});
+
+test("an account that is no longer known is lacking, and the market is hot once it is known again", async () => {
+  const { watch, hot, reportOf } = await watched();
+  const before = hot();
+  for (const one of sample.addresses) {
+    const account = sample.accounts.get(one);
+    if (account == null || one === address) continue;
+    reportOf(one, undefined);
+    expect(watch.read()).toEqual({ kind: "lacking", addresses: [one] });
+    reportOf(one, account);
+    expect(hot().state).toEqual(before.state);
   }
 });

@@ -93,6 +93,10 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
   #market: Market | undefined;
   #decodedFrom: Account;
   #wasLive = false;
+  /** The market whose state was last read; undefined after a fault, and while accounts are lacking. */
+  #readFor: Market | undefined;
+  /** True once the view had to answer that an account is not known. */
+  #missesAny = false;
   #hasFailed = false;
   #reading: MarketReading | undefined;
 
@@ -153,12 +157,15 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
 
   #accountAt(wanted: Address): Account | null | undefined {
     const account = this.#held.get(wanted)?.account;
+    if (account === undefined) this.#missesAny = true;
     if (wanted !== this.address) return account;
     if (account !== undefined) this.#wasLive = true;
     return account === undefined && !this.#wasLive ? this.#found.account : account;
   }
 
   #derive(): MarketReading {
+    const readFor = this.#readFor;
+    this.#readFor = undefined;
     const { venue, address } = this;
     const { view } = this;
     const own = view.get(address);
@@ -167,13 +174,17 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
     try {
       const market = this.#decode(own);
       if (market === undefined) return this.#fault("the account is no longer a market", { closed: true });
-      const lacking = venue.needs(market, view);
-      if (!this.#held.has(address)) return { kind: "lacking", addresses: [address, ...lacking] };
-      if (lacking.length > 0) return { kind: "lacking", addresses: lacking };
+      const again = market === readFor ? this.#readAgain(market) : undefined;
+      if (again === undefined) {
+        const lacking = venue.needs(market, view);
+        if (!this.#held.has(address)) return { kind: "lacking", addresses: [address, ...lacking] };
+        if (lacking.length > 0) return { kind: "lacking", addresses: lacking };
+      }
       this.#judge.begin(this);
       const { withheld, backing, unitsScale, refusesLean } = this.#judge.standingOf(this);
       if (withheld !== undefined) return this.#fault(withheld, { isWithheld: true });
-      const state = venue.read(market, view);
+      const state = again === undefined ? venue.read(market, view) : again.state;
+      this.#readFor = market;
       const { failed } = this;
       const isTimeless = venue.isTimeless?.(state) === true;
       const slot = this.#newestSlot();
@@ -181,6 +192,21 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
     } catch (error) {
       if (!(error instanceof TradewireError)) this.failed(error);
       return this.#fault(reasonOf(error));
+    }
+  }
+
+  /**
+   * The next state of a market that was read before; undefined if an account of it may be lacking. `read` asks for all that `needs`
+   * names: if it finds everything, `needs` is not asked, which costs as many look-ups again.
+   */
+  #readAgain(market: Market): { readonly state: unknown } | undefined {
+    this.#missesAny = false;
+    try {
+      const state = this.venue.read(market, this.view);
+      return this.#missesAny ? undefined : { state };
+    } catch {
+      // It may have ended before it came to what is lacking: the whole way says which of the two it is.
+      return undefined;
     }
   }
 

@@ -150,7 +150,8 @@ export interface Venue<M extends Market = Market, State = unknown, Fill = unknow
   needs(market: M, have: AccountView): readonly Address[];
   /**
    * The market's state, decoded once per change of its accounts.
-   * Mints are among `needs`, so that transfer fees and token programs are known.
+   * Mints are among `needs`, so that transfer fees and token programs are known. Asks `have` for every account that `needs` names,
+   * unless it throws: if none is missing, nothing is lacking.
    * @throws TradewireError VENUE_DEGRADED if an account is not what the program's layout says
    */
   read(market: M, have: AccountView): State;

@@ -88,14 +88,15 @@ export function readDlmm(market: DlmmMarket, have: AccountView): DlmmState {
   };
 }
 
-/** The arrays in order, up to the first missing one: nothing beyond it can be priced. */
+/** The arrays in order, up to the first missing one: nothing beyond it can be priced, but each is asked for. */
 function readArrays(pair: Address, indices: readonly number[], have: AccountView): BinArray[] {
   const arrays: BinArray[] = [];
+  let isWhole = true;
   for (const index of indices) {
     const account = have.get(binArrayOf(pair, index).address);
-    const array = account === undefined || account === null ? undefined : decodeBinArray(account);
-    if (array === undefined) break;
-    arrays.push(array);
+    const array = !isWhole || account === undefined || account === null ? undefined : decodeBinArray(account);
+    if (array === undefined) isWhole = false;
+    else arrays.push(array);
   }
   return arrays;
 }

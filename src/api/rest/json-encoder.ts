@@ -125,6 +125,11 @@ function createScalarEncoder(field: DescField, scalar: ScalarType): ValueEncoder
 
 const NEEDS_ESCAPE = /[^ !#-[\]-~]/;
 
+/** True of a text that does not stand in JSON as it is, in ASCII. */
+export function needsEscape(text: string): boolean {
+  return NEEDS_ESCAPE.test(text);
+}
+
 /** A text as JSON in ASCII. Most are base58, base64 or digits and need no escapes; one test proves it. */
 export function encodeText(text: string): string {
   if (!NEEDS_ESCAPE.test(text)) return `"${text}"`;

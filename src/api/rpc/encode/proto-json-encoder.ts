@@ -1,11 +1,14 @@
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
-import { encodeText } from "../../rest/json-encoder.ts";
+import { encodeText, needsEscape } from "../../rest/json-encoder.ts";
 import { byNumber, isEncodable, isExplicit, type MessageFields, setValue } from "./fields.ts";
 
 /** Writes a message, or its fields, as ProtoJSON in ASCII. */
 type ProtoJsonEncoder = (message: object) => string;
 
 type ValueEncoder = (value: unknown) => string;
+
+/** What stands before the next field of a message: nothing, a value, or a text whose quote is not closed yet. */
+const [FIRST, AFTER_VALUE, IN_TEXT] = [0, 1, 2];
 
 /**
  * Compiles a ProtoJSON encoder from the descriptor of a response. It writes what `toJsonString` writes, but for characters beyond
@@ -21,27 +24,36 @@ function createFieldsEncoder(desc: DescMessage, known: Map<DescMessage, ValueEnc
   const fields: {
     readonly localName: string;
     readonly explicit: boolean;
-    readonly name: string;
+    readonly isText: boolean;
+    /** What stands before its value: if it is the first, after a value, and after a text that is not closed yet. */
+    readonly before: readonly [first: string, plain: string, closing: string];
     readonly encode: ValueEncoder;
   }[] = [];
   const encodeAll: ValueEncoder = (message) => {
     let json = "{";
+    let state = FIRST;
     for (let index = 0; index < fields.length; index++) {
-      const { localName, explicit, name, encode } = fields[index]!;
+      const { localName, explicit, isText, before, encode } = fields[index]!;
       const value = setValue(message as MessageFields, localName, explicit);
       if (value === undefined) continue;
-      json += json.length === 1 ? name : `,${name}`;
-      json += encode(value);
+      json += before[state]!;
+      if (!isText) json += encode(value);
+      else json += needsEscape(value as string) ? encodeText(value as string).slice(1, -1) : (value as string);
+      state = isText ? IN_TEXT : AFTER_VALUE;
     }
-    return `${json}}`;
+    return state === IN_TEXT ? `${json}"}` : `${json}}`;
   };
   // Before its fields: a message may contain itself.
   known.set(desc, encodeAll);
   for (const field of byNumber(desc)) {
+    const isText = field.fieldKind === "scalar" && field.scalar === ScalarType.STRING;
+    // Its quotes are a part of what stands before it and after it: each piece is an object until the JSON is written.
+    const name = `${JSON.stringify(field.jsonName)}:${isText ? '"' : ""}`;
     fields.push({
       localName: field.localName,
       explicit: isExplicit(field),
-      name: `${JSON.stringify(field.jsonName)}:`,
+      isText,
+      before: [name, `,${name}`, `",${name}`],
       encode: createValueEncoder(field, known),
     });
   }

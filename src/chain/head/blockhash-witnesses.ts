@@ -86,12 +86,16 @@ export class BlockhashWitnesses {
     const hasSpoken = [...words.values()].some((word) => word !== "nothing");
     const isAlone = now() - this.#heardAtMs > aloneAfterMs;
     if (hasSpoken) this.#heardAtMs = now();
-    if (isOneOf(words, "known")) return true;
-    const strangers = [...words].flatMap(([{ name }, word]) => (word === "unknown" ? [name] : []));
+    const strangers = [...words].flatMap(([endpoint, word]) => (word === "unknown" ? [endpoint] : []));
+    if (isOneOf(words, "known")) {
+      // Two nodes know it: those that deny it are asked last for a while, else each proof would take a call more.
+      for (const stranger of strangers) stranger.doubt();
+      return true;
+    }
     if (strangers.length > 0)
       this.#contradict(
         from,
-        `names a blockhash that ${strangers.join(" and ")} ${strangers.length > 1 ? "do" : "does"} not know`,
+        `names a blockhash that ${strangers.map(({ name }) => name).join(" and ")} ${strangers.length > 1 ? "do" : "does"} not know`,
       );
     return !hasSpoken && isAlone;
   }

@@ -499,7 +499,8 @@ class FollowedChainHead implements LiveChainHead {
       await this.#proving;
       if (this.#lifetime !== undefined || asked === START_BLOCKHASHES) return;
       await new Promise((resolve) => setTimeout(resolve, START_BLOCKHASH_MS));
-      await this.#refreshLifetime();
+      // Read once already: a node that fails now is asked again with the next refresh.
+      await this.#refreshLifetime().catch(() => {});
     }
   }
 

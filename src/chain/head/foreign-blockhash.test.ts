@@ -139,6 +139,7 @@ test.each([
 test("a liar that denies every true blockhash too is outvoted by two others", async () => {
   await start([node("a"), node("liar", { chain: 2 }), node("c")]);
   const used = await build(60);
+  expect(new Set(doubted)).toEqual(new Set(["liar"]));
   expect(used.filter((hash) => !isTrue(hash))).toEqual([]);
   expect(ageOf(used.at(-1)!)).toBeLessThanOrEqual(5);
 });

@@ -7,6 +7,8 @@ import type { BenchRow } from "./venues.ts";
 /** Batches of each probe: the first few compile. */
 const WARM_ROUNDS = 6;
 const ROUNDS = 15;
+/** Batches of the probe of one market before any counts: its builds are few, and half compiled they take half as long again. */
+const SETTLING = 100;
 /** Batches whose allocations are counted. */
 const COUNTED = 5;
 const MANY_PROMISE = { manyOneUpdate: "≤ 2 × one market", manyAllUpdated: "≤ 4 × one market" } as const;
@@ -25,9 +27,15 @@ export async function askBuilds(child: BenchChild, question: BuildQuestion): Pro
   return (await child.ask<{ readonly value: number }>(question)).value;
 }
 
+/** Lets builds on one market be compiled. */
+export async function settleBuilds(child: BenchChild): Promise<void> {
+  for (let batch = 0; batch < SETTLING; batch++) await askBuilds(child, { probe: "oneMarket" });
+}
+
 /** Processor time of a build by probe, batches of all probes in turn; and rows that show it. */
 export async function buildRows(root: string): Promise<readonly BenchRow[]> {
   const child = await startBuilds(root);
+  await settleBuilds(child);
   const times = new Map<BuildProbe, number[]>(BUILD_PROBE_NAMES.map((probe) => [probe, []]));
   for (let round = -WARM_ROUNDS; round < ROUNDS; round++) {
     for (const [probe, taken] of times) {

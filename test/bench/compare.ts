@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { askBuilds, startBuilds } from "./builds-bench.ts";
+import { askBuilds, settleBuilds, startBuilds } from "./builds-bench.ts";
 import { median } from "./measure.ts";
 import type { BuildProbe } from "./probes/build-probes.ts";
 import type { BenchRow } from "./venues.ts";
@@ -59,6 +59,7 @@ export async function compareWith(
 
 async function compareBuilds(other: string, root: string): Promise<readonly Compared[]> {
   const [old, now] = [await startBuilds(other, SCALE), await startBuilds(root, SCALE)];
+  for (const child of [old, now]) await settleBuilds(child);
   const compared: Compared[] = [];
   for (const probe of PROBES) {
     const rounds = await inTurn(

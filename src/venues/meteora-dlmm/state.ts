@@ -88,14 +88,17 @@ export function readDlmm(market: DlmmMarket, have: AccountView): DlmmState {
   };
 }
 
-/** The arrays in order, up to the first missing one: nothing beyond it can be priced, but each is asked for. */
+/**
+ * The arrays in order, up to the first that is missing or names another place than its address: nothing beyond it can be priced, but
+ * each is asked for. Of one that a node made up, a trade could walk bins without end.
+ */
 function readArrays(pair: Address, indices: readonly number[], have: AccountView): BinArray[] {
   const arrays: BinArray[] = [];
   let isWhole = true;
   for (const index of indices) {
     const account = have.get(binArrayOf(pair, index).address);
     const array = !isWhole || account === undefined || account === null ? undefined : decodeBinArray(account);
-    if (array === undefined) isWhole = false;
+    if (array?.index !== index) isWhole = false;
     else arrays.push(array);
   }
   return arrays;

@@ -184,7 +184,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
       const { withheld, backing, unitsScale, refusesLean } = this.#judge.standingOf(this);
       if (withheld !== undefined) return this.#fault(withheld, { isWithheld: true });
       const state = again === undefined ? venue.read(market, view) : again.state;
-      this.#readFor = market;
+      if (venue.readsLess !== true) this.#readFor = market;
       const { failed } = this;
       const isTimeless = venue.isTimeless?.(state) === true;
       const slot = this.#newestSlot();

@@ -97,8 +97,6 @@ export function readState(market: PumpSwapMarket, have: AccountView): PumpSwapSt
   const { coinCreator, cashback } = pool;
   const recipients = [feeRecipients, global.buybackFeeRecipients] as const;
   const accounts = accountsOf(market, mints[0].program, mints[1].program, coinCreator, cashback, ...recipients);
-  // Nothing is read from it, but a swap asks whether it exists.
-  have.get(accounts.vaultQuote.address);
   const extensions = [extensionCount(have, baseMint), extensionCount(have, quoteMint)] as const;
   return {
     market,

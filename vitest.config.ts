@@ -86,6 +86,8 @@ const slowSuites = [
       "src/chain/state/compare/lying-stream.test.ts",
     ],
     env: { EXHAUSTIVE: "1" },
+    // The same files as among the fast tests, so as patient as they are.
+    expect: PATIENCE.expect,
   }),
   slow("operations", 3),
   slow("upgrade", 2),

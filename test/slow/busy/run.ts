@@ -16,9 +16,16 @@ interface TestResults {
   readonly testResults: readonly {
     readonly name: string;
     readonly status: string;
-    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+    readonly assertionResults: readonly {
+      readonly status: string;
+      readonly fullName: string;
+      readonly failureMessages: readonly string[];
+    }[];
   }[];
 }
+
+/** As much of a failure's text as is printed. */
+const MESSAGE_CHARS = 2_000;
 
 const { values, positionals: files } = parseArgs({
   options: { runs: { type: "string", default: "10" }, busy: { type: "string", default: "8" } },
@@ -57,7 +64,7 @@ try {
 say(`${green} of ${runs} runs green beside ${busy} busy processes on ${cpus().length} cores`);
 process.exitCode = green === runs ? 0 : 1;
 
-/** One run of the tests: what failed, by file and title. */
+/** One run of the tests: what failed, by file and title, and how. */
 function runTests(resultsFile: string): { failures: string[]; total: number; exit: number | null } {
   const { status } = spawnSync(
     process.execPath,
@@ -66,7 +73,9 @@ function runTests(resultsFile: string): { failures: string[]; total: number; exi
   );
   const results = JSON.parse(readFileSync(resultsFile, "utf8")) as TestResults;
   const failures = results.testResults.flatMap(({ name, status, assertionResults }) => {
-    const titles = assertionResults.filter((one) => one.status === "failed").map(({ fullName }) => fullName);
+    const titles = assertionResults
+      .filter((one) => one.status === "failed")
+      .map(({ fullName, failureMessages }) => `${fullName}\n    ${failureMessages.join("\n").slice(0, MESSAGE_CHARS)}`);
     if (status === "failed" && titles.length === 0) titles.push("the file itself");
     return titles.map((title) => `${relative(root, name)}: ${title}`);
   });

@@ -14,7 +14,7 @@ const { mint, clock, markets } = readSampleMarkets();
 const WALLET = Address.from(createRandom(77).bytes(32));
 const held = { address: associatedTokenAddress(WALLET, mint, TOKEN_PROGRAM), amount: 1n << 50n };
 
-/** A purchase for 4,000 SOL over the deepest sample of each venue, and the accounts that the swap on `pump_fun` names. */
+/** A purchase for 16,000 SOL over the deepest sample of each venue, and the accounts that the swap on `pump_fun` names. */
 async function build(ids: readonly string[], change: (hot: HotMarket) => HotMarket = (hot) => hot) {
   const hot = ids.map((id) => change(markets.find(({ venue }) => venue.id === id)!.hot));
   const ports = memoryPorts({ mint, clock, wallet: WALLET, markets: hot, tokens: held });
@@ -25,7 +25,7 @@ async function build(ids: readonly string[], change: (hot: HotMarket) => HotMark
       inMint: SOL_MINT,
       outMint: mint,
       mode: "exactIn",
-      amount: 4_000,
+      amount: 16_000,
       slippage: 0.01,
       priority: "fast",
       maxPriceImpact: undefined,
@@ -47,8 +47,36 @@ test("a route that fits only by pump_fun's older instruction is built with it, a
   const wide = ["pump_fun", "pump_swap", "raydium_clmm", "meteora_damm_v1"];
   expect(await build(["pump_fun"])).toMatchObject({ legs: 1, named: 27 });
   expect(await build(wide)).toEqual({ legs: 4, named: 18, fitLoss: undefined });
-  const narrower = { legs: 3, named: 27, fitLoss: expect.closeTo(0.00003, 4) };
+  const narrower = { legs: 3, named: 27, fitLoss: expect.closeTo(0.0208, 4) };
   expect(await build(wide, withoutLean)).toMatchObject(narrower);
   // Shadow execution has found that the deployed program does not know it.
   expect(await build(wide, (hot) => ({ ...hot, refusesLean: true }))).toMatchObject(narrower);
+});
+
+test("samples of both of pump's programs list the same buyback recipients, as the chain does", () => {
+  const named = ["pump_fun", "pump_swap"].map((id) => {
+    const { venue, hot } = markets.find((sample) => sample.venue.id === id)!;
+    const quote = venue.quote(hot.state, {
+      mode: "exactIn",
+      inMint: SOL_MINT,
+      outMint: mint,
+      amount: 1_000_000n,
+      clock,
+    });
+    const terms = {
+      wallet: WALLET,
+      source: held.address,
+      destination: held.address,
+      threshold: 1n,
+      exists: () => true,
+    };
+    return Array.from({ length: 8 }, (_, index) => {
+      const { instructions } = venue.swap(hot.state, quote, { ...terms, salt: index << 8 });
+      return instructions.at(-1)!.accounts.map(({ address }) => address.toString());
+    });
+  });
+  const [fun, swap] = named as [string[][], string[][]];
+  const recipients = fun.map((accounts) => accounts[8]!);
+  expect(new Set(recipients).size).toBe(8);
+  expect(swap.map((accounts) => accounts.at(-2))).toEqual(recipients);
 });

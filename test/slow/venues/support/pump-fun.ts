@@ -70,7 +70,10 @@ export function feeConfigData(schedules: FeeSchedules, bump: number): Uint8Array
   return data;
 }
 
-/** Addresses without known keys, which differ in their last byte. */
+/** The group of the eight addresses that buy back: "common for both programs", pump-public-docs `docs/BREAKING_FEE_RECIPIENT.md`. */
+export const BUYBACK_GROUP = 3;
+
+/** Addresses without known keys, which differ in their last bytes. */
 export function recipientAddress(group: number, index: number): Address {
   const bytes = new Uint8Array(32).fill(0x51);
   bytes[30] = group;
@@ -93,18 +96,18 @@ export function writePumpSettings(
   data[8] = 1;
   const put = (at: number, address: Address): void => data.set(address.bytes, at);
   const recipients: Address[] = [];
-  const list = (group: number, at: number, count: number): void => {
+  const list = (group: number, at: number, count: number, first = 0): void => {
     for (let index = 0; index < count; index++) {
-      const address = recipientAddress(group, recipients.length);
+      const address = recipientAddress(group, first + index);
       recipients.push(address);
       put(at + 32 * index, address);
     }
   };
   list(1, 41, 1);
-  list(1, 162, 7);
+  list(1, 162, 7, 1);
   list(2, 483, 1);
-  list(2, 516, 7);
-  list(3, 741, 8);
+  list(2, 516, 7, 1);
+  list(BUYBACK_GROUP, 741, 8);
   writeU64(data, 73, 1_073_000_000_000_000n);
   writeU64(data, 81, 30n * SOL);
   writeU64(data, 89, 793_100_000_000_000n);

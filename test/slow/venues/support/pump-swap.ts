@@ -13,7 +13,7 @@ import {
 } from "../../../../src/venues/pump-swap/layout.ts";
 import { PUMP_FEE_PROGRAM } from "../../../../src/venues/shared/pump-fees.ts";
 import type { Svm } from "../../../support/svm.ts";
-import { type FeeSchedules, feeConfigData, recipientAddress, SCHEDULES } from "./pump-fun.ts";
+import { BUYBACK_GROUP, type FeeSchedules, feeConfigData, recipientAddress, SCHEDULES } from "./pump-fun.ts";
 
 /** Writes the program's settings, its fee schedules, its volume account and its fee recipients. */
 export function writePumpSwapSettings(
@@ -45,7 +45,7 @@ export function writePumpSwapSettings(
   data[417] = 1;
   list(4, 418, 7);
   data[642] = 1;
-  list(3, 643, 8);
+  list(BUYBACK_GROUP, 643, 8);
   writeU64(data, 899, options.buybackBps ?? 2_000n);
   data[940] = options.creatorFeeConfigurable === true ? 1 : 0;
   writeU64(data, 941, 500n);

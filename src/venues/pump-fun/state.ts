@@ -6,6 +6,7 @@ import type { Mint } from "../../solana/token/mint.ts";
 import { TOKEN_ACCOUNT_SIZE } from "../../solana/token/token-account.ts";
 import type { PumpSide } from "../curves/pump.ts";
 import { extensionCount } from "../shared/mint-extensions.ts";
+import { feeTierUnits } from "../shared/pump-costs.ts";
 import { decodePumpFeeConfig, pumpFeesFor } from "../shared/pump-fees.ts";
 import { degraded } from "../shared/refusals.ts";
 import { requireAccount, requireMint } from "../shared/required.ts";
@@ -87,14 +88,15 @@ export function readState(market: PumpFunMarket, have: AccountView): PumpFunStat
   if (fees === undefined) {
     throw degraded("pump_fun", `no fee schedule for coins priced in ${quoteMint}`);
   }
+  const tierUnits = feeTierUnits(config);
   return {
     market,
     curve,
     mints: quoteToken === undefined ? [base] : [base, quoteToken],
     side: { tokens: curve.virtualTokens, quote: curve.virtualQuote, fees },
     feesAt,
-    computeUnits: unitsOf(market.nativeSol, base, quoteToken, extensions),
-    olderUnits: olderUnitsOf(base, extensions[0]),
+    computeUnits: unitsOf(market.nativeSol, base, quoteToken, extensions, tierUnits),
+    olderUnits: olderUnitsOf(base, extensions[0], tierUnits),
     quoteAccountSize: quoteToken?.accountSize ?? TOKEN_ACCOUNT_SIZE,
     quoteCreationUnits: quoteCreationUnitsOf(quoteToken, extensions[1]),
     accounts: accountsOf(market, base.program, quoteProgram, curve.creator, feeRecipients, global.buybackFeeRecipients),

@@ -27,14 +27,20 @@ export const VOLUME_CREATION_UNITS = 3_100;
 export const VAULT_CREATION_UNITS = 2_300;
 const QUOTE_CREATION_2022_UNITS = 2_900;
 
-/** Compute units of each instruction at most, without the searches for derived addresses and without creations. */
+/**
+ * Compute units of each instruction at most, without the searches for derived addresses and without creations.
+ *
+ * @param tierUnits what the fee configuration adds, see `feeTierUnits`
+ */
 export function unitsOf(
   nativeSol: boolean,
   base: Mint,
   quoteToken: Mint | undefined,
   extensions: readonly [number, number],
+  tierUnits: number,
 ): Readonly<Record<PumpInstruction, number>> {
   const extra =
+    tierUnits +
     baseExtra(base, extensions[0]) +
     (isToken2022(quoteToken) ? QUOTE_2022_UNITS + QUOTE_EXTENSION_UNITS * extensions[1] : 0);
   const { buy, buyWithBudget, sell } = nativeSol ? NATIVE_UNITS : TOKEN_QUOTED_UNITS;
@@ -42,8 +48,12 @@ export function unitsOf(
 }
 
 /** Compute units of each older instruction at most, in the same way. */
-export function olderUnitsOf(base: Mint, extensions: number): Readonly<Record<PumpInstruction, number>> {
-  const extra = baseExtra(base, extensions);
+export function olderUnitsOf(
+  base: Mint,
+  extensions: number,
+  tierUnits: number,
+): Readonly<Record<PumpInstruction, number>> {
+  const extra = tierUnits + baseExtra(base, extensions);
   const { buy, buyWithBudget, sell } = OLDER_UNITS;
   return { buy: buy + extra, buyWithBudget: buyWithBudget + extra, sell: sell + extra };
 }

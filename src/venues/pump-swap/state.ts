@@ -5,6 +5,7 @@ import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import type { PumpSide } from "../curves/pump.ts";
 import { extensionCount } from "../shared/mint-extensions.ts";
+import { feeTierUnits } from "../shared/pump-costs.ts";
 import { decodePumpFeeConfig, pumpFeesFor } from "../shared/pump-fees.ts";
 import { degraded } from "../shared/refusals.ts";
 import { requireAccount, requireMint } from "../shared/required.ts";
@@ -107,7 +108,7 @@ export function readState(market: PumpSwapMarket, have: AccountView): PumpSwapSt
     feesAt,
     payable: vault - pool.owedFees,
     accounts,
-    computeUnits: unitsOf(pool, mints, extensions, accounts.bumpSteps),
+    computeUnits: unitsOf(pool, mints, extensions, accounts.bumpSteps, feeTierUnits(config)),
     quoteAccountSize: mints[1].accountSize,
     quoteCreationUnits: quoteCreationUnitsOf(mints[1], extensions[1]),
   };

@@ -23,14 +23,20 @@ const UNITS_OF_QUOTE_EXTENSION = 1_300;
 export const VOLUME_CREATION_UNITS = { buy: 3_100, sell: 3_400 };
 const QUOTE_CREATION_2022_UNITS = 3_400;
 
-/** Compute units of each instruction at most, without account creations and address searches that depend on the wallet. */
+/**
+ * Compute units of each instruction at most, without account creations and address searches that depend on the wallet.
+ *
+ * @param tierUnits what the fee configuration adds, see `feeTierUnits`
+ */
 export function unitsOf(
   pool: PumpPool,
   mints: readonly [Mint, Mint],
   extensions: readonly [number, number],
   bumpSteps: number,
+  tierUnits: number,
 ): Readonly<Record<PumpSwapInstruction, number>> {
   const extra =
+    tierUnits +
     BUMP_STEP_UNITS * bumpSteps +
     (pool.coinCreator === SYSTEM_PROGRAM ? UNITS_WITHOUT_CREATOR : 0) +
     (mints[0].program === TOKEN_PROGRAM ? 0 : UNITS_OF_BASE_2022 + UNITS_OF_BASE_EXTENSION * extensions[0]) +

@@ -52,7 +52,9 @@ export interface CheckedAnswer {
   readonly samples: number;
   /** What differs between our quotes and the execution, with the numbers; empty if nothing does. */
   readonly differences: readonly string[];
-  /** What differs, or fails, of the first of the same trades in their lean form; undefined if nothing does. */
+  /** How many of them were executed in their lean form too: the first of each direction and mode that has one. */
+  readonly leanSamples: number;
+  /** What differs, or fails, of the first of those in that form; undefined if nothing does. */
   readonly leanDifference: string | undefined;
   /** Programs that ran. */
   readonly programs: readonly Uint8Array[];

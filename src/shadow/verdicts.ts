@@ -45,7 +45,7 @@ export class MarketRecord {
   /** Largest ratio of use to the table's bound on the programs that are deployed now. */
   #unitsRatio = 0;
   #builds: ReadonlyMap<Address, bigint> = new Map();
-  #refusesLean = false;
+  #refusesLean: boolean | undefined;
 
   constructor(venueId: string) {
     this.venueId = venueId;
@@ -55,8 +55,8 @@ export class MarketRecord {
     return this.#unitsRatio;
   }
 
-  /** True if the last check found that lean trades differ or fail. */
-  get refusesLean(): boolean {
+  /** True if lean trades differed or failed when they were last executed; undefined if they were not on these builds. */
+  get refusesLean(): boolean | undefined {
     return this.#refusesLean;
   }
 
@@ -89,7 +89,8 @@ export class MarketRecord {
     this.#builds = result.builds;
     this.#programSlot = [...result.builds.values()].reduce((newest, slot) => (slot > newest ? slot : newest), 0n);
     this.#shadowSlot = result.slot;
-    this.#refusesLean = result.leanDifference !== undefined;
+    if (result.leanSamples > 0) this.#refusesLean = result.leanDifference !== undefined;
+    else if (!isSameBuild) this.#refusesLean = undefined;
     this.finding =
       result.differences.length === 0
         ? { kind: "agrees" }
@@ -106,6 +107,8 @@ interface VenueRecord {
   /** Why the venue as a whole should not be traded on. */
   reason: string | undefined;
   unitsRatio: number;
+  /** True if the program is known to refuse lean trades on one of them. */
+  refusesLean: boolean;
 }
 
 const NO_COUNTS: FindingCounts = { unchecked: 0, agrees: 0, differs: 0, replaced: 0 };
@@ -126,6 +129,7 @@ export class Verdicts {
       counts: NO_COUNTS,
       reason: undefined,
       unitsRatio: 0,
+      refusesLean: false,
     };
     venue.records.add(record);
     this.#venues.set(record.venueId, venue);
@@ -141,18 +145,22 @@ export class Verdicts {
   settle(venueId: string): boolean {
     const venue = this.#venues.get(venueId);
     if (venue === undefined) return false;
-    const { reason } = venue;
+    const { reason, refusesLean } = venue;
     const counts = { ...NO_COUNTS };
     let unitsRatio = 0;
+    let isLeanRefused = false;
     for (const record of venue.records) {
       counts[record.finding.kind] += 1;
       unitsRatio = Math.max(unitsRatio, record.unitsRatio);
+      // What a build refused that was replaced says nothing of the next one.
+      isLeanRefused ||= record.refusesLean === true && record.finding.kind !== "replaced";
     }
+    venue.refusesLean = isLeanRefused;
     const hasMore = unitsRatio > 1 && unitsRatio !== venue.unitsRatio;
     venue.counts = counts;
     venue.unitsRatio = unitsRatio;
     venue.reason = reasonAgainst(counts);
-    return hasMore || (venue.reason === undefined) !== (reason === undefined);
+    return hasMore || venue.refusesLean !== refusesLean || (venue.reason === undefined) !== (reason === undefined);
   }
 
   standingOf(record: MarketRecord): MarketStanding {
@@ -160,7 +168,7 @@ export class Verdicts {
       backing: record.backing,
       withheld: this.#isGuarding ? this.reasonAgainst(record) : undefined,
       unitsScale: this.#isGuarding ? this.#unitsScaleOf(record) : 1,
-      refusesLean: this.#isGuarding && record.refusesLean,
+      refusesLean: this.#isGuarding && this.#refusesLean(record),
     };
   }
 
@@ -183,6 +191,11 @@ export class Verdicts {
   /** Venues that had live markets. */
   venueIds(): Iterable<string> {
     return this.#venues.keys();
+  }
+
+  /** The program of a market on which lean trades were not executed may refuse them as on others of its venue. */
+  #refusesLean({ venueId, refusesLean }: MarketRecord): boolean {
+    return refusesLean ?? this.#venues.get(venueId)?.refusesLean ?? false;
   }
 
   /** A market that was not measured may take as much as the others of its venue. */

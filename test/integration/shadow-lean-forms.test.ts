@@ -39,3 +39,29 @@ test("a market whose program has dropped the older instructions is offered, and 
     expect(verdicts.standingOf(record).refusesLean).toBe(false);
   }
 });
+
+test("where a program refuses one market's lean form, those that were not tried in it are traded without", () => {
+  const [kept, refused] = [check(pumpFun as Venue), check(dropped)].map((one) => ({
+    ...one,
+    slot: 1n,
+    builds: new Map(),
+  }));
+  const verdicts = new Verdicts(true);
+  const [known, unchecked, tried] = [1, 2, 3].map(() => new MarketRecord("pump_fun"));
+  const refusals = () => [known, unchecked, tried].map((record) => verdicts.standingOf(record!).refusesLean);
+  for (const record of [known, unchecked, tried]) verdicts.add(record!);
+  tried!.note(kept!);
+  expect(verdicts.settle("pump_fun")).toBe(false);
+  expect(refusals()).toEqual([false, false, false]);
+  known!.note(refused!);
+  // Whoever holds the venue's other markets is told.
+  expect(verdicts.settle("pump_fun")).toBe(true);
+  expect(refusals()).toEqual([true, true, false]);
+  // A check in which no trade has a lean form leaves what is known of it, until the program is another.
+  known!.note({ ...refused!, leanSamples: 0, leanDifference: undefined });
+  verdicts.settle("pump_fun");
+  expect(refusals()).toEqual([true, true, false]);
+  known!.note({ ...refused!, leanSamples: 0, leanDifference: undefined, builds: new Map([[coin.mint, 2n]]) });
+  verdicts.settle("pump_fun");
+  expect(refusals()).toEqual([false, false, false]);
+});

@@ -18,8 +18,11 @@ interface BlockhashWitnessesOptions {
   readonly trusted?: RpcEndpoint | undefined;
 }
 
-/** What a node says of a blockhash; behind: it has not come to the blockhash's slot; nothing: no usable answer. */
-type Word = "known" | "unknown" | "behind" | "nothing";
+/**
+ * What a node says of a blockhash; behind: it has not come to the blockhash's slot; far behind: by more slots than a healthy node is;
+ * nothing: no usable answer.
+ */
+type Word = "known" | "unknown" | "behind" | "far behind" | "nothing";
 
 const METHOD = "isBlockhashValid";
 /** A new blockhash is wanted several times a second: a node that takes longer is no witness of this one. Milliseconds. */
@@ -33,8 +36,8 @@ const WARN_EVERY_MS = 10_000;
 
 /**
  * Whether a second node knows a new blockhash: what is built on one that only its own node knows can never land. Every other node
- * that has come to its slot is asked until one knows it. With one node, and after a while without a word of any other, one node's
- * word counts; that of the trusted one always does.
+ * that has come to its slot is asked until one knows it. With one node, and after a while without a word of any other, or with one
+ * other that is far behind, one node's word counts; that of the trusted one always does.
  */
 export class BlockhashWitnesses {
   readonly #options: BlockhashWitnessesOptions;
@@ -83,7 +86,7 @@ export class BlockhashWitnesses {
     if (first !== undefined) await ask(first);
     const isDecided = isOneOf(words, "known") || (first === trusted && isOneOf(words, "unknown"));
     if (!isDecided) await Promise.all(rest.map(ask));
-    const hasSpoken = [...words.values()].some((word) => word !== "nothing");
+    const hasSpoken = isHeard([...words.values()]);
     const isAlone = now() - this.#heardAtMs > aloneAfterMs;
     if (hasSpoken) this.#heardAtMs = now();
     const strangers = [...words].flatMap(([endpoint, word]) => (word === "unknown" ? [endpoint] : []));
@@ -117,7 +120,7 @@ export class BlockhashWitnesses {
       const { slot: readAt, value } = asContext(answer, "a blockhash's validity");
       if (typeof value !== "boolean" || isOff(readAt)) return "nothing";
       // A node that knows it before its slot knows an older one.
-      if (readAt < slot) return "behind";
+      if (readAt < slot) return readAt + MAX_LAG_SLOTS < slot ? "far behind" : "behind";
       return value ? "known" : "unknown";
     } catch {
       return "nothing";
@@ -137,6 +140,12 @@ export class BlockhashWitnesses {
     this.#proven.set(text, slot);
     if (this.#proven.size > MAX_PROVEN) this.#proven.delete(this.#proven.keys().next().value!);
   }
+}
+
+/** True if the words count beside that of the node in question. One node far behind lags; of two it is the one ahead that is doubtful. */
+function isHeard(words: readonly Word[]): boolean {
+  const isNear = words.some((word) => word !== "nothing" && word !== "far behind");
+  return isNear || words.filter((word) => word === "far behind").length > 1;
 }
 
 function isOneOf(words: ReadonlyMap<RpcEndpoint, Word>, wanted: Word): boolean {

@@ -101,6 +101,8 @@ const BLOCKHASHES_PER_REFRESH = 2;
 const FRESH_AT_REST = 1 / 8;
 /** Part of the oldest age allowed after which one node's word counts if no other node says anything. */
 const ALONE_AFTER = 1 / 2;
+/** Time for which a newer blockhash that waits for its proof shows that the nodes do not stand still. Milliseconds. */
+const AWAITED_MS = 2_000;
 /** Consecutive refreshes contradicted by every endpoint after which what is remembered counts as wrong. */
 const MAX_CONTRADICTIONS = 8;
 const PROCESSED = { commitment: "processed" };
@@ -166,6 +168,8 @@ class FollowedChainHead implements LiveChainHead {
   #refreshedAtMs = 0;
   /** Slot minus block height: grows by one for each skipped slot. */
   #skippedSlots = 0n;
+  /** When a newer blockhash was last named that no second node knew yet. */
+  #awaitedAtMs = Number.NEGATIVE_INFINITY;
   /** True while nodes answer with a blockhash that the chain has left behind. */
   #isOvertaken = false;
   /** Refreshes that brought no newer blockhash. */
@@ -373,6 +377,8 @@ class FollowedChainHead implements LiveChainHead {
         return;
       }
       this.#standstills += 1;
+      this.#awaitedAtMs = this.#now();
+      this.#isOvertaken = false;
       // The next refresh says why none answers.
       read = asked < BLOCKHASHES_PER_REFRESH ? await this.#readLifetime(known).catch(() => undefined) : undefined;
     }
@@ -394,7 +400,8 @@ class FollowedChainHead implements LiveChainHead {
     // An endpoint that lags or stands still must not replace the blockhash, nor make it look new.
     if (lifetime.slot <= known) {
       this.#standstills += 1;
-      this.#isOvertaken = this.#newest.blocksSince(known) > MAX_BLOCKHASH_BLOCKS;
+      const isAwaited = this.#now() - this.#awaitedAtMs < AWAITED_MS;
+      this.#isOvertaken = !isAwaited && this.#newest.blocksSince(known) > MAX_BLOCKHASH_BLOCKS;
       return undefined;
     }
     return { lifetime, from, askedAtMs };

@@ -180,6 +180,36 @@ test("a node away or behind does not stop builds, nor does its silence make a fo
   expect((await build(MAX_AGE_MS / 2 / SLOT_MS - 2)).every(isTrue)).toBe(true);
 });
 
+test.each([
+  [9, 12],
+  [20, 3],
+  [30, 3],
+  [49, 3],
+])(
+  "a node that falls %i slots behind stops no build, and one far behind costs blockhashes none of their life",
+  async (lag, age) => {
+    for (const nth of [0, 1]) {
+      const nodes = [node("a"), node("b")];
+      const started = await start(nodes);
+      await build(20);
+      Object.assign(nodes[nth]!.methods, node("behind", { lag }).methods);
+      const used = await build(80);
+      expect(used.every(isTrue)).toBe(true);
+      expect(ageOf(used.at(-1)!)).toBeLessThanOrEqual(age);
+      started.close();
+    }
+  },
+);
+
+test("of three nodes the one that is far ahead of both others is not believed", async () => {
+  const liar = node("liar");
+  await start([liar, node("b"), node("c")]);
+  await build(5);
+  Object.assign(liar.methods, node("ahead", { chain: 2, lag: -15 }).methods);
+  const used = await build(60);
+  expect(used.filter((hash) => hash !== undefined && !isTrue(hash))).toEqual([]);
+});
+
 test("an old blockhash named as a new one is refused, whichever node names it", async () => {
   for (const nth of [0, 1]) {
     const nodes = [node("a"), node("b")];

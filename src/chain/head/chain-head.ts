@@ -9,18 +9,12 @@ import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { asInteger } from "../rpc/rpc-values.ts";
 import type { Subscriptions } from "../rpc/subscriptions.ts";
+import { BlockHeights } from "./block-heights.ts";
 import { BlockhashWitnesses } from "./blockhash-witnesses.ts";
 import { ChainTime } from "./chain-time.ts";
 import { FeatureGates } from "./feature-gates.ts";
 import { GenesisWatch } from "./genesis-watch.ts";
-import {
-  type ClockAnswer,
-  decodeClock,
-  decodeHeight,
-  decodeLifetime,
-  decodeSlotMs,
-  type SlotHeight,
-} from "./head-answers.ts";
+import { type ClockAnswer, decodeClock, decodeLifetime, decodeSlotMs } from "./head-answers.ts";
 import { MAX_LAG_SLOTS, NewestSlot } from "./newest-slot.ts";
 import { RentRates } from "./rent-rates.ts";
 import { repeat } from "./repeat.ts";
@@ -85,11 +79,6 @@ const START_POLL_MS = 20;
 const MAX_BLOCKHASH_BLOCKS = 10;
 /** Slots by which a node's processed state may be behind its newest slot: the one in the making, and the one being voted on. */
 const PROCESSED_LAG_SLOTS = 2n;
-/** Bounds of the number of blocks a new blockhash is valid for, as a chain may set it. 150 so far. @see agave MAX_PROCESSING_AGE */
-const LEAST_BLOCKHASH_BLOCKS = 16n;
-const MOST_BLOCKHASH_BLOCKS = 1_500n;
-/** Upper bound of the drift between slot and last valid height from one blockhash to the next: one for each skipped slot. */
-const MAX_SKIPPED_SLOTS = 40n;
 /** Features are activated at the beginning of an epoch, announced days before. */
 const FEATURE_REFRESH_MS = 60_000;
 /** Blockhashes asked for at the start until one is proven, and the pause after one that is not. Milliseconds. */
@@ -147,6 +136,7 @@ class FollowedChainHead implements LiveChainHead {
   readonly #rent: RentRates;
   readonly #features: FeatureGates;
   readonly #genesis: GenesisWatch;
+  readonly #heights: BlockHeights;
   readonly #witnesses: BlockhashWitnesses;
   readonly #time: ChainTime;
   readonly #unfollowed = new UnfollowedSlot();
@@ -156,18 +146,12 @@ class FollowedChainHead implements LiveChainHead {
   #lifetimeAtMs = 0;
   /** The blockhash being proven; undefined while none is. */
   #proving: Promise<void> | undefined;
-  /** Last valid height minus slot: equal on every endpoint, unless one is wrong. */
-  #lifetimeSpan = 0n;
   #clock: ChainClock | undefined;
   #clockAtMs = 0;
   /** When a node was last asked that showed nothing newer than the newest slot. */
   #shownAtMs = 0;
-  /** Blocks a new blockhash is valid for, read at the start; 0 before. */
-  #blockhashBlocks = 0n;
   #usedAtMs = 0;
   #refreshedAtMs = 0;
-  /** Slot minus block height: grows by one for each skipped slot. */
-  #skippedSlots = 0n;
   /** When a newer blockhash was last named that no second node knew yet. */
   #awaitedAtMs = Number.NEGATIVE_INFINITY;
   /** True while nodes answer with a blockhash that the chain has left behind. */
@@ -192,6 +176,7 @@ class FollowedChainHead implements LiveChainHead {
     this.#rent = new RentRates(options.trusted);
     this.#features = new FeatureGates(options);
     this.#genesis = new GenesisWatch(options);
+    this.#heights = new BlockHeights(options);
     this.#time = new ChainTime({ ...options, wallMs: this.#wallMs });
     const isOff = (slot: bigint) => this.#newest.isOff(slot);
     this.#witnesses = new BlockhashWitnesses({ ...options, isOff, aloneAfterMs: ALONE_AFTER * this.#maxAgeMs });
@@ -237,7 +222,7 @@ class FollowedChainHead implements LiveChainHead {
   }
 
   blockHeight(): bigint {
-    return this.#newest.slot - this.#skippedSlots;
+    return this.#heights.at(this.#newest.slot);
   }
 
   slotMs(): number {
@@ -312,16 +297,8 @@ class FollowedChainHead implements LiveChainHead {
   /** Finds the head from all endpoints together: the median of their answers. */
   async #locate(): Promise<void> {
     const asked = this.#time.ask();
-    const settled = await Promise.allSettled(
-      this.#pool.endpoints.map((endpoint) => fetchConsistentLifetime(this.#pool, endpoint, this.#blockhashBlocks)),
-    );
-    const times = await asked;
-    const found = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-    if (found.length === 0) throw settled.find((one) => one.status === "rejected")?.reason;
-    this.#newest.reset(median(found.map(({ lifetime }) => lifetime.slot)));
-    this.#time.take(times.filter(({ readAt }) => !this.#isBehind(readAt)));
-    this.#lifetimeSpan = median(found.map(({ lifetime }) => spanOf(lifetime)));
-    if (this.#blockhashBlocks === 0n) this.#blockhashBlocks = median(found.map(({ blocks }) => blocks));
+    this.#newest.reset(await this.#heights.locate());
+    this.#time.take((await asked).filter(({ readAt }) => !this.#isBehind(readAt)));
     this.#lifetime = undefined;
     this.#clock = undefined;
   }
@@ -409,7 +386,6 @@ class FollowedChainHead implements LiveChainHead {
 
   #adopt({ lifetime, askedAtMs }: LifetimeRead): void {
     this.#lifetime = lifetime;
-    this.#lifetimeSpan = spanOf(lifetime);
     this.#lifetimeAtMs = askedAtMs;
     this.#isOvertaken = false;
     this.#newest.noteReached(lifetime.slot);
@@ -417,7 +393,7 @@ class FollowedChainHead implements LiveChainHead {
 
   #isWrongLifetime(lifetime: Lifetime, known: bigint): boolean {
     const lags = lifetime.slot + MAX_LAG_SLOTS < known;
-    return lags || !this.#newest.isReachable(lifetime.slot) || !isSmall(spanOf(lifetime) - this.#lifetimeSpan);
+    return lags || !this.#newest.isReachable(lifetime.slot) || !this.#heights.fits(lifetime);
   }
 
   async #refreshClock(): Promise<void> {
@@ -479,15 +455,7 @@ class FollowedChainHead implements LiveChainHead {
   }
 
   async #refreshHeight(): Promise<void> {
-    const result = await this.#pool.read("getEpochInfo", [PROCESSED], {
-      isWrong: (answer) => {
-        const height = decodeHeight(answer);
-        return this.#newest.isOff(height.slot) || !isConsistent(height, this.#lifetimeSpan, this.#blockhashBlocks);
-      },
-    });
-    const { slot, height } = decodeHeight(result);
-    this.#newest.noteBegun(slot);
-    this.#skippedSlots = slot - height;
+    this.#newest.noteBegun(await this.#heights.refresh((slot) => this.#newest.isOff(slot)));
   }
 
   /** The node's own measure of the last minute's slots; 0 if it has none. */
@@ -522,40 +490,6 @@ class FollowedChainHead implements LiveChainHead {
       await new Promise((resolve) => setTimeout(resolve, START_POLL_MS));
     }
   }
-}
-
-/**
- * One endpoint's lifetime, checked against its own block height, and the blocks a new blockhash is valid for there.
- *
- * @param knownBlocks what that number is known to be; 0 if it is not
- * @throws TradewireError UPSTREAM_ERROR
- */
-async function fetchConsistentLifetime(pool: RpcPool, endpoint: RpcEndpoint, knownBlocks: bigint) {
-  const [blockhash, info] = await Promise.all([
-    pool.ask(endpoint, "getLatestBlockhash", [CONFIRMED]),
-    pool.ask(endpoint, "getEpochInfo", [CONFIRMED]),
-  ]);
-  const lifetime = decodeLifetime(blockhash);
-  const height = decodeHeight(info);
-  const blocks = spanOf(lifetime) + height.slot - height.height;
-  const isPlausible = blocks >= LEAST_BLOCKHASH_BLOCKS && blocks <= MOST_BLOCKHASH_BLOCKS;
-  if (!isPlausible || !isConsistent(height, spanOf(lifetime), knownBlocks === 0n ? blocks : knownBlocks))
-    throw new NodeError("malformed", `The Solana node ${endpoint.name} contradicts itself about its block height.`);
-  return { lifetime, blocks };
-}
-
-function spanOf({ lastValidBlockHeight, slot }: Lifetime): bigint {
-  return lastValidBlockHeight - slot;
-}
-
-/** True if a block height agrees with the distance of last valid heights from their slots. */
-function isConsistent({ slot, height }: SlotHeight, lifetimeSpan: bigint, blockhashBlocks: bigint): boolean {
-  const skippedSlots = blockhashBlocks - lifetimeSpan;
-  return height <= slot && isSmall(slot - height - skippedSlots);
-}
-
-function isSmall(drift: bigint): boolean {
-  return drift <= MAX_SKIPPED_SLOTS && drift >= -MAX_SKIPPED_SLOTS;
 }
 
 /** The median; of an even number of values the lower one. */

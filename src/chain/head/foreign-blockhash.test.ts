@@ -210,6 +210,33 @@ test("of three nodes the one that is far ahead of both others is not believed", 
   expect(used.filter((hash) => hash !== undefined && !isTrue(hash))).toEqual([]);
 });
 
+test.each([-15, 15])(
+  "a node that moves last valid heights by %i blocks at a time does not lead them away",
+  async (step) => {
+    for (const others of [[node("b")], [node("b"), node("c")]]) {
+      const liar = node("liar");
+      const started = await start([liar, ...others]);
+      await build(5);
+      let moved = 0;
+      const latest = liar.methods.getLatestBlockhash as () => {
+        context: object;
+        value: { lastValidBlockHeight: number };
+      };
+      liar.methods.getLatestBlockhash = () => {
+        const { context, value } = latest();
+        moved += step;
+        return { context, value: { ...value, lastValidBlockHeight: value.lastValidBlockHeight + moved } };
+      };
+      for (let i = 0; i < 100; i++) {
+        await build(1);
+        const { slot: at, lastValidBlockHeight } = started.lifetime();
+        expect(Math.abs(Number(lastValidBlockHeight - at - 50n))).toBeLessThanOrEqual(48);
+      }
+      started.close();
+    }
+  },
+);
+
 test("an old blockhash named as a new one is refused, whichever node names it", async () => {
   for (const nth of [0, 1]) {
     const nodes = [node("a"), node("b")];

@@ -1,0 +1,110 @@
+import bs58 from "bs58";
+import { beforeEach, expect, test } from "vitest";
+import { type FakeEndpoint, fakeEndpoint } from "../../../test/support/fake-chain.ts";
+import { createRpcPool } from "../rpc/rpc-pool.ts";
+import { BlockHeights } from "./block-heights.ts";
+
+/** Slots between two counts. */
+const PERIOD = 25;
+const BLOCKS = 150;
+let slot: number;
+let skipped: number;
+let doubted: string[];
+
+beforeEach(() => {
+  slot = 10_000;
+  skipped = 100;
+  doubted = [];
+});
+
+interface NodeOptions {
+  /** By how many slots it counts too many as skipped. */
+  wrong?: () => number;
+  lag?: number;
+}
+
+function node(name: string, { wrong = () => 0, lag = 0 }: NodeOptions = {}): FakeEndpoint {
+  const height = () => slot - lag - skipped - wrong();
+  const node = fakeEndpoint(
+    {
+      getLatestBlockhash: () => ({
+        context: { slot: slot - lag },
+        value: { blockhash: bs58.encode(new Uint8Array(32)), lastValidBlockHeight: height() + BLOCKS },
+      }),
+      getEpochInfo: () => ({ absoluteSlot: slot - lag, blockHeight: height() }),
+    },
+    name,
+  );
+  return { ...node, doubt: () => void doubted.push(name) };
+}
+
+async function heightsOf(endpoints: readonly FakeEndpoint[], trusted?: FakeEndpoint): Promise<BlockHeights> {
+  const heights = new BlockHeights({ pool: createRpcPool({ endpoints, now: () => 0, warn: () => {} }), trusted });
+  await heights.locate();
+  return heights;
+}
+
+async function pass(heights: BlockHeights, periods: number, skippedInEach = 1): Promise<void> {
+  for (let i = 0; i < periods; i++) {
+    slot += PERIOD;
+    skipped += skippedInEach;
+    await heights.refresh((at) => at + 50n < BigInt(slot)).catch(() => {});
+  }
+}
+
+/** True if a new blockhash with that last valid height, off by so many blocks, is believed. */
+const isBelieved = (heights: BlockHeights, off: number) =>
+  heights.fits({
+    blockhash: new Uint8Array(32),
+    slot: BigInt(slot),
+    lastValidBlockHeight: BigInt(slot - skipped + BLOCKS + off),
+  });
+
+test.each([
+  ["two", () => [node("b")]],
+  ["three", () => [node("b"), node("c")]],
+])("of %s nodes one that counts more and more slots as skipped moves no height", async (_, others) => {
+  let wrong = 0;
+  const heights = await heightsOf([node("liar", { wrong: () => wrong }), ...others()]);
+  for (let i = 0; i < 200; i++) {
+    wrong += 20;
+    await pass(heights, 1);
+  }
+  expect(heights.at(BigInt(slot))).toBe(BigInt(slot - skipped));
+  expect([isBelieved(heights, 0), isBelieved(heights, -20), isBelieved(heights, 20)]).toEqual([true, false, false]);
+  expect(new Set(doubted)).toEqual(new Set(["liar"]));
+});
+
+test("of three nodes, or two of which one is trusted, one that counts none as skipped moves no height either", async () => {
+  const from = skipped;
+  const liar = () => node("liar", { wrong: () => from - skipped });
+  const trusted = node("trusted");
+  for (const heights of [
+    await heightsOf([liar(), node("b"), node("c")]),
+    await heightsOf([liar(), trusted], trusted),
+  ]) {
+    await pass(heights, 200);
+    expect(heights.at(BigInt(slot))).toBe(BigInt(slot - skipped));
+  }
+});
+
+test.each([
+  ["no skipped slots", 0],
+  ["every second slot skipped", 13],
+  ["nothing but skipped slots", PERIOD],
+])("honest nodes in step, one behind, or all away for a while keep their say with %s", async (_, skippedInEach) => {
+  const nodes = [node("a"), node("b"), node("behind", { lag: 9 })];
+  const heights = await heightsOf(nodes);
+  await pass(heights, 20, skippedInEach);
+  expect(isBelieved(heights, 0)).toBe(true);
+  const answers = nodes.map(({ methods }) => ({ ...methods }));
+  for (const { methods } of nodes) delete methods.getEpochInfo;
+  slot += 1_000;
+  skipped += 100;
+  expect(isBelieved(heights, 0)).toBe(true);
+  nodes.forEach(({ methods }, i) => void Object.assign(methods, answers[i]));
+  await pass(heights, 1, skippedInEach);
+  expect(Number(heights.at(BigInt(slot))) - (slot - skipped)).toBeLessThanOrEqual(9);
+  // The one behind names the newest count with an older slot.
+  expect(doubted.filter((name) => name !== "behind")).toEqual([]);
+});

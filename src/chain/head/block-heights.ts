@@ -1,0 +1,151 @@
+import type { Lifetime } from "../port.ts";
+import { NodeError } from "../rpc/node-error.ts";
+import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
+import type { RpcPool } from "../rpc/rpc-pool.ts";
+import { decodeHeight, decodeLifetime, type SlotHeight } from "./head-answers.ts";
+
+interface BlockHeightsOptions {
+  readonly pool: Pick<RpcPool, "endpoints" | "ask">;
+  /** The node whose word decides a contradiction; undefined if the operator named none. */
+  readonly trusted?: RpcEndpoint | undefined;
+}
+
+/** Slots without a block up to a slot. */
+interface Skipped {
+  readonly slot: bigint;
+  readonly count: bigint;
+}
+
+/** What one node says. */
+interface Word<T> {
+  readonly endpoint: RpcEndpoint;
+  readonly value: T;
+}
+
+/** Bounds of the number of blocks a new blockhash is valid for, as a chain may set it. 150 so far. @see agave MAX_PROCESSING_AGE */
+const LEAST_BLOCKHASH_BLOCKS = 16n;
+const MOST_BLOCKHASH_BLOCKS = 1_500n;
+/** Slots that may have been skipped since the count was read, if they are no more than have passed; of many, this part. */
+const MAX_SKIPPED = 40n;
+const SKIPPED_PART = 8n;
+/** By how much counts of nodes on different forks may differ. */
+const FORK_SLOTS = 8n;
+const CONFIRMED = { commitment: "confirmed" };
+const PROCESSED = { commitment: "processed" };
+
+/**
+ * Block heights by slot, and with them last valid heights of blockhashes, by the word of most nodes: one that is too low has a trade
+ * count as expired that may still land. What a blockhash says moves nothing, so that no node leads heights away step by step. The
+ * trusted node decides; of two that differ the one that has skipped fewer slots counts, whose trades expire later.
+ */
+export class BlockHeights {
+  readonly #pool: Pick<RpcPool, "endpoints" | "ask">;
+  readonly #trusted: RpcEndpoint | undefined;
+  #skipped: Skipped = { slot: 0n, count: 0n };
+  /** Blocks a new blockhash is valid for, read at the start; 0 before. */
+  #blockhashBlocks = 0n;
+
+  constructor({ pool, trusted }: BlockHeightsOptions) {
+    this.#pool = pool;
+    this.#trusted = trusted;
+  }
+
+  /** The height of the slot's block, or of the block in the making. */
+  at(slot: bigint): bigint {
+    return slot - this.#skipped.count;
+  }
+
+  /** True if the blockhash's last valid height is one that the chain can have come to. */
+  fits({ lastValidBlockHeight, slot }: Lifetime): boolean {
+    return this.#canBe({ slot, count: slot + this.#blockhashBlocks - lastValidBlockHeight });
+  }
+
+  /**
+   * Finds the heights from all nodes together, whatever was known. @returns the slot of their blockhashes, the median
+   *
+   * @throws TradewireError UPSTREAM_ERROR if no node answers consistently
+   */
+  async locate(): Promise<bigint> {
+    const words = await this.#askEach((endpoint) => this.#fetchConsistent(endpoint));
+    if (this.#blockhashBlocks === 0n) this.#blockhashBlocks = this.#most(words, ({ blocks }) => blocks).blocks;
+    this.#skipped = this.#most(words, ({ skipped }) => skipped.count).skipped;
+    return middle(words, ({ value }) => value.blockhashSlot).value.blockhashSlot;
+  }
+
+  /**
+   * Counts skipped slots anew. A node that contradicts what counts then is doubted.
+   *
+   * @param isOff true of a slot so far from the head that its node says nothing
+   * @returns the slot of the count
+   * @throws TradewireError UPSTREAM_ERROR if no node answers, or those that do contradict the chain
+   */
+  async refresh(isOff: (slot: bigint) => boolean): Promise<bigint> {
+    const said = await this.#askEach(async (endpoint) => {
+      const answer = decodeHeight(await this.#pool.ask(endpoint, "getEpochInfo", [PROCESSED]));
+      return { slot: answer.slot, count: skippedOf(answer) };
+    });
+    const words = said.filter(({ value }) => !isOff(value.slot) && value.count >= 0n);
+    const decides = (word: Word<Skipped>) =>
+      words.length > 2 || word.endpoint === this.#trusted || this.#canBe(word.value);
+    const counted = words.filter(decides);
+    if (counted.length > 0) this.#skipped = this.#most(counted, ({ count }) => count);
+    for (const { endpoint, value } of said)
+      if (!counted.some((word) => word.endpoint === endpoint) || !this.#canBe(value)) endpoint.doubt();
+    if (counted.length === 0)
+      throw new NodeError("malformed", "The Solana nodes answered getEpochInfo with what contradicts the chain.");
+    return this.#skipped.slot;
+  }
+
+  /** Skipped slots only become more, by one for each slot at most. */
+  #canBe({ slot, count }: Skipped): boolean {
+    const passed = slot - this.#skipped.slot;
+    const more = count - this.#skipped.count;
+    const most = passed / SKIPPED_PART > MAX_SKIPPED ? passed / SKIPPED_PART : MAX_SKIPPED;
+    const upper = passed < 0n ? 0n : passed < most ? passed : most;
+    const lower = passed < 0n ? (passed > -MAX_SKIPPED ? passed : -MAX_SKIPPED) : 0n;
+    return more <= upper + FORK_SLOTS && more >= lower - FORK_SLOTS;
+  }
+
+  /** The trusted node's, else the median. */
+  #most<T>(words: readonly Word<T>[], by: (value: T) => bigint): T {
+    const trusted = words.find(({ endpoint }) => endpoint === this.#trusted);
+    return (trusted ?? middle(words, ({ value }) => by(value))).value;
+  }
+
+  /** What each node that answers says. @throws the error of one if none does */
+  async #askEach<T>(ask: (endpoint: RpcEndpoint) => Promise<T>): Promise<readonly Word<T>[]> {
+    const { endpoints } = this.#pool;
+    const settled = await Promise.allSettled(endpoints.map(ask));
+    const words = settled.flatMap((one, i) =>
+      one.status === "fulfilled" ? [{ endpoint: endpoints[i]!, value: one.value }] : [],
+    );
+    if (words.length === 0) throw settled.find((one) => one.status === "rejected")?.reason;
+    return words;
+  }
+
+  /** One node's newest blockhash, checked against its own block height. @throws TradewireError UPSTREAM_ERROR */
+  async #fetchConsistent(endpoint: RpcEndpoint) {
+    const [blockhash, info] = await Promise.all([
+      this.#pool.ask(endpoint, "getLatestBlockhash", [CONFIRMED]),
+      this.#pool.ask(endpoint, "getEpochInfo", [CONFIRMED]),
+    ]);
+    const { slot, lastValidBlockHeight } = decodeLifetime(blockhash);
+    const height = decodeHeight(info);
+    const skipped = { slot: height.slot, count: skippedOf(height) };
+    const blocks = lastValidBlockHeight - slot + skipped.count;
+    const isPlausible = blocks >= LEAST_BLOCKHASH_BLOCKS && blocks <= MOST_BLOCKHASH_BLOCKS && skipped.count >= 0n;
+    const differs = this.#blockhashBlocks === 0n ? 0n : blocks - this.#blockhashBlocks;
+    if (!isPlausible || differs > MAX_SKIPPED || differs < -MAX_SKIPPED)
+      throw new NodeError("malformed", `The Solana node ${endpoint.name} contradicts itself about its block height.`);
+    return { skipped, blocks, blockhashSlot: slot };
+  }
+}
+
+function skippedOf({ slot, height }: SlotHeight): bigint {
+  return slot - height;
+}
+
+/** The median; of an even number the lower one. */
+function middle<T>(values: readonly T[], by: (value: T) => bigint): T {
+  return values.toSorted((a, b) => (by(a) < by(b) ? -1 : by(a) > by(b) ? 1 : 0))[(values.length - 1) >> 1]!;
+}

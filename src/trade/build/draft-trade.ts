@@ -3,12 +3,12 @@ import type { Markets } from "../../market/port.ts";
 import type { ChainClock } from "../../solana/account.ts";
 import { MAX_TRANSACTION_SIZE } from "../../solana/message.ts";
 import type { Intent } from "../intent.ts";
-import type { LongSearches, Steps } from "../quote/long-searches.ts";
+import { type LongSearches, pausing, type Steps } from "../quote/long-searches.ts";
 import { type Misfit, noneFits } from "../quote/no-route.ts";
 import { orderRoutes, pathCount, type Route } from "../quote/route.ts";
-import { routesOf } from "../quote/snapshot.ts";
+import { type FoundRoutes, routesOf } from "../quote/snapshot.ts";
 import { nearlyFits, rememberedDivision } from "../quote/split/fitting-division.ts";
-import type { Splits } from "../quote/split/split-routes.ts";
+import type { Splits } from "../quote/split/splits.ts";
 import { capacityOf, VERSION_1_CAPACITY } from "../quote/transaction-capacity.ts";
 import type { LoadedTrade } from "./load-trade.ts";
 import {
@@ -48,8 +48,8 @@ export interface TradeDraft {
 }
 
 /**
- * Drafts a trade: routes, best first, until the message of one fits into a transaction. Yields only while it searches for a division
- * that fits.
+ * Drafts a trade: routes, best first, until the message of one fits into a transaction. Yields only while it searches for a division,
+ * or for one that fits.
  *
  * @param nonce a number that differs between builds, below 2^14
  * @param searches false if nothing may be searched that is long for one turn
@@ -65,12 +65,13 @@ export function* draftTrade(
   const { request, intent, accounts, snapshot } = loaded;
   const capacity = capacityOf(ports, request);
   const clock = ports.head.clock();
-  const price = (least?: number) =>
+  const price = (least?: number): Steps<FoundRoutes> =>
     routesOf(ports.markets, intent, snapshot, clock, {
       capacity,
+      searches,
       ...(least === undefined ? {} : { least }),
     });
-  const { routes, splits } = price(BEST_ALONE);
+  const { routes, splits } = yield* price(BEST_ALONE);
   const choice = ports.senders.choose(request.priority, nonce);
   const { blockhash } = lifetime;
   const terms = { request, intent, accounts, snapshot, blockhash, nonce, seed: ports.nextSeed(), choice };
@@ -84,7 +85,7 @@ export function* draftTrade(
     if (left.length === 0 && !hasOthers) {
       // Routes over further markets may fit; they are priced only now.
       hasOthers = true;
-      left = price().routes.filter((route) => pathCount(route) === 1);
+      left = (yield* price()).routes.filter((route) => pathCount(route) === 1);
     }
     const [route, ...others] = left;
     if (route === undefined) throw noneFits(misfits, ports.settings, request);
@@ -93,8 +94,8 @@ export function* draftTrade(
     if (composed.fits) {
       // While it is unknown whether accounts exist, costs are too: the trade is drafted again once they have been read.
       const isSettled = composed.assembly.unknown.length > 0 || !mayCostMore(route);
-      const cheaper = () => cheaperThan(composed, others, splits, intent, clock);
-      const best = isSettled ? composed : leastCostly(ports, terms, composed, cheaper(), clock);
+      const cheaper = isSettled ? others : yield* cheaperThan(composed, others, splits, intent, clock, searches);
+      const best = isSettled ? composed : leastCostly(ports, terms, composed, cheaper, clock);
       return { loaded, composed: best, lifetime, senders: choice.senders, fitLoss: fitLoss.of(composed.route) };
     }
     misfits.push(misfitOf(composed));
@@ -116,7 +117,7 @@ export function* draftTrade(
     }
     // Fewer paths may fit; they are searched only now, the next fewer first.
     paths = Math.min(paths, pathCount(route)) - 1;
-    const fewer = splits?.narrower(paths);
+    const fewer = splits === undefined ? undefined : yield* pausing(splits.narrower(paths), searches);
     if (fewer !== undefined) left = orderRoutes(intent, [fewer, ...others], clock);
   }
 }
@@ -143,14 +144,16 @@ function* lighterThan(
 }
 
 /** Routes that may cost less, the most valuable first: the others, and one over fewer paths if this one opens accounts of hubs. */
-function cheaperThan(
+function* cheaperThan(
   { route, assembly }: ComposedMessage,
   others: readonly Route[],
   splits: Splits | undefined,
   intent: Intent,
   clock: ChainClock,
-): readonly Route[] {
+  searches: boolean,
+): Steps<readonly Route[]> {
   const opens = route.remainders.length > 0 && assembly.creates.length > 0;
-  const fewer = opens ? splits?.narrower(pathCount(route) - 1) : undefined;
+  const search = opens ? splits?.narrower(pathCount(route) - 1) : undefined;
+  const fewer = search === undefined ? undefined : yield* pausing(search, searches);
   return fewer === undefined ? others : orderRoutes(intent, [fewer, ...others], clock);
 }

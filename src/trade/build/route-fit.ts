@@ -10,7 +10,7 @@ import type { RouteFit } from "../quote/quote-trade.ts";
 import type { Route } from "../quote/route.ts";
 import { lossOf } from "../quote/route.ts";
 import type { Snapshot } from "../quote/snapshot.ts";
-import type { Splits } from "../quote/split/split-routes.ts";
+import type { Splits } from "../quote/split/splits.ts";
 import { composeMessage, type MessagePorts, type MessageTerms, misfitOf } from "./message-forms.ts";
 import { walletAccounts, wrappedSolAccount } from "./wallet-accounts.ts";
 

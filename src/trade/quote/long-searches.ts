@@ -160,6 +160,13 @@ function withoutSearch<T>(steps: Steps<T>): T {
   return value;
 }
 
+/** The search with its pauses; if none is allowed it ends at the first one, and finds nothing. */
+export function* pausing<T>(steps: Steps<T>, isAllowed: boolean): Steps<T | undefined> {
+  if (isAllowed) return yield* steps;
+  const { done, value } = steps.next();
+  return done === true ? value : undefined;
+}
+
 /** All steps of a search at once. */
 export function allAtOnce<T>(steps: Steps<T>): T {
   for (;;) {

@@ -4,14 +4,14 @@ import type { ChainClock } from "../../solana/account.ts";
 import { canonicalMint, type Intent, resolveIntent } from "../intent.ts";
 import { checkPriceImpact } from "../limits.ts";
 import type { QuotedTrade, Trades } from "../trade.ts";
-import type { LongSearches, Steps } from "./long-searches.ts";
+import { type LongSearches, pausing, type Steps } from "./long-searches.ts";
 import type { PriceMovements } from "./movement/price-movements.ts";
 import { type Misfit, noneFits } from "./no-route.ts";
 import { estimatesOf, fitLossOf, legsOf, orderRoutes, pathCount, type Route } from "./route.ts";
 import { proofOf } from "./route-proof.ts";
 import { awaitSnapshot, routesOf, type Snapshot, takeSnapshot } from "./snapshot.ts";
 import { nearlyFits, rememberedDivision } from "./split/fitting-division.ts";
-import type { Splits } from "./split/split-routes.ts";
+import type { Splits } from "./split/splits.ts";
 import { type CapacityPorts, capacityOf } from "./transaction-capacity.ts";
 import { withheldVenues } from "./withheld-venues.ts";
 import { inTurn, type WorstCasePorts, worstCaseOf } from "./worst-case/worst-case.ts";
@@ -105,7 +105,7 @@ interface PricedTrade {
   readonly clock: ChainClock;
 }
 
-/** The answer without its worst case. Yields only while it searches for a division that fits. */
+/** The answer without its worst case. Yields only while it searches for a division, or for one that fits. */
 function* priceTrade(
   ports: QuotePorts,
   request: QuoteRequest,
@@ -114,10 +114,10 @@ function* priceTrade(
   searches: boolean,
 ): Steps<PricedTrade> {
   const clock = ports.head.clock();
-  const { routes: widest, faults, splits } = routesOf(ports.markets, intent, snapshot, clock);
+  const { routes: widest, faults, splits } = yield* routesOf(ports.markets, intent, snapshot, clock, { searches });
   const fitting = splits === undefined || !searches ? [] : yield* lighter(ports, request, intent, snapshot, splits);
-  const routes =
-    splits === undefined ? widest : orderRoutes(intent, [...fitting, ...allNarrower(widest, splits), ...widest], clock);
+  const narrower = splits === undefined ? [] : yield* allNarrower(widest, splits, searches);
+  const routes = splits === undefined ? widest : orderRoutes(intent, [...fitting, ...narrower, ...widest], clock);
   const { offered, unfit, lost } = offersOf(ports, request, intent, snapshot, routes);
   const [best, ...alternatives] = offered;
   checkPriceImpact(request, best!.route.priceImpact);
@@ -178,11 +178,11 @@ function* lighter(
 }
 
 /** The best divisions over fewer paths than the widest route has. */
-function allNarrower(routes: readonly Route[], { narrower }: Splits): readonly Route[] {
+function* allNarrower(routes: readonly Route[], { narrower }: Splits, searches: boolean): Steps<readonly Route[]> {
   const found: Route[] = [];
   let paths = Math.max(...routes.map(pathCount));
   while (paths > 2) {
-    const route = narrower(paths - 1);
+    const route = yield* pausing(narrower(paths - 1), searches);
     if (route === undefined) break;
     found.push(route);
     paths = Math.min(paths - 1, pathCount(route));

@@ -8,6 +8,7 @@ import { HUB_MINTS } from "../../solana/hub-mints.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import type { Intent } from "../intent.ts";
+import { allAtOnce } from "./long-searches.ts";
 import { routesOf, takeSnapshot } from "./snapshot.ts";
 
 const EMPTY: PairMarkets = { markets: [], faults: [], searched: [] };
@@ -48,7 +49,7 @@ test("a trade passes through the hubs that the operator names, and through no ot
     slippagePpb: 0n,
     emptied: undefined,
   };
-  const { routes } = routesOf({ searchSoon: () => undefined }, intent, snapshot, world.clock);
+  const { routes } = allAtOnce(routesOf({ searchSoon: () => undefined }, intent, snapshot, world.clock));
   expect(routes[0]!.steps.length).toBeGreaterThan(1);
   for (const { quote } of routes.flatMap(({ steps }) => steps))
     expect([from, to, hub]).toEqual(expect.arrayContaining([quote.inMint, quote.outMint]));

@@ -4,12 +4,14 @@ import type { ChainClock } from "../../solana/account.ts";
 import { HUB_MINTS } from "../../solana/hub-mints.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import type { Intent } from "../intent.ts";
+import { allAtOnce, pausing, type Steps } from "./long-searches.ts";
 import { noRoute } from "./no-route.ts";
 import { type HubMarkets, orderRoutes, priceRoutes, type Routes } from "./route.ts";
 import { onlyAllowed, UNBOUNDED } from "./route-bounds.ts";
 import { onlyChecked } from "./route-proof.ts";
 import type { MintCrossing } from "./split/network.ts";
-import { type Splits, splitRoutes } from "./split/split-routes.ts";
+import { splitRoutes } from "./split/split-routes.ts";
+import type { Splits } from "./split/splits.ts";
 import { threeLegRoutes } from "./three-legs.ts";
 
 /** A hub with its mint: a trade through it may need a token account of that mint. */
@@ -55,21 +57,33 @@ export function takeSnapshot(
   return { direct, hubs, between: hubs.length < 2 ? [] : crossingsBetween(markets, hubs) };
 }
 
+interface RouteOptions {
+  readonly capacity?: string | undefined;
+  readonly least?: number;
+  readonly searches?: boolean;
+}
+
+/** The routes of a trade, and how to find further ones if it can be divided. */
+export type FoundRoutes = Routes & { readonly splits?: Splits | undefined };
+
 /**
  * The routes of the trade on the snapshot, best first. If there is none the pair is searched again: a market that closes
  * is often replaced by another.
  *
+ * Pauses while it searches for a division, if that is long; others go on meanwhile.
+ *
  * @param capacity see `SplitTerms`
  * @param least see `rankMarkets`
+ * @param searches false if it must not pause: then a trade that has another route is not divided if that takes a long search
  * @throws TradewireError as `chooseRoutes`
  */
-export function routesOf(
+export function* routesOf(
   markets: Pick<Markets, "searchSoon">,
   intent: Intent,
   snapshot: Snapshot,
   clock: ChainClock,
-  { capacity, least }: { readonly capacity?: string | undefined; readonly least?: number } = {},
-): Routes & { readonly splits?: Splits | undefined } {
+  { capacity, least, searches = true }: RouteOptions = {},
+): Steps<FoundRoutes> {
   const eligible = eligibleOf(intent, snapshot);
   const { direct, hubs, between = [] } = eligible;
   if (hasOneWay(eligible)) {
@@ -80,11 +94,12 @@ export function routesOf(
   const { routes, refusals, faults } = priceRoutes(intent, direct, hubs, clock, least);
   const longer = between.length === 0 ? [] : threeLegRoutes(intent, hubs, between, clock);
   const singles = orderRoutes(intent, [...routes, ...longer], clock);
-  const splits = splitRoutes(intent, crossingsOf(intent, eligible), singles[0], {
+  const search = splitRoutes(intent, crossingsOf(intent, eligible), singles[0], {
     ...boundsOf(intent),
     clock,
     capacity,
   });
+  const splits = singles.length > 0 || searches ? yield* pausing(search, searches) : allAtOnce(search);
   const found = [splits?.best, splits?.chain].filter((route) => route !== undefined);
   if (found.length === 0) {
     // What divisions lose that fit nobody, single routes lose too.

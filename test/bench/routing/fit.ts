@@ -36,7 +36,9 @@ let ports: RouteFitPorts | undefined;
  */
 export function fitOf(world: RoutingWorld, asked: RoutedAsk, best: ReturnType<typeof routesFor>): Record<Form, Fit> {
   ports ??= memoryPorts({ mint: world.mints[0]!, clock: world.clock, wallet: WALLET, markets: [] });
-  const narrower = [3, 2].map((paths) => best.splits?.narrower(paths)).filter((route) => route !== undefined);
+  const narrower = [3, 2]
+    .map((paths) => best.splits && allAtOnce(best.splits.narrower(paths)))
+    .filter((route) => route !== undefined);
   const routes = [
     ...best.routes.slice(0, MOST_TRIED),
     ...narrower,

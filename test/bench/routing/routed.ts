@@ -2,8 +2,9 @@ import { TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
 import type { Mint } from "../../../src/solana/token/mint.ts";
 import { TOKEN_ACCOUNT_SIZE } from "../../../src/solana/token/token-account.ts";
 import type { Intent } from "../../../src/trade/intent.ts";
+import { allAtOnce } from "../../../src/trade/quote/long-searches.ts";
 import { UNBOUNDED } from "../../../src/trade/quote/route-bounds.ts";
-import { routesOf, type Snapshot } from "../../../src/trade/quote/snapshot.ts";
+import { type FoundRoutes, routesOf, type Snapshot } from "../../../src/trade/quote/snapshot.ts";
 import type { RoutingWorld } from "./worlds.ts";
 
 /** An ask as the router gets it. */
@@ -51,9 +52,9 @@ export function askOf(
 }
 
 /** The router's routes, best first; none if it refuses. */
-export function routesFor({ intent, snapshot }: RoutedAsk, { clock }: RoutingWorld): ReturnType<typeof routesOf> {
+export function routesFor({ intent, snapshot }: RoutedAsk, { clock }: RoutingWorld): FoundRoutes {
   try {
-    return routesOf({ searchSoon: () => undefined }, intent, snapshot, clock);
+    return allAtOnce(routesOf({ searchSoon: () => undefined }, intent, snapshot, clock));
   } catch {
     return { routes: [], faults: [] };
   }

@@ -5,6 +5,7 @@ import { createRandom } from "../../../primitives/random.ts";
 import { SOL_MINT, TOKEN_PROGRAM } from "../../../solana/programs.ts";
 import type { Quote, Venue } from "../../../venues/venue.ts";
 import type { Intent } from "../../intent.ts";
+import { allAtOnce } from "../long-searches.ts";
 import type { Route } from "../route.ts";
 import { routesOf } from "../snapshot.ts";
 import { heldMarkets } from "./changed-markets.ts";
@@ -52,7 +53,8 @@ function best(direct: PairMarkets, amount: bigint, maxPaths = 4): Route {
     emptied: undefined,
     bounds: { maxPaths, maxLegs: 3, allows: undefined, key: "" },
   } as unknown as Intent;
-  return routesOf({ searchSoon: () => undefined }, intent, { direct, hubs: [], between: [] }, clock).routes[0]!;
+  return allAtOnce(routesOf({ searchSoon: () => undefined }, intent, { direct, hubs: [], between: [] }, clock))
+    .routes[0]!;
 }
 
 const pairOf = (hot: readonly HotMarket[], line?: object): PairMarkets => ({

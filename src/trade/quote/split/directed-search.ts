@@ -1,3 +1,4 @@
+import { allAtOnce, type Steps } from "../long-searches.ts";
 import { singleOut } from "./flow/fill-network.ts";
 import type { FlowEdge } from "./flow/flow.ts";
 import type { CurveNetwork } from "./network.ts";
@@ -38,11 +39,12 @@ export class DirectedSearch {
   }
 
   /** The closed edges of the best shape of two up to `maxPaths` paths; undefined if there is none. */
-  closedFor(maxPaths: number): Uint8Array | undefined {
+  *closedFor(maxPaths: number): Steps<Uint8Array | undefined> {
     let best: Shape | undefined;
     for (const direction of this.#directions) {
       if (best !== undefined && direction.outAmount <= best.outAmount) break;
-      const shape = this.#searchOf(direction).shapeFor(maxPaths);
+      yield* this.#terms.work.pause();
+      const shape = yield* this.#searchOf(direction).shapeFor(maxPaths);
       if (shape !== undefined && (best === undefined || shape.outAmount > best.outAmount)) best = shape;
     }
     return best?.closed;
@@ -53,8 +55,8 @@ export class DirectedSearch {
     const [first] = this.#directions;
     if (first === undefined) return undefined;
     const closed = first.closed.map((isClosed, index) => isClosed | left[index]!);
-    return new ShapeSearch(this.#network, this.#terms, closed, this.#searchOf(first).widestFlow).shapeFor(maxPaths)
-      ?.closed;
+    const search = new ShapeSearch(this.#network, this.#terms, closed, this.#searchOf(first).widestFlow);
+    return allAtOnce(search.shapeFor(maxPaths))?.closed;
   }
 
   #searchOf(direction: Direction): ShapeSearch {

@@ -3,7 +3,7 @@ import { MAX_TRANSACTION_ACCOUNTS } from "../../../solana/message.ts";
 import type { Steps } from "../long-searches.ts";
 import type { Misfit } from "../no-route.ts";
 import type { Route } from "../route.ts";
-import type { Splits } from "./split-routes.ts";
+import type { Splits } from "./splits.ts";
 
 /** Accounts above the limit of a transaction from which on leaving out a market or two does not help. */
 const FAR_ABOVE = 24;

@@ -4,10 +4,12 @@ import type { ChainClock } from "../../../solana/account.ts";
 import type { SwapMode } from "../../../venues/venue.ts";
 import type { Intent } from "../../intent.ts";
 import { roundSizeOf, SMALL_PART } from "../bounds/market-rate.ts";
+import type { Steps } from "../long-searches.ts";
 import { rankMarkets } from "../ranking.ts";
 import { type FlowEdge, type FlowNetwork, INPUT, OUTPUT } from "./flow/flow.ts";
 import type { MarketCurve, QuoteBudget } from "./market-curve.ts";
 import { sampledCurve, sampleWhole } from "./sampled-curves.ts";
+import type { StepWork } from "./step-work.ts";
 
 /** Two mints of a trade, and the markets where the first can be given for the second. */
 export interface MintCrossing {
@@ -109,7 +111,10 @@ function sampleCrossing(
  * part is worse than what the best market of the pair gives for the last part of everything: but not on the way to a hub some
  * of whose markets cannot take all that may come, because the best price brings too much for them.
  */
-export function sampleNetwork({ addresses, crossings }: SmallTrades, { clock, budget }: NetworkTerms): CurveNetwork {
+export function* sampleNetwork(
+  { addresses, crossings }: SmallTrades,
+  { clock, budget, work }: NetworkTerms & { readonly work: StepWork },
+): Steps<CurveNetwork> {
   const isLimited = new Uint8Array(addresses.length);
   const onwardRates = new Float64Array(addresses.length);
   onwardRates[OUTPUT] = 1;
@@ -124,10 +129,13 @@ export function sampleNetwork({ addresses, crossings }: SmallTrades, { clock, bu
       // Worse from its first part on than the best market is for the last part of everything.
       if (isLimited[to] === 0 && rate < last * (1 - TOLERANCE)) break;
       // As many quotes for each: the last ones are the entries, which matter most.
-      const part = { left: Math.ceil(budget.left / (unsampled - place)) };
-      budget.left -= part.left;
+      const left = Math.ceil(budget.left / (unsampled - place));
+      const part = { left };
+      budget.left -= left;
       sampleWhole(curve, roundSize, clock, part);
       budget.left += part.left;
+      work.quotes(left - part.left);
+      yield* work.pause();
       kept.push(curve);
       last = Math.max(last, lastRateOf(curve, amount, roundSize / SMALL_PART));
       if (from !== INPUT && curve.refused <= amount) isLimited[from] = 1;

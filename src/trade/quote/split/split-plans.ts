@@ -3,12 +3,14 @@ import type { Address } from "../../../primitives/address.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import type { Intent } from "../../intent.ts";
 import { roundSizeOf } from "../bounds/market-rate.ts";
+import { allAtOnce, type Steps } from "../long-searches.ts";
 import { bestSmallRate } from "./best-small-rate.ts";
 import { type ChangedMarkets, heldMarkets } from "./changed-markets.ts";
 import { DirectedSearch } from "./directed-search.ts";
 import { KeptFindings } from "./kept-findings.ts";
 import { type CurveNetwork, type MintCrossing, type SmallTrades, sampleNetwork, sampleSmall } from "./network.ts";
 import { quoteNear } from "./split-shape.ts";
+import { StepWork } from "./step-work.ts";
 
 /** Exact quotes of one search at most, besides those of its result. */
 const QUOTE_BUDGET = 256;
@@ -54,6 +56,8 @@ export class SplitPlan {
   /** Kinds of transactions that hold no lighter division either. */
   #withoutLighter = new Set<string>();
   readonly #budget = { left: QUOTE_BUDGET };
+  /** What is done for this plan since the last pause, by whichever trade. */
+  readonly work = new StepWork();
   #network: CurveNetwork | undefined;
   #shapes: DirectedSearch | undefined;
   #pays: boolean | undefined;
@@ -70,6 +74,7 @@ export class SplitPlan {
     const budget = { left: QUOTE_BUDGET };
     const plan = new SplitPlan(terms, sampleSmall(intent, crossings, { ...terms, budget }));
     plan.#budget.left = budget.left;
+    plan.work.quotes(QUOTE_BUDGET - budget.left);
     return plan;
   }
 
@@ -95,8 +100,28 @@ export class SplitPlan {
   }
 
   get network(): CurveNetwork {
-    this.#network ??= sampleNetwork(this.#small, { ...this.#terms, budget: this.#budget });
+    this.#network ??= allAtOnce(this.#sampled());
     return this.#network;
+  }
+
+  /** Finds out what `network` and `pays` say, with pauses. */
+  *ready(): Steps<void> {
+    if (this.#network === undefined) {
+      const network = yield* this.#sampled();
+      // Another trade may have been first during a pause.
+      this.#network ??= network;
+    }
+    if (this.#pays !== undefined) return;
+    yield* this.work.pause();
+    this.#pays = this.pays;
+  }
+
+  #sampled(): Steps<CurveNetwork> {
+    return sampleNetwork(this.#small, this.#searchTerms);
+  }
+
+  get #searchTerms() {
+    return { ...this.#terms, budget: this.#budget, work: this.work };
   }
 
   get #allShapes(): DirectedSearch {
@@ -105,9 +130,9 @@ export class SplitPlan {
   }
 
   /** Which edges to leave out for two up to `maxPaths` paths; undefined if there is no such division. */
-  closedFor(maxPaths: number, refused: ReadonlySet<HotMarket>): Uint8Array | undefined {
+  *closedFor(maxPaths: number, refused: ReadonlySet<HotMarket>): Steps<Uint8Array | undefined> {
     const shapes = refused.size === 0 ? this.#allShapes : this.#search(this.#edgesOf(refused));
-    const closed = shapes.closedFor(maxPaths);
+    const closed = yield* shapes.closedFor(maxPaths);
     if (closed !== undefined && this.#budget.left <= 0) this.#quoteClosely(closed);
     return closed;
   }
@@ -116,7 +141,7 @@ export class SplitPlan {
   #quoteClosely(closed: Uint8Array): void {
     if (this.#closelyQuoted.has(closed)) return;
     this.#closelyQuoted.add(closed);
-    quoteNear(this.network, { ...this.#terms, budget: { left: CHOSEN_BUDGET } }, closed);
+    quoteNear(this.network, { ...this.#searchTerms, budget: { left: CHOSEN_BUDGET } }, closed);
   }
 
   /** The same for divisions that leave markets out so that they fit: many are compared, and all are kept. */
@@ -194,7 +219,7 @@ export class SplitPlan {
   }
 
   #search(closed: Uint8Array): DirectedSearch {
-    return new DirectedSearch(this.network, { ...this.#terms, budget: this.#budget }, closed);
+    return new DirectedSearch(this.network, this.#searchTerms, closed);
   }
 }
 

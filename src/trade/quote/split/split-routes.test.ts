@@ -3,6 +3,7 @@ import { readSampleMarkets } from "../../../../test/support/sample-markets.ts";
 import type { HotMarket, PairMarkets } from "../../../market/port.ts";
 import { SOL_MINT, TOKEN_PROGRAM } from "../../../solana/programs.ts";
 import type { Intent } from "../../intent.ts";
+import { allAtOnce } from "../long-searches.ts";
 import { pathCount, type Route } from "../route.ts";
 import { routesOf, type Snapshot } from "../snapshot.ts";
 
@@ -36,7 +37,7 @@ function best(hot: readonly HotMarket[] | PairMarkets, amount: bigint, mode: Int
     bounds: { maxPaths, maxLegs: 3, allows: undefined, key: "" },
   } as unknown as Intent;
   const snapshot: Snapshot = { direct, hubs: [], between: [] };
-  return routesOf({ searchSoon: () => undefined }, intent, snapshot, clock).routes[0]!;
+  return allAtOnce(routesOf({ searchSoon: () => undefined }, intent, snapshot, clock)).routes[0]!;
 }
 
 const AMOUNT = 1_000_000_000_000n;

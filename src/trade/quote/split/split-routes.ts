@@ -2,6 +2,7 @@ import type { HotMarket } from "../../../market/port.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import type { SwapMode } from "../../../venues/venue.ts";
 import type { Intent } from "../../intent.ts";
+import { allAtOnce, type Steps } from "../long-searches.ts";
 import type { Route } from "../route.ts";
 import { fillNetwork, pathsOf } from "./flow/fill-network.ts";
 import type { Flow } from "./flow/flow.ts";
@@ -10,6 +11,7 @@ import { limitedChain } from "./limited-chain.ts";
 import type { CurveNetwork, MintCrossing } from "./network.ts";
 import { realizePlan } from "./realize.ts";
 import { bestRateOf, LEAST_SPLIT_GAIN, planOf, type SplitPlan } from "./split-plans.ts";
+import { NO_SPLITS, type Splits } from "./splits.ts";
 
 /** Parts of the input, to divide it between the markets that take part, and the smallest that are moved after. */
 const FINE_PARTS = 16;
@@ -28,19 +30,6 @@ const LEAST_GAIN = 1e-7;
 /** Curves that are off by less than this end it too: the best division is flat, so that errors of prices count squared. Fraction. */
 const LEAST_ERROR = 5e-4;
 
-const NO_SPLITS: Splits = {
-  chain: undefined,
-  best: undefined,
-  narrower: () => undefined,
-  lighter: () => undefined,
-  hasNoLighter: () => true,
-  findsNoLighter: () => undefined,
-  leavesOut: () => undefined,
-  neverFits: () => undefined,
-  unfitWorth: 1,
-  beginsBelow: () => undefined,
-};
-
 /** What a split is searched for. */
 export interface SplitTerms {
   readonly maxPaths: number;
@@ -51,47 +40,22 @@ export interface SplitTerms {
 }
 
 /**
- * The best division of the trade over parallel paths, and how to find narrower ones. Undefined if splitting cannot gain: the
- * best single route gives as much as the best price for a small part, or there is nothing to divide between.
- */
-export interface Splits {
-  /** A single path that is better than the best one over the best market of each pair, if limits of markets make one so. */
-  readonly chain: Route | undefined;
-  readonly best: Route | undefined;
-  /** The best division over at most so many paths, down to two: for transactions that a wider one does not fit. */
-  readonly narrower: (maxPaths: number) => Route | undefined;
-  /** The best division without a market of one found here, for transactions that it does not fit. */
-  readonly lighter: (route: Route, market: HotMarket) => Route | undefined;
-  /** True if no lighter division fits a kind of transaction, of any wallet, as found on these markets before. */
-  readonly hasNoLighter: (kind: string) => boolean;
-  readonly findsNoLighter: (kind: string) => void;
-  /** Notes that no wallet's transaction holds more than this lighter division: the next trades begin with it. */
-  readonly leavesOut: (route: Route) => void;
-  /** Notes that no wallet's transaction holds so many paths: the next trades of this size on these markets search fewer. */
-  readonly neverFits: (paths: number) => void;
-  /** How many times as good as the route to begin with the best one is that was found to fit nobody; at least 1. */
-  readonly unfitWorth: number;
-  /** Notes how many times as good a route that fits nobody is as the one that the next trades begin with. */
-  readonly beginsBelow: (worth: number) => void;
-}
-
-/**
  * Searches the best split.
  *
  * Markets are sampled with exact quotes at a few sizes; the curves through them are filled part by part along the best path;
  * the paths that carry least are closed until no more than `maxPaths` are left. All that is kept while no market changes: see
  * `planOf`. For each trade the division between these is quoted exactly, the curves learn from it, and it is made again.
- * Amounts and quotes of the result are exact: see `realizePlan`.
+ * Amounts and quotes of the result are exact: see `realizePlan`. Pauses after each piece of a search that is long: see `StepWork`.
  *
  * @param crossings the pairs of the trade, those that start at the input first, those that end at the output last
  * @param single the best single route; undefined if none can make the trade (exactIn only)
  */
-export function splitRoutes(
+export function* splitRoutes(
   intent: Intent,
   crossings: readonly MintCrossing[],
   single: Route | undefined,
   terms: SplitTerms,
-): Splits | undefined {
+): Steps<Splits | undefined> {
   // Over one market each, no single path is better than the best that was priced.
   if (terms.maxPaths < 2 && !leadsToHubs(intent, crossings)) return undefined;
   if (single === undefined && intent.mode === "exactOut") return undefined;
@@ -104,6 +68,7 @@ export function splitRoutes(
     if (most < Number(single.outAmount) * (1 + LEAST_SPLIT_GAIN)) return undefined;
   }
   const plan = planOf(intent, crossings, planTerms);
+  yield* plan.ready();
   const chain = limitedChain(intent, plan.network, single, planTerms);
   if (terms.maxPaths < 2 || !plan.pays) return chain === undefined ? undefined : { ...NO_SPLITS, chain };
   // Fewer paths that the caller allows may fit where more do not.
@@ -111,9 +76,9 @@ export function splitRoutes(
   const search = new SplitSearch(intent, plan, inAmount, { ...terms, capacity });
   return {
     chain,
-    best: search.widest(),
+    best: yield* search.widest(),
     narrower: (maxPaths) => search.best(maxPaths),
-    lighter: (route, market) => search.lighter(route, market),
+    lighter: (route, market) => allAtOnce(search.lighter(route, market)),
     hasNoLighter: (kind) => plan.hasNoLighter(`${kind}, ${terms.maxPaths} paths`),
     findsNoLighter: (kind) => plan.findsNoLighter(`${kind}, ${terms.maxPaths} paths`),
     leavesOut: (route) => plan.leavesOut(capacity, search.leftOutOf(route)),
@@ -145,25 +110,28 @@ class SplitSearch {
   }
 
   /** The best route over as many paths and markets as are known to fit. */
-  widest(): Route | undefined {
+  *widest(): Steps<Route | undefined> {
     const { capacity, maxPaths } = this.#terms;
     const paths = Math.min(maxPaths, this.#plan.widest(capacity));
     const leftOut = this.#plan.leftOut(capacity);
-    if (leftOut.size === 0) return this.best(paths);
-    const light = this.best(paths, leftOut);
+    if (leftOut.size === 0) return yield* this.best(paths);
+    const light = yield* this.best(paths, leftOut);
     if (light !== undefined) return light;
     this.#plan.forgetsFit(capacity);
-    return this.best(maxPaths);
+    return yield* this.best(maxPaths);
   }
 
   /** The best route of two up to `maxPaths` paths; undefined if one path takes everything. */
-  best(maxPaths: number, without: ReadonlySet<HotMarket> = NONE_LEFT_OUT): Route | undefined {
+  *best(maxPaths: number, without: ReadonlySet<HotMarket> = NONE_LEFT_OUT): Steps<Route | undefined> {
     if (maxPaths < 2) return undefined;
     const refused = new Set(without);
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       const isLight = without.size > 0 && attempt === 0;
-      const closed = isLight ? this.#plan.closedWithout(maxPaths, refused) : this.#plan.closedFor(maxPaths, refused);
+      const closed = isLight
+        ? this.#plan.closedWithout(maxPaths, refused)
+        : yield* this.#plan.closedFor(maxPaths, refused);
       if (closed === undefined) return undefined;
+      yield* this.#plan.work.pause();
       const { best, fault } = this.#refine(openEdges(this.#plan.network, closed));
       if (best !== undefined) this.#without.set(best.steps, without);
       if (best !== undefined || fault === undefined) return best;
@@ -174,7 +142,7 @@ class SplitSearch {
   }
 
   /** The best division without a market of an earlier one. */
-  lighter(route: Route, market: HotMarket): Route | undefined {
+  lighter(route: Route, market: HotMarket): Steps<Route | undefined> {
     return this.best(this.#terms.maxPaths, new Set(this.leftOutOf(route)).add(market));
   }
 

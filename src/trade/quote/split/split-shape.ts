@@ -1,10 +1,12 @@
 import type { ChainClock } from "../../../solana/account.ts";
+import type { Steps } from "../long-searches.ts";
 import { MOST_PATHS } from "../route-bounds.ts";
 import { fillNetwork, pathsOf } from "./flow/fill-network.ts";
 import { type Flow, INPUT, OUTPUT } from "./flow/flow.ts";
 import type { QuoteBudget } from "./market-curve.ts";
 import type { CurveNetwork } from "./network.ts";
 import { sampleNear } from "./sampled-curves.ts";
+import type { StepWork } from "./step-work.ts";
 
 /** Parts that the input is cut into first, to find which markets take part, and the smallest that are moved after. */
 const COARSE_PARTS = 16;
@@ -23,6 +25,7 @@ export interface ShapeTerms {
   readonly maxLegs: number;
   readonly clock: ChainClock;
   readonly budget: QuoteBudget;
+  readonly work: StepWork;
 }
 
 /** Which edges of a network stay open for a number of parallel paths, and what they give. */
@@ -67,19 +70,20 @@ export class ShapeSearch {
   }
 
   /** The best shape of two up to `maxPaths` paths; undefined if there is none. */
-  shapeFor(maxPaths: number): Shape | undefined {
+  *shapeFor(maxPaths: number): Steps<Shape | undefined> {
     const known = this.#found.get(maxPaths);
     if (known !== undefined) return known;
-    const narrowed = this.#narrowed(maxPaths);
+    const narrowed = yield* this.#narrowed(maxPaths);
     if (narrowed === undefined) return undefined;
-    const shape = this.#exchanged(narrowed, maxPaths);
+    const shape = yield* this.#exchanged(narrowed, maxPaths);
     this.#found.set(maxPaths, shape);
     return shape;
   }
 
   /** The shape of up to `maxPaths` paths that closing one edge after another leads to. */
-  #narrowed(maxPaths: number): Shape | undefined {
+  *#narrowed(maxPaths: number): Steps<Shape | undefined> {
     for (;;) {
+      yield* this.#terms.work.pause();
       const shape = this.#shapes.find(({ paths }) => paths <= maxPaths);
       if (shape !== undefined) return shape.paths < 2 ? undefined : shape;
       if (this.#isDone || this.#flow === undefined) return undefined;
@@ -94,7 +98,7 @@ export class ShapeSearch {
    * The shape with paths exchanged for some that were closed, while that gives more. Nothing is tried if all of the paths
    * together hardly give more, or all are of one market, which are closed in the right order.
    */
-  #exchanged(shape: Shape, maxPaths: number): Shape {
+  *#exchanged(shape: Shape, maxPaths: number): Steps<Shape> {
     const widest = this.#shapes[0]!;
     let best = shape;
     if (!widest.flow.paths.some(({ legs }) => legs[1] >= 0)) return best;
@@ -103,7 +107,7 @@ export class ShapeSearch {
       if (legs.every((index) => index < 0 || best.closed[index] === 0)) continue;
       const closed = best.closed.slice();
       for (const index of legs) if (index >= 0) closed[index] = 0;
-      const other = new ShapeSearch(this.#network, this.#terms, closed, best.flow).#narrowed(maxPaths);
+      const other = yield* new ShapeSearch(this.#network, this.#terms, closed, best.flow).#narrowed(maxPaths);
       if (other !== undefined && other.outAmount > best.outAmount) best = other;
     }
     return best;
@@ -163,14 +167,16 @@ export function quoteNear(
   closed: Uint8Array,
   start?: Flow,
 ): Flow | undefined {
-  const { clock, budget } = terms;
+  const { clock, budget, work } = terms;
   let flow = coarseFlow(network, terms, closed, start);
   for (let round = 0; flow !== undefined && round < INFORMED_ROUNDS; round++) {
     let learned = 0;
+    const { left } = budget;
     for (const [index, { curve }] of network.edges.entries()) {
       const input = flow.inputs[index]!;
       if (input > 0 && sampleNear(curve, input, clock, budget)) learned++;
     }
+    work.quotes(left - budget.left);
     if (learned === 0) return flow;
     flow = coarseFlow(network, terms, closed, flow);
   }
@@ -180,10 +186,11 @@ export function quoteNear(
 /** A flow that is good enough to compare shapes. */
 export function coarseFlow(
   network: CurveNetwork,
-  { inAmount, maxLegs }: ShapeTerms,
+  { inAmount, maxLegs, work }: ShapeTerms,
   closed: Uint8Array,
   start?: Flow,
 ): Flow | undefined {
   const cut = { parts: COARSE_PARTS, leastParts: LEAST_PARTS };
+  work.fills(network.edges.length);
   return fillNetwork(network, { ...cut, inAmount, maxLegs, closed }, start);
 }

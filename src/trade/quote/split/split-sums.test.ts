@@ -4,6 +4,7 @@ import { drawWorld } from "../../../../test/bench/routing/worlds.ts";
 import { TradewireError } from "../../../errors/tradewire-error.ts";
 import { createRandom } from "../../../primitives/random.ts";
 import type { Intent } from "../../intent.ts";
+import { allAtOnce } from "../long-searches.ts";
 import { pathCount, type Route } from "../route.ts";
 import { MOST_PATHS } from "../route-bounds.ts";
 import { routesOf } from "../snapshot.ts";
@@ -42,8 +43,11 @@ function foundRoutes(
   clock: Parameters<typeof routesOf>[3],
 ): readonly Route[] {
   try {
-    const { routes, splits } = routesOf({ searchSoon: () => undefined }, intent, snapshot, clock);
-    return [...routes, ...[3, 2].map((paths) => splits?.narrower(paths)).filter((route) => route !== undefined)];
+    const { routes, splits } = allAtOnce(routesOf({ searchSoon: () => undefined }, intent, snapshot, clock));
+    return [
+      ...routes,
+      ...[3, 2].map((paths) => splits && allAtOnce(splits.narrower(paths))).filter((route) => route !== undefined),
+    ];
   } catch (error) {
     if (error instanceof TradewireError) return [];
     throw error;

@@ -348,6 +348,14 @@ const PLANS: readonly WorldPlan[] = [
     },
   },
   {
+    name: "pump_fun beside raydium_cpmm",
+    programs: [...PUMP, CPMM],
+    make: (svm) => {
+      const mint = spl(svm);
+      return [...pumpCoin(svm, mint), cpmm(svm, [SOL_MINT, mint])];
+    },
+  },
+  {
     name: "raydium_cpmm beside two of them over USDC",
     programs: [CPMM],
     make: (svm) => {

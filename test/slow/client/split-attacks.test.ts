@@ -3,6 +3,7 @@ import { describeProblem } from "../../../src/client/verify/problem.ts";
 import { readTransaction } from "../../../src/client/verify/read-transaction.ts";
 import { expectTrade } from "../../../src/client/verify/trade-expectation.ts";
 import { verifyTransaction } from "../../../src/client/verify/verify-transaction.ts";
+import { equalBytes } from "../../../src/primitives/bytes.ts";
 import { createRandom } from "../../../src/primitives/random.ts";
 import { SOL_MINT } from "../../../src/solana/programs.ts";
 import type { Attack } from "./attacks.ts";
@@ -54,6 +55,8 @@ test.runIf(SPLIT_WORLDS.length > 0)(
         const { wallet, order, answer, decimals } = build;
         const expected = expectTrade(wallet, order, answer, { decimals });
         for (const attack of splitAttacks(build)) {
+          // A swap for lamports names no paying account that could be another.
+          if (attack.wire !== undefined && equalBytes(attack.wire, build.wire)) continue;
           const said = refusal(build, attack) ?? "accepted";
           if (!attack.stopped.test(said)) misfits.push(`${world}, ${swapMode}: ${attack.name}: ${said}`);
           names.add(attack.name);

@@ -10,11 +10,11 @@ import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { asInteger } from "../rpc/rpc-values.ts";
 import type { Subscriptions } from "../rpc/subscriptions.ts";
 import { BlockHeights } from "./block-heights.ts";
-import { BlockhashWitnesses } from "./blockhash-witnesses.ts";
 import { ChainTime } from "./chain-time.ts";
 import { FeatureGates } from "./feature-gates.ts";
 import { GenesisWatch } from "./genesis-watch.ts";
-import { type ClockAnswer, decodeClock, decodeLifetime, decodeSlotMs } from "./head-answers.ts";
+import { type ClockAnswer, decodeClock, decodeSlotMs } from "./head-answers.ts";
+import { NewestBlockhash } from "./newest-blockhash.ts";
 import { MAX_LAG_SLOTS, NewestSlot } from "./newest-slot.ts";
 import { RentRates } from "./rent-rates.ts";
 import { repeat } from "./repeat.ts";
@@ -75,8 +75,6 @@ const REST_AFTER_MS = 10_000;
 const DEFAULT_SLOW_REFRESH_MS = 10_000;
 const START_TIMEOUT_MS = 10_000;
 const START_POLL_MS = 20;
-/** Blocks that may have begun after the newest blockhash of a node that answers. */
-const MAX_BLOCKHASH_BLOCKS = 10;
 /** Slots by which a node's processed state may be behind its newest slot: the one in the making, and the one being voted on. */
 const PROCESSED_LAG_SLOTS = 2n;
 /** Features are activated at the beginning of an epoch, announced days before. */
@@ -84,18 +82,11 @@ const FEATURE_REFRESH_MS = 60_000;
 /** Blockhashes asked for at the start until one is proven, and the pause after one that is not. Milliseconds. */
 const START_BLOCKHASHES = 5;
 const START_BLOCKHASH_MS = 100;
-/** Nodes asked at a time for a blockhash that another one knows. */
-const BLOCKHASHES_PER_REFRESH = 2;
 /** Part of the oldest age allowed in which a proven blockhash is not replaced at rest: its proof takes the call of that time. */
 const FRESH_AT_REST = 1 / 8;
-/** Part of the oldest age allowed after which one node's word counts if no other node says anything. */
-const ALONE_AFTER = 1 / 2;
-/** Time for which a newer blockhash that waits for its proof shows that the nodes do not stand still. Milliseconds. */
-const AWAITED_MS = 2_000;
 /** Consecutive refreshes contradicted by every endpoint after which what is remembered counts as wrong. */
 const MAX_CONTRADICTIONS = 8;
 const PROCESSED = { commitment: "processed" };
-const CONFIRMED = { commitment: "confirmed" };
 
 /**
  * Follows the head of the chain. Resolves once everything can be answered.
@@ -111,13 +102,6 @@ export async function createChainHead(options: ChainHeadOptions): Promise<LiveCh
     head.close();
     throw error;
   }
-}
-
-/** A blockhash, the node that named it, and when it was asked (epoch milliseconds). */
-interface LifetimeRead {
-  readonly lifetime: Lifetime;
-  readonly from: RpcEndpoint;
-  readonly askedAtMs: number;
 }
 
 class FollowedChainHead implements LiveChainHead {
@@ -137,27 +121,17 @@ class FollowedChainHead implements LiveChainHead {
   readonly #features: FeatureGates;
   readonly #genesis: GenesisWatch;
   readonly #heights: BlockHeights;
-  readonly #witnesses: BlockhashWitnesses;
+  readonly #blockhash: NewestBlockhash;
   readonly #time: ChainTime;
   readonly #unfollowed = new UnfollowedSlot();
   readonly #stops: (() => void)[] = [];
   #genesisHash = "";
-  #lifetime: Lifetime | undefined;
-  #lifetimeAtMs = 0;
-  /** The blockhash being proven; undefined while none is. */
-  #proving: Promise<void> | undefined;
   #clock: ChainClock | undefined;
   #clockAtMs = 0;
   /** When a node was last asked that showed nothing newer than the newest slot. */
   #shownAtMs = 0;
   #usedAtMs = 0;
   #refreshedAtMs = 0;
-  /** When a newer blockhash was last named that no second node knew yet. */
-  #awaitedAtMs = Number.NEGATIVE_INFINITY;
-  /** True while nodes answer with a blockhash that the chain has left behind. */
-  #isOvertaken = false;
-  /** Refreshes that brought no newer blockhash. */
-  #standstills = 0;
   #contradictions = 0;
 
   constructor(options: ChainHeadOptions) {
@@ -178,8 +152,12 @@ class FollowedChainHead implements LiveChainHead {
     this.#genesis = new GenesisWatch(options);
     this.#heights = new BlockHeights(options);
     this.#time = new ChainTime({ ...options, wallMs: this.#wallMs });
-    const isOff = (slot: bigint) => this.#newest.isOff(slot);
-    this.#witnesses = new BlockhashWitnesses({ ...options, isOff, aloneAfterMs: ALONE_AFTER * this.#maxAgeMs });
+    this.#blockhash = new NewestBlockhash({
+      ...options,
+      newest: this.#newest,
+      heights: this.#heights,
+      maxAgeMs: this.#maxAgeMs,
+    });
   }
 
   async start(): Promise<void> {
@@ -208,7 +186,7 @@ class FollowedChainHead implements LiveChainHead {
     this.#usedAtMs = this.#now();
     const stale = this.#staleLifetime();
     if (stale !== undefined) throw stale;
-    return this.#lifetime!;
+    return this.#blockhash.lifetime!;
   }
 
   clock(): ChainClock {
@@ -267,11 +245,8 @@ class FollowedChainHead implements LiveChainHead {
     for (const stop of this.#stops) stop();
   }
 
-  /** A blockhash some seconds old is good for most of a minute: the bound is for the time left, and for nodes that stand still. */
   #staleLifetime(): TradewireError | undefined {
-    const ageMs = this.#now() - this.#lifetimeAtMs;
-    if (this.#lifetime === undefined || ageMs > this.#maxAgeMs) return this.#stale("blockhash", ageMs);
-    return this.#isOvertaken ? this.#stale("blockhash", ageMs) : undefined;
+    return this.#blockhash.isStale() ? this.#stale("blockhash", this.#blockhash.ageMs()) : undefined;
   }
 
   #staleClock(): TradewireError | undefined {
@@ -281,7 +256,7 @@ class FollowedChainHead implements LiveChainHead {
   }
 
   #stale(what: string, ageMs: number): TradewireError {
-    const isContradicted = what === "blockhash" && this.#witnesses.isContradicted;
+    const isContradicted = what === "blockhash" && this.#blockhash.isContradicted;
     const why = isContradicted ? "The Solana nodes contradict each other about newer ones" : "The Solana node lags";
     return new TradewireError(
       "STATE_STALE",
@@ -299,7 +274,7 @@ class FollowedChainHead implements LiveChainHead {
     const asked = this.#time.ask();
     this.#newest.reset(await this.#heights.locate());
     this.#time.take((await asked).filter(({ readAt }) => !this.#isBehind(readAt)));
-    this.#lifetime = undefined;
+    this.#blockhash.forget();
     this.#clock = undefined;
   }
 
@@ -308,13 +283,13 @@ class FollowedChainHead implements LiveChainHead {
     const isAtRest = this.#now() - this.#usedAtMs > REST_AFTER_MS;
     if (isAtRest && this.#now() - this.#refreshedAtMs < this.#idleRefreshMs) return;
     this.#refreshedAtMs = this.#now();
-    const isFresh = this.#now() - this.#lifetimeAtMs < FRESH_AT_REST * this.#maxAgeMs;
-    await this.#refreshFast(isAtRest && isFresh && this.#witnesses.isOn);
+    const isFresh = this.#blockhash.ageMs() < FRESH_AT_REST * this.#maxAgeMs;
+    await this.#refreshFast(isAtRest && isFresh && this.#blockhash.isProven);
   }
 
   async #refreshFast(isClockOnly = false): Promise<void> {
     try {
-      await Promise.all([isClockOnly ? undefined : this.#refreshLifetime(), this.#refreshClock()]);
+      await Promise.all([isClockOnly ? undefined : this.#blockhash.refresh(), this.#refreshClock()]);
       this.#contradictions = 0;
     } catch (error) {
       if (error instanceof NodeError && error.kind === "malformed") this.#contradictions += 1;
@@ -333,74 +308,11 @@ class FollowedChainHead implements LiveChainHead {
     ]);
   }
 
-  /**
-   * Reads a newer blockhash, which counts once another node knows it: with several nodes that goes on in the background.
-   *
-   * @param known slot of the blockhash that it replaces
-   */
-  async #refreshLifetime(known = this.#lifetime?.slot ?? 0n): Promise<void> {
-    const read = await this.#readLifetime(known);
-    if (read === undefined) return;
-    if (!this.#witnesses.isOn) this.#adopt(read);
-    else this.#proving ??= this.#prove(read, known).finally(() => (this.#proving = undefined));
-  }
-
-  /** Adopts the blockhash if another node knows it; else one that another node names. Never rejects. */
-  async #prove(first: LifetimeRead, known: bigint): Promise<void> {
-    let read: LifetimeRead | undefined = first;
-    for (let asked = 1; read !== undefined; asked++) {
-      if (await this.#witnesses.prove(read.lifetime, read.from)) {
-        this.#adopt(read);
-        return;
-      }
-      this.#standstills += 1;
-      this.#awaitedAtMs = this.#now();
-      this.#isOvertaken = false;
-      // The next refresh says why none answers.
-      read = asked < BLOCKHASHES_PER_REFRESH ? await this.#readLifetime(known).catch(() => undefined) : undefined;
-    }
-  }
-
-  /** A blockhash newer than that of the slot; undefined if there is none. @throws TradewireError UPSTREAM_ERROR */
-  async #readLifetime(known: bigint): Promise<LifetimeRead | undefined> {
-    const askedAtMs = this.#now();
-    let from = this.#pool.endpoints[0]!;
-    const result = await this.#pool.read("getLatestBlockhash", [CONFIRMED], {
-      // After a standstill another endpoint goes first.
-      startAt: this.#standstills,
-      isWrong: (answer) => this.#isWrongLifetime(decodeLifetime(answer), known),
-      onAnswer: (endpoint) => {
-        from = endpoint;
-      },
-    });
-    const lifetime = decodeLifetime(result);
-    // An endpoint that lags or stands still must not replace the blockhash, nor make it look new.
-    if (lifetime.slot <= known) {
-      this.#standstills += 1;
-      const isAwaited = this.#now() - this.#awaitedAtMs < AWAITED_MS;
-      this.#isOvertaken = !isAwaited && this.#newest.blocksSince(known) > MAX_BLOCKHASH_BLOCKS;
-      return undefined;
-    }
-    return { lifetime, from, askedAtMs };
-  }
-
-  #adopt({ lifetime, askedAtMs }: LifetimeRead): void {
-    this.#lifetime = lifetime;
-    this.#lifetimeAtMs = askedAtMs;
-    this.#isOvertaken = false;
-    this.#newest.noteReached(lifetime.slot);
-  }
-
-  #isWrongLifetime(lifetime: Lifetime, known: bigint): boolean {
-    const lags = lifetime.slot + MAX_LAG_SLOTS < known;
-    return lags || !this.#newest.isReachable(lifetime.slot) || !this.#heights.fits(lifetime);
-  }
-
   async #refreshClock(): Promise<void> {
     const askedAtMs = this.#now();
     const params = [[CLOCK_SYSVAR.toString()], { encoding: "base64", ...PROCESSED }];
     const result = await this.#pool.read("getMultipleAccounts", params, {
-      startAt: this.#standstills,
+      startAt: this.#blockhash.standstills,
       isWrong: (answer) => this.#isWrongClock(decodeClock(answer)),
     });
     const { readAt, clock } = decodeClock(result);
@@ -449,9 +361,7 @@ class FollowedChainHead implements LiveChainHead {
     if (found + PROCESSED_LAG_SLOTS >= this.#newest.slot) return;
     this.#warn(`The newest slot ${this.#newest.slot} is taken back to ${found}: no node follows it.`);
     this.#newest.reset(found);
-    if (this.#lifetime === undefined || this.#lifetime.slot <= found) return;
-    this.#proving = undefined;
-    await this.#refreshLifetime(0n);
+    await this.#blockhash.comeBackTo(found);
   }
 
   async #refreshHeight(): Promise<void> {
@@ -471,11 +381,11 @@ class FollowedChainHead implements LiveChainHead {
   /** Nodes that contradict each other about it do not keep the process from starting: builds answer STATE_STALE until they agree. */
   async #awaitBlockhash(): Promise<void> {
     for (let asked = 1; ; asked++) {
-      await this.#proving;
-      if (this.#lifetime !== undefined || asked === START_BLOCKHASHES) return;
+      await this.#blockhash.settle();
+      if (this.#blockhash.lifetime !== undefined || asked === START_BLOCKHASHES) return;
       await new Promise((resolve) => setTimeout(resolve, START_BLOCKHASH_MS));
       // Read once already: a node that fails now is asked again with the next refresh.
-      await this.#refreshLifetime().catch(() => {});
+      await this.#blockhash.refresh().catch(() => {});
     }
   }
 

@@ -154,6 +154,13 @@ export class MarketChecks {
     return this.#counts;
   }
 
+  /** Live markets whose program was found to refuse trades in their lean form. */
+  leanRefusals(): number {
+    let refusals = 0;
+    for (const { record } of this.#entries.values()) if (record.refusesLean === true) refusals++;
+    return refusals;
+  }
+
   /** The findings of each venue with live markets. */
   report(): readonly VenueFindings[] {
     return [...this.#verdicts.venueIds()].map((id) => {
@@ -205,6 +212,7 @@ export class MarketChecks {
     this.#entries.delete(entry.live);
     this.#entries.set(entry.live, entry);
     const before = record.finding;
+    const { refusesLean } = record;
     if (result.kind === "checked") {
       this.#counts.checks += 1;
       this.#counts.samples += result.samples;
@@ -222,6 +230,7 @@ export class MarketChecks {
     entry.retryMs = isSettled ? RETRY_MS : Math.min(2 * entry.retryMs, mostMs);
     entry.retryAtMs = atMs + entry.retryMs;
     this.#report(entry, before.kind, result);
+    if (record.refusesLean !== refusesLean) this.#reportLean(entry, refusesLean === true);
     if (before.kind === "differs" && isSettled) this.#hurry(record.venueId);
     entry.live.judged();
     this.#announce(this.#verdicts.settle(record.venueId) ? new Set([record.venueId]) : new Set());
@@ -238,6 +247,17 @@ export class MarketChecks {
         { ...facts, samples: result.kind === "checked" ? result.samples : 0 },
         "shadow execution: a market agrees again",
       );
+  }
+
+  /** What was found of a market's trades in their lean form has changed. */
+  #reportLean({ live, record }: CheckedEntry, wasRefused: boolean): void {
+    const facts = { venue: live.venue.id, market: live.address.toString() };
+    if (record.refusesLean === true) {
+      const doing = this.#options.isGuarding ? "traded without" : "reported only";
+      const message = `shadow execution: a market's leaner form is refused; ${doing}`;
+      this.#options.log({ ...facts, reason: record.leanDifference }, message);
+    } else if (wasRefused && record.refusesLean === false)
+      this.#options.log(facts, "shadow execution: a market's leaner form agrees again");
   }
 
   /** One market of the venue agrees again: so may the others. */

@@ -46,6 +46,7 @@ export class MarketRecord {
   #unitsRatio = 0;
   #builds: ReadonlyMap<Address, bigint> = new Map();
   #refusesLean: boolean | undefined;
+  #leanDifference: string | undefined;
 
   constructor(venueId: string) {
     this.venueId = venueId;
@@ -58,6 +59,11 @@ export class MarketRecord {
   /** True if lean trades differed or failed when they were last executed; undefined if they were not on these builds. */
   get refusesLean(): boolean | undefined {
     return this.#refusesLean;
+  }
+
+  /** How lean trades differed, or failed. */
+  get leanDifference(): string | undefined {
+    return this.#leanDifference;
   }
 
   get backing(): ExecutionBacking {
@@ -91,6 +97,7 @@ export class MarketRecord {
     this.#shadowSlot = result.slot;
     if (result.leanSamples > 0) this.#refusesLean = result.leanDifference !== undefined;
     else if (!isSameBuild) this.#refusesLean = undefined;
+    if (result.leanSamples > 0 || !isSameBuild) this.#leanDifference = result.leanDifference;
     this.finding =
       result.differences.length === 0
         ? { kind: "agrees" }

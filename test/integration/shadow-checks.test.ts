@@ -300,3 +300,33 @@ test("a process that is down takes nothing back", async () => {
   for (const live of lives)
     expect(checks.standingOf(live)).toMatchObject({ withheld: undefined, backing: { checked: true } });
 });
+
+test("a market whose program refuses the leaner form of its trades is counted, and said once with the numbers", async () => {
+  const pump = venues.find(({ id }) => id === "pump_fun")!;
+  let isDropped = true;
+  const { checks, liveOn, begin, logged } = startChecks(
+    altered(pump.id, {
+      swap(state, quote, terms) {
+        const leg = pump.swap(state, quote, terms);
+        if (!isDropped || (quote.fill as { readonly isOlder?: boolean }).isOlder !== true) return leg;
+        return { ...leg, instructions: leg.instructions.map((one) => ({ ...one, data: one.data.toReversed() })) };
+      },
+    }),
+  );
+  const said = (text: string) => logged.filter((line) => line.includes(text));
+  const lives = liveOn(pump.id);
+  await begin(lives);
+  const refused = checks.leanRefusals();
+  expect(refused).toBeGreaterThan(0);
+  expect(said("leaner form is refused; traded without")).toHaveLength(refused);
+  expect(said("leaner form is refused")[0]).toMatch(/we quote \d+ for \d+, the program fails/);
+  const before = checks.counts().checks;
+  for (const { address } of lives) checks.noteLanded(address);
+  await eventually(() => expect(checks.counts().checks).toBeGreaterThanOrEqual(before + lives.length));
+  expect(said("leaner form is refused")).toHaveLength(refused);
+
+  isDropped = false;
+  for (const { address } of lives) checks.noteLanded(address);
+  await eventually(() => expect(checks.leanRefusals()).toBe(0));
+  expect(said("leaner form agrees again")).toHaveLength(refused);
+});

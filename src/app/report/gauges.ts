@@ -156,6 +156,11 @@ function shadowGauges({ checks, isUp, programs }: ShadowParts): readonly Gauge[]
     gauge("tradewire_shadow_markets_withheld", "Live markets that differ, or may: in guard they are not offered.", () =>
       total("withheld"),
     ),
+    gauge(
+      "tradewire_shadow_markets_without_lean",
+      "Live markets whose program refuses leaner forms of trades: in guard they are traded without.",
+      () => checks.leanRefusals(),
+    ),
     counter("tradewire_shadow_checks_total", "Checks of markets.", () => checks.counts().checks),
     counter("tradewire_shadow_trades_total", "Trades executed for checks.", () => checks.counts().samples),
     counter(

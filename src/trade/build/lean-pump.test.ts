@@ -8,7 +8,9 @@ import { createRandom } from "../../primitives/random.ts";
 import { associatedTokenAddress } from "../../solana/pda.ts";
 import { SOL_MINT, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { PUMP_PROGRAM } from "../../venues/pump-fun/layout.ts";
+import { quoteTrade } from "../quote/quote-trade.ts";
 import { buildTrade } from "./build-trade.ts";
+import { measureRoutes } from "./route-fit.ts";
 
 const { mint, clock, markets } = readSampleMarkets();
 const WALLET = Address.from(createRandom(77).bytes(32));
@@ -38,6 +40,27 @@ async function build(ids: readonly string[], change: (hot: HotMarket) => HotMark
   return { legs: built.route.length, named: pump?.accounts.length, fitLoss: built.estimates.fitLoss };
 }
 
+/** What a quote of the same purchase says of the routes that do not fit. */
+async function unfitReasons(ids: readonly string[], refusesLean: boolean): Promise<readonly string[]> {
+  const hot = ids.map((id) => ({ ...markets.find(({ venue }) => venue.id === id)!.hot, refusesLean }));
+  const base = memoryPorts({ mint, clock, wallet: WALLET, markets: hot, tokens: held });
+  const ports = { ...base, settings: { ...base.settings, transactionV1: true } };
+  const { faults } = await quoteTrade(
+    { ...ports, measureRoutes: (...asked) => measureRoutes(ports, ...asked) },
+    {
+      inMint: SOL_MINT,
+      outMint: mint,
+      mode: "exactIn",
+      amount: 16_000,
+      slippage: 0.01,
+      maxPriceImpact: undefined,
+      maxPriorityCost: undefined,
+      maxTransactionVersion: 1,
+    },
+  );
+  return faults.map(({ reason }) => reason);
+}
+
 const withoutLean = (hot: HotMarket): HotMarket => {
   const { lean: _, ...venue } = hot.venue;
   return { ...hot, venue };
@@ -51,6 +74,8 @@ test("a route that fits only by pump_fun's older instruction is built with it, a
   expect(await build(wide, withoutLean)).toMatchObject(narrower);
   // Shadow execution has found that the deployed program does not know it.
   expect(await build(wide, (hot) => ({ ...hot, refusesLean: true }))).toMatchObject(narrower);
+  expect((await unfitReasons(wide, false)).join()).not.toContain("leaner form");
+  expect((await unfitReasons(wide, true)).join()).toContain("a deployed program refuses its leaner form");
 });
 
 test("samples of both of pump's programs list the same buyback recipients, as the chain does", () => {

@@ -236,9 +236,12 @@ function offersOf(
     }
     if (offered.length === 0) lost ??= route;
     const market = route.steps.map(({ hot }) => hot.market.address).join("+");
-    const reason = fit.overUnits
+    const size = fit.overUnits
       ? "may take more compute units than a transaction has"
       : `needs a transaction of at least ${fit.transactionBytes} bytes`;
+    const reason = route.steps.some(({ hot }) => hot.refusesLean)
+      ? `${size}; a deployed program refuses its leaner form`
+      : size;
     unfit.push({ venue: route.platform, market, reason });
   }
   if (offered.length === 0) throw noneFits(misfits, ports.settings, request);

@@ -7,7 +7,10 @@ import { Priority } from "../../../../gen/tradewire/v1/types_pb.ts";
 import { type Edge, startEdge } from "../../../../test/support/edge.ts";
 import { ALICE, TOKEN } from "../../../../test/support/fake-trades.ts";
 
-const KEEP_ALIVE_MS = 300;
+/** As long as no test lets a connection rest, however slow the machine is. */
+const KEEP_ALIVE_MS = 60_000;
+/** What one of them waits for. */
+const SHORT_KEEP_ALIVE_MS = 2_000;
 const RPC = "/tradewire.v1.TradeService/Buy";
 const ASKED = { mint: TOKEN.toString(), solAmount: 0.1, slippage: 0.01 };
 const REST = JSON.stringify({ ...ASKED, priority: "fast" });
@@ -15,15 +18,17 @@ const REST = JSON.stringify({ ...ASKED, priority: "fast" });
 let edge: Edge;
 let byServer = 0;
 const sockets: net.Socket[] = [];
-beforeEach(async () => {
-  edge = await startEdge({ keepAliveMs: KEEP_ALIVE_MS, keepAliveHintMs: KEEP_ALIVE_MS });
-  byServer = 0;
-  edge.fastify.server.on("request", () => byServer++);
-});
+beforeEach(() => start(KEEP_ALIVE_MS));
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
   await edge.close();
 });
+
+async function start(keepAliveMs: number): Promise<void> {
+  edge = await startEdge({ keepAliveMs, keepAliveHintMs: keepAliveMs });
+  byServer = 0;
+  edge.fastify.server.on("request", () => byServer++);
+}
 
 function proto(): Buffer {
   return Buffer.from(toBinary(BuyRequestSchema, create(BuyRequestSchema, { ...ASKED, priority: Priority.FAST })));
@@ -171,6 +176,8 @@ it("lets the server hold back a connection that sends much before an answer", as
 });
 
 it("lets a call take longer than its connection may be idle", async () => {
+  await edge.close();
+  await start(SHORT_KEEP_ALIVE_MS);
   const { ask } = connect();
   for (let i = 0; i < 3; i++) await ask(buy());
   const { begun, letGo } = holdNextBuild();

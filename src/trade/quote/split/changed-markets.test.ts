@@ -9,7 +9,7 @@ import { allAtOnce } from "../long-searches.ts";
 import type { Route } from "../route.ts";
 import { routesOf } from "../snapshot.ts";
 import { heldMarkets } from "./changed-markets.ts";
-import { sampledCurve } from "./sampled-curves.ts";
+import { sampledCurve } from "./curves/sampled-curves.ts";
 
 const { mint, clock, markets } = readSampleMarkets();
 const deep = markets.filter(({ name, venue }) => venue.id !== "meteora_damm_v1" && Number(name.split(" ").at(-1)) < 6);

@@ -1,9 +1,9 @@
 import type { HotMarket, PairMarkets } from "../../../market/port.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import { roundSizeOf } from "../bounds/market-rate.ts";
-import type { MarketCurve, QuoteBudget } from "./market-curve.ts";
+import type { MarketCurve, QuoteBudget } from "./curves/market-curve.ts";
+import { heldCurve } from "./curves/sampled-curves.ts";
 import type { CurveNetwork, MintCrossing, SmallTrades } from "./network.ts";
-import { heldCurve } from "./sampled-curves.ts";
 
 /** Markets that may have changed for a plan to be taken over; after more, it is made anew. */
 const MOST_CHANGED = 16;

@@ -6,9 +6,9 @@ import type { Intent } from "../../intent.ts";
 import { roundSizeOf, SMALL_PART } from "../bounds/market-rate.ts";
 import type { Steps } from "../long-searches.ts";
 import { rankMarkets } from "../ranking.ts";
+import type { MarketCurve, QuoteBudget } from "./curves/market-curve.ts";
+import { sampledCurve, sampleWhole } from "./curves/sampled-curves.ts";
 import { type FlowEdge, type FlowNetwork, INPUT, OUTPUT } from "./flow/flow.ts";
-import type { MarketCurve, QuoteBudget } from "./market-curve.ts";
-import { sampledCurve, sampleWhole } from "./sampled-curves.ts";
 import type { StepWork } from "./step-work.ts";
 
 /** Two mints of a trade, and the markets where the first can be given for the second. */

@@ -4,7 +4,7 @@ import { drawWorld, type RoutingWorld } from "../../../../test/bench/routing/wor
 import { createRandom } from "../../../primitives/random.ts";
 import { LongSearches, pausing, type Steps } from "../long-searches.ts";
 import { type FoundRoutes, routesOf } from "../snapshot.ts";
-import { MarketCurve } from "./market-curve.ts";
+import { MarketCurve } from "./curves/market-curve.ts";
 
 /** What one turn may do: points read off curves, nearly all that filling networks is, and exact quotes. A few milliseconds in all. */
 const MOST_READS = 30_000;

@@ -1,11 +1,11 @@
 import type { ChainClock } from "../../../solana/account.ts";
 import type { Steps } from "../long-searches.ts";
 import { MOST_PATHS } from "../route-bounds.ts";
+import type { QuoteBudget } from "./curves/market-curve.ts";
+import { sampleNear } from "./curves/sampled-curves.ts";
 import { fillNetwork, pathsOf } from "./flow/fill-network.ts";
 import { type Flow, INPUT, OUTPUT } from "./flow/flow.ts";
-import type { QuoteBudget } from "./market-curve.ts";
 import type { CurveNetwork } from "./network.ts";
-import { sampleNear } from "./sampled-curves.ts";
 import type { StepWork } from "./step-work.ts";
 
 /** Parts that the input is cut into first, to find which markets take part, and the smallest that are moved after. */

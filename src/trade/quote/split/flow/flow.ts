@@ -1,4 +1,4 @@
-import type { MarketCurve } from "../market-curve.ts";
+import type { MarketCurve } from "../curves/market-curve.ts";
 
 /** The mints that a trade may pass through, by number: 0 is the input, 1 the output, hubs follow. */
 export interface FlowNetwork {

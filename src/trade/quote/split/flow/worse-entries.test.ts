@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { createRandom } from "../../../../primitives/random.ts";
-import { MarketCurve } from "../market-curve.ts";
+import { MarketCurve } from "../curves/market-curve.ts";
 import { fillNetwork } from "./fill-network.ts";
 import { INPUT, OUTPUT } from "./flow.ts";
 

@@ -1,6 +1,6 @@
-import type { HotMarket } from "../../../market/port.ts";
-import type { Address } from "../../../primitives/address.ts";
-import type { Ask } from "../../../venues/venue.ts";
+import type { HotMarket } from "../../../../market/port.ts";
+import type { Address } from "../../../../primitives/address.ts";
+import type { Ask } from "../../../../venues/venue.ts";
 
 /** Exact quotes that a search may still ask for. */
 export interface QuoteBudget {

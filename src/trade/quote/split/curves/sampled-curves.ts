@@ -1,7 +1,7 @@
-import type { HotMarket } from "../../../market/port.ts";
-import type { Address } from "../../../primitives/address.ts";
-import type { ChainClock } from "../../../solana/account.ts";
-import { SMALL_PART, SMALLER_PART } from "../bounds/market-rate.ts";
+import type { HotMarket } from "../../../../market/port.ts";
+import type { Address } from "../../../../primitives/address.ts";
+import type { ChainClock } from "../../../../solana/account.ts";
+import { SMALL_PART, SMALLER_PART } from "../../bounds/market-rate.ts";
 import { MarketCurve, type QuoteBudget, type SizeQuotes } from "./market-curve.ts";
 
 /** Sizes between the small and the round one, as parts of it. */

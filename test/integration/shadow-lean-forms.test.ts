@@ -54,7 +54,7 @@ test("where a program refuses one market's lean form, those that were not tried 
   expect(verdicts.settle("pump_fun")).toBe(false);
   expect(refusals()).toEqual([false, false, false]);
   known!.note(refused!);
-  // Whoever holds the venue's other markets is told.
+  // The holders of the venue's other markets are notified.
   expect(verdicts.settle("pump_fun")).toBe(true);
   expect(refusals()).toEqual([true, true, false]);
   // A check in which no trade has a lean form leaves what is known of it, until the program is another.

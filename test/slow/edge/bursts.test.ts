@@ -6,14 +6,15 @@ import { CollectorTrace, slowestOf } from "./collector-trace.ts";
 import { ACCOUNTS, LIVE_MARKETS, type LiveStateReport } from "./live-state.ts";
 import { ms, report } from "./table.ts";
 
-const trace = new CollectorTrace();
+let trace: CollectorTrace | undefined;
 let child: ChildProcess | undefined;
 afterAll(() => {
   child?.kill("SIGKILL");
-  trace.remove();
+  trace?.remove();
 });
 
 it("50: bursts, forks, gaps and cuts of a hundred thousand markets stall nothing", async () => {
+  trace = new CollectorTrace();
   const execArgv = [...process.execArgv, ...trace.execArgv];
   child = fork(fileURLToPath(new URL("./live-state-process.ts", import.meta.url)), { execArgv });
   const ended = once(child, "exit");

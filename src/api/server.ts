@@ -140,10 +140,10 @@ export class Api {
   };
 
   /** Counts a price of a stream like a call, which gives way under load. @throws TradewireError RATE_LIMIT_EXCEEDED, OVERLOADED */
-  readonly #takePrice = ({ peer, principal, headers }: CallState): void => {
+  readonly #takePrice = ({ peer, principal, limit }: CallState): void => {
     if (this.#admission.refusesBuild()) throw this.#admission.refuseBuild();
-    this.limits.takeAddress("build", peer, headers);
-    this.limits.takeKey("build", principal!.keyId, headers);
+    this.limits.takeAddress("build", peer, limit);
+    this.limits.takeKey("build", principal!.keyId, limit);
   };
 
   readonly #streamOf = ({ parent, localName }: DescMethodServerStreaming): StreamImplementation =>

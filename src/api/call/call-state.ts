@@ -4,9 +4,7 @@ import type { Principal } from "../../accounts/port.ts";
 import type { TradewireError } from "../../errors/tradewire-error.ts";
 import type { CallKind } from "./access.ts";
 import { StageClock } from "./call-record.ts";
-
-/** Response headers: names and values in turn. */
-export type HeaderLines = string[];
+import { LimitNote } from "./limit-note.ts";
 
 /** What the service knows about one call while it runs. */
 export class CallState {
@@ -15,7 +13,10 @@ export class CallState {
   /** The client's address. */
   readonly peer: string;
   readonly stages: StageClock;
-  readonly headers: HeaderLines = [];
+  /** Where it stands with its limits. */
+  readonly limit = new LimitNote();
+  /** True if its response says what took how long. */
+  isTimed = false;
   /** What the client waits for; undefined of calls that the RPC library serves. */
   response: ServerResponse | undefined;
   /** The authenticated client; undefined before authentication and on calls that need no key. */
@@ -49,11 +50,18 @@ export function callStateIn(values: ContextValues): CallState {
 
 /** The service's own response headers, the same on every wire: names and values in turn. */
 export function responseHeaders(state: CallState, failure?: TradewireError): readonly string[] {
-  const headers = ["X-Request-Id", state.requestId, ...state.headers];
+  const headers = ["X-Request-Id", state.requestId, ...state.limit.lines()];
+  if (state.isTimed) headers.push("Server-Timing", state.stages.describe());
   const retryAfterMs = failure?.facts.retryAfterMs;
   if (retryAfterMs !== undefined) headers.push("Retry-After", String(Math.ceil(retryAfterMs / 1_000)));
   if (failure?.code === "AUTH_ERROR") headers.push("WWW-Authenticate", "Bearer");
   return headers;
+}
+
+/** The same of a call that succeeded, as they stand in a head of HTTP/1.1, each with the line break before it. */
+export function headerText({ requestId, limit, isTimed, stages }: CallState): string {
+  const text = `\r\nX-Request-Id: ${requestId}${limit.text()}`;
+  return isTimed ? `${text}\r\nServer-Timing: ${stages.describe()}` : text;
 }
 
 /** Passes on headers written as names and values in turn. */

@@ -80,15 +80,15 @@ export class Gate {
     const { state } = call;
     const { kind, needsKey } = this.#accessOf(call.method);
     if (kind === undefined || !needsKey) return undefined;
-    const byAddress = limits.refusalByAddress(kind, state.peer, state.headers);
+    const byAddress = limits.refusalByAddress(kind, state.peer, state.limit);
     if (byAddress !== undefined) return this.#refuseDue(call, byAddress);
     const principal = this.#known(call);
-    const byKey = principal && limits.refusalByKey(kind, principal.keyId, state.headers);
+    const byKey = principal && limits.refusalByKey(kind, principal.keyId, state.limit);
     if (byKey === undefined) return undefined;
     state.principal = principal;
     state.stages.mark("auth");
     const refused = this.#refuseDue(call, byKey);
-    if (refused !== undefined) limits.takeAddress(kind, state.peer, []);
+    if (refused !== undefined) limits.takeAddress(kind, state.peer);
     return refused;
   }
 
@@ -115,7 +115,7 @@ export class Gate {
     const access = this.#accessOf(call.method);
     const { kind } = access;
     if (kind !== undefined) {
-      limits.takeAddress(kind, state.peer, state.headers);
+      limits.takeAddress(kind, state.peer, state.limit);
       const turn = admission.enter(kind, state.response);
       if (turn !== undefined) {
         return turn.then(() => {
@@ -151,7 +151,7 @@ export class Gate {
 
   async #lookUp(apiKey: string, state: CallState): Promise<Principal> {
     const { keys, limits } = this.#parts;
-    limits.beginLookUp(state.peer, state.headers);
+    limits.beginLookUp(state.peer, state.limit);
     try {
       return await keys.authenticate(apiKey);
     } finally {
@@ -159,8 +159,8 @@ export class Gate {
     }
   }
 
-  #failAuth(error: unknown, { peer, headers }: CallState): never {
-    if (failureOf(error).code === "AUTH_ERROR") this.#parts.limits.takeFailedAuth(peer, headers);
+  #failAuth(error: unknown, { peer, limit }: CallState): never {
+    if (failureOf(error).code === "AUTH_ERROR") this.#parts.limits.takeFailedAuth(peer, limit);
     throw error;
   }
 
@@ -168,7 +168,7 @@ export class Gate {
     const { state } = call;
     state.principal = principal;
     state.stages.mark("auth");
-    if (kind !== undefined) this.#parts.limits.takeKey(kind, principal.keyId, state.headers);
+    if (kind !== undefined) this.#parts.limits.takeKey(kind, principal.keyId, state.limit);
     this.#check(call);
   }
 
@@ -184,7 +184,7 @@ export class Gate {
    * @throws TradewireError RATE_LIMIT_EXCEEDED
    */
   receive({ method, state }: GatedCall): void {
-    if (!this.#accessOf(method).needsKey) this.#parts.limits.takeAddress("open", state.peer, []);
+    if (!this.#accessOf(method).needsKey) this.#parts.limits.takeAddress("open", state.peer);
   }
 
   /** Ends a call: releases its place and reports it to the observer. `error` is what it failed with, if it did. */
@@ -194,7 +194,7 @@ export class Gate {
     const code = error === undefined ? "OK" : error instanceof ConnectError ? "PROTOCOL" : this.#codeOf(call, error);
     if (kind === undefined) return;
     if (state.admitted !== undefined) this.#parts.admission.leave(state.admitted);
-    if (kind === "build") state.headers.push("Server-Timing", state.stages.describe());
+    state.isTimed = kind === "build";
     this.#parts.observe({
       method: method.name,
       requestId: state.requestId,

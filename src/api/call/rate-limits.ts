@@ -2,17 +2,14 @@ import { TradewireError } from "../../errors/tradewire-error.ts";
 import { networkOf } from "../http/network-of.ts";
 import type { LimitSettings } from "../settings.ts";
 import type { CallKind } from "./access.ts";
-import type { HeaderLines } from "./call-state.ts";
+import type { LimitNote, NotedPolicy } from "./limit-note.ts";
 import { TokenBuckets, type Verdict } from "./token-bucket.ts";
 
 /** Calls that passed, by policy and name: what processes on one database exchange. */
 export type Usage = Map<string, number>;
 
-interface Policy {
-  readonly name: string;
+interface Policy extends NotedPolicy {
   readonly buckets: TokenBuckets;
-  /** The value of its RateLimit-Policy header. */
-  readonly described: string;
   /** The message of a refusal. */
   readonly exceeded: string;
 }
@@ -69,18 +66,18 @@ export class RateLimits {
   }
 
   /** Counts a call from an address. @throws TradewireError RATE_LIMIT_EXCEEDED */
-  takeAddress(kind: CallKind, address: string, headers: HeaderLines): void {
-    this.#take(this.#byAddress[kind], networkOf(address), headers);
+  takeAddress(kind: CallKind, address: string, note?: LimitNote): void {
+    this.#take(this.#byAddress[kind], networkOf(address), note);
   }
 
   /** Counts a document or page read from an address. @throws TradewireError RATE_LIMIT_EXCEEDED */
-  takePage(address: string, headers: HeaderLines): void {
-    this.#take(this.#pages, networkOf(address), headers);
+  takePage(address: string, note: LimitNote): void {
+    this.#take(this.#pages, networkOf(address), note);
   }
 
   /** Counts a call from an address without a valid API key. @throws TradewireError RATE_LIMIT_EXCEEDED */
-  takeFailedAuth(address: string, headers: HeaderLines): void {
-    this.#take(this.#failedAuth, networkOf(address), headers);
+  takeFailedAuth(address: string, note: LimitNote): void {
+    this.#take(this.#failedAuth, networkOf(address), note);
   }
 
   /**
@@ -88,12 +85,12 @@ export class RateLimits {
    * `endLookUp` must follow, unless this throws.
    * @throws TradewireError RATE_LIMIT_EXCEEDED
    */
-  beginLookUp(address: string, headers: HeaderLines): void {
+  beginLookUp(address: string, note: LimitNote): void {
     const policy = this.#failedAuth;
     if (policy === undefined) return;
     const verdict = policy.buckets.take(networkOf(address), this.#nowMs());
     if (verdict.allowed) return;
-    writeHeaders(headers, policy, verdict);
+    note?.set(policy, verdict);
     throw exceeded(policy, verdict);
   }
 
@@ -103,31 +100,31 @@ export class RateLimits {
   }
 
   /** Counts a call of an API key. @throws TradewireError RATE_LIMIT_EXCEEDED */
-  takeKey(kind: CallKind, keyId: string, headers: HeaderLines): void {
-    this.#take(this.#byKey[kind], keyId, headers);
+  takeKey(kind: CallKind, keyId: string, note: LimitNote): void {
+    this.#take(this.#byKey[kind], keyId, note);
   }
 
   /** The refusal of a call by the limit of its address; undefined, with nothing written, if it has room. Counts nothing. */
-  refusalByAddress(kind: CallKind, address: string, headers: HeaderLines): TradewireError | undefined {
-    return this.#refusal(this.#byAddress[kind], networkOf(address), headers);
+  refusalByAddress(kind: CallKind, address: string, note: LimitNote): TradewireError | undefined {
+    return this.#refusal(this.#byAddress[kind], networkOf(address), note);
   }
 
   /** The refusal of a call by the limit of its key; undefined, with nothing written, if it has room. Counts nothing. */
-  refusalByKey(kind: CallKind, keyId: string, headers: HeaderLines): TradewireError | undefined {
-    return this.#refusal(this.#byKey[kind], keyId, headers);
+  refusalByKey(kind: CallKind, keyId: string, note: LimitNote): TradewireError | undefined {
+    return this.#refusal(this.#byKey[kind], keyId, note);
   }
 
-  #refusal(policy: Policy | undefined, name: string, headers: HeaderLines): TradewireError | undefined {
+  #refusal(policy: Policy | undefined, name: string, note: LimitNote): TradewireError | undefined {
     const verdict = policy?.buckets.refusal(name, this.#nowMs());
     if (policy === undefined || verdict === undefined) return undefined;
-    writeHeaders(headers, policy, verdict);
+    note?.set(policy, verdict);
     return exceeded(policy, verdict);
   }
 
-  #take(policy: Policy | undefined, name: string, headers: HeaderLines): void {
+  #take(policy: Policy | undefined, name: string, note: LimitNote | undefined): void {
     if (policy === undefined) return;
     const verdict = policy.buckets.take(name, this.#nowMs());
-    writeHeaders(headers, policy, verdict);
+    note?.set(policy, verdict);
     if (!verdict.allowed) throw exceeded(policy, verdict);
     if (this.#usage !== undefined) {
       const key = `${policy.name} ${name}`;
@@ -161,16 +158,6 @@ function definePolicy(name: string, perSecond: number, burstSeconds: number, cou
     buckets: new TokenBuckets(perSecond, burst),
     described: `"${name}";q=${burst};w=${burstSeconds}`,
   };
-}
-
-/**
- * Replaces what an earlier policy wrote: the response describes the key's own policy, unless the address is exhausted.
- * @see https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/
- */
-function writeHeaders(headers: HeaderLines, { name, described }: Policy, verdict: Verdict): void {
-  const state = `"${name}";r=${verdict.remaining};t=${Math.ceil(verdict.resetMs / 1_000)}`;
-  headers.length = 0;
-  headers.push("RateLimit-Policy", described, "RateLimit", state);
 }
 
 function exceeded(policy: Policy, { retryAfterMs }: Verdict): TradewireError {

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import { forEachHeader } from "../call/call-state.ts";
 import { failureOf } from "../call/failure.ts";
+import { LimitNote } from "../call/limit-note.ts";
 import type { RateLimits } from "../call/rate-limits.ts";
 import { JSON_TYPE, sendFailure } from "../http/envelope.ts";
 import { parseBody } from "../http/parse-json.ts";
@@ -62,11 +63,11 @@ export class Documents {
     const { fastify, limits, requestIds, settings, logger } = this.#parts;
     fastify.post(path, (request, reply) => {
       const requestId = requestIds();
-      const headers: string[] = [];
+      const note = new LimitNote();
       const refuse = (error: unknown) => {
         const failure = failureOf(error);
         if (failure.code === "INTERNAL_ERROR") logger.error({ err: error, requestId, url: path }, "request failed");
-        sendRefusal(reply, failure, headers, requestId);
+        sendRefusal(reply, failure, note, requestId);
       };
       readBody(request.raw, settings, (body) => {
         if (body instanceof TradewireError) {
@@ -75,7 +76,7 @@ export class Documents {
         }
         Promise.resolve()
           .then(() => {
-            limits.takeAddress("register", request.ip, headers);
+            limits.takeAddress("register", request.ip, note);
             const json = parseBody(body, request.raw, request.query as object);
             if (typeof json !== "object" || json === null || Array.isArray(json)) {
               throw new TradewireError("VALIDATION_ERROR", "The request body is not a JSON object.");
@@ -83,7 +84,7 @@ export class Documents {
             return act(json as Readonly<Record<string, unknown>>);
           })
           .then((data) => {
-            forEachHeader(headers, (name, value) => reply.header(name, value));
+            forEachHeader(note.lines(), (name, value) => reply.header(name, value));
             reply
               .header("x-request-id", requestId)
               .type(JSON_TYPE)
@@ -104,25 +105,20 @@ export class Documents {
   /** Counts the request; answers it and returns false if its address has asked for too much. */
   #admit(request: FastifyRequest, reply: FastifyReply): boolean {
     const { limits, requestIds } = this.#parts;
-    const headers: string[] = [];
+    const note = new LimitNote();
     try {
-      limits.takePage(request.ip, headers);
+      limits.takePage(request.ip, note);
       return true;
     } catch (error) {
-      sendRefusal(reply, failureOf(error), headers, requestIds());
+      sendRefusal(reply, failureOf(error), note, requestIds());
       return false;
     }
   }
 }
 
-/** @param headers of the limits, as names and values in turn */
-function sendRefusal(
-  reply: FastifyReply,
-  failure: TradewireError,
-  headers: readonly string[],
-  requestId: string,
-): void {
-  forEachHeader(headers, (name, value) => reply.header(name, value));
+/** @param note what the limits say of the request */
+function sendRefusal(reply: FastifyReply, failure: TradewireError, note: LimitNote, requestId: string): void {
+  forEachHeader(note.lines(), (name, value) => reply.header(name, value));
   const { retryAfterMs } = failure.facts;
   if (retryAfterMs !== undefined) reply.header("retry-after", String(Math.ceil(retryAfterMs / 1_000)));
   sendFailure(reply, failure, requestId);

@@ -2,10 +2,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type DescMethod, type DescMethodUnary, type DescService, type Message, ScalarType } from "@bufbuild/protobuf";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import { UnaryCall } from "../call/call.ts";
-import { type CallState, responseHeaders, type StartCall } from "../call/call-state.ts";
+import { type CallState, headerText, responseHeaders, type StartCall } from "../call/call-state.ts";
 import { failureOfCall } from "../call/failure.ts";
 import type { Invoker } from "../call/invoker.ts";
 import { httpStatusOf, JSON_TYPE, toEnvelope } from "../http/envelope.ts";
+import { LaneResponse } from "../http/lane/lane-exchange.ts";
 import { isOpen } from "../http/open-response.ts";
 import { parseBody } from "../http/parse-json.ts";
 import { readBody } from "../http/read-body.ts";
@@ -97,10 +98,17 @@ export function createRestRoutes(edge: RestEdge, service: DescService): readonly
   });
 }
 
+const JSON_HEADERS = `\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: `;
+
 /** @param data JSON in ASCII, so that its length in bytes is its length in characters */
 function writeAnswer(response: ServerResponse, data: string, state: CallState): void {
   if (!isOpen(response)) return;
   const text = `{"success":true,"data":${data}}`;
+  const lane = LaneResponse.unset(response);
+  if (lane !== undefined) {
+    lane.answer(JSON_HEADERS, headerText(state), text);
+    return;
+  }
   const headers = ["Content-Type", JSON_TYPE, "Content-Length", String(text.length), ...responseHeaders(state)];
   response.writeHead(200, headers).end(text, "latin1");
 }

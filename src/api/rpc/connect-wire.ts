@@ -49,10 +49,10 @@ function createConnectWire(
     codingHeader: "content-encoding",
     decode: (body, inflate) => decode(inflate === undefined || body.length === 0 ? body : inflate(body)),
     deadlineMs: (headers) => readTimeout(parseTimeout, headers["connect-timeout-ms"]),
-    answer(response, output, lines, trailer) {
+    answer(response, output, state, trailer) {
       const body = encode(output);
       setPrefixedTrailer(response, trailer);
-      endResponse(response, 200, contentType, body, lines);
+      endResponse(response, 200, contentType, body, state);
     },
     refuse(response, error, trailer) {
       for (const [name, value] of error.metadata) response.setHeader(name, value);

@@ -4,7 +4,7 @@ import type { DescMethodUnary } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import { parseTimeout, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { trailerFlag, trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
-import { forEachHeader } from "../call/call-state.ts";
+import { forEachHeader, responseHeaders } from "../call/call-state.ts";
 import { binaryEncoderOf, decodeBinary } from "./binary-form.ts";
 import { FRAME_HEAD, frame, framed, unframe } from "./frames.ts";
 import { endResponse, readTimeout, type Wire } from "./wire.ts";
@@ -19,9 +19,9 @@ export function createGrpcWire(method: DescMethodUnary): Wire {
     codingHeader: "grpc-encoding",
     decode: (body, inflate) => decodeBinary(method, unframe(body, inflate)),
     deadlineMs: (headers) => readTimeout(parseTimeout, headers["grpc-timeout"]),
-    answer(response, output, lines, trailer) {
+    answer(response, output, state, trailer) {
       const trailers = trailer === undefined ? GRPC_OK : { ...Object.fromEntries(trailer), ...GRPC_OK };
-      forEachHeader(lines, (name, value) => response.setHeader(name, value));
+      forEachHeader(responseHeaders(state), (name, value) => response.setHeader(name, value));
       endWithTrailers(response, framed(encode(output, FRAME_HEAD)), trailers);
     },
     refuse(response, error, trailer) {
@@ -40,12 +40,12 @@ export function createGrpcWebWire(method: DescMethodUnary): Wire {
     codingHeader: "grpc-encoding",
     decode: (body, inflate) => decodeBinary(method, unframe(body, inflate)),
     deadlineMs: (headers) => readTimeout(parseTimeout, headers["grpc-timeout"]),
-    answer(response, output, lines, trailer) {
+    answer(response, output, state, trailer) {
       const last =
         trailer === undefined
           ? success
           : frame(trailerFlag, trailerSerialize(new Headers([...trailer, ["grpc-status", "0"]])));
-      endResponse(response, 200, contentType, Buffer.concat([framed(encode(output, FRAME_HEAD)), last]), lines);
+      endResponse(response, 200, contentType, Buffer.concat([framed(encode(output, FRAME_HEAD)), last]), state);
     },
     refuse(response, error, trailer) {
       endResponse(response, 200, contentType, frame(trailerFlag, trailerSerialize(failureTrailer(error, trailer))));

@@ -74,7 +74,7 @@ export class UnaryExchange {
     const { wire, response, state } = this.#parts;
     if (!isOpen(response)) return;
     for (const [name, value] of this.#call?.addedHeader ?? []) response.setHeader(name, value);
-    wire.answer(response, output, responseHeaders(state), this.#call?.addedTrailer);
+    wire.answer(response, output, state, this.#call?.addedTrailer);
   }
 
   #refuse(error: unknown): void {

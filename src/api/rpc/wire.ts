@@ -2,8 +2,9 @@ import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { create, type DescMessage, isMessage, type Message } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import type { parseTimeout } from "@connectrpc/connect/protocol-grpc";
-import { forEachHeader } from "../call/call-state.ts";
+import { type CallState, forEachHeader, headerText, responseHeaders } from "../call/call-state.ts";
 import type { Output } from "../call/invoker.ts";
+import { LaneResponse } from "../http/lane/lane-exchange.ts";
 import type { Inflate } from "./coding/inflate.ts";
 
 /**
@@ -21,8 +22,8 @@ export interface Wire {
   decode(body: Buffer, inflate: Inflate | undefined): Message;
   /** The client's own deadline, in milliseconds from now. @throws ConnectError if it cannot be read */
   deadlineMs(headers: IncomingHttpHeaders): number | undefined;
-  /** Writes the response and ends it. @param lines headers of the service: names and values in turn */
-  answer(response: ServerResponse, output: Output, lines: readonly string[], trailer?: Headers): void;
+  /** Writes the response and ends it. @param state what the service's own headers say */
+  answer(response: ServerResponse, output: Output, state: CallState, trailer?: Headers): void;
   /** Writes the error and ends the response. */
   refuse(response: ServerResponse, error: ConnectError, trailer?: Headers): void;
 }
@@ -37,6 +38,8 @@ export function readTimeout(parse: typeof parseTimeout, value: string | string[]
   return timeoutMs;
 }
 
+const OK = 200;
+
 /** The message of an output, for encoders that need one. */
 export function toMessage(desc: DescMessage, output: Output): Message {
   return isMessage(output) ? output : create(desc, output);
@@ -46,15 +49,21 @@ export function toMessage(desc: DescMessage, output: Output): Message {
  * Writes a whole response at once.
  *
  * @param body text is ASCII, so that its length in bytes is its length in characters: Node writes it together with the headers
- * @param lines further headers: names and values in turn
+ * @param state what the service's own headers say; absent if they are set
  */
 export function endResponse(
   response: ServerResponse,
   status: number,
   contentType: string,
   body: Uint8Array | string,
-  lines: readonly string[] = [],
+  state?: CallState,
 ): void {
+  const lane = state === undefined || status !== OK ? undefined : LaneResponse.unset(response);
+  if (lane !== undefined) {
+    lane.answer(`\r\ncontent-type: ${contentType}\r\ncontent-length: `, headerText(state!), body);
+    return;
+  }
+  const lines = state === undefined ? [] : responseHeaders(state);
   if (response.req.httpVersionMajor === 1) {
     // Node writes a list of headers as it is, and makes a list of anything else.
     response.writeHead(status, ["content-type", contentType, "content-length", String(body.length), ...lines]);

@@ -67,13 +67,15 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
   readonly #tail: () => string;
   #status = 200;
   /** Names and values in turn. */
-  #headers: string[] = [];
+  #headers: string[] | undefined;
 
   /** @param tail makes the headers of the connection, with a line break before each, and the end of the head */
   constructor(req: LaneRequest, tail: () => string) {
     this.req = req;
     this.socket = req.socket;
+    this.onEnd = undefined;
     this.#tail = tail;
+    this.#headers = undefined;
   }
 
   /** Its status, once it has ended. */
@@ -90,6 +92,12 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
     return this as unknown as ServerResponse;
   }
 
+  /** The lane's response that `asResponse` has returned, if no header is set on it; undefined of any other response. */
+  static unset(response: ServerResponse): LaneResponse | undefined {
+    const lane: unknown = response;
+    return lane instanceof LaneResponse && lane.#headers === undefined ? lane : undefined;
+  }
+
   setHeader(name: string, value: HeaderValue): this {
     this.#remove(name);
     for (const one of Array.isArray(value) ? (value as readonly string[]) : [String(value)]) this.#add(name, one);
@@ -103,7 +111,7 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
       for (const [name, value] of Object.entries(headers)) this.setHeader(name, value);
       return this;
     }
-    if (this.#headers.length > 0) for (let i = 0; i < headers.length; i += 2) this.#remove(headers[i]!);
+    if (this.#headers !== undefined) for (let i = 0; i < headers.length; i += 2) this.#remove(headers[i]!);
     for (let i = 0; i < headers.length; i += 2) this.#add(headers[i]!, headers[i + 1]!);
     return this;
   }
@@ -116,6 +124,20 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
     if (this.socket.writable) this.#write(bytes);
     this.#end();
     return this;
+  }
+
+  /**
+   * Writes a whole response with the status 200, without a list of its headers: what `writeHead` and `end` write if no header is set.
+   *
+   * @param typeAndLength the headers that say what the body is and how long, but for its length, each with the line break before it
+   * @param lines further headers in the same form; no character in them may end a header
+   * @param body text is ASCII
+   */
+  answer(typeAndLength: string, lines: string, body: string | Uint8Array): void {
+    if (this.headersSent) return;
+    this.headersSent = true;
+    if (this.socket.writable) this.#send(`${OK}${typeAndLength}${body.length}${lines}`, body);
+    this.#end();
   }
 
   /** Breaks the connection off. */
@@ -132,7 +154,7 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
   }
 
   #write(body: string | Uint8Array): void {
-    const headers = this.#headers;
+    const headers = this.#headers ?? NO_HEADERS;
     let head = this.#status === 200 ? OK : `HTTP/1.1 ${this.#status} ${STATUS_CODES[this.#status]}`;
     let hasLength = false;
     for (let i = 0; i < headers.length; i += 2) {
@@ -142,7 +164,12 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
       head += headers[i + 1]!;
     }
     if (!hasLength) head += `\r\nContent-Length: ${body.length}`;
-    head += this.#tail();
+    this.#send(head, body);
+  }
+
+  /** @param lines the head but for the headers of the connection */
+  #send(lines: string, body: string | Uint8Array): void {
+    const head = lines + this.#tail();
     if (typeof body === "string") this.socket.write(head + body, "latin1");
     else {
       // One write of both: a list of two takes more objects than the copy takes time.
@@ -155,12 +182,14 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
 
   #add(name: string, value: string): void {
     if (UNPRINTABLE.test(value)) throw new TypeError(`the header ${name} has a value that cannot be sent`);
+    this.#headers ??= [];
     this.#headers.push(name, value);
   }
 
   #remove(name: string): void {
     const removed = name.toLowerCase();
     const headers = this.#headers;
+    if (headers === undefined) return;
     for (let i = headers.length - 2; i >= 0; i -= 2) if (headers[i]!.toLowerCase() === removed) headers.splice(i, 2);
   }
 }

@@ -2,6 +2,7 @@ import { type DescMethodUnary, fromBinary, type Message, toBinary } from "@bufbu
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Output } from "../call/invoker.ts";
 import { createBinaryEncoder } from "./encode/binary-encoder.ts";
+import { bytesAsText } from "./encode/binary-text.ts";
 import { toMessage } from "./wire.ts";
 
 /** Decodes the request of a method. @throws TradewireError VALIDATION_ERROR */
@@ -13,9 +14,7 @@ export function decodeBinary(method: DescMethodUnary, bytes: Uint8Array): Messag
   }
 }
 
-/** Encodes the responses of a method. `head` zeroed bytes come before the message. */
-export function binaryEncoderOf({ output: desc }: DescMethodUnary): (output: Output, head?: number) => Buffer {
-  const encode = createBinaryEncoder(desc);
-  if (encode !== undefined) return encode;
-  return (output, head = 0) => Buffer.concat([Buffer.alloc(head), toBinary(desc, toMessage(desc, output))]);
+/** Encodes the responses of a method as texts whose characters are the bytes. */
+export function binaryEncoderOf({ output: desc }: DescMethodUnary): (output: Output) => string {
+  return createBinaryEncoder(desc) ?? ((output) => bytesAsText(toBinary(desc, toMessage(desc, output))));
 }

@@ -7,19 +7,12 @@ export const FRAME_HEAD = 5;
 /** The flag of a compressed message. */
 const COMPRESSED = 1;
 
-/** Puts flags and length before a payload. */
-export function frame(flags: number, payload: Uint8Array): Buffer {
-  const framed = Buffer.allocUnsafe(FRAME_HEAD + payload.length);
-  framed[0] = flags;
-  framed.writeUInt32BE(payload.length, 1);
-  framed.set(payload, FRAME_HEAD);
-  return framed;
-}
-
-/** Writes the head of an uncompressed message into the bytes left free for it. */
-export function framed(message: Buffer): Buffer {
-  message.writeUInt32BE(message.length - FRAME_HEAD, 1);
-  return message;
+/** Puts flags and length before a payload. Both are texts whose characters are bytes. */
+export function frame(flags: number, payload: string): string {
+  const { length } = payload;
+  return (
+    String.fromCharCode(flags, length >>> 24, (length >>> 16) & 0xff, (length >>> 8) & 0xff, length & 0xff) + payload
+  );
 }
 
 /**

@@ -6,9 +6,12 @@ import { parseTimeout, setTrailerStatus } from "@connectrpc/connect/protocol-grp
 import { trailerFlag, trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
 import { forEachHeader, responseHeaders } from "../call/call-state.ts";
 import { binaryEncoderOf, decodeBinary } from "./binary-form.ts";
-import { FRAME_HEAD, frame, framed, unframe } from "./frames.ts";
+import { bytesAsText } from "./encode/binary-text.ts";
+import { FRAME_HEAD, frame, unframe } from "./frames.ts";
 import { endResponse, readTimeout, type Wire } from "./wire.ts";
 
+/** The flags of an uncompressed message. */
+const MESSAGE = 0;
 const GRPC_OK = { "grpc-status": "0" };
 
 /** gRPC over HTTP/2, whose responses have real trailers. */
@@ -22,7 +25,7 @@ export function createGrpcWire(method: DescMethodUnary): Wire {
     answer(response, output, state, trailer) {
       const trailers = trailer === undefined ? GRPC_OK : { ...Object.fromEntries(trailer), ...GRPC_OK };
       forEachHeader(responseHeaders(state), (name, value) => response.setHeader(name, value));
-      endWithTrailers(response, framed(encode(output, FRAME_HEAD)), trailers);
+      endWithTrailers(response, frame(MESSAGE, encode(output)), trailers);
     },
     refuse(response, error, trailer) {
       endWithTrailers(response, undefined, Object.fromEntries(failureTrailer(error, trailer)));
@@ -34,7 +37,7 @@ export function createGrpcWire(method: DescMethodUnary): Wire {
 export function createGrpcWebWire(method: DescMethodUnary): Wire {
   const contentType = "application/grpc-web+proto";
   const encode = binaryEncoderOf(method);
-  const success = frame(trailerFlag, trailerSerialize(new Headers(GRPC_OK)));
+  const success = trailerFrame(new Headers(GRPC_OK));
   return {
     overheadBytes: FRAME_HEAD,
     codingHeader: "grpc-encoding",
@@ -42,15 +45,17 @@ export function createGrpcWebWire(method: DescMethodUnary): Wire {
     deadlineMs: (headers) => readTimeout(parseTimeout, headers["grpc-timeout"]),
     answer(response, output, state, trailer) {
       const last =
-        trailer === undefined
-          ? success
-          : frame(trailerFlag, trailerSerialize(new Headers([...trailer, ["grpc-status", "0"]])));
-      endResponse(response, 200, contentType, Buffer.concat([framed(encode(output, FRAME_HEAD)), last]), state);
+        trailer === undefined ? success : trailerFrame(new Headers([...trailer, ["grpc-status", "0"]]));
+      endResponse(response, 200, contentType, frame(MESSAGE, encode(output)) + last, state);
     },
     refuse(response, error, trailer) {
-      endResponse(response, 200, contentType, frame(trailerFlag, trailerSerialize(failureTrailer(error, trailer))));
+      endResponse(response, 200, contentType, trailerFrame(failureTrailer(error, trailer)));
     },
   };
+}
+
+function trailerFrame(trailer: Headers): string {
+  return frame(trailerFlag, bytesAsText(trailerSerialize(trailer)));
 }
 
 function failureTrailer(error: ConnectError, trailer: Headers | undefined): Headers {
@@ -59,10 +64,10 @@ function failureTrailer(error: ConnectError, trailer: Headers | undefined): Head
   return setTrailerStatus(whole, error);
 }
 
-function endWithTrailers(response: ServerResponse, body: Buffer | undefined, trailers: OutgoingHttpHeaders): void {
+function endWithTrailers(response: ServerResponse, body: string | undefined, trailers: OutgoingHttpHeaders): void {
   const http2 = response as unknown as Http2ServerResponse;
   http2.writeHead(200, { "content-type": "application/grpc+proto" });
   http2.addTrailers(trailers);
   if (body === undefined) http2.end();
-  else http2.end(body);
+  else http2.end(body, "latin1");
 }

@@ -48,7 +48,7 @@ export function toMessage(desc: DescMessage, output: Output): Message {
 /**
  * Writes a whole response at once.
  *
- * @param body text is ASCII, so that its length in bytes is its length in characters: Node writes it together with the headers
+ * @param body a text's characters are its bytes: Node writes it together with the headers
  * @param state what the service's own headers say; absent if they are set
  */
 export function endResponse(

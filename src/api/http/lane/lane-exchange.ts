@@ -116,7 +116,7 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
     return this;
   }
 
-  /** Writes the response. @param encoding "latin1": the text is ASCII */
+  /** Writes the response. @param encoding "latin1": the text's characters are its bytes */
   end(body: string | Uint8Array = "", encoding?: "latin1"): this {
     if (this.headersSent) return this;
     this.headersSent = true;
@@ -131,7 +131,7 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
    *
    * @param typeAndLength the headers that say what the body is and how long, but for its length, each with the line break before it
    * @param lines further headers in the same form; no character in them may end a header
-   * @param body text is ASCII
+   * @param body a text's characters are its bytes
    */
   answer(typeAndLength: string, lines: string, body: string | Uint8Array): void {
     if (this.headersSent) return;

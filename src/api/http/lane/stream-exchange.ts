@@ -88,7 +88,7 @@ export class StreamResponse implements Pick<ServerResponse, "destroyed" | "heade
     this.#trailers = trailers;
   }
 
-  /** Writes the response; nothing if the client is gone. @param encoding "latin1": the text is ASCII */
+  /** Writes the response; nothing if the client is gone. @param encoding "latin1": the text's characters are its bytes */
   end(body?: string | Uint8Array, encoding?: "latin1"): this {
     const { stream } = this;
     if (stream.destroyed || stream.closed || stream.headersSent) return this;

@@ -1,117 +1,110 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
-import { BinaryOut } from "./binary-out.ts";
+import { bytesAsText, float64, longVarint, utf8, varint, zigzag } from "./binary-text.ts";
 import { byNumber, isEncodable, isExplicit, type MessageFields, setValue } from "./fields.ts";
 
-/** Encodes a message or its fields. `head` zeroed bytes come before it. */
-type BinaryEncoder = (message: object, head?: number) => Buffer;
+/** Encodes a message, or its fields, as a text whose characters are the bytes. */
+export type BinaryEncoder = (message: object) => string;
 
-type WriteFields = (out: BinaryOut, fields: MessageFields) => void;
-type WriteValue = (out: BinaryOut, value: unknown) => void;
+type ValueEncoder = (value: unknown) => string;
 
 const LENGTH_DELIMITED = 2;
 const FIXED_64 = 1;
 const VARINT = 0;
-
-/** What every encoder writes into; nothing in it outlives a call. */
-const shared = new BinaryOut();
+/** Values below this length get what stands before them from a table. */
+const SHORT = 128;
 
 /**
  * Compiles a Protocol Buffers encoder from the descriptor of a response. It writes what `toBinary` writes, and takes fields as
  * well as messages: no message has to be made of them first. Undefined if the message contains what it does not support.
  */
 export function createBinaryEncoder(desc: DescMessage): BinaryEncoder | undefined {
-  if (!isEncodable(desc)) return undefined;
-  const write = createFieldsWriter(desc, new Map());
-  return (message, head = 0) => {
-    shared.begin(head);
-    write(shared, message as MessageFields);
-    return shared.finish();
-  };
+  return isEncodable(desc) ? (createFieldsEncoder(desc, new Map()) as BinaryEncoder) : undefined;
 }
 
-function createFieldsWriter(desc: DescMessage, known: Map<DescMessage, WriteFields>): WriteFields {
+function createFieldsEncoder(desc: DescMessage, known: Map<DescMessage, ValueEncoder>): ValueEncoder {
   const made = known.get(desc);
   if (made !== undefined) return made;
-  const fields: { readonly localName: string; readonly explicit: boolean; readonly write: WriteValue }[] = [];
-  const writeAll: WriteFields = (out, message) => {
+  const fields: { readonly localName: string; readonly explicit: boolean; readonly encode: ValueEncoder }[] = [];
+  const encodeAll: ValueEncoder = (message) => {
+    let text = "";
     for (let index = 0; index < fields.length; index++) {
-      const { localName, explicit, write } = fields[index]!;
-      const value = setValue(message, localName, explicit);
-      if (value !== undefined) write(out, value);
+      const { localName, explicit, encode } = fields[index]!;
+      const value = setValue(message as MessageFields, localName, explicit);
+      if (value !== undefined) text += encode(value);
     }
+    return text;
   };
   // Before its fields: a message may contain itself.
-  known.set(desc, writeAll);
+  known.set(desc, encodeAll);
   for (const field of byNumber(desc)) {
-    fields.push({ localName: field.localName, explicit: isExplicit(field), write: createValueWriter(field, known) });
+    fields.push({ localName: field.localName, explicit: isExplicit(field), encode: createValueEncoder(field, known) });
   }
-  return writeAll;
+  return encodeAll;
 }
 
-function createValueWriter(field: DescField, known: Map<DescMessage, WriteFields>): WriteValue {
+function createValueEncoder(field: DescField, known: Map<DescMessage, ValueEncoder>): ValueEncoder {
   const { number } = field;
   if (field.fieldKind === "list") {
-    if (field.listKind === "scalar" && field.scalar === ScalarType.SINT32) return createPackedWriter(number);
+    if (field.listKind === "scalar" && field.scalar === ScalarType.SINT32) return createPackedEncoder(number);
     const element =
       field.listKind === "message"
-        ? createNestedWriter(number, createFieldsWriter(field.message, known))
-        : createScalarWriter(number, ScalarType.STRING);
-    return (out, value) => {
-      for (const item of value as readonly unknown[]) element(out, item);
+        ? createDelimitedEncoder(number, createFieldsEncoder(field.message, known))
+        : createScalarEncoder(number, ScalarType.STRING);
+    return (value) => {
+      let text = "";
+      for (const item of value as readonly unknown[]) text += element(item);
+      return text;
     };
   }
-  if (field.fieldKind === "message") return createNestedWriter(number, createFieldsWriter(field.message, known));
-  return createScalarWriter(number, field.fieldKind === "scalar" ? field.scalar : ScalarType.UINT32);
+  if (field.fieldKind === "message") return createDelimitedEncoder(number, createFieldsEncoder(field.message, known));
+  return createScalarEncoder(number, field.fieldKind === "scalar" ? field.scalar : ScalarType.UINT32);
 }
 
-function createNestedWriter(number: number, write: WriteFields): WriteValue {
+/** What has a length: it stands before the value. */
+function createDelimitedEncoder(number: number, encode: ValueEncoder): ValueEncoder {
   const tag = tagOf(number, LENGTH_DELIMITED);
-  return (out, value) => {
-    const from = out.beginNested(tag);
-    write(out, value as MessageFields);
-    out.endNested(from);
+  const beginnings = Array.from({ length: SHORT }, (_, length) => tag + varint(length));
+  return (value) => {
+    const text = encode(value);
+    const { length } = text;
+    return (length < SHORT ? beginnings[length]! : tag + varint(length)) + text;
   };
 }
 
 /** Signed numbers, one after another in one field. */
-function createPackedWriter(number: number): WriteValue {
-  const tag = tagOf(number, LENGTH_DELIMITED);
-  return (out, value) => {
-    const from = out.beginNested(tag);
-    for (const item of value as readonly number[]) out.signed(item);
-    out.endNested(from);
-  };
+function createPackedEncoder(number: number): ValueEncoder {
+  return createDelimitedEncoder(number, (value) => {
+    let text = "";
+    for (const item of value as readonly number[]) text += zigzag(item);
+    return text;
+  });
 }
 
-function createScalarWriter(number: number, scalar: ScalarType): WriteValue {
+function createScalarEncoder(number: number, scalar: ScalarType): ValueEncoder {
   switch (scalar) {
-    case ScalarType.STRING: {
-      const tag = tagOf(number, LENGTH_DELIMITED);
-      return (out, value) => out.text(tag, value as string);
-    }
-    case ScalarType.BYTES: {
-      const tag = tagOf(number, LENGTH_DELIMITED);
-      return (out, value) => out.bytes(tag, value as Uint8Array);
-    }
+    case ScalarType.STRING:
+      return createDelimitedEncoder(number, (value) => utf8(value as string));
+    case ScalarType.BYTES:
+      return createDelimitedEncoder(number, (value) => bytesAsText(value as Uint8Array));
     case ScalarType.DOUBLE: {
       const tag = tagOf(number, FIXED_64);
-      return (out, value) => out.double(tag, value as number);
+      return (value) => tag + float64(value as number);
     }
     case ScalarType.UINT64: {
       const tag = tagOf(number, VARINT);
-      return (out, value) => out.uint64(tag, value as bigint);
+      return (value) => tag + longVarint(value as bigint);
     }
     case ScalarType.SINT32: {
       const tag = tagOf(number, VARINT);
-      return (out, value) => out.sint32(tag, value as number);
+      return (value) => tag + zigzag(value as number);
     }
     default: {
       const tag = tagOf(number, VARINT);
-      return (out, value) => out.uint32(tag, Number(value));
+      return (value) => tag + varint(Number(value));
     }
   }
 }
 
-function tagOf(number: number, wireType: number): number {
-  return number * 8 + wireType;
+function tagOf(number: number, wireType: number): string {
+  return varint(number * 8 + wireType);
 }

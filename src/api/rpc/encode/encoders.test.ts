@@ -76,9 +76,8 @@ describe.each(outputs.map((desc) => [desc.name, desc] as const))("%s", (_, desc)
       const fields = randomFields(desc, random);
       const message = create(desc, fields);
       const expected = Buffer.from(toBinary(desc, message));
-      expect(binary!(fields).equals(expected)).toBe(true);
-      expect(binary!(message).equals(expected)).toBe(true);
-      expect(binary!(fields, 5).equals(Buffer.concat([Buffer.alloc(5), expected]))).toBe(true);
+      expect(Buffer.from(binary!(fields), "latin1").equals(expected)).toBe(true);
+      expect(Buffer.from(binary!(message), "latin1").equals(expected)).toBe(true);
       const text = json!(fields);
       expect(text).toMatch(/^[ -~]*$/);
       expect(JSON.stringify(JSON.parse(text))).toBe(JSON.stringify(JSON.parse(toJsonString(desc, message))));

@@ -36,10 +36,24 @@ export function readBody(
     .on("aborted", () => reader.fail(truncated()));
 }
 
+/** Bodies without a timer yet. Most come in the turn in which they are asked for, and need none. */
+let untimed: BodyReader[] = [];
+
+function timeLater(reader: BodyReader): void {
+  if (untimed.push(reader) === 1) setImmediate(timeAll);
+}
+
+function timeAll(): void {
+  const readers = untimed;
+  untimed = [];
+  for (const reader of readers) reader.time();
+}
+
 class BodyReader {
   readonly #request: IncomingMessage;
   readonly #limitBytes: number;
-  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #timeoutMs: number;
+  #timer: NodeJS.Timeout | undefined;
   #done: ((body: Buffer | TradewireError) => void) | undefined;
   #first: Buffer | undefined;
   #chunks: Buffer[] | undefined;
@@ -49,8 +63,15 @@ class BodyReader {
     this.#request = request;
     this.#limitBytes = limits.bodyLimitBytes;
     this.#done = done;
+    this.#timeoutMs = limits.requestTimeoutMs;
     // HTTP/1.1 bodies are timed by the server itself.
-    if (request.httpVersionMajor === 2) this.#timer = setTimeout(() => this.fail(late()), limits.requestTimeoutMs);
+    if (request.httpVersionMajor === 2) timeLater(this);
+  }
+
+  /** Gives the body its time, unless it has come. */
+  time(): void {
+    if (this.#done === undefined) return;
+    this.#timer = setTimeout(() => this.fail(late()), this.#timeoutMs);
   }
 
   take(chunk: Buffer): void {

@@ -5,6 +5,7 @@ import type { ConnectError } from "@connectrpc/connect";
 import { parseTimeout, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { trailerFlag, trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
 import { forEachHeader, responseHeaders } from "../call/call-state.ts";
+import { StreamResponse } from "../http/lane/stream-exchange.ts";
 import { binaryEncoderOf, decodeBinary } from "./binary-form.ts";
 import { bytesAsText } from "./encode/binary-text.ts";
 import { FRAME_HEAD, frame, unframe } from "./frames.ts";
@@ -12,6 +13,7 @@ import { endResponse, readTimeout, type Wire } from "./wire.ts";
 
 /** The flags of an uncompressed message. */
 const MESSAGE = 0;
+const GRPC_TYPE = "application/grpc+proto";
 const GRPC_OK = { "grpc-status": "0" };
 
 /** gRPC over HTTP/2, whose responses have real trailers. */
@@ -24,8 +26,14 @@ export function createGrpcWire(method: DescMethodUnary): Wire {
     deadlineMs: (headers) => readTimeout(parseTimeout, headers["grpc-timeout"]),
     answer(response, output, state, trailer) {
       const trailers = trailer === undefined ? GRPC_OK : { ...Object.fromEntries(trailer), ...GRPC_OK };
+      const body = frame(MESSAGE, encode(output));
+      const stream = StreamResponse.unset(response);
+      if (stream !== undefined) {
+        stream.answer([":status", "200", ...responseHeaders(state), "content-type", GRPC_TYPE], trailers, body);
+        return;
+      }
       forEachHeader(responseHeaders(state), (name, value) => response.setHeader(name, value));
-      endWithTrailers(response, frame(MESSAGE, encode(output)), trailers);
+      endWithTrailers(response, body, trailers);
     },
     refuse(response, error, trailer) {
       endWithTrailers(response, undefined, Object.fromEntries(failureTrailer(error, trailer)));
@@ -44,8 +52,7 @@ export function createGrpcWebWire(method: DescMethodUnary): Wire {
     decode: (body, inflate) => decodeBinary(method, unframe(body, inflate)),
     deadlineMs: (headers) => readTimeout(parseTimeout, headers["grpc-timeout"]),
     answer(response, output, state, trailer) {
-      const last =
-        trailer === undefined ? success : trailerFrame(new Headers([...trailer, ["grpc-status", "0"]]));
+      const last = trailer === undefined ? success : trailerFrame(new Headers([...trailer, ["grpc-status", "0"]]));
       endResponse(response, 200, contentType, frame(MESSAGE, encode(output)) + last, state);
     },
     refuse(response, error, trailer) {
@@ -66,7 +73,7 @@ function failureTrailer(error: ConnectError, trailer: Headers | undefined): Head
 
 function endWithTrailers(response: ServerResponse, body: string | undefined, trailers: OutgoingHttpHeaders): void {
   const http2 = response as unknown as Http2ServerResponse;
-  http2.writeHead(200, { "content-type": "application/grpc+proto" });
+  http2.writeHead(200, { "content-type": GRPC_TYPE });
   http2.addTrailers(trailers);
   if (body === undefined) http2.end();
   else http2.end(body, "latin1");

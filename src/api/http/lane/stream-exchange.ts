@@ -51,7 +51,8 @@ export class StreamRequest
 export class StreamResponse implements Pick<ServerResponse, "destroyed" | "headersSent"> {
   readonly req: StreamRequest;
   readonly stream: ServerHttp2Stream;
-  readonly #headers: OutgoingHttpHeaders = {};
+  /** Names and values in turn, as Node sends them without making an object of them. */
+  #headers: string[] = [];
   #trailers: OutgoingHttpHeaders | undefined;
 
   constructor(req: StreamRequest) {
@@ -73,15 +74,39 @@ export class StreamResponse implements Pick<ServerResponse, "destroyed" | "heade
   }
 
   setHeader(name: string, value: number | string): this {
-    this.#headers[name.toLowerCase()] = value;
+    const headers = this.#headers;
+    const set = name.toLowerCase();
+    for (let i = 0; i < headers.length; i += 2) {
+      if (headers[i] !== set) continue;
+      headers[i + 1] = String(value);
+      return this;
+    }
+    headers.push(set, String(value));
     return this;
   }
 
   /** @param headers they replace those of the same name set before */
   writeHead(status: number, headers: Readonly<Record<string, number | string>>): this {
-    this.#headers[":status"] = status;
+    this.setHeader(":status", status);
     for (const name in headers) this.setHeader(name, headers[name]!);
     return this;
+  }
+
+  /**
+   * Writes a whole response with trailers, as `writeHead`, `addTrailers` and `end` do if no header is set.
+   *
+   * @param headers names and values in turn, `:status` first; no name twice
+   */
+  answer(headers: string[], trailers: OutgoingHttpHeaders, body: string): void {
+    this.#headers = headers;
+    this.#trailers = trailers;
+    this.end(body, "latin1");
+  }
+
+  /** The stream's response that `asResponse` has returned, if no header is set on it; undefined of any other response. */
+  static unset(response: ServerResponse): StreamResponse | undefined {
+    const stream: unknown = response;
+    return stream instanceof StreamResponse && stream.#headers.length === 0 ? stream : undefined;
   }
 
   addTrailers(trailers: OutgoingHttpHeaders): void {

@@ -4,6 +4,24 @@ import { type ContextValues, createContextValues, type HandlerContext } from "@c
 import type { Principal } from "../../accounts/port.ts";
 import { type CallState, callStateIn, callStateKey } from "./call-state.ts";
 
+/** What a unary call was made with, on any wire. */
+export interface CallRequest {
+  readonly requestMethod: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  /** The message, decoded. @throws TradewireError VALIDATION_ERROR if the bytes cannot be */
+  decode(): Message;
+}
+
+/** What the client set for its call. */
+interface ClientTerms {
+  readonly signal?: AbortSignal | undefined;
+  /** The client's own deadline, in milliseconds from now. */
+  readonly deadlineMs?: number | undefined;
+}
+
+const NO_TERMS: ClientTerms = {};
+
 /**
  * One unary call, passed through the gate to the implementation as its handler context. Rarely used members (Headers, an
  * abort signal, context values) are made on demand by getters on the prototype, because they cost more than the rest of
@@ -12,11 +30,7 @@ import { type CallState, callStateIn, callStateKey } from "./call-state.ts";
 export class UnaryCall {
   readonly method: DescMethodUnary;
   readonly state: CallState;
-  readonly requestMethod: string;
-  readonly url: string;
-  readonly nodeHeaders: IncomingHttpHeaders;
-  readonly protocolName = "tradewire";
-  readonly #decode: () => Message;
+  readonly #request: CallRequest;
   readonly #deadlineAtMs: number | undefined;
   #message: Message | undefined;
   #values: ContextValues | undefined;
@@ -25,38 +39,35 @@ export class UnaryCall {
   #responseHeader: Headers | undefined;
   #responseTrailer: Headers | undefined;
 
-  constructor(
-    method: DescMethodUnary,
-    state: CallState,
-    request: {
-      readonly requestMethod: string;
-      readonly url: string;
-      readonly headers: IncomingHttpHeaders;
-      readonly decode: () => Message;
-      readonly signal?: AbortSignal | undefined;
-      /** The client's own deadline, in milliseconds from now. */
-      readonly deadlineMs?: number | undefined;
-    },
-  ) {
+  constructor(method: DescMethodUnary, state: CallState, request: CallRequest, { signal, deadlineMs } = NO_TERMS) {
     this.method = method;
     this.state = state;
-    this.requestMethod = request.requestMethod;
-    this.url = request.url;
-    this.nodeHeaders = request.headers;
-    this.#decode = request.decode;
-    this.#signal = request.signal;
-    this.#deadlineAtMs = request.deadlineMs === undefined ? undefined : state.stages.nowMs() + request.deadlineMs;
+    this.#request = request;
+    this.#signal = signal;
+    this.#deadlineAtMs = deadlineMs === undefined ? undefined : state.stages.nowMs() + deadlineMs;
+  }
+
+  get protocolName(): string {
+    return "tradewire";
+  }
+
+  get requestMethod(): string {
+    return this.#request.requestMethod;
+  }
+
+  get url(): string {
+    return this.#request.url;
   }
 
   /** @throws TradewireError VALIDATION_ERROR if the bytes cannot be decoded */
   get message(): Message {
-    this.#message ??= this.#decode();
+    this.#message ??= this.#request.decode();
     return this.#message;
   }
 
   /** A request header by its lower-case name; the first value if there are several. */
   headerOf(name: string): string | undefined {
-    const value = this.nodeHeaders[name];
+    const value = this.#request.headers[name];
     return Array.isArray(value) ? value[0] : value;
   }
 
@@ -75,7 +86,7 @@ export class UnaryCall {
   }
 
   get requestHeader(): Headers {
-    this.#header ??= toHeaders(this.nodeHeaders);
+    this.#header ??= toHeaders(this.#request.headers);
     return this.#header;
   }
 

@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import type { DescMethodServerStreaming, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
 import { ConnectError, type HandlerContext } from "@connectrpc/connect";
 import { TradewireError } from "../../errors/tradewire-error.ts";
-import { UnaryCall } from "../call/call.ts";
+import { type CallRequest, UnaryCall } from "../call/call.ts";
 import { type CallState, responseHeaders, type StartCall } from "../call/call-state.ts";
 import { failureOfCall } from "../call/failure.ts";
 import type { Gate } from "../call/gate.ts";
@@ -64,13 +64,13 @@ export class EventRoute {
   async #run(rest: RestRequest, state: CallState, signal: AbortSignal): Promise<void> {
     const { request, response } = rest;
     const { gate, streamOf } = this.#edge;
-    const call = new UnaryCall(this.method as unknown as DescMethodUnary, state, {
+    const asked: CallRequest = {
       requestMethod: this.binding.verb,
       url: request.url!,
       headers: request.headers,
       decode: () => this.#decode(rest),
-      signal,
-    });
+    };
+    const call = new UnaryCall(this.method as unknown as DescMethodUnary, state, asked, { signal });
     let failure: unknown;
     try {
       await gate.enter(call);

@@ -1,10 +1,10 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { type DescMethod, type DescMethodUnary, type DescService, type Message, ScalarType } from "@bufbuild/protobuf";
 import { TradewireError } from "../../errors/tradewire-error.ts";
-import { UnaryCall } from "../call/call.ts";
+import { type CallRequest, UnaryCall } from "../call/call.ts";
 import { type CallState, headerText, responseHeaders, type StartCall } from "../call/call-state.ts";
 import { failureOfCall } from "../call/failure.ts";
-import type { Invoker } from "../call/invoker.ts";
+import type { Invoker, Output } from "../call/invoker.ts";
 import { httpStatusOf, JSON_TYPE, toEnvelope } from "../http/envelope.ts";
 import { LaneResponse } from "../http/lane/lane-exchange.ts";
 import { isOpen } from "../http/open-response.ts";
@@ -61,31 +61,64 @@ export class RestRoute {
     const state = this.#edge.startCall(rest.peer);
     state.response = rest.response;
     if (!this.binding.hasBody) {
-      this.#run(rest, state, () => this.#decodePath(rest));
+      this.#run(rest, state, undefined);
       return;
     }
     readBody(rest.request, this.#edge.settings, (body) => {
       if (body instanceof TradewireError) writeFailure(rest.response, failureOfCall({ method }, body), state);
-      else this.#run(rest, state, () => this.#decodeJson(parseBody(body, rest.request, rest.query)));
+      else this.#run(rest, state, body);
     });
   }
 
-  #run({ request, response }: RestRequest, state: CallState, decode: () => Message): void {
-    const { method, binding } = this;
+  #run(rest: RestRequest, state: CallState, body: Buffer | undefined): void {
     state.stages.mark("receive");
-    const refuse = (error: unknown) => writeFailure(response, failureOfCall({ method }, error), state);
     try {
-      const { headers } = request;
-      const call = new UnaryCall(method, state, { requestMethod: binding.verb, url: request.url!, headers, decode });
-      const output = this.#invoke(call);
-      if (output instanceof Promise) {
-        output.then((waited) => writeAnswer(response, this.#encode(waited), state)).catch(refuse);
-      } else {
-        writeAnswer(response, this.#encode(output), state);
-      }
+      const output = this.#invoke(new UnaryCall(this.method, state, new RestCallRequest(this, rest, body)));
+      if (output instanceof Promise) this.#await(output, rest, state);
+      else writeAnswer(rest.response, this.#encode(output), state);
     } catch (error) {
-      refuse(error);
+      writeFailure(rest.response, failureOfCall(this, error), state);
     }
+  }
+
+  #await(output: Promise<Output>, { response }: RestRequest, state: CallState): void {
+    output
+      .then((waited) => writeAnswer(response, this.#encode(waited), state))
+      .catch((error: unknown) => writeFailure(response, failureOfCall(this, error), state));
+  }
+
+  /** The message of a request. @param body undefined if the method has none. @throws TradewireError VALIDATION_ERROR */
+  decode(rest: RestRequest, body: Buffer | undefined): Message {
+    return body === undefined ? this.#decodePath(rest) : this.#decodeJson(parseBody(body, rest.request, rest.query));
+  }
+}
+
+/** A request as its call reads it. */
+class RestCallRequest implements CallRequest {
+  readonly #route: RestRoute;
+  readonly #rest: RestRequest;
+  readonly #body: Buffer | undefined;
+
+  constructor(route: RestRoute, rest: RestRequest, body: Buffer | undefined) {
+    this.#route = route;
+    this.#rest = rest;
+    this.#body = body;
+  }
+
+  get requestMethod(): string {
+    return this.#route.binding.verb;
+  }
+
+  get url(): string {
+    return this.#rest.request.url!;
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.#rest.request.headers;
+  }
+
+  decode(): Message {
+    return this.#route.decode(this.#rest, this.#body);
   }
 }
 

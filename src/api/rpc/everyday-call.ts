@@ -3,7 +3,7 @@ import type { DescMethodUnary, DescService, Registry } from "@bufbuild/protobuf"
 import type { StartCall } from "../call/call-state.ts";
 import type { Invoker } from "../call/invoker.ts";
 import type { ApiSettings } from "../settings.ts";
-import { UnaryExchange } from "./unary-exchange.ts";
+import { type ExchangeParts, UnaryExchange } from "./unary-exchange.ts";
 import { Wires } from "./wires.ts";
 
 /** What everyday calls need of the edge. */
@@ -18,17 +18,15 @@ interface EverydayEdge {
 /** Serves the calls of one unary method in everyday form, on the typed wires. */
 export class EverydayCalls {
   readonly path: string;
-  readonly #method: DescMethodUnary;
-  readonly #edge: EverydayEdge;
+  readonly #parts: ExchangeParts;
+  readonly #startCall: StartCall;
   readonly #wires: Wires;
-  readonly #invoke: Invoker;
 
   constructor(edge: EverydayEdge, method: DescMethodUnary) {
     this.path = `/${method.parent.typeName}/${method.name}`;
-    this.#method = method;
-    this.#edge = edge;
+    this.#parts = { method, invoke: edge.invokerOf(method), settings: edge.settings };
+    this.#startCall = edge.startCall;
     this.#wires = new Wires(method, edge.registry);
-    this.#invoke = edge.invokerOf(method);
   }
 
   /**
@@ -42,11 +40,9 @@ export class EverydayCalls {
     const wire = request.method === "POST" ? this.#wires.select(request) : undefined;
     if (wire === undefined) return false;
     onTake?.();
-    const { settings, startCall } = this.#edge;
-    const state = startCall(peer);
+    const state = this.#startCall(peer);
     state.response = response;
-    const [method, invoke] = [this.#method, this.#invoke];
-    new UnaryExchange({ method, invoke, wire, state, settings, request, response }).run();
+    new UnaryExchange(this.#parts, wire, state, request, response).run();
     return true;
   }
 }

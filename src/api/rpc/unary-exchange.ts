@@ -1,42 +1,64 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { DescMethodUnary } from "@bufbuild/protobuf";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { DescMethodUnary, Message } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import { TradewireError } from "../../errors/tradewire-error.ts";
-import { UnaryCall } from "../call/call.ts";
+import { type CallRequest, UnaryCall } from "../call/call.ts";
 import { type CallState, forEachHeader, responseHeaders } from "../call/call-state.ts";
 import { failureOfCall, toConnectError } from "../call/failure.ts";
 import type { Invoker, Output } from "../call/invoker.ts";
 import { isOpen } from "../http/open-response.ts";
 import { readBody } from "../http/read-body.ts";
 import type { ApiSettings } from "../settings.ts";
-import { inflaterOf } from "./coding/inflate.ts";
+import { type Inflate, inflaterOf } from "./coding/inflate.ts";
 import type { Wire } from "./wire.ts";
 
-/** What one call in everyday form runs with. */
-interface ExchangeParts {
+/** What the calls of one method in everyday form run with. */
+export interface ExchangeParts {
   readonly method: DescMethodUnary;
   readonly invoke: Invoker;
-  readonly wire: Wire;
-  readonly state: CallState;
   readonly settings: ApiSettings;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
 }
 
 /** One unary call in everyday form, from its body to its response. */
-export class UnaryExchange {
+export class UnaryExchange implements CallRequest {
   readonly #parts: ExchangeParts;
+  readonly #wire: Wire;
+  readonly #state: CallState;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  #body: Buffer | undefined;
+  #inflate: Inflate | undefined;
   #call: UnaryCall | undefined;
 
-  constructor(parts: ExchangeParts) {
+  constructor(parts: ExchangeParts, wire: Wire, state: CallState, request: IncomingMessage, response: ServerResponse) {
     this.#parts = parts;
+    this.#wire = wire;
+    this.#state = state;
+    this.#request = request;
+    this.#response = response;
+  }
+
+  get requestMethod(): string {
+    return "POST";
+  }
+
+  get url(): string {
+    return this.#request.url!;
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.#request.headers;
+  }
+
+  decode(): Message {
+    return this.#wire.decode(this.#body!, this.#inflate);
   }
 
   /** Reads the request, serves the call and writes the response, whatever the outcome. */
   run(): void {
-    const { request, settings, wire } = this.#parts;
-    const { bodyLimitBytes, requestTimeoutMs } = settings;
-    readBody(request, { bodyLimitBytes: bodyLimitBytes + wire.overheadBytes, requestTimeoutMs }, (body) => {
+    const { bodyLimitBytes, requestTimeoutMs } = this.#parts.settings;
+    const limits = { bodyLimitBytes: bodyLimitBytes + this.#wire.overheadBytes, requestTimeoutMs };
+    readBody(this.#request, limits, (body) => {
       try {
         if (body instanceof TradewireError) throw body;
         const output = this.#invoke(body);
@@ -50,35 +72,33 @@ export class UnaryExchange {
   }
 
   #invoke(body: Buffer): Output | Promise<Output> {
-    const { method, invoke, wire, state, settings, request } = this.#parts;
-    const { url, headers } = request;
-    state.stages.mark("receive");
-    const deadlineMs = wire.deadlineMs(headers);
-    const inflate = inflaterOf(headers[wire.codingHeader], settings.bodyLimitBytes);
-    const decode = () => wire.decode(body, inflate);
-    const run = (signal: AbortSignal | undefined) => {
-      this.#call = new UnaryCall(method, state, {
-        requestMethod: "POST",
-        url: url!,
-        headers,
-        decode,
-        signal,
-        deadlineMs,
-      });
+    const { method, invoke, settings } = this.#parts;
+    const { headers } = this.#request;
+    this.#state.stages.mark("receive");
+    const deadlineMs = this.#wire.deadlineMs(headers);
+    this.#body = body;
+    this.#inflate = inflaterOf(headers[this.#wire.codingHeader], settings.bodyLimitBytes);
+    if (deadlineMs === undefined) {
+      this.#call = new UnaryCall(method, this.#state, this);
       return invoke(this.#call);
-    };
-    return deadlineMs === undefined ? run(undefined) : runWithin(deadlineMs, run);
+    }
+    return runWithin(deadlineMs, (signal) => {
+      this.#call = new UnaryCall(method, this.#state, this, { signal, deadlineMs });
+      return invoke(this.#call);
+    });
   }
 
   #answer(output: Output): void {
-    const { wire, response, state } = this.#parts;
+    const response = this.#response;
     if (!isOpen(response)) return;
-    for (const [name, value] of this.#call?.addedHeader ?? []) response.setHeader(name, value);
-    wire.answer(response, output, state, this.#call?.addedTrailer);
+    const added = this.#call?.addedHeader;
+    if (added !== undefined) for (const [name, value] of added) response.setHeader(name, value);
+    this.#wire.answer(response, output, this.#state, this.#call?.addedTrailer);
   }
 
   #refuse(error: unknown): void {
-    const { method, wire, state, response } = this.#parts;
+    const { method } = this.#parts;
+    const [wire, state, response] = [this.#wire, this.#state, this.#response];
     if (!isOpen(response)) {
       response.destroy();
       return;
@@ -94,8 +114,8 @@ export class UnaryExchange {
   }
 
   #setHeaders(failure?: TradewireError): void {
-    const { state, response } = this.#parts;
-    forEachHeader(responseHeaders(state, failure), (name, value) => response.setHeader(name, value));
+    const response = this.#response;
+    forEachHeader(responseHeaders(this.#state, failure), (name, value) => response.setHeader(name, value));
     for (const [name, value] of this.#call?.addedHeader ?? []) response.setHeader(name, value);
   }
 }

@@ -60,3 +60,20 @@ it("gives headers as Node does, whatever their names; none if one stands there t
   expect(headers("X-A: b\r\nx-a: b\r\n")).toBeUndefined();
   expect(headers("__proto__: b\r\n__PROTO__: b\r\n")).toBeUndefined();
 });
+
+it("gives usual headers as all others, however they are written", () => {
+  const lines = "HOST: a\r\nContent-Type: b\r\nACCEPT:\r\nauthorization:  Bearer c \r\ncontent-length: 0";
+  const given = (more: string) => ({ ...read(`POST /a HTTP/1.1\r\n${lines}${more}\r\n\r\n`)!.headers! });
+  const sent = Object.entries(given("")).filter(([, value]) => value !== undefined);
+  expect(Object.fromEntries(sent)).toEqual({
+    host: "a",
+    "content-type": "b",
+    accept: "",
+    authorization: "Bearer c",
+    "content-length": "0",
+  });
+  expect(given("\r\nx-other: d")).toEqual({ ...Object.fromEntries(sent), "x-other": "d" });
+  const usual = read("POST /a HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n")!.headers!;
+  for (const name of ["constructor", "__proto__", "toString", "origin"]) expect(usual[name]).toBeUndefined();
+  expect(read(`POST /a HTTP/1.1\r\n${lines}\r\nAccept: e\r\n\r\n`)!.headers).toBeUndefined();
+});

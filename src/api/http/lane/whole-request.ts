@@ -1,13 +1,18 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { UsualHeaders, usualName } from "./usual-headers.ts";
 
-/** What RFC 9112 leaves room for beyond these forms is for a real parser. No text matches one of them in two ways. */
-const START = /^POST (\/[\w./-]*) HTTP\/1\.1$/;
-/** A name and a printable value. */
-const FIELD = /^[\w-]+:[\t\x20-\x7e]*$/;
+/**
+ * A start line, and header lines with printable values. What RFC 9112 leaves room for beyond this form is for a real parser. No text
+ * matches it in two ways.
+ */
+const HEAD = /^POST \/[\w./-]* HTTP\/1\.1(?:\r\n[\w-]+:[\t\x20-\x7e]*)+$/;
+const METHOD = "POST ";
+const VERSION = " HTTP/1.1";
 const MAX_FIELDS = 64;
-const HOST = /^host: ?(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
-const LENGTH = /^content-length: ?(\d{1,6})$/i;
-const KEEP_ALIVE = /^connection: ?keep-alive$/i;
+/** What may stand behind the colon of these headers. */
+const HOST = /^ ?(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+const LENGTH = /^ ?\d{1,6}$/;
+const KEEP_ALIVE = /^ ?keep-alive$/i;
 /** Headers that change how long a request is, whether an answer may come now, or what becomes of the connection. */
 const UNUSUAL: ReadonlySet<string> = new Set([
   "transfer-encoding",
@@ -23,12 +28,6 @@ const UNUSUAL: ReadonlySet<string> = new Set([
 const LINE_BREAK = "\r\n";
 const END_OF_HEAD = Buffer.from("\r\n\r\n", "latin1");
 
-/** One header as Node gives it: its name in lower case. */
-interface Field {
-  readonly name: string;
-  readonly value: string;
-}
-
 /** What is known of a request from its bytes alone. */
 export class WholeRequest {
   /** Its bytes before the empty line. */
@@ -36,14 +35,14 @@ export class WholeRequest {
   readonly path: string;
   /** The length of its body, as its header says. */
   readonly length: string;
-  readonly fields: readonly Field[];
-  #headers: IncomingHttpHeaders | undefined;
+  #usual: UsualHeaders | undefined;
 
-  constructor(head: string, path: string, length: string, fields: readonly Field[]) {
+  /** @param usual its headers, if all of them are usual ones and none stands there twice */
+  constructor(head: string, path: string, length: string, usual: UsualHeaders | undefined) {
     this.head = head;
     this.path = path;
     this.length = length;
-    this.fields = fields;
+    this.#usual = usual;
   }
 
   /** Its header lines, each with the line break before it. */
@@ -53,8 +52,7 @@ export class WholeRequest {
 
   /** Its headers as Node gives them; undefined if a name stands in it twice, which Node has rules for. */
   get headers(): IncomingHttpHeaders | undefined {
-    this.#headers ??= headersOf(this.fields);
-    return this.#headers;
+    return this.#usual ?? headersOf(this.lines);
   }
 
   /** The body that these bytes end with. */
@@ -81,47 +79,46 @@ export function readWholeRequest(bytes: Buffer, maxBytes: number, last?: WholeRe
 }
 
 function readHead(head: string): WholeRequest | undefined {
+  if (!HEAD.test(head)) return undefined;
   let from = head.indexOf(LINE_BREAK);
-  const path = from === -1 ? undefined : START.exec(head.slice(0, from))?.[1];
-  if (path === undefined) return undefined;
-  const fields: Field[] = [];
+  const path = head.slice(METHOD.length, from - VERSION.length);
+  let usual: UsualHeaders | undefined = new UsualHeaders();
   let host: string | undefined;
   let length: string | undefined;
-  while (from !== -1) {
-    const next = head.indexOf(LINE_BREAK, from + LINE_BREAK.length);
-    const line = head.slice(from + LINE_BREAK.length, next === -1 ? undefined : next);
-    from = next;
-    const field = readField(line);
-    if (field === undefined || fields.push(field) > MAX_FIELDS) return undefined;
-    // Either of them twice would leave two opinions.
-    if (field.name === "host") {
-      if (host !== undefined) return undefined;
-      host = field.value;
-    } else if (field.name === "content-length") {
-      if (length !== undefined) return undefined;
-      length = field.value;
+  for (let left = MAX_FIELDS; from !== -1; left--) {
+    if (left === 0) return undefined;
+    from += LINE_BREAK.length;
+    const colon = head.indexOf(":", from);
+    const written = head.slice(from, colon);
+    from = head.indexOf(LINE_BREAK, colon);
+    const value = head.slice(colon + 1, from === -1 ? undefined : from);
+    const known = usualName(written);
+    if (known === undefined) {
+      if (UNUSUAL.has(written.toLowerCase())) return undefined;
+      usual = undefined;
+      continue;
     }
+    if (known === "host") {
+      // Twice, it would leave two opinions. So would a length.
+      if (host !== undefined || !HOST.test(value)) return undefined;
+      host = value;
+    } else if (known === "content-length") {
+      if (length !== undefined || !LENGTH.test(value)) return undefined;
+      length = value;
+    } else if (known === "connection" && !KEEP_ALIVE.test(value)) return undefined;
+    if (usual?.[known] !== undefined) usual = undefined;
+    else if (usual !== undefined) usual[known] = value.trim();
   }
-  return host === undefined || length === undefined ? undefined : new WholeRequest(head, path, length, fields);
+  return host === undefined || length === undefined ? undefined : new WholeRequest(head, path, length.trim(), usual);
 }
 
-/** Undefined for a header that is unusual, or in an unusual form. */
-function readField(line: string): Field | undefined {
-  if (!FIELD.test(line)) return undefined;
-  const colon = line.indexOf(":");
-  const name = line.slice(0, colon).toLowerCase();
-  if (UNUSUAL.has(name)) return undefined;
-  if (name === "host" && !HOST.test(line)) return undefined;
-  if (name === "content-length" && !LENGTH.test(line)) return undefined;
-  if (name === "connection" && !KEEP_ALIVE.test(line)) return undefined;
-  return { name, value: line.slice(colon + 1).trim() };
-}
-
-function headersOf(fields: readonly Field[]): IncomingHttpHeaders | undefined {
+function headersOf(lines: string): IncomingHttpHeaders | undefined {
   const headers = Object.create(null) as Record<string, string>;
-  for (const { name, value } of fields) {
+  for (const line of lines.slice(LINE_BREAK.length).split(LINE_BREAK)) {
+    const colon = line.indexOf(":");
+    const name = line.slice(0, colon).toLowerCase();
     if (name in headers) return undefined;
-    headers[name] = value;
+    headers[name] = line.slice(colon + 1).trim();
   }
   return headers;
 }

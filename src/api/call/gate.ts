@@ -230,12 +230,11 @@ export class Gate {
 
 const isOfLimit = (error: unknown): boolean => error instanceof TradewireError && error.code === "RATE_LIMIT_EXCEEDED";
 
-const BEARER = /^Bearer +(\S+)$/i;
+const BEARER = /^Bearer +\S+$/i;
 
 /** The key in an Authorization header. @throws TradewireError AUTH_ERROR */
 function bearerOf(header: string | undefined): string {
-  const apiKey = header === undefined ? undefined : BEARER.exec(header)?.[1];
-  if (apiKey !== undefined) return apiKey;
+  if (header !== undefined && BEARER.test(header)) return header.slice(header.lastIndexOf(" ") + 1);
   throw new TradewireError(
     "AUTH_ERROR",
     header === undefined

@@ -11,7 +11,7 @@ import { codeToHttpStatus, errorToJsonBytes, parseTimeout } from "@connectrpc/co
 import type { Output } from "../call/invoker.ts";
 import { parseJson } from "../http/parse-json.ts";
 import { createJsonDecoder } from "../rest/json-decoder.ts";
-import { binaryEncoderOf, decodeBinary } from "./binary-form.ts";
+import { binaryDecoderOf, binaryEncoderOf } from "./binary-form.ts";
 import { createProtoJsonEncoder } from "./encode/proto-json-encoder.ts";
 import { endResponse, readTimeout, toMessage, type Wire } from "./wire.ts";
 
@@ -36,7 +36,7 @@ export function createConnectJsonWire(method: DescMethodUnary, registry: Registr
 
 /** Connect with binary messages. */
 export function createConnectBinaryWire(method: DescMethodUnary): Wire {
-  return createConnectWire("application/proto", (body) => decodeBinary(method, body), binaryEncoderOf(method));
+  return createConnectWire("application/proto", binaryDecoderOf(method), binaryEncoderOf(method));
 }
 
 function createConnectWire(

@@ -22,7 +22,7 @@ export function frame(flags: number, payload: string): string {
  * @throws ConnectError unimplemented if there is none or more than one; internal if it is compressed without naming how
  * @throws TradewireError VALIDATION_ERROR if it is truncated or not compressed as said; BODY_TOO_LARGE
  */
-export function unframe(body: Buffer, inflate?: Inflate): Uint8Array {
+export function unframe(body: Buffer, inflate?: Inflate): Buffer {
   if (body.length === 0) throw new ConnectError("the request contains no message", Code.Unimplemented);
   const end = body.length < FRAME_HEAD ? Number.POSITIVE_INFINITY : FRAME_HEAD + body.readUInt32BE(1);
   if (end > body.length) {

@@ -6,7 +6,7 @@ import { parseTimeout, setTrailerStatus } from "@connectrpc/connect/protocol-grp
 import { trailerFlag, trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
 import { forEachHeader, responseHeaders } from "../call/call-state.ts";
 import { StreamResponse } from "../http/lane/stream-exchange.ts";
-import { binaryEncoderOf, decodeBinary } from "./binary-form.ts";
+import { binaryDecoderOf, binaryEncoderOf } from "./binary-form.ts";
 import { bytesAsText } from "./encode/binary-text.ts";
 import { FRAME_HEAD, frame, unframe } from "./frames.ts";
 import { endResponse, readTimeout, type Wire } from "./wire.ts";
@@ -18,11 +18,11 @@ const GRPC_OK = { "grpc-status": "0" };
 
 /** gRPC over HTTP/2, whose responses have real trailers. */
 export function createGrpcWire(method: DescMethodUnary): Wire {
-  const encode = binaryEncoderOf(method);
+  const [decode, encode] = [binaryDecoderOf(method), binaryEncoderOf(method)];
   return {
     overheadBytes: FRAME_HEAD,
     codingHeader: "grpc-encoding",
-    decode: (body, inflate) => decodeBinary(method, unframe(body, inflate)),
+    decode: (body, inflate) => decode(unframe(body, inflate)),
     deadlineMs: (headers) => readTimeout(parseTimeout, headers["grpc-timeout"]),
     answer(response, output, state, trailer) {
       const trailers = trailer === undefined ? GRPC_OK : { ...Object.fromEntries(trailer), ...GRPC_OK };
@@ -44,12 +44,12 @@ export function createGrpcWire(method: DescMethodUnary): Wire {
 /** gRPC-Web, whose trailers are the last frame of the body. */
 export function createGrpcWebWire(method: DescMethodUnary): Wire {
   const contentType = "application/grpc-web+proto";
-  const encode = binaryEncoderOf(method);
+  const [decode, encode] = [binaryDecoderOf(method), binaryEncoderOf(method)];
   const success = trailerFrame(new Headers(GRPC_OK));
   return {
     overheadBytes: FRAME_HEAD,
     codingHeader: "grpc-encoding",
-    decode: (body, inflate) => decodeBinary(method, unframe(body, inflate)),
+    decode: (body, inflate) => decode(unframe(body, inflate)),
     deadlineMs: (headers) => readTimeout(parseTimeout, headers["grpc-timeout"]),
     answer(response, output, state, trailer) {
       const last = trailer === undefined ? success : trailerFrame(new Headers([...trailer, ["grpc-status", "0"]]));

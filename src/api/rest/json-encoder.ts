@@ -1,6 +1,7 @@
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { scalarZeroValue } from "@bufbuild/protobuf/reflect";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
+import { mayHaveDefaults } from "../rpc/encode/fields.ts";
 import { restEnumName } from "./rest-enum.ts";
 
 /** Writes a message, or its fields, as JSON text of REST, in ASCII for any content. */
@@ -35,10 +36,12 @@ function createMessageEncoder(desc: DescMessage): ValueEncoder {
   });
   return (value) => {
     const message = value as Readonly<Record<string, unknown>>;
+    const hasDefaults = mayHaveDefaults(message);
     let json = "{";
     let isOpen = false;
-    for (const { localName, prefixes, optional, zero, encode, isText } of fields) {
-      const one = optional && !Object.hasOwn(message, localName) ? undefined : message[localName];
+    for (let index = 0; index < fields.length; index++) {
+      const { localName, prefixes, optional, zero, encode, isText } = fields[index]!;
+      const one = optional && hasDefaults && !Object.hasOwn(message, localName) ? undefined : message[localName];
       if (isText && one !== undefined && !NEEDS_ESCAPE.test(one as string)) {
         json += isOpen ? prefixes.between : prefixes.quoting;
         json += one as string;

@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { bytesAsText, float64, longVarint, utf8, varint, zigzag } from "./binary-text.ts";
-import { byNumber, isEncodable, isExplicit, type MessageFields, setValue } from "./fields.ts";
+import { byNumber, isEncodable, isExplicit, type MessageFields, mayHaveDefaults, setValue } from "./fields.ts";
 
 /** Encodes a message, or its fields, as a text whose characters are the bytes. */
 export type BinaryEncoder = (message: object) => string;
@@ -26,10 +26,11 @@ function createFieldsEncoder(desc: DescMessage, known: Map<DescMessage, ValueEnc
   if (made !== undefined) return made;
   const fields: { readonly localName: string; readonly explicit: boolean; readonly encode: ValueEncoder }[] = [];
   const encodeAll: ValueEncoder = (message) => {
+    const hasDefaults = mayHaveDefaults(message as object);
     let text = "";
     for (let index = 0; index < fields.length; index++) {
       const { localName, explicit, encode } = fields[index]!;
-      const value = setValue(message as MessageFields, localName, explicit);
+      const value = setValue(message as MessageFields, localName, explicit, hasDefaults);
       if (value !== undefined) text += encode(value);
     }
     return text;

@@ -62,12 +62,20 @@ export function isExplicit({ presence, fieldKind }: DescField): boolean {
   return fieldKind !== "list" && presence !== FeatureSet_FieldPresence.IMPLICIT;
 }
 
-/** The value of a field that is written; undefined if it is not: absent, or zero with implicit presence. */
-export function setValue(fields: MessageFields, localName: string, explicit: boolean): unknown {
+/**
+ * The value of a field that is written; undefined if it is not: absent, or zero with implicit presence.
+ *
+ * @param hasDefaults whether they may be a message, whose prototype has the defaults of its absent fields
+ */
+export function setValue(fields: MessageFields, localName: string, explicit: boolean, hasDefaults: boolean): unknown {
   const value = fields[localName];
-  // The prototype of a message has the defaults of its absent fields.
-  if (explicit) return value === undefined || !Object.hasOwn(fields, localName) ? undefined : value;
-  return isZero(value) ? undefined : value;
+  if (!explicit) return isZero(value) ? undefined : value;
+  return hasDefaults && value !== undefined && !Object.hasOwn(fields, localName) ? undefined : value;
+}
+
+/** True unless it is an object of fields alone. */
+export function mayHaveDefaults(message: object): boolean {
+  return Object.getPrototypeOf(message) !== Object.prototype;
 }
 
 function isZero(value: unknown): boolean {

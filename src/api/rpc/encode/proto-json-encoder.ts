@@ -1,6 +1,6 @@
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { encodeText, needsEscape } from "../../rest/json-encoder.ts";
-import { byNumber, isEncodable, isExplicit, type MessageFields, setValue } from "./fields.ts";
+import { byNumber, isEncodable, isExplicit, type MessageFields, mayHaveDefaults, setValue } from "./fields.ts";
 
 /** Writes a message, or its fields, as ProtoJSON in ASCII. */
 type ProtoJsonEncoder = (message: object) => string;
@@ -30,11 +30,12 @@ function createFieldsEncoder(desc: DescMessage, known: Map<DescMessage, ValueEnc
     readonly encode: ValueEncoder;
   }[] = [];
   const encodeAll: ValueEncoder = (message) => {
+    const hasDefaults = mayHaveDefaults(message as object);
     let json = "{";
     let state = FIRST;
     for (let index = 0; index < fields.length; index++) {
       const { localName, explicit, isText, before, encode } = fields[index]!;
-      const value = setValue(message as MessageFields, localName, explicit);
+      const value = setValue(message as MessageFields, localName, explicit, hasDefaults);
       if (value === undefined) continue;
       json += before[state]!;
       if (!isText) json += encode(value);

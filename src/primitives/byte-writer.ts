@@ -4,9 +4,24 @@ const INITIAL_SIZE = 512;
 
 /** Appends little-endian values to a growing buffer. */
 export class ByteWriter {
-  #bytes = new Uint8Array(INITIAL_SIZE);
-  #view = viewOf(this.#bytes);
+  /** Used again by each content that it has room for. */
+  readonly #home: Uint8Array;
+  readonly #homeView: DataView;
+  #bytes: Uint8Array;
+  #view: DataView;
   #length = 0;
+
+  constructor(home: Uint8Array = new Uint8Array(INITIAL_SIZE)) {
+    this.#home = home;
+    this.#homeView = viewOf(home);
+    this.#bytes = home;
+    this.#view = this.#homeView;
+  }
+
+  /** Bytes written so far. */
+  get length(): number {
+    return this.#length;
+  }
 
   u8(value: number): this {
     const at = this.#reserve(1);
@@ -53,6 +68,8 @@ export class ByteWriter {
 
   /** Discards the content and reuses the memory. */
   clear(): this {
+    this.#bytes = this.#home;
+    this.#view = this.#homeView;
     this.#length = 0;
     return this;
   }

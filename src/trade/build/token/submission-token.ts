@@ -3,6 +3,7 @@ import { TradewireError } from "../../../errors/tradewire-error.ts";
 import { ByteWriter } from "../../../primitives/byte-writer.ts";
 import { concatBytes, putAscii, textBytes } from "../../../primitives/bytes.ts";
 import type { Now } from "../../../primitives/clock.ts";
+import { GcmStreams } from "./gcm-streams.ts";
 import { decodeSealedTrade, type SealedTrade, writeSealedTrade } from "./sealed-trade.ts";
 
 /** A master key of the sealing key ring. */
@@ -64,8 +65,12 @@ class KeyRing implements TokenSealer {
   readonly #sealing: RingKey;
   readonly #now: Now;
   readonly #nonces: NonceSource;
+  /** Seals the usual tokens; undefined if the machine cannot. */
+  readonly #streams: GcmStreams | undefined;
+  /** The day whose key they are sealed with. */
+  #day: number | undefined;
   /** Buffers that every token is assembled in; nothing in them outlives a call. */
-  readonly #plain = new ByteWriter();
+  readonly #plain: ByteWriter;
   readonly #payload = Buffer.alloc(MAX_TOKEN_CHARACTERS);
 
   constructor({ keys, genesisHash, now, fillRandom }: SealerOptions) {
@@ -76,12 +81,23 @@ class KeyRing implements TokenSealer {
     this.#sealing = sealing;
     this.#now = now;
     this.#nonces = new NonceSource(fillRandom);
+    this.#streams = GcmStreams.open(fillRandom);
+    this.#plain = this.#streams?.text ?? new ByteWriter();
   }
 
   seal(trade: SealedTrade, accountId: string): string {
     const day = Math.floor(this.#now() / DAY_MS);
-    const nonce = this.#nonces.next();
     writeSealedTrade(this.#plain.clear(), trade);
+    if (this.#streams !== undefined && day !== this.#day) {
+      this.#streams.useKey(this.#sealing.dayKey(day), this.#sealing.network);
+      this.#day = day;
+    }
+    return `${this.#sealing.prefix}${this.#streams?.seal(day, accountId) ?? this.#sealByNode(day, accountId)}`;
+  }
+
+  /** The payload of a token whose plain text has been written, by a cipher of its own. */
+  #sealByNode(day: number, accountId: string): string {
+    const nonce = this.#nonces.next();
     const cipher = createCipheriv(ALGORITHM, this.#sealing.dayKey(day), nonce);
     cipher.setAAD(this.#sealing.boundTo(accountId));
     const body = cipher.update(this.#plain.finish());
@@ -92,7 +108,7 @@ class KeyRing implements TokenSealer {
     payload.set(body, HEAD_BYTES);
     const end = HEAD_BYTES + body.length;
     payload.set(cipher.getAuthTag(), end);
-    return `${PREFIX}.${this.#sealing.id}.${payload.toString("base64url", 0, end + TAG_BYTES)}`;
+    return payload.toString("base64url", 0, end + TAG_BYTES);
   }
 
   open(token: string, accountId: string): SealedTrade {
@@ -116,18 +132,19 @@ class KeyRing implements TokenSealer {
 
 /** A key of the ring with what is derived from it. */
 class RingKey {
-  readonly id: string;
+  /** What tokens begin with. */
+  readonly prefix: string;
+  /** What binds tokens to the network; the account is written behind it. */
+  readonly network: Uint8Array;
   readonly #secret: Uint8Array;
   readonly #dayKeys = new Map<number, KeyObject>();
-  /** What binds tokens to the network; the account is written behind it. */
-  readonly #network: Uint8Array;
   readonly #bound: Uint8Array;
 
   constructor({ id, secret }: SealingKey, genesisHash: string) {
-    this.id = id;
+    this.prefix = `${PREFIX}.${id}.`;
     this.#secret = secret;
-    this.#network = textBytes(`${CONTEXT}\n${id}\n${genesisHash}\n`);
-    this.#bound = concatBytes(this.#network, new Uint8Array(USUAL_ACCOUNT_ID));
+    this.network = textBytes(`${CONTEXT}\n${id}\n${genesisHash}\n`);
+    this.#bound = concatBytes(this.network, new Uint8Array(USUAL_ACCOUNT_ID));
   }
 
   /** The key of a day, as a key object: handing raw bytes to a cipher costs more than the encryption itself. */
@@ -143,10 +160,10 @@ class RingKey {
 
   /** The additional data that binds tokens to the network and to an account. Valid until the next call. */
   boundTo(accountId: string): Uint8Array {
-    const at = this.#network.length;
+    const at = this.network.length;
     const isShort = accountId.length <= USUAL_ACCOUNT_ID;
     if (isShort && putAscii(this.#bound, at, accountId)) return this.#bound.subarray(0, at + accountId.length);
-    return concatBytes(this.#network, textBytes(accountId));
+    return concatBytes(this.network, textBytes(accountId));
   }
 }
 

@@ -15,6 +15,7 @@ import { type DraftPorts, draftTrade, type TradeDraft } from "./draft-trade.ts";
 import { type LoadedTrade, loadTrade, recallTrade, renewTrade, warmIfPossible } from "./load-trade.ts";
 import type { MessageSettings } from "./message-forms.ts";
 import { nativeSha256 } from "./native-sha256.ts";
+import { draftOnlyMarket } from "./parts/only-market.ts";
 import { loosened } from "./parts/total-guard.ts";
 import type { SealedTrade } from "./token/sealed-trade.ts";
 import type { TokenSealer } from "./token/submission-token.ts";
@@ -97,13 +98,17 @@ async function buildRefreshed(ports: BuildPorts, loaded: LoadedTrade): Promise<B
 
 /** The draft; a promise if it needs a long search, which is made on the state of its turn. */
 function draftNow(ports: BuildPorts, loaded: LoadedTrade): TradeDraft | Promise<TradeDraft> {
+  const lifetime = ports.head.lifetime();
+  loaded.request.stages?.mark("snapshot");
+  return draftOnlyMarket(ports, loaded, lifetime, ports.nextNonce()) ?? draftBySearch(ports, loaded);
+}
+
+function draftBySearch(ports: BuildPorts, loaded: LoadedTrade): TradeDraft | Promise<TradeDraft> {
   let isFirst = true;
   return ports.searches.run((searches) => {
     const newest = isFirst ? loaded : (recallTrade(ports.markets, loaded.request) ?? loaded);
-    const lifetime = ports.head.lifetime();
-    if (isFirst) loaded.request.stages?.mark("snapshot");
     isFirst = false;
-    return draftTrade(ports, newest, lifetime, ports.nextNonce(), searches);
+    return draftTrade(ports, newest, ports.head.lifetime(), ports.nextNonce(), searches);
   }, loaded.request.caller);
 }
 
@@ -138,6 +143,9 @@ function signedRoute({ composed: { route, assembly } }: TradeDraft): Route {
   return { ...route, steps: route.steps.map((step) => loosened(step, guard)) };
 }
 
+/** The hash of the message that is being sealed: nothing keeps it. */
+const digest = new Uint8Array(32);
+
 /** Sets the expiry, seals the submission token and writes the answer. */
 function seal(ports: BuildPorts, draft: TradeDraft): BuiltTrade {
   const { loaded, composed, lifetime } = draft;
@@ -153,7 +161,7 @@ function seal(ports: BuildPorts, draft: TradeDraft): BuiltTrade {
     inDecimals: inMint.decimals,
     outDecimals: outMint.decimals,
     wallet: accounts.wallet,
-    messageHash: nativeSha256(message),
+    messageHash: nativeSha256(message, digest),
     messageLength: message.length,
     lastValidBlockHeight: lifetime.lastValidBlockHeight,
     buildSlot: lifetime.slot,
@@ -190,7 +198,7 @@ function seal(ports: BuildPorts, draft: TradeDraft): BuiltTrade {
 /** The legs of a route, with the arrays of ticks or bins that its swaps name. */
 function withArrayNumbers(route: Route): readonly RouteLeg[] {
   const legs = legsOf(route);
-  if (!route.steps.some(({ hot }) => hot.venue.arrayNumbers !== undefined)) return legs;
+  if (route.steps.length === 1 && route.steps[0]!.hot.venue.arrayNumbers === undefined) return legs;
   return legs.map((leg) => {
     const { hot, quote } = route.steps.find((step) => step.hot.market.address === leg.market)!;
     const arrayNumbers = hot.venue.arrayNumbers?.(hot.state, quote);

@@ -60,6 +60,8 @@ export interface HubMarkets {
   readonly fromHub: PairMarkets;
 }
 
+const NO_REMAINDERS: readonly Remainder[] = [];
+
 /** Best markets combined per half of a hub route: the best pair may not fit into a transaction. */
 const HALVES_TRIED = 2;
 
@@ -105,12 +107,22 @@ export function priceRoutes(
   );
   const refusals = [...ranking.refusals];
   const faults = [...ranking.faults];
-  const routes = ranking.candidates.map((candidate) => directRoute(intent, candidate));
+  const routes = ranking.candidates.map(({ hot, quote }) => routeOver(intent, hot, quote));
   for (const hub of hubs) {
     if (hub.toHub.markets.length === 0 || hub.fromHub.markets.length === 0) continue;
     routes.push(...hubRoutes(intent, hub, clock, refusals, faults));
   }
   return { routes, faults, refusals };
+}
+
+/** The route over a market, without reasons: undefined if the market refuses the trade, or its code fails. */
+export function onlyRoute(intent: Intent, hot: HotMarket, clock: ChainClock): Route | undefined {
+  const ask = askOf(intent, intent.inMint.address, intent.outMint.address, intent.amount, clock);
+  try {
+    return routeOver(intent, hot, hot.venue.quote(hot.state, ask));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Routes with their value, the most valuable first: see `compareRoutes`. */
@@ -122,14 +134,19 @@ export function orderRoutes(intent: Intent, routes: readonly Route[], clock: Cha
 /** The legs of a route, as answers list them. */
 export function legsOf({ steps, legs }: Pick<Route, "steps" | "legs">): readonly RouteLeg[] {
   if (legs !== undefined) return legs;
-  return steps.map(({ hot, quote }) => ({
+  if (steps.length === 1) return [legOf(steps[0]!)];
+  return steps.map(legOf);
+}
+
+function legOf({ hot, quote }: RouteStep): RouteLeg {
+  return {
     venue: hot.venue.id,
     market: hot.market.address,
     inMint: quote.inMint,
     outMint: quote.outMint,
     inAmount: quote.inAmount,
     outAmount: quote.outAmount,
-  }));
+  };
 }
 
 /** Parallel paths of a route. */
@@ -175,7 +192,7 @@ function askOf(intent: Intent, inMint: Address, outMint: Address, amount: bigint
   return { mode: intent.mode, inMint, outMint, amount, clock, amountsOnly: false };
 }
 
-function directRoute(intent: Intent, { hot, quote }: Candidate): Route {
+function routeOver(intent: Intent, hot: HotMarket, quote: Quote): Route {
   const threshold =
     intent.mode === "exactIn"
       ? minimumOut(quote.outAmount, intent.slippagePpb)
@@ -187,7 +204,7 @@ function directRoute(intent: Intent, { hot, quote }: Candidate): Route {
     outAmount: quote.outAmount,
     threshold,
     value: intent.mode === "exactIn" ? quote.outAmount : quote.inAmount,
-    remainders: [],
+    remainders: NO_REMAINDERS,
     priceImpact: quote.priceImpact,
     stateSlot: hot.slot,
   };

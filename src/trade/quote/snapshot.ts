@@ -41,10 +41,12 @@ export function takeSnapshot(
   outMint: Address,
   caller?: SearchCaller,
 ): Snapshot | undefined {
-  const direct = markets.marketsOf({ a: inMint, b: outMint }, caller);
+  const pair = { a: inMint, b: outMint };
+  const direct = markets.marketsOf(pair, caller);
   if (direct instanceof Promise) return undefined;
+  const chosen = markets.hubsOf?.(pair);
+  if (chosen?.isKnown === true && chosen.mints.length === 0) return { direct, hubs: NO_HUBS, between: NO_CROSSINGS };
   const hubs: KnownHub[] = [];
-  const chosen = markets.hubsOf?.({ a: inMint, b: outMint });
   let isWaiting = chosen?.isKnown === false;
   for (const hub of hubsOf(chosen?.mints ?? markets.hubMints, inMint, outMint)) {
     const mint = markets.mint(hub);
@@ -54,7 +56,7 @@ export function takeSnapshot(
     else if (canPass(mint)) hubs.push({ hub, mint, toHub, fromHub });
   }
   if (isWaiting && direct.markets.length === 0) return undefined;
-  return { direct, hubs, between: hubs.length < 2 ? [] : crossingsBetween(markets, hubs) };
+  return { direct, hubs, between: hubs.length < 2 ? NO_CROSSINGS : crossingsBetween(markets, hubs) };
 }
 
 interface RouteOptions {
@@ -110,9 +112,10 @@ export function* routesOf(
 }
 
 const NO_HUBS: readonly KnownHub[] = [];
+const NO_CROSSINGS: readonly MintCrossing[] = [];
 
 /** True if the pair's only market, if it has one, is the only way: no hub is reached, or none is left again. */
-function hasOneWay({ direct, hubs }: Snapshot): boolean {
+export function hasOneWay({ direct, hubs }: Snapshot): boolean {
   if (direct.markets.length > 1) return false;
   let isReached = false;
   let isLeft = false;

@@ -70,15 +70,18 @@ let pooled = 0;
 /**
  * Zeroed bytes from a shared block, for small and short-lived arrays: an array of more than 64 bytes with memory of its own
  * costs several times as much, and again when it is collected. Its `buffer` must not be transferred.
+ *
+ * @param before further bytes of its own in front of it, in the same memory
  */
-export function pooledBytes(length: number): Uint8Array {
-  if (length > POOL_SIZE >> 3) return new Uint8Array(length);
-  if (pooled + length > POOL_SIZE) {
+export function pooledBytes(length: number, before = 0): Uint8Array {
+  const size = before + length;
+  if (size > POOL_SIZE >> 3) return new Uint8Array(new ArrayBuffer(size), before, length);
+  if (pooled + size > POOL_SIZE) {
     pool = new ArrayBuffer(POOL_SIZE);
     pooled = 0;
   }
-  const bytes = new Uint8Array(pool, pooled, length);
-  pooled += length;
+  const bytes = new Uint8Array(pool, pooled + before, length);
+  pooled += size;
   return bytes;
 }
 

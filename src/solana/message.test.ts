@@ -150,3 +150,24 @@ function expectedShapes(payer: Address, instructions: readonly Instruction[]) {
     data: Buffer.from(data).toString("hex"),
   }));
 }
+
+test("a transaction is its message behind an empty signature, whether or not it lies in the message's memory", () => {
+  const random = createRandom(31);
+  for (let round = 0; round < 50; round++) {
+    const first = compileMessage({ ...randomPlan(random, 40), lookupTables: [] });
+    const copied = first.slice();
+    const last = round % 2 === 0 ? first : compileMessage({ ...randomPlan(random, 40), lookupTables: [] });
+    const [once, again] = [unsignedTransaction(first), unsignedTransaction(first)];
+    expect(once.buffer === first.buffer && once.byteOffset + 65 === first.byteOffset).toBe(last === first);
+    for (const whole of [once, again]) {
+      expect(whole.length).toBe(65 + copied.length);
+      expect(whole[0]).toBe(1);
+      expect(whole.subarray(1, 65).every((byte) => byte === 0)).toBe(true);
+      expect(Buffer.compare(whole.subarray(65), copied)).toBe(0);
+    }
+    // What is signed once does not reach the other.
+    once.fill(9, 1, 65);
+    expect(again[1]).toBe(0);
+    expect(Buffer.compare(unsignedTransaction(last), unsignedTransaction(last.slice()))).toBe(0);
+  }
+});

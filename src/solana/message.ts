@@ -43,6 +43,11 @@ export interface MessagePlan {
 const table = new AccountTable();
 const templates = new MessageTemplates();
 
+/** What precedes a version 0 message in its transaction: the number of signatures and one of them. Bytes. */
+const ROOM = 1 + SIGNATURE_SIZE;
+/** The version 0 message compiled last, while nothing is in the room before it. */
+let roomy: Uint8Array | undefined;
+
 const V0_PREFIX = 0x80;
 const V1_PREFIX = 0x81;
 const V1_MAX_ENTRIES = 64;
@@ -59,11 +64,13 @@ const V1_BUDGET_MASK = 0b1111;
  */
 export function compileMessage(plan: MessagePlan): Uint8Array {
   const { kind } = plan;
-  if (kind === undefined || plan.lookupTables.length > 0) return layOut(plan);
-  const known = templates.fill(kind, plan);
-  if (known !== undefined) return known;
-  const message = layOut(plan);
-  templates.learn(kind, plan, message, table);
+  const isAlike = kind !== undefined && plan.lookupTables.length === 0;
+  let message = isAlike ? templates.fill(kind, plan, ROOM) : undefined;
+  if (message === undefined) {
+    message = layOut(plan);
+    if (isAlike) templates.learn(kind, plan, message, table);
+  }
+  roomy = message;
   return message;
 }
 
@@ -78,7 +85,7 @@ function layOut(plan: MessagePlan): Uint8Array {
   if (accountCount > 256) throw new RangeError("a message holds at most 256 accounts");
 
   const { counts } = table;
-  const out = pooledBytes(messageSize(plan, statics, lookups));
+  const out = pooledBytes(messageSize(plan, statics, lookups), ROOM);
   out[0] = V0_PREFIX;
   out[1] = counts[0] + counts[1];
   out[2] = counts[1];
@@ -160,16 +167,33 @@ export function wireLayout(transaction: Uint8Array): { readonly message: Uint8Ar
   return { message: transaction.subarray(1 + SIGNATURE_SIZE), signatureAt: 1 };
 }
 
-/** The wire transaction of a message with one empty signature slot. */
+/** Where the first instruction of a version 0 message begins. */
+export function instructionsAt(message: Uint8Array): number {
+  const afterCount = message[4]! < 0x80 ? 5 : 6;
+  const statics = afterCount === 5 ? message[4]! : (message[4]! & 0x7f) | (message[5]! << 7);
+  const count = afterCount + 32 * statics + 32;
+  return count + (message[count]! < 0x80 ? 1 : 2);
+}
+
+/**
+ * The wire transaction of a message with one empty signature slot. That of a version 0 message just compiled lies in its memory, so
+ * the message must not be written to any more.
+ */
 export function unsignedTransaction(message: Uint8Array): Uint8Array {
+  if (message === roomy) {
+    roomy = undefined;
+    const whole = new Uint8Array(message.buffer, message.byteOffset - ROOM, ROOM + message.length);
+    whole[0] = 1;
+    return whole;
+  }
   if (message[0] === V1_PREFIX) {
     const out = pooledBytes(message.length + SIGNATURE_SIZE);
     out.set(message);
     return out;
   }
-  const out = pooledBytes(1 + SIGNATURE_SIZE + message.length);
+  const out = pooledBytes(ROOM + message.length);
   out[0] = 1;
-  out.set(message, 1 + SIGNATURE_SIZE);
+  out.set(message, ROOM);
   return out;
 }
 

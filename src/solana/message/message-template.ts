@@ -2,7 +2,7 @@ import type { Address } from "../../primitives/address.ts";
 import { pooledBytes } from "../../primitives/bytes.ts";
 import type { Instruction } from "../instruction.ts";
 import type { AccountTable } from "./account-table.ts";
-import { lengthSize } from "./compact-length.ts";
+import { MessageLayout } from "./message-layout.ts";
 
 /** The parts of a message without lookup tables. */
 interface Plan {
@@ -12,10 +12,6 @@ interface Plan {
   readonly blockhash: Uint8Array;
 }
 
-const SIGNER = 1;
-const WRITABLE = 2;
-/** The use is the first of its account. */
-const FIRST = 4;
 /** Accounts of a message at most. */
 const MOST_ACCOUNTS = 256;
 
@@ -27,132 +23,64 @@ const current = new Array<Address | undefined>(MOST_ACCOUNTS).fill(undefined);
  * that depend on the price. A message is filled in only if compiling it would give the same layout.
  */
 export class MessageTemplate {
+  /** Shared with those of other markets, so that it is in the processor's caches. */
+  readonly layout: MessageLayout;
   readonly #bytes: Uint8Array;
-  readonly #blockhashAt: number;
-  /** By instruction. */
-  readonly #programs: readonly Address[];
-  readonly #programPlaces: Uint16Array;
-  readonly #accountCounts: Uint16Array;
-  readonly #dataLengths: Uint16Array;
-  readonly #dataAt: Uint16Array;
-  /** By use, one instruction after another: the account's place in order of first use, and its rights here. */
-  readonly #places: Uint16Array;
-  readonly #rights: Uint8Array;
   /** By place; undefined if it differs between messages. */
   readonly #addresses: readonly (Address | undefined)[];
-  readonly #addressAt: Uint16Array;
-  /** Places of the accounts that differ, the payer's first. */
-  readonly #open: readonly number[];
 
   /**
    * @param message compiled of the plan, without lookup tables
    * @param table holds the accounts of the plan
    * @param earlier of the same layout: accounts that differ from its own are open
    */
-  constructor({ payer, instructions }: Plan, message: Uint8Array, table: AccountTable, earlier?: MessageTemplate) {
-    const statics = 4 + lengthSize(table.size);
+  constructor(
+    layout: MessageLayout,
+    payer: Address,
+    message: Uint8Array,
+    table: AccountTable,
+    earlier?: MessageTemplate,
+  ) {
+    this.layout = layout;
     this.#bytes = message.slice();
-    this.#blockhashAt = statics + 32 * table.size;
-    this.#programs = instructions.map(({ program }) => program);
-    this.#programPlaces = Uint16Array.from(instructions, (_, index) => table.placeOfProgram(index));
-    this.#accountCounts = Uint16Array.from(instructions, ({ accounts }) => accounts.length);
-    this.#dataLengths = Uint16Array.from(instructions, ({ data }) => data.length);
-    let at = this.#blockhashAt + 32 + lengthSize(instructions.length);
-    this.#dataAt = Uint16Array.from(instructions, ({ accounts, data }) => {
-      const start = at + 1 + lengthSize(accounts.length) + accounts.length + lengthSize(data.length);
-      at = start + data.length;
-      return start;
-    });
-    const metas = instructions.flatMap(({ accounts }) => accounts);
-    this.#places = Uint16Array.from(metas, (_, use) => table.placeOfUse(use));
-    const seen = new Set([0]);
-    this.#rights = Uint8Array.from(metas, ({ signer, writable }, use) => {
-      const isFirst = !seen.has(this.#places[use]!);
-      seen.add(this.#places[use]!);
-      return (signer ? SIGNER : 0) | (writable ? WRITABLE : 0) | (isFirst ? FIRST : 0);
-    });
-    const places = Array.from({ length: table.size }, (_, place) => place);
-    this.#addressAt = Uint16Array.from(places, (place) => statics + 32 * table.positionOf(place));
-    this.#addresses = places.map((place) => {
+    this.#addresses = Array.from({ length: table.size }, (_, place) => {
       const address = table.addressAt(place);
       const isOpen = address === payer || (earlier !== undefined && earlier.#addresses[place] !== address);
       return isOpen ? undefined : address;
     });
-    this.#open = places.filter((place) => this.#addresses[place] === undefined);
   }
 
-  /** True if a message of the plan has the layout of this one, whatever its accounts are. */
-  fits({ instructions }: Plan, table: AccountTable): boolean {
-    if (table.size !== this.#addresses.length || !this.#hasShapeOf(instructions)) return false;
-    if (this.#programPlaces.some((place, index) => table.placeOfProgram(index) !== place)) return false;
-    let use = 0;
-    for (const { accounts } of instructions) {
-      for (const { signer, writable } of accounts) {
-        const right = (signer ? SIGNER : 0) | (writable ? WRITABLE : 0);
-        if ((this.#rights[use]! & (SIGNER | WRITABLE)) !== right) return false;
-        if (this.#places[use] !== table.placeOfUse(use)) return false;
-        use += 1;
-      }
-    }
-    return true;
-  }
-
-  /** The message of the plan; undefined if it has another layout, or an account of its own in a place that is not open. */
-  fill({ payer, instructions, blockhash }: Plan): Uint8Array | undefined {
-    if (!this.#hasShapeOf(instructions)) return undefined;
-    current[0] = payer;
-    if (!this.#takeAccounts(instructions) || !this.#hasNoneTwice()) return undefined;
-    const out = pooledBytes(this.#bytes.length);
-    out.set(this.#bytes);
-    for (const place of this.#open) out.set(current[place]!.bytes, this.#addressAt[place]!);
-    out.set(blockhash, this.#blockhashAt);
-    for (let index = 0; index < instructions.length; index++) out.set(instructions[index]!.data, this.#dataAt[index]!);
-    return out;
-  }
-
-  #hasShapeOf(instructions: readonly Instruction[]): boolean {
-    const programs = this.#programs;
-    if (instructions.length !== programs.length) return false;
-    for (let index = 0; index < instructions.length; index++) {
-      const { program, accounts, data } = instructions[index]!;
-      if (program !== programs[index] || accounts.length !== this.#accountCounts[index]) return false;
-      if (data.length !== this.#dataLengths[index]) return false;
-    }
-    return true;
-  }
-
-  /** Takes the accounts into their places. False if one is another than the place's own, or has other rights. */
-  #takeAccounts(instructions: readonly Instruction[]): boolean {
+  /**
+   * The message of the plan; undefined if it has another layout, or an account of its own in a place that is not open.
+   *
+   * @param before see `pooledBytes`
+   */
+  fill({ payer, instructions, blockhash }: Plan, before: number): Uint8Array | undefined {
+    const { layout } = this;
+    if (!layout.hasShapeOf(instructions)) return undefined;
     const addresses = this.#addresses;
-    const places = this.#places;
-    const rights = this.#rights;
-    let use = 0;
-    for (let index = 0; index < instructions.length; index++) {
-      const { accounts } = instructions[index]!;
-      for (let at = 0; at < accounts.length; at++) {
-        const { address, signer, writable } = accounts[at]!;
-        const right = rights[use]!;
-        const place = places[use++]!;
-        if ((right & SIGNER) !== (signer ? SIGNER : 0) || (right & WRITABLE) !== (writable ? WRITABLE : 0))
-          return false;
-        const own = addresses[place];
-        if (own !== undefined) {
-          if (own !== address) return false;
-        } else if ((right & FIRST) !== 0) current[place] = address;
-        else if (current[place] !== address) return false;
-      }
-    }
-    return true;
+    current[0] = payer;
+    if (!layout.takeAccounts(instructions, addresses, current) || !this.#hasNoneTwice()) return undefined;
+    const out = pooledBytes(this.#bytes.length, before);
+    out.set(this.#bytes);
+    const { addressAt, dataAt } = layout;
+    for (let place = 0; place < addresses.length; place++)
+      if (addresses[place] === undefined) out.set(current[place]!.bytes, addressAt[place]!);
+    out.set(blockhash, layout.blockhashAt);
+    for (let index = 0; index < instructions.length; index++) out.set(instructions[index]!.data, dataAt[index]!);
+    return out;
   }
 
   /** True if no open account is that of another place: compiled, both would be one. */
   #hasNoneTwice(): boolean {
     const addresses = this.#addresses;
-    const open = this.#open;
-    for (let index = 0; index < open.length; index++) {
-      const address = current[open[index]!];
-      for (let place = 0; place < addresses.length; place++) if (addresses[place] === address) return false;
-      for (let other = 0; other < index; other++) if (current[open[other]!] === address) return false;
+    for (let open = 0; open < addresses.length; open++) {
+      if (addresses[open] !== undefined) continue;
+      const address = current[open];
+      for (let place = 0; place < addresses.length; place++) {
+        const other = addresses[place];
+        if (other === address || (other === undefined && place < open && current[place] === address)) return false;
+      }
     }
     return true;
   }
@@ -162,19 +90,26 @@ export class MessageTemplate {
 const MOST_BYTES = 1_232;
 /** Kinds whose templates are kept: about a kilobyte each. */
 const MOST_KINDS = 4_096;
+/** Layouts that are shared: each venue has a few. */
+const MOST_SHARED = 1_024;
 /** Layouts of one kind: with and without an account to create, buys and sells. */
 const MOST_LAYOUTS = 6;
 
 /** Templates by kind: messages of one market are alike. */
 export class MessageTemplates {
   readonly #byKind = new Map<Address, MessageTemplate[]>();
+  readonly #layouts = new Map<string, MessageLayout>();
 
-  /** The message of the plan, if messages of its kind and layout have been seen. */
-  fill(kind: Address, plan: Plan): Uint8Array | undefined {
+  /**
+   * The message of the plan, if messages of its kind and layout have been seen.
+   *
+   * @param before see `pooledBytes`
+   */
+  fill(kind: Address, plan: Plan, before: number): Uint8Array | undefined {
     const known = this.#byKind.get(kind);
     if (known === undefined) return undefined;
     for (let index = 0; index < known.length; index++) {
-      const message = known[index]!.fill(plan);
+      const message = known[index]!.fill(plan, before);
       if (message !== undefined) return message;
     }
     return undefined;
@@ -195,12 +130,23 @@ export class MessageTemplates {
       known = [];
       this.#byKind.set(kind, known);
     }
-    const index = known.findIndex((template) => template.fits(plan, table));
-    const template = new MessageTemplate(plan, message, table, known[index]);
+    const index = known.findIndex(({ layout }) => layout.fits(plan.instructions, table));
+    const layout = known[index]?.layout ?? this.#layoutOf(plan, table);
+    const template = new MessageTemplate(layout, plan.payer, message, table, known[index]);
     if (index >= 0) known[index] = template;
     else {
       if (known.length === MOST_LAYOUTS) known.shift();
       known.push(template);
     }
+  }
+
+  #layoutOf({ instructions }: Plan, table: AccountTable): MessageLayout {
+    const layout = new MessageLayout(instructions, table);
+    const { key } = layout;
+    const shared = this.#layouts.get(key);
+    if (shared !== undefined) return shared;
+    if (this.#layouts.size >= MOST_SHARED) this.#layouts.clear();
+    this.#layouts.set(key, layout);
+    return layout;
   }
 }

@@ -1,4 +1,6 @@
 import type { PriorityFees, Tip } from "../../chain/port.ts";
+import type { Address } from "../../primitives/address.ts";
+import { writeU32, writeU64 } from "../../primitives/bytes.ts";
 import {
   MAX_COMPUTE_UNITS,
   priorityFeeLamports,
@@ -7,6 +9,7 @@ import {
   setLoadedAccountsDataSizeLimit,
 } from "../../solana/compute-budget.ts";
 import type { Instruction } from "../../solana/instruction.ts";
+import { instructionsAt } from "../../solana/message.ts";
 import type { Route } from "../quote/route.ts";
 import type { Costs, TradeRequest } from "../trade.ts";
 import type { Assembly } from "./assembly.ts";
@@ -53,12 +56,13 @@ export function budgetFor(
   const units = assembly.computeUnits + BUDGET_UNITS;
   return {
     computeUnitLimit: Math.min(Math.ceil((units * (100 + settings.computeUnitMarginPercent)) / 100), MAX_COMPUTE_UNITS),
-    priceMicroLamports: fees.priceMicroLamportsPerCu(
-      priority,
-      route.steps.map(({ hot }) => hot.market.address),
-    ),
+    priceMicroLamports: fees.priceMicroLamportsPerCu(priority, marketsOf(route)),
     loadedBytesLimit: settings.loadedAccountsBytes + furtherVenues(route) * VENUE_BYTES - nonce,
   };
+}
+
+function marketsOf({ steps }: Route): readonly Address[] {
+  return steps.length === 1 ? [steps[0]!.hot.market.address] : steps.map(({ hot }) => hot.market.address);
 }
 
 /** Venues of a route beyond those that the settings leave room for. */
@@ -67,22 +71,36 @@ function furtherVenues({ steps }: Route): number {
   return Math.max(0, new Set(steps.map(({ hot }) => hot.venue)).size - VENUES_HELD);
 }
 
-/** The compute-budget instructions, first in every message. */
-export function budgetInstructions(budget: Budget): readonly Instruction[] {
-  return [
-    setComputeUnitLimit(budget.computeUnitLimit),
-    setComputeUnitPrice(budget.priceMicroLamports),
-    setLoadedAccountsDataSizeLimit(budget.loadedBytesLimit),
-  ];
+/** The compute-budget instructions, first in every message; `writeBudget` writes the numbers into it. */
+export const BUDGET_INSTRUCTIONS: readonly Instruction[] = [
+  setComputeUnitLimit(0),
+  setComputeUnitPrice(0n),
+  setLoadedAccountsDataSizeLimit(0),
+];
+
+/** Program, number of accounts, length and tag: what precedes the number of a compute-budget instruction. Bytes. */
+const BEFORE_NUMBER = 4;
+
+/** Writes the budget into a version 0 message that begins with `BUDGET_INSTRUCTIONS`. */
+export function writeBudget(message: Uint8Array, budget: Budget): void {
+  const units = instructionsAt(message) + BEFORE_NUMBER;
+  const price = units + 4 + BEFORE_NUMBER;
+  writeU32(message, units, budget.computeUnitLimit);
+  writeU64(message, price, budget.priceMicroLamports);
+  writeU32(message, price + 8 + BEFORE_NUMBER, budget.loadedBytesLimit);
 }
 
 /** What the transaction will cost, in lamports. */
 export function estimateCosts(baseFee: bigint, budget: Budget, assembly: Assembly, tips: readonly Tip[]): Costs {
+  let tip = 0n;
+  for (let index = 0; index < tips.length; index++) tip += tips[index]!.lamports;
+  let rentPaid = 0n;
+  for (let index = 0; index < assembly.creates.length; index++) rentPaid += assembly.creates[index]!.rent;
   return {
     baseFee,
     priorityFee: priorityFeeLamports(budget.computeUnitLimit, budget.priceMicroLamports),
-    tip: tips.reduce((sum, { lamports }) => sum + lamports, 0n),
-    rentPaid: assembly.creates.reduce((sum, { rent }) => sum + rent, 0n),
+    tip,
+    rentPaid,
     rentReturned: assembly.closes?.lamports ?? 0n,
   };
 }

@@ -23,13 +23,14 @@ import type { Snapshot } from "../quote/snapshot.ts";
 import type { Costs, TradeRequest } from "../trade.ts";
 import { type Assembly, type AssemblyContext, assemble, NOTHING_ASSEMBLED } from "./assembly.ts";
 import {
+  BUDGET_INSTRUCTIONS,
   BUDGET_UNITS,
   type Budget,
   type BudgetPorts,
   type BudgetSettings,
   budgetFor,
-  budgetInstructions,
   estimateCosts,
+  writeBudget,
 } from "./budget.ts";
 import { UNITS } from "./parts/compute-units.ts";
 import { UnbuildableMarket } from "./unbuildable-market.ts";
@@ -172,7 +173,7 @@ function formOf(
     assembly,
     budget,
     costs: estimateCosts(ports.baseFee(), budget, assembly, choice.tips),
-    instructions: budgetInstructions(budget).concat(assembly.instructions),
+    instructions: BUDGET_INSTRUCTIONS.concat(assembly.instructions),
   };
 }
 
@@ -210,13 +211,14 @@ function composeSmaller(
 }
 
 function compileForm(
-  { route, assembly, costs, instructions }: MessageForm,
+  { route, assembly, budget, costs, instructions }: MessageForm,
   { accounts, blockhash }: MessageTerms,
   lookupTables: readonly LookupTable[],
 ): ComposedMessage {
   // Messages over several markets are too many kinds to keep.
   const kind = route.steps.length === 1 ? route.steps[0]!.hot.market.address : undefined;
   const message = compileMessage({ payer: accounts.wallet, blockhash, instructions, lookupTables, kind });
+  writeBudget(message, budget);
   const overUnits = assembly.computeUnits + BUDGET_UNITS > MAX_COMPUTE_UNITS;
   // Without a table, a message of too many accounts has too many bytes.
   const isCrowded = lookupTables.length > 0 && accountCount(instructions) > MAX_TRANSACTION_ACCOUNTS;

@@ -1,0 +1,116 @@
+import type { Address } from "../../primitives/address.ts";
+import type { Instruction } from "../instruction.ts";
+import type { AccountTable } from "./account-table.ts";
+import { lengthSize } from "./compact-length.ts";
+
+const SIGNER = 1;
+const WRITABLE = 2;
+/** The use is the first of its account. */
+const FIRST = 4;
+
+/** How a message without lookup tables is laid out, whatever its accounts are: the messages of a venue share a few of these. */
+export class MessageLayout {
+  readonly blockhashAt: number;
+  /** By instruction: where its data begins. */
+  readonly dataAt: Uint16Array;
+  /** By place: where the address is written. */
+  readonly addressAt: Uint16Array;
+  /** By instruction. */
+  readonly #programs: readonly Address[];
+  readonly #programPlaces: Uint16Array;
+  readonly #accountCounts: Uint16Array;
+  readonly #dataLengths: Uint16Array;
+  /** By use, one instruction after another: the account's place in order of first use, and its rights here. */
+  readonly #places: Uint16Array;
+  readonly #rights: Uint8Array;
+
+  /** @param table holds the accounts of the instructions */
+  constructor(instructions: readonly Instruction[], table: AccountTable) {
+    const statics = 4 + lengthSize(table.size);
+    this.blockhashAt = statics + 32 * table.size;
+    this.#programs = instructions.map(({ program }) => program);
+    this.#programPlaces = Uint16Array.from(instructions, (_, index) => table.placeOfProgram(index));
+    this.#accountCounts = Uint16Array.from(instructions, ({ accounts }) => accounts.length);
+    this.#dataLengths = Uint16Array.from(instructions, ({ data }) => data.length);
+    let at = this.blockhashAt + 32 + lengthSize(instructions.length);
+    this.dataAt = Uint16Array.from(instructions, ({ accounts, data }) => {
+      const start = at + 1 + lengthSize(accounts.length) + accounts.length + lengthSize(data.length);
+      at = start + data.length;
+      return start;
+    });
+    const metas = instructions.flatMap(({ accounts }) => accounts);
+    this.#places = Uint16Array.from(metas, (_, use) => table.placeOfUse(use));
+    const seen = new Set([0]);
+    this.#rights = Uint8Array.from(metas, ({ signer, writable }, use) => {
+      const isFirst = !seen.has(this.#places[use]!);
+      seen.add(this.#places[use]!);
+      return (signer ? SIGNER : 0) | (writable ? WRITABLE : 0) | (isFirst ? FIRST : 0);
+    });
+    const places = Array.from({ length: table.size }, (_, place) => place);
+    this.addressAt = Uint16Array.from(places, (place) => statics + 32 * table.positionOf(place));
+  }
+
+  /** Equal for equal layouts. */
+  get key(): string {
+    const numbers = [this.#programPlaces, this.#accountCounts, this.#dataLengths, this.#places, this.#rights];
+    return [this.addressAt, ...numbers, this.#programs].join(" ");
+  }
+
+  /** True if a message of the instructions has this layout, whatever its accounts are. */
+  fits(instructions: readonly Instruction[], table: AccountTable): boolean {
+    if (table.size !== this.addressAt.length || !this.hasShapeOf(instructions)) return false;
+    if (this.#programPlaces.some((place, index) => table.placeOfProgram(index) !== place)) return false;
+    let use = 0;
+    for (const { accounts } of instructions) {
+      for (const { signer, writable } of accounts) {
+        const right = (signer ? SIGNER : 0) | (writable ? WRITABLE : 0);
+        if ((this.#rights[use]! & (SIGNER | WRITABLE)) !== right) return false;
+        if (this.#places[use] !== table.placeOfUse(use)) return false;
+        use += 1;
+      }
+    }
+    return true;
+  }
+
+  /** True if the programs and all lengths are those of the instructions. */
+  hasShapeOf(instructions: readonly Instruction[]): boolean {
+    const programs = this.#programs;
+    if (instructions.length !== programs.length) return false;
+    for (let index = 0; index < instructions.length; index++) {
+      const { program, accounts, data } = instructions[index]!;
+      if (program !== programs[index] || accounts.length !== this.#accountCounts[index]) return false;
+      if (data.length !== this.#dataLengths[index]) return false;
+    }
+    return true;
+  }
+
+  /**
+   * Takes the accounts into their places, by `fixed` or, where that has none, into `taken`; the payer is in place 0 already. False if
+   * one is another than the place's own, or has other rights.
+   */
+  takeAccounts(
+    instructions: readonly Instruction[],
+    fixed: readonly (Address | undefined)[],
+    taken: (Address | undefined)[],
+  ): boolean {
+    const places = this.#places;
+    const rights = this.#rights;
+    let use = 0;
+    for (let index = 0; index < instructions.length; index++) {
+      const { accounts } = instructions[index]!;
+      for (let at = 0; at < accounts.length; at++) {
+        const { address, signer, writable } = accounts[at]!;
+        const right = rights[use]!;
+        const place = places[use++]!;
+        if ((right & SIGNER) !== (signer ? SIGNER : 0) || (right & WRITABLE) !== (writable ? WRITABLE : 0))
+          return false;
+        const own = fixed[place];
+        if (own !== undefined) {
+          if (own !== address) return false;
+        } else if ((right & FIRST) !== 0) taken[place] = address;
+        else if (taken[place] !== address) return false;
+      }
+    }
+    return true;
+  }
+}

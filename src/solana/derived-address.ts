@@ -16,15 +16,15 @@ const MAX_INDEXED = 512;
  * Remembers the value derived for an address for as long as that address is in use anywhere. Derivations never change, so
  * nothing is ever invalidated.
  */
-function memoByAddress<T>(derive: (address: Address) => T): (address: Address) => T {
-  const known = new WeakMap<Address, { readonly value: T }>();
+function memoByAddress<T extends object>(derive: (address: Address) => T): (address: Address) => T {
+  const known = new WeakMap<Address, T>();
   return (address) => {
-    let entry = known.get(address);
-    if (entry === undefined) {
-      entry = { value: derive(address) };
-      known.set(address, entry);
+    let value = known.get(address);
+    if (value === undefined) {
+      value = derive(address);
+      known.set(address, value);
     }
-    return entry.value;
+    return value;
   };
 }
 
@@ -69,10 +69,9 @@ export function defineIndexedPda(
 }
 
 /** A token account of an owner. */
-interface OwnedAccount {
+export interface OwnedAccount extends DerivedAddress {
   readonly mint: Address;
   readonly program: Address;
-  readonly derived: DerivedAddress;
 }
 
 /** Token accounts of an owner in a list, which beats any map for the few that most owners have; further ones are in `associated`. */
@@ -84,12 +83,13 @@ const associated = memoByAddress((owner) =>
   memoByAddress((mint) => memoByAddress((program) => findAssociated(owner, mint, program))),
 );
 
-function findAssociated(owner: Address, mint: Address, program: Address): DerivedAddress {
-  return findPda([owner.bytes, program.bytes, mint.bytes], ASSOCIATED_TOKEN_PROGRAM);
+function findAssociated(owner: Address, mint: Address, program: Address): OwnedAccount {
+  const { address, bump } = findPda([owner.bytes, program.bytes, mint.bytes], ASSOCIATED_TOKEN_PROGRAM);
+  return { address, bump, mint, program };
 }
 
 /** The associated token account of `owner` for `mint` under its token program. Searched for once. */
-export function associatedTokenAccount(owner: Address, mint: Address, tokenProgram: Address): DerivedAddress {
+export function associatedTokenAccount(owner: Address, mint: Address, tokenProgram: Address): OwnedAccount {
   let owned = ownedBy.get(owner);
   if (owned === undefined) {
     owned = [];
@@ -97,10 +97,10 @@ export function associatedTokenAccount(owner: Address, mint: Address, tokenProgr
   }
   for (let at = owned.length - 1; at >= 0; at--) {
     const known = owned[at]!;
-    if (known.mint === mint && known.program === tokenProgram) return known.derived;
+    if (known.mint === mint && known.program === tokenProgram) return known;
   }
   if (owned.length >= MAX_LISTED) return associated(owner)(mint)(tokenProgram);
-  const derived = findAssociated(owner, mint, tokenProgram);
-  owned.push({ mint, program: tokenProgram, derived });
-  return derived;
+  const found = findAssociated(owner, mint, tokenProgram);
+  owned.push(found);
+  return found;
 }

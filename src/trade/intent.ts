@@ -53,8 +53,8 @@ export function resolveIntent(asked: Asked, inMint: Mint | null, outMint: Mint |
     throw invalidField("slippage", "slippage must be a fraction, 0 ≤ slippage < 1: 0.05 is 5 %.");
   const { mode } = asked;
   const bounds = routeBoundsOf(asked);
-  const terms = asked.requireChecked === true ? { requireChecked: true, bounds } : { bounds };
-  if (share !== undefined) return { inMint, outMint, mode, slippagePpb, ...share, ...terms };
+  const requireChecked = asked.requireChecked === true;
+  if (share !== undefined) return { inMint, outMint, mode, slippagePpb, ...share, requireChecked, bounds };
   const exact = mode === "exactIn" ? inMint : outMint;
   const amount =
     asked.amountRaw === undefined ? parseAmount(asked.amount, exact.decimals) : parseRawAmount(asked.amountRaw);
@@ -65,7 +65,7 @@ export function resolveIntent(asked: Asked, inMint: Mint | null, outMint: Mint |
       `The amount must be at least ${least}, one base unit, and at most 2^64 - 1 base units.`,
     );
   }
-  return { inMint, outMint, mode, amount, slippagePpb, emptied: undefined, ...terms };
+  return { inMint, outMint, mode, amount, slippagePpb, emptied: undefined, requireChecked, bounds };
 }
 
 function unknownToken(field: "inMint" | "outMint", address: Address): TradewireError {

@@ -55,10 +55,10 @@ export function openWrappedSol(order: {
   const create = pooledBytes(4 + 32 + 8 + seed.length + 8 + 8 + 32);
   writeU32(create, 0, CREATE_WITH_SEED);
   create.set(order.wallet.bytes, 4);
-  writeU64(create, 36, BigInt(seed.length));
+  writeU32(create, 36, seed.length);
   putAscii(create, 44, seed);
   writeU64(create, 44 + seed.length, order.rent + order.lamports);
-  writeU64(create, 52 + seed.length, BigInt(TOKEN_ACCOUNT_SIZE));
+  writeU32(create, 52 + seed.length, TOKEN_ACCOUNT_SIZE);
   create.set(TOKEN_PROGRAM.bytes, 60 + seed.length);
 
   const initialize = new Uint8Array(33);

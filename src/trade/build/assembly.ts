@@ -97,8 +97,9 @@ export function assemble(intent: Intent, route: Route, accounts: WalletAccounts,
     } else if (quote.outMint === SOL_MINT && !hot.market.nativeSol) {
       parts.openWrapped(0n);
     }
-    const accountOf = (mint: Address) => parts.accountOf(mint, accounts, hot.market.nativeSol);
-    parts.swap(guard === undefined ? step : loosened(step, guard), accountOf(quote.inMint), accountOf(quote.outMint));
+    const source = parts.accountOf(quote.inMint, accounts, hot.market.nativeSol);
+    const destination = parts.accountOf(quote.outMint, accounts, hot.market.nativeSol);
+    parts.swap(guard === undefined ? step : loosened(step, guard), source, destination);
   }
   if (guard !== undefined) parts.guardTotal(guard);
   parts.closeWrapped();
@@ -123,6 +124,10 @@ function mostIn({ quote, threshold }: RouteStep): bigint {
   return quote.mode === "exactIn" ? quote.inAmount : threshold;
 }
 
+/** The accounts asked for so far, and what is known of each: nothing changes while a message is made. Serves every assembly; none waits. */
+const asked: Address[] = [];
+const known: (Account | null | undefined)[] = [];
+
 /** Collects the instructions of one transaction and what they cost. */
 class AssemblyParts {
   readonly #wallet: Address;
@@ -130,9 +135,8 @@ class AssemblyParts {
   readonly #instructions: Instruction[] = [];
   readonly #creates: CreatedAccount[] = [];
   readonly #unknown: Address[] = [];
-  /** The accounts asked for so far, and what is known of each: nothing changes while a message is made. */
-  readonly #asked: Address[] = [];
-  readonly #known: (Account | null | undefined)[] = [];
+  /** How many accounts were asked for. */
+  #asked = 0;
   #computeUnits = 0;
   #temporaryRent = 0n;
   #wrapped: Address | undefined;
@@ -224,7 +228,8 @@ class AssemblyParts {
     for (const { address, space } of leg.creates)
       if (!this.#exists(address, space === 0 ? "system" : "program")) this.#create(address, space);
     const { head } = this.#context;
-    for (const { address, from, to } of leg.grows ?? [])
+    if (leg.grows === undefined) return;
+    for (const { address, from, to } of leg.grows)
       this.#creates.push({ address, space: to, rent: head.rentExemption(to) - head.rentExemption(from), grows: true });
   }
 
@@ -247,11 +252,12 @@ class AssemblyParts {
   }
 
   #account(address: Address): Account | null | undefined {
-    const at = this.#asked.indexOf(address);
-    if (at >= 0) return this.#known[at];
+    const count = this.#asked;
+    for (let at = 0; at < count; at++) if (asked[at] === address) return known[at];
     const account = this.#context.markets.account(address);
-    this.#asked.push(address);
-    this.#known.push(account);
+    asked[count] = address;
+    known[count] = account;
+    this.#asked = count + 1;
     return account;
   }
 

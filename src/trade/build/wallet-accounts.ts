@@ -20,21 +20,22 @@ export interface WalletAccounts {
   readonly intermediate: readonly { readonly mint: Mint; readonly account: WalletTokenAccount }[];
 }
 
+const NO_INTERMEDIATE: WalletAccounts["intermediate"] = [];
+
 /** Where the wallet keeps both sides of a trade. */
 export function walletAccounts({ wallet }: Pick<Principal, "wallet">, inMint: Mint, outMint: Mint): WalletAccounts {
   return {
     wallet,
     source: walletTokenAccount(wallet, inMint),
     destination: walletTokenAccount(wallet, outMint),
-    intermediate: [],
+    intermediate: NO_INTERMEDIATE,
   };
 }
 
 /** The wallet's associated token account of a mint; undefined for SOL, which the wallet holds as lamports. */
 export function walletTokenAccount(wallet: Address, mint: Mint): WalletTokenAccount | undefined {
   if (mint.address === SOL_MINT) return undefined;
-  const { address, bump } = associatedTokenAccount(wallet, mint.address, mint.program);
-  return { address, bump, mint: mint.address };
+  return associatedTokenAccount(wallet, mint.address, mint.program);
 }
 
 /** The wallet's own wrapped-SOL account. */

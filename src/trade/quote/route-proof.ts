@@ -5,9 +5,8 @@ import type { Route } from "./route.ts";
 
 /** How a route is backed by execution: as its least backed market. Undefined if nothing is checked. */
 export function proofOf({ steps }: Pick<Route, "steps">): RouteProof | undefined {
-  const [first, ...others] = steps;
-  let proof = first!.hot.backing;
-  for (const { hot } of others) proof = joined(proof, hot.backing);
+  let proof: RouteProof | undefined = steps[0]!.hot.backing;
+  for (let index = 1; index < steps.length; index++) proof = joined(proof, steps[index]!.hot.backing);
   return proof;
 }
 

@@ -8,6 +8,7 @@ export function withheldVenues(
   { bounds = UNBOUNDED }: Pick<Intent, "bounds">,
   { direct, hubs, between = [] }: Snapshot,
 ): readonly string[] | undefined {
+  if (direct.withheld === undefined && hubs.length === 0 && between.length === 0) return undefined;
   let found: Set<string> | undefined;
   const note = ({ withheld }: PairMarkets) => {
     if (withheld === undefined) return;

@@ -173,6 +173,37 @@ describe("an HTTP/1.1 connection", () => {
     socket.destroy();
   });
 
+  it("reads little of a body beyond its refusal", async () => {
+    edge = await startEdge();
+    const accepted = once(edge.fastify.server, "connection");
+    const { socket, until } = await connect();
+    const [served] = (await accepted) as [net.Socket];
+    socket.write(
+      "POST /v1/tx/buy HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
+    );
+    const chunk = `10000\r\n${" ".repeat(0x10000)}\r\n`;
+    socket.write(chunk.repeat(64));
+    await until("413");
+    const readBytes = served.bytesRead;
+    await sleep(300);
+    // One read that may have begun, of 64 KiB at most.
+    expect(served.bytesRead - readBytes).toBeLessThanOrEqual(0x10000);
+    expect(served.bytesRead).toBeLessThanOrEqual(2 * 0x10000);
+    socket.destroy();
+  });
+
+  it("keeps the connection of a body that is refused and ends soon after", async () => {
+    const { socket, received, until } = await connect();
+    const head =
+      "POST /v1/tx/buy HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+    for (let i = 1; i <= 5; i++) {
+      socket.write(`${head}c000\r\n${" ".repeat(0xc000)}\r\n0\r\n\r\n${PING}`);
+      await until(new RegExp(`(413[\\s\\S]*200 OK[\\s\\S]*){${i}}`));
+    }
+    expect(received.text.match(/200 OK/g)?.length).toBe(5);
+    socket.destroy();
+  });
+
   it("leaves a client that is busy writing the time to read its refusal", async () => {
     const { socket, until } = await connect();
     const chunk = `4000\r\n${" ".repeat(0x4000)}\r\n`;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { TradewireError } from "../../errors/tradewire-error.ts";
+import { pauseReading, resumeReading } from "./flow/hold-reading.ts";
 import { LaneRequest } from "./lane/lane-exchange.ts";
 
 /** Limits of a request body. */
@@ -108,7 +109,8 @@ class BodyReader {
     if (this.#request.httpVersionMajor === 2) {
       this.#request.resume();
       endRefusedStream(this.#request);
-    } else endRefusedRequest(this.#request);
+    } else
+      endRefusedRequest(this.#request, drainedBytesOf(this.#request) - Math.max(0, this.#length - this.#limitBytes));
     this.#end(reason);
   }
 
@@ -152,24 +154,38 @@ const DRAINED_STREAM_BYTES = 1024 * 1024;
 
 /**
  * Lets the client read the refusal before the connection closes: a reset while it still writes would discard the response.
- * The connection survives if the body ends in time.
+ * The connection survives if the body ends in time. What comes of the body is dropped; beyond the bound nothing more is read,
+ * since every read takes up to 64 KiB until the collector runs.
  */
-function endRefusedRequest(
-  request: IncomingMessage,
-  drainedBytes = declaredBytes(request) <= DRAINED_BYTES
-    ? Math.max(declaredBytes(request), REFUSED_BYTES)
-    : REFUSED_BYTES,
-): void {
+function endRefusedRequest(request: IncomingMessage, drainedBytes = drainedBytesOf(request)): void {
   const { socket } = request;
   let left = drainedBytes;
+  let isHeld = false;
+  const hold = () => {
+    if (left >= 0 || isHeld) return;
+    isHeld = true;
+    pauseReading(socket);
+  };
   request.on("data", (chunk: Buffer) => {
     left -= chunk.length;
-    if (left < 0) request.pause();
+    hold();
   });
   const timer = setTimeout(() => socket.destroy(), REFUSED_CONNECTION_MS);
   const stop = () => clearTimeout(timer);
-  request.once("end", stop);
   socket.once("close", stop);
+  request.once("end", () => {
+    stop();
+    socket.off("close", stop);
+    // Its end was in what had been read.
+    if (isHeld) resumeReading(socket);
+  });
+  hold();
+}
+
+/** Bytes of a refused body to read and discard. */
+function drainedBytesOf(request: IncomingMessage): number {
+  const declared = declaredBytes(request);
+  return declared <= DRAINED_BYTES ? Math.max(declared, REFUSED_BYTES) : REFUSED_BYTES;
 }
 
 /** Closes an HTTP/2 stream whose client keeps it open by not ending its body. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { TradewireError } from "../../../errors/tradewire-error.ts";
+import { isHeld, pauseReading, resumeReading } from "./hold-reading.ts";
 import { refuseAndClose } from "./refuse-and-close.ts";
 
 /** Requests waiting behind the one being served, from which nothing more is read, and below which reading goes on. */
@@ -58,9 +59,10 @@ export function isHeldBack(socket: Socket): boolean {
   return true;
 }
 
-/** True if every request that the connection's server has seen is answered, and the answer is written. */
+/** True if every request that the connection's server has seen is answered, the answer is written, and reading goes on. */
 export function isAnswered(socket: Socket): boolean {
   const line = lines.get(socket);
+  if (isHeld(socket)) return false;
   return line !== undefined && line.waiting.length === 0 && line.current !== undefined && hasEnded(line.current);
 }
 
@@ -144,22 +146,3 @@ function awaitLateRequest(line: Line, socket: Socket, lateMs: number): void {
 }
 
 const hasEnded = (response: ServerResponse): boolean => response.writableFinished || response.destroyed;
-
-/** What Node's HTTP server keeps on a socket to hold its parser back; internal to Node, so it may be missing. */
-interface HeldSocket {
-  _paused?: boolean;
-  readonly parser?: { resume?(): void } | null;
-}
-
-/** Reads no more of a connection once what has been read is parsed. */
-function pauseReading(socket: Socket): void {
-  (socket as HeldSocket)._paused = true;
-  socket.pause();
-}
-
-function resumeReading(socket: Socket): void {
-  const held = socket as HeldSocket;
-  held._paused = false;
-  held.parser?.resume?.();
-  socket.resume();
-}

@@ -61,7 +61,7 @@ export function openWrappedSol(order: {
   writeU32(create, 52 + seed.length, TOKEN_ACCOUNT_SIZE);
   create.set(TOKEN_PROGRAM.bytes, 60 + seed.length);
 
-  const initialize = new Uint8Array(33);
+  const initialize = pooledBytes(33);
   const opened = writable(order.account);
   initialize[0] = INITIALIZE_ACCOUNT_3;
   initialize.set(order.wallet.bytes, 1);

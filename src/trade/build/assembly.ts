@@ -133,8 +133,8 @@ class AssemblyParts {
   readonly #wallet: Address;
   readonly #context: AssemblyContext;
   readonly #instructions: Instruction[] = [];
-  readonly #creates: CreatedAccount[] = [];
-  readonly #unknown: Address[] = [];
+  #creates: readonly CreatedAccount[] = NONE_CREATED;
+  #unknown: readonly Address[] = NONE_UNKNOWN;
   /** How many accounts were asked for. */
   #asked = 0;
   #computeUnits = 0;
@@ -229,14 +229,18 @@ class AssemblyParts {
       if (!this.#exists(address, space === 0 ? "system" : "program")) this.#create(address, space);
     const { head } = this.#context;
     if (leg.grows === undefined) return;
-    for (const { address, from, to } of leg.grows)
-      this.#creates.push({ address, space: to, rent: head.rentExemption(to) - head.rentExemption(from), grows: true });
+    for (const { address, from, to } of leg.grows) {
+      const rent = head.rentExemption(to) - head.rentExemption(from);
+      this.#creates = [...this.#creates, { address, space: to, rent, grows: true }];
+    }
   }
 
   /** Counts an account once: two legs may name the same one, and only the first creates it. */
   #create(address: Address, space: number): void {
-    if (this.#creates.some((created) => created.address === address)) return;
-    this.#creates.push({ address, space, rent: this.#context.head.rentExemption(space), grows: false });
+    const creates = this.#creates;
+    for (let at = 0; at < creates.length; at++) if (creates[at]!.address === address) return;
+    const created = { address, space, rent: this.#context.head.rentExemption(space), grows: false };
+    this.#creates = creates.length === 0 ? [created] : [...creates, created];
   }
 
   finish(): Assembly {
@@ -264,10 +268,13 @@ class AssemblyParts {
   /** Anyone can send lamports to an address at which nothing is yet: that makes a system account, and no other. */
   readonly #exists = (address: Address, owner: "program" | "system" = "program"): boolean => {
     const account = this.#account(address);
-    if (account === undefined) this.#unknown.push(address);
+    if (account === undefined) this.#unknown = [...this.#unknown, address];
     return account != null && (owner === "system" || account.owner !== SYSTEM_PROGRAM);
   };
 }
 
+/** Most trades create one account or none, and know of all whether they exist. */
+const NONE_CREATED: readonly CreatedAccount[] = [];
+const NONE_UNKNOWN: readonly Address[] = [];
 const TOKEN_ACCOUNT_BYTES = 165;
 const SOL_DECIMALS = 9;

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import WebSocket from "ws";
 import type { Now } from "../../primitives/clock.ts";
 import { TurnBudget } from "../../primitives/turns/turn-budget.ts";
@@ -50,6 +51,9 @@ export class SubscriptionConnection {
   /** Requests without an answer yet, by id. */
   readonly #unanswered = new Map<number, { readonly method: string; readonly onAnswer: OnAnswer | undefined }>();
   #lastId = 0;
+  /** What the messages are written to; undefined before the connection is open. */
+  #stream: Socket | undefined;
+  #isCorked = false;
   readonly #goOn = () => void this.#socket.resume();
 
   constructor({ url, handshakeTimeoutMs, now, listener }: ConnectionOptions) {
@@ -60,6 +64,9 @@ export class SubscriptionConnection {
       handshakeTimeout: handshakeTimeoutMs,
       maxPayload: MAX_MESSAGE_BYTES,
       perMessageDeflate: false,
+    });
+    this.#socket.on("upgrade", ({ socket }) => {
+      this.#stream = socket;
     });
     this.#socket.on("open", () => {
       this.aliveAtMs = now();
@@ -83,6 +90,7 @@ export class SubscriptionConnection {
   request(method: string, params: readonly unknown[], onAnswer?: OnAnswer): void {
     const id = ++this.#lastId;
     this.#unanswered.set(id, { method, onAnswer });
+    this.#cork();
     this.#socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
   }
 
@@ -92,6 +100,18 @@ export class SubscriptionConnection {
 
   terminate(): void {
     this.#socket.terminate();
+  }
+
+  /** What is asked for in one turn of the loop goes out in one write: by itself, each would be a system call. */
+  #cork(): void {
+    const stream = this.#stream;
+    if (stream === undefined || this.#isCorked) return;
+    this.#isCorked = true;
+    stream.cork();
+    setImmediate(() => {
+      this.#isCorked = false;
+      stream.uncork();
+    });
   }
 
   /** A burst of notices is read in parts. */

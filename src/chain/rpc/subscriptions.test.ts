@@ -1,4 +1,5 @@
-import { afterEach, expect, test } from "vitest";
+import { Socket } from "node:net";
+import { afterEach, expect, test, vi } from "vitest";
 import { eventually } from "../../../test/support/eventually.ts";
 import { type FakeNode, startFakeNode } from "../../../test/support/fake-node.ts";
 import { createSubscriptions, type Subscriptions } from "./subscriptions.ts";
@@ -43,6 +44,35 @@ test("subscriptions start with the first slot and receive their notices", async 
   node.notify("account", { hello: 1 });
   await eventually(() => expect(received).toEqual([{ hello: 1 }]));
 });
+
+test("what is subscribed to in one turn goes out in one write", async () => {
+  await start();
+  node.notify("slot", { slot: 5, parent: 4, root: 0 });
+  await eventually(() => expect(subscriptions.lastSlot()).toBe(5n));
+  const writes = [vi.spyOn(Socket.prototype, "_write"), vi.spyOn(Socket.prototype, "_writev" as "_write")];
+  try {
+    const keys = Array.from({ length: 40 }, (_, i) => `key ${i}`);
+    let active = 0;
+    const onActive = () => void active++;
+    const stops = keys.map((key) =>
+      subscriptions.subscribe({ kind: "account", params: [key], onNotice: () => {}, onActive }),
+    );
+    await eventually(() => expect(active).toBe(40));
+    for (const stop of stops) stop();
+    await eventually(() => expect(node.subscribed()).toEqual(["slot"]));
+    // The fake node's answers, one a message, are written by this process too.
+    const [ofClient] = countBySocket(writes.flatMap(({ mock }) => mock.contexts as Socket[]));
+    expect(ofClient).toBe(2);
+  } finally {
+    for (const write of writes) write.mockRestore();
+  }
+});
+
+/** How often each socket occurs, the least first. */
+function countBySocket(sockets: readonly Socket[]): readonly number[] {
+  const counts = Map.groupBy(sockets, (socket) => socket);
+  return [...counts.values()].map(({ length }) => length).sort((a, b) => a - b);
+}
 
 test("a lost connection is reported and reopened, and every subscription renewed", async () => {
   await start();

@@ -1,4 +1,3 @@
-import { CompiledQuery } from "kysely";
 import { Batches } from "./batches.ts";
 import type { NewSubmission } from "./store/schema.ts";
 import type { Store } from "./store/store.ts";
@@ -37,6 +36,11 @@ const IF_PENDING =
   "signature = excluded.signature, transaction_bytes = excluded.transaction_bytes " +
   "where submissions.outcome is null returning message_hash";
 
+/** Most messages have one signature, and a claim that stands with it: then nothing else of the row is sent or written again. */
+const END_CLAIM =
+  "update submissions set outcome = ?, finished_at_ms = ? where message_hash = ? and signature = ? and outcome is null " +
+  "returning message_hash";
+
 /** A row for each place in the arrays. In order: two processes that write the same messages wait for each other in one direction only. */
 const FROM_ARRAYS = `select * from unnest(${NAMES.map((name, i) => `$${i + 1}::${COLUMNS[name]}[]`).join(", ")}) order by 1`;
 const FROM_VALUES = `values (${NAMES.map(() => "?").join(", ")})`;
@@ -53,9 +57,7 @@ const IN_FLIGHT = 2;
  */
 export function createSubmissionWrites(store: Store): SubmissionWrites {
   const query = async (sql: string, parameters: readonly unknown[]): Promise<readonly string[]> => {
-    const { rows } = await store.run((db) =>
-      db.executeQuery<{ message_hash: string }>(CompiledQuery.raw(sql, [...parameters])),
-    );
+    const rows = await store.query<{ message_hash: string }>(sql, parameters);
     return rows.map(({ message_hash }) => message_hash);
   };
   const finalized = new Batches<string, boolean>({
@@ -77,7 +79,12 @@ export function createSubmissionWrites(store: Store): SubmissionWrites {
           NAMES.map((name) => row[name] ?? null),
         )
       ).length > 0;
-    return { insert: (row) => write(IF_NEW, row), finish: (row) => write(IF_PENDING, row), isFinalized };
+    const finish = async (row: NewSubmission) => {
+      const { outcome = null, finished_at_ms = null, message_hash, signature } = row;
+      const ended = await query(END_CLAIM, [outcome, finished_at_ms, message_hash, signature]);
+      return ended.length > 0 || write(IF_PENDING, row);
+    };
+    return { insert: (row) => write(IF_NEW, row), finish, isFinalized };
   }
   const batches = (suffix: string) =>
     new Batches<NewSubmission, boolean>({

@@ -1,4 +1,4 @@
-import { Kysely } from "kysely";
+import { CompiledQuery, Kysely } from "kysely";
 import pg from "pg";
 import { currentSchema, migrate } from "./migrations.ts";
 import type { OpenDatabase } from "./open-database.ts";
@@ -21,7 +21,10 @@ export async function openPostgres(databaseUrl: string, limits: PostgresLimits):
   } finally {
     await migrating.destroy();
   }
-  return { db: connect(databaseUrl, limits), isFault };
+  const db = connect(databaseUrl, limits);
+  const query = async (sql: string, parameters: readonly unknown[]) =>
+    (await db.executeQuery(CompiledQuery.raw(sql, [...parameters]))).rows;
+  return { db, query, isFault };
 }
 
 const connect = (databaseUrl: string, limits: PostgresLimits): Database =>

@@ -75,6 +75,30 @@ it("keeps others out of a transaction, and takes back what it has written", asyn
   expect(await names(db)).toEqual(["from outside"]);
 });
 
+it("runs a statement by itself, after a transaction that has begun before", async () => {
+  const dialect = new SqliteThreadDialect(file);
+  const db = new Kysely<Schema>({ dialect });
+  open.push(db);
+  await put(db, "first");
+  const goOn = Promise.withResolvers<void>();
+  const inside = Promise.withResolvers<void>();
+  const failing = db.transaction().execute(async (own) => {
+    await put(own, "taken back");
+    inside.resolve();
+    await goOn.promise;
+    throw new Error("changed its mind");
+  });
+  await inside.promise;
+  const read = dialect.query("select name from marks where weight = ?", [1]);
+  const wrong = dialect.query("select name from nowhere", []);
+  goOn.resolve();
+  await expect(failing).rejects.toThrow("changed its mind");
+  expect(await read).toEqual([{ name: "first" }]);
+  await expect(wrong).rejects.toMatchObject({ name: "SqliteFailure", errcode: 1 });
+  await db.destroy();
+  await expect(dialect.query("select 1", [])).rejects.toThrow("closed");
+});
+
 it("takes back a transaction that cannot be committed before others have their turn", async () => {
   const db = connect();
   await sql`create table notes (mark text references marks (name) deferrable initially deferred)`.execute(db);

@@ -13,14 +13,19 @@ import { SqliteThread } from "./sqlite-thread.ts";
 
 /** Kysely's SQLite over a file that a thread of its own reads and writes. */
 export class SqliteThreadDialect implements Dialect {
-  readonly #file: string;
+  readonly #driver: ThreadDriver;
 
   constructor(file: string) {
-    this.#file = file;
+    this.#driver = new ThreadDriver(file);
+  }
+
+  /** Runs a statement without Kysely, which takes as long as all else about it. @returns its rows @throws SqliteFailure */
+  query(sql: string, parameters: readonly unknown[]): Promise<readonly unknown[]> {
+    return this.#driver.query(sql, parameters);
   }
 
   createDriver(): Driver {
-    return new ThreadDriver(this.#file);
+    return this.#driver;
   }
 
   createQueryCompiler(): SqliteQueryCompiler {
@@ -61,6 +66,12 @@ class ThreadDriver implements Driver {
 
   async init(): Promise<void> {
     this.#thread = new SqliteThread(this.#file);
+  }
+
+  /** As a connection that is in no transaction does. */
+  async query(sql: string, parameters: readonly unknown[]): Promise<readonly unknown[]> {
+    const { rows } = await this.#turns.together(() => this.#thread!.run(sql, parameters, false));
+    return rows;
   }
 
   async acquireConnection(): Promise<ThreadConnection> {
@@ -143,14 +154,19 @@ class Turns {
   /** Settles once every exclusive turn so far has ended. */
   #free: Promise<void> = Promise.resolve();
   #isTaken = 0;
-  readonly #together = new Set<Promise<unknown>>();
+  #together = 0;
+  /** Resolves when nobody works together any more; undefined while nobody waits for that. */
+  #quiet: PromiseWithResolvers<void> | undefined;
 
   async together<T>(work: () => Promise<T>): Promise<T> {
     while (this.#isTaken > 0) await this.#free;
-    const working = work();
-    const noted = working.catch(() => {}).finally(() => this.#together.delete(noted));
-    this.#together.add(noted);
-    return working;
+    this.#together++;
+    try {
+      return await work();
+    } finally {
+      this.#together--;
+      if (this.#together === 0) this.#quiet?.resolve();
+    }
   }
 
   /** Waits for an exclusive turn. @returns a function that ends it */
@@ -160,7 +176,11 @@ class Turns {
     this.#isTaken++;
     this.#free = before.then(() => turn.promise);
     await before;
-    await Promise.all(this.#together);
+    // Nobody else begins meanwhile.
+    if (this.#together > 0) {
+      this.#quiet = Promise.withResolvers();
+      await this.#quiet.promise;
+    }
     return () => {
       this.#isTaken--;
       turn.resolve();

@@ -19,6 +19,8 @@ export interface Store {
   readonly isEmbedded: boolean;
   /** Runs queries. @throws TradewireError UPSTREAM_ERROR if the database does not answer */
   run<T>(work: (db: Database) => Promise<T>): Promise<T>;
+  /** Runs one statement, whose text is made once, in the database's own form. @returns its rows @throws as `run` */
+  query<R>(sql: string, parameters: readonly unknown[]): Promise<readonly R[]>;
   /** Runs queries that take effect together or not at all. @throws TradewireError UPSTREAM_ERROR, and what `work` throws */
   transact<T>(work: (db: Database) => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -36,11 +38,13 @@ export async function openStore(
 ): Promise<Store> {
   const { dataDir, databaseUrl } = place;
   try {
-    const { db, isFault } =
+    const { db, query, isFault } =
       databaseUrl === undefined ? await openEmbedded(dataDir) : await openServer(databaseUrl, limits);
     return {
       isEmbedded: databaseUrl === undefined,
       run: (work) => reporting(isFault, () => work(db)),
+      query: <R>(sql: string, parameters: readonly unknown[]) =>
+        reporting(isFault, () => query(sql, parameters) as Promise<readonly R[]>),
       transact: (work) => reporting(isFault, () => db.transaction().execute(work)),
       close: () => db.destroy(),
     };
@@ -51,10 +55,12 @@ export async function openStore(
 }
 
 async function openEmbedded(dataDir: string): Promise<OpenDatabase> {
-  const db: Database = new Kysely<Schema>({ dialect: embedded(dataDir) });
+  const dialect = embedded(dataDir);
+  const db: Database = new Kysely<Schema>({ dialect });
   try {
     await migrate(db);
-    return { db, isFault: (error) => error instanceof SqliteFailure && SQLITE_FAULTS.has(error.errcode & 0xff) };
+    const query = dialect.query.bind(dialect);
+    return { db, query, isFault: (error) => error instanceof SqliteFailure && SQLITE_FAULTS.has(error.errcode & 0xff) };
   } catch (error) {
     await db.destroy();
     throw error;

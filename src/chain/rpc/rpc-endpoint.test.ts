@@ -33,6 +33,25 @@ test("balances above 2^53 are exact", async () => {
   expect(outcome).toEqual({ lamports: 18446744073709551615n, pre: [9007199254740993n, 5], space: 165 });
 });
 
+test.each([
+  ["short", 0],
+  ["long", 5_000],
+])("in a %s answer, balances alone make large integers exact", (_name, length) => {
+  const log = `"log":"${"[9007199254740993,".padEnd(length, ".")}"`;
+  const parsed = (fields: string) => parseRpcJson(`{${log},${fields}}`);
+  expect(parsed(`"pre":[ 1,\n 9007199254740993 ],"units":7`)).toMatchObject({ pre: [1, 9007199254740993n], units: 7 });
+  expect(parsed(`"lamports": 18446744073709551615,"rentEpoch":18446744073709551615`)).toMatchObject({
+    lamports: 18446744073709551615n,
+    rentEpoch: 2 ** 64,
+  });
+  expect(parsed(`"pre":[-9007199254740993,9007199254740993]`)).toMatchObject({
+    pre: [-9007199254740993n, 9007199254740993n],
+  });
+  const many = Array.from({ length: 1_100 }, () => "9007199254740993");
+  expect(() => parsed(`"pre":[${many}]`)).toThrow("more than 1000 large integers");
+  expect(parsed(many.map((integer, i) => `"n${i}":${integer}`).join())).toHaveProperty("n1099");
+});
+
 test.each<[string, FakeCall, string]>([
   ["an unknown method", fail(-32601, "Method not found"), "refused"],
   ["a program that is not indexed", fail(-32010, "excluded from account secondary indexes"), "refused"],

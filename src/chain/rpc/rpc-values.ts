@@ -7,6 +7,8 @@ import { NodeError } from "./node-error.ts";
 /** Integers above 2^53 in the places of balances; nothing else that large (rent epochs) is ever read. */
 const LARGE_BALANCE = /(?:"lamports":|[[,])\s*\d{16,}/;
 
+const LAMPORTS = '"lamports":';
+
 /** Shorter texts cannot stall the process, whatever they hold. */
 const HARMLESS_LENGTH = 4_096;
 /** Digits of the largest integers that a double holds, and more. */
@@ -27,15 +29,24 @@ const MARK = "integer:";
  * @throws SyntaxError if the text is not JSON, is nested too deeply or holds too many values
  */
 export function parseRpcJson(text: string): unknown {
+  if (text.length <= HARMLESS_LENGTH && !LARGE_BALANCE.test(text)) return JSON.parse(text);
   const large: [start: number, end: number][] = [];
-  if (text.length > HARMLESS_LENGTH) scanJson(text, () => {});
-  if (!LARGE_BALANCE.test(text)) return JSON.parse(text);
+  let hasBalance = false;
   scanJson(text, (start, end) => {
     if (end - start < LARGE_DIGITS || text.startsWith(RENT_EPOCH, start - RENT_EPOCH.length)) return;
-    if (/^-?\d+$/.test(text.slice(start, end))) large.push([start, end]);
-    if (large.length > MAX_LARGE) throw new SyntaxError(`JSON has more than ${MAX_LARGE} large integers`);
+    if (!/^-?\d+$/.test(text.slice(start, end))) return;
+    large.push([start, end]);
+    hasBalance ||= isBalanceAt(text, start);
   });
-  return restoreIntegers(JSON.parse(markIntegers(text, large)));
+  if (hasBalance && large.length > MAX_LARGE) throw new SyntaxError(`JSON has more than ${MAX_LARGE} large integers`);
+  return hasBalance ? restoreIntegers(JSON.parse(markIntegers(text, large))) : JSON.parse(text);
+}
+
+/** True of an integer in the place of a balance: after `"lamports":`, or in a list. */
+function isBalanceAt(text: string, start: number): boolean {
+  let before = start;
+  while (before > 0 && " \t\r\n".includes(text[before - 1]!)) before--;
+  return "[,".includes(text[before - 1]!) || text.startsWith(LAMPORTS, before - LAMPORTS.length);
 }
 
 function markIntegers(text: string, large: readonly (readonly [start: number, end: number])[]): string {

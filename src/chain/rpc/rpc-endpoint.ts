@@ -1,4 +1,5 @@
 import type { Now } from "../../primitives/clock.ts";
+import { type CallReply, type GatheredCall, GatheredCalls } from "./http/gathered-calls.ts";
 import { HttpClient } from "./http/http-client.ts";
 import { describeConnectionFailure, NodeError } from "./node-error.ts";
 import { asRecord, parseRpcJson } from "./rpc-values.ts";
@@ -46,6 +47,9 @@ const DOUBT_MS = 2_000;
 /** Silence with calls waiting after which other nodes go first, long before a call times out. */
 const SILENT_MS = 400;
 
+/** Methods whose calls of one turn share requests: those that many trades make at the same moment. */
+const SHARED_METHODS: ReadonlySet<string> = new Set(["getTransaction"]);
+
 /** Method not found, and "this program is not indexed here". @see agave rpc-client-api `custom_error.rs` */
 const REFUSAL_CODES = new Set([-32601, -32010]);
 /** Forbidden, not allowed, gone. */
@@ -67,6 +71,7 @@ class HttpEndpoint implements RpcEndpoint {
   readonly #runningMs: Now;
   readonly #timeoutMs: number;
   readonly #maxResponseBytes: number;
+  readonly #gathered: GatheredCalls;
   #lastId = 0;
   #failures = 0;
   #coolUntilMs = 0;
@@ -85,20 +90,17 @@ class HttpEndpoint implements RpcEndpoint {
     this.#runningMs = options.runningMs ?? options.now;
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     this.#maxResponseBytes = options.maxResponseBytes ?? ACCOUNTS_BYTES;
+    this.#gathered = new GatheredCalls({
+      now: options.now,
+      alone: (call) => this.#callAlone(call),
+      together: (calls) => this.#callTogether(calls),
+    });
   }
 
   async call(method: string, params: readonly unknown[], timeoutMs = this.#timeoutMs): Promise<unknown> {
     const id = ++this.#lastId;
-    const maxBytes = Math.min(this.#maxResponseBytes, ACCOUNT_METHODS.has(method) ? ACCOUNTS_BYTES : OTHER_BYTES);
-    const { status, text } = await this.#post(id, method, params, timeoutMs, maxBytes);
-    if (text === undefined)
-      throw this.#oversized(
-        method,
-        `The Solana node ${this.name} answered ${method} with more than ${maxBytes} bytes.`,
-      );
-    if (status === 429 || status >= 500)
-      throw this.#outage(`The Solana node ${this.name} is overloaded: HTTP ${status} to ${method}.`);
-    const answer = this.#parse(method, status, text);
+    const call: GatheredCall = { id, method, params, timeoutMs };
+    const { status, answer } = await (this.#mayShare(method) ? this.#gathered.call(call) : this.#callAlone(call));
     if (answer.error !== undefined && answer.error !== null) {
       this.#clearOutage();
       throw answeredError(this.name, method, status, asRecord(answer.error, "an error"));
@@ -107,6 +109,36 @@ class HttpEndpoint implements RpcEndpoint {
       throw this.#malformed(`The Solana node ${this.name} answered ${method} with the answer to another call.`);
     this.#clearOutage();
     return answer.result;
+  }
+
+  /** Sends wait for no second try: they share requests only with a node that is known to answer such. */
+  #mayShare(method: string): boolean {
+    return SHARED_METHODS.has(method) || (method === "sendTransaction" && this.#gathered.isProven);
+  }
+
+  async #callAlone(call: GatheredCall): Promise<CallReply> {
+    const { method } = call;
+    const maxBytes = Math.min(this.#maxResponseBytes, ACCOUNT_METHODS.has(method) ? ACCOUNTS_BYTES : OTHER_BYTES);
+    const { status, text } = await this.#post([call], maxBytes);
+    if (text === undefined)
+      throw this.#oversized(
+        method,
+        `The Solana node ${this.name} answered ${method} with more than ${maxBytes} bytes.`,
+      );
+    if (status === 429 || status >= 500)
+      throw this.#outage(`The Solana node ${this.name} is overloaded: HTTP ${status} to ${method}.`);
+    return { status, answer: this.#parse(method, status, text) };
+  }
+
+  /** Whatever is wrong with the answer may be so because there are several: only calls by themselves say what it means. */
+  async #callTogether(calls: readonly GatheredCall[]): Promise<readonly unknown[] | undefined> {
+    const { text } = await this.#post(calls, Math.min(this.#maxResponseBytes, OTHER_BYTES));
+    try {
+      const list = text === undefined ? undefined : parseRpcJson(text);
+      return Array.isArray(list) ? list : undefined;
+    } catch {
+      return undefined;
+    }
   }
 
   doubt(): void {
@@ -134,14 +166,16 @@ class HttpEndpoint implements RpcEndpoint {
     return oldestMs !== undefined && this.#runningMs() - Math.max(oldestMs, this.#answeredAtMs) > SILENT_MS;
   }
 
-  /** The response, its text undefined if it was too large. */
-  async #post(id: number, method: string, params: readonly unknown[], timeoutMs: number, maxBytes: number) {
+  /** The response to one call or several of one method, its text undefined if it was too large. */
+  async #post(calls: readonly GatheredCall[], maxBytes: number): Promise<{ status: number; text: string | undefined }> {
+    const { method, timeoutMs } = calls[0]!;
     const sentAtMs = this.#runningMs();
-    this.#unanswered.set(id, sentAtMs);
+    for (const { id } of calls) this.#unanswered.set(id, sentAtMs);
     this.#waitingSinceMs ??= sentAtMs;
     try {
-      const body = JSON.stringify({ jsonrpc: "2.0", id, method, params });
-      const answer = await this.#http.post(body, { timeoutMs, maxBytes, isLarge: ACCOUNT_METHODS.has(method) });
+      const body = calls.map(({ id, params }) => JSON.stringify({ jsonrpc: "2.0", id, method, params })).join();
+      const isLarge = ACCOUNT_METHODS.has(method);
+      const answer = await this.#http.post(calls.length === 1 ? body : `[${body}]`, { timeoutMs, maxBytes, isLarge });
       this.#answeredAtMs = this.#runningMs();
       return answer;
     } catch (cause) {
@@ -150,7 +184,7 @@ class HttpEndpoint implements RpcEndpoint {
         cause,
       );
     } finally {
-      this.#unanswered.delete(id);
+      for (const { id } of calls) this.#unanswered.delete(id);
     }
   }
 

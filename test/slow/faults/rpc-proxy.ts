@@ -63,6 +63,19 @@ const HEALTHY: Faults = {
 
 const GET_SLOT = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "getSlot", params: [{ commitment: "processed" }] });
 
+/** A call in its envelope, by itself or in a list. */
+interface NodeCall {
+  readonly id: number;
+  readonly method: string;
+  readonly params: unknown[];
+}
+
+interface ProxyReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
 /** One broadcast as it came in. */
 export interface SendEntry {
   readonly atMs: number;
@@ -196,37 +209,43 @@ class LyingProxy implements RpcProxy {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const arrivedMs = performance.now();
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const body = Buffer.concat(chunks).toString("utf8");
-    const { id, method, params } = JSON.parse(body) as { id: number; method: string; params: unknown[] };
+    const asked: NodeCall | readonly NodeCall[] = JSON.parse(Buffer.concat(chunks).toString("utf8"));
+    const replies = await Promise.all(("id" in asked ? [asked] : asked).map((call) => this.#reply(call)));
+    const odd = replies.find((reply) => reply === undefined || reply.status !== 200);
+    if (replies.includes(undefined) || response.destroyed) return;
+    if (odd !== undefined) {
+      response.writeHead(odd.status, odd.headers).end(odd.text);
+      return;
+    }
+    const texts = replies.map((reply) => reply!.text);
+    const text = "id" in asked ? texts[0]! : `[${texts.join()}]`;
+    response.writeHead(200, { "content-type": "application/json" });
+    if (this.#faults.answers === "truncated") response.end(text.slice(0, text.length / 2));
+    else response.end(text);
+  }
+
+  /** The reply to one call of a request; undefined: none ever comes. */
+  async #reply(call: NodeCall): Promise<ProxyReply | undefined> {
+    const { id, method, params } = call;
+    const arrivedMs = performance.now();
     this.calls.set(method, (this.calls.get(method) ?? 0) + 1);
     if (method === "sendTransaction") this.sends.push({ atMs: Date.now(), transaction: params[0] as string });
     await this.onCall?.(method, "arrived");
     const faults = this.#faults;
-    if (faults.connection === "blackhole") return;
+    if (faults.connection === "blackhole") return undefined;
     if (faults.delayMs > 0) await sleep(faults.delayMs);
-    if (faults.httpStatus !== 200) {
-      response.writeHead(faults.httpStatus, { "content-type": "text/plain" }).end("not now");
-      return;
-    }
-    if (faults.answers === "redirect") {
-      response.writeHead(302, { location: this.#target.rpcUrl }).end();
-      return;
-    }
+    if (faults.httpStatus !== 200)
+      return { status: faults.httpStatus, headers: { "content-type": "text/plain" }, text: "not now" };
+    if (faults.answers === "redirect") return { status: 302, headers: { location: this.#target.rpcUrl }, text: "" };
     const isRefused = this.#refuses(method);
-    if (isRefused && faults.refusedWith !== -32601) {
-      response.writeHead(faults.refusedWith, { "content-type": "text/html" }).end("<p>Not on this plan</p>");
-      return;
-    }
-    const text = isRefused ? refusalOf(id) : await this.#answer(body, method, id);
+    if (isRefused && faults.refusedWith !== -32601)
+      return { status: faults.refusedWith, headers: { "content-type": "text/html" }, text: "<p>Not on this plan</p>" };
+    const text = isRefused ? refusalOf(id) : await this.#answer(JSON.stringify(call), method, id);
     if (performance.now() - arrivedMs > SLOW_MS) this.slowCalls += 1;
     await this.onCall?.(method, "answered");
-    if (response.destroyed) return;
-    response.writeHead(200, { "content-type": "application/json" });
-    if (faults.answers === "truncated") response.end(text.slice(0, text.length / 2));
-    else response.end(text);
+    return { status: 200, headers: {}, text };
   }
 
   #withStatuses(result: unknown): unknown {

@@ -1,6 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import type { Account, AccountView, ChainClock } from "../solana/account.ts";
 import type { Instruction } from "../solana/instruction.ts";
+import type { SpotBounds } from "./spot-bound.ts";
 
 /** Public, permanent name of a venue, such as "raydium_cpmm": `platform` on every wire. Its folder is named alike, with dashes. */
 export type VenueId = string;
@@ -167,6 +168,8 @@ export interface Venue<M extends Market = Market, State = unknown, Fill = unknow
    * time. Absent: it may change.
    */
   isTimeless?(state: State): boolean;
+  /** The most that trades give, without a quote. Absent: it is not known. */
+  readonly spot?: SpotBounds<M, State>;
   /**
    * The state of another market of this venue once the trade of `quote` has been made on `state`: `other` itself if the two
    * markets have nothing in common that prices depend on. Absent: no two markets have.

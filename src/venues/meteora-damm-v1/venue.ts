@@ -39,6 +39,7 @@ import {
   type VaultMoves,
   type VaultShare,
 } from "./math.ts";
+import { dammV1Spot } from "./spot.ts";
 
 /** A pool with its shares of both vaults, ready to be priced in either direction. */
 interface DammV1State {
@@ -111,6 +112,7 @@ export const meteoraDammV1: Venue<DammV1Market, DammV1State, DammV1QuoteFill> = 
 
   read: readState,
   quote,
+  spot: dammV1Spot,
   after,
   traded,
   replay,

@@ -25,6 +25,7 @@ import {
   isDammV2Pool,
 } from "./layout.ts";
 import { type DammV2Fill, dammV2After, dammV2ExactIn, dammV2ExactOut, dammV2Moment, dammV2Price } from "./math.ts";
+import { dammV2Spot } from "./spot.ts";
 import { laterRootUnits, unitsOf } from "./units.ts";
 
 /** A pool ready to be priced in either direction. */
@@ -83,6 +84,7 @@ export const meteoraDammV2: Venue<DammV2Market, DammV2State, DammV2QuoteFill> = 
 
   read: readState,
   quote,
+  spot: dammV2Spot,
   traded,
 
   swap(state, { mode, inAmount, outAmount, fill }, terms) {

@@ -27,6 +27,7 @@ import {
   isDbcQuoteMint,
 } from "./layout.ts";
 import { type DbcFill, dbcAfter, dbcExactIn, dbcExactOut, dbcMoment, dbcMostIn } from "./math.ts";
+import { dbcSpot } from "./spot.ts";
 
 /** A bonding curve ready to be priced in either direction. */
 interface DbcState {
@@ -74,6 +75,7 @@ export const meteoraDbc: Venue<DbcMarket, DbcState, DbcQuoteFill> = {
 
   read: readState,
   quote,
+  spot: dbcSpot,
   traded,
 
   swap(state, { mode, inAmount, outAmount, fill }, terms) {

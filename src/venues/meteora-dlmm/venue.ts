@@ -29,6 +29,7 @@ import {
   MINT_Y_OFFSET,
 } from "./layout.ts";
 import { activeArray, type BinWalk, type DlmmFill, type DlmmRefusal, dlmmExactIn, dlmmExactOut } from "./math.ts";
+import { dlmmSpot } from "./spot.ts";
 import { ARRAYS_PER_TRADE, ARRAYS_READ, type DlmmState, readDlmm, SPARE_ARRAYS } from "./state.ts";
 
 interface DlmmQuoteFill {
@@ -97,6 +98,7 @@ export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
 
   read: readDlmm,
   quote,
+  spot: dlmmSpot,
   traded: tradedDlmm,
 
   replay(state, { fill }, ask) {

@@ -8,6 +8,7 @@ import { extensionCount } from "../shared/mint-extensions.ts";
 import { degraded } from "../shared/refusals.ts";
 import { requireAccount, requireMint } from "../shared/required.ts";
 import { type Reserves, requireReserves } from "../shared/reserves.ts";
+import { numberI32, numberQ64, priceBound, type SpotBounds } from "../spot-bound.ts";
 import {
   decodeWhirlpool,
   decodeWhirlpoolOracle,
@@ -158,3 +159,25 @@ function routeFrom(
     borders: starts.slice(1).map((start) => whirlpoolSqrtPrice(aToB ? start + span : start - tickSpacing)),
   };
 }
+
+/** The fee comes from the state, without the part that follows volatility, the price from the pool's account. */
+export const whirlpoolSpot: SpotBounds<WhirlpoolMarket, WhirlpoolState> = {
+  reads: ({ market }) => [market.address],
+  of({ market, curve }, [account]) {
+    const { data } = account!;
+    const { tickSpacing } = market;
+    const tick = numberI32(data, 81);
+    const isNear = (ahead: number) =>
+      whirlpoolArrayStart(tick + ahead, tickSpacing) === whirlpoolArrayStart(curve.tick + ahead, tickSpacing);
+    if (!isNear(0) || !isNear(tickSpacing)) return undefined;
+    const root = numberQ64(data, 65);
+    return priceBound(root * root, 1 - Number(curve.feeRate) / 1e6);
+  },
+  follows: {
+    fixed: [
+      [0, 8],
+      [41, 47],
+    ],
+    accounts: ({ mints }) => mints,
+  },
+};

@@ -25,7 +25,7 @@ import {
 import { leanWhirlpool } from "./lean.ts";
 import { swapWhirlpool } from "./math.ts";
 import { planWhirlpool, type WhirlpoolQuoteFill } from "./plan.ts";
-import { nearbyStarts, readWhirlpool, type WhirlpoolState } from "./state.ts";
+import { nearbyStarts, readWhirlpool, type WhirlpoolState, whirlpoolSpot } from "./state.ts";
 import { MAX_SWAP_UNITS } from "./units.ts";
 
 const ID = "orca_whirlpool";
@@ -79,6 +79,7 @@ export const orcaWhirlpool: Venue<WhirlpoolMarket, WhirlpoolState, WhirlpoolQuot
   read: readWhirlpool,
   quote,
   isTimeless: ({ curve }) => curve.oracle === undefined,
+  spot: whirlpoolSpot,
   traded: tradedWhirlpool,
   replay(state, { fill }, ask) {
     const seen = withArrays(state, fill.tickArrays);

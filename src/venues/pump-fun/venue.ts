@@ -16,6 +16,7 @@ import {
   type PumpFunMarket,
 } from "./layout.ts";
 import { buyTokens } from "./math.ts";
+import { pumpFunSpot } from "./spot.ts";
 import { type PumpFunState, readState } from "./state.ts";
 import { lean, type PumpFunFill, swap } from "./swap.ts";
 
@@ -62,6 +63,7 @@ export const pumpFun: Venue<PumpFunMarket, PumpFunState, PumpFunFill> = {
   read: readState,
   quote,
   isTimeless: () => true,
+  spot: pumpFunSpot,
   traded,
   signedAsk,
   lean,

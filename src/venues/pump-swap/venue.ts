@@ -26,6 +26,7 @@ import {
   QUOTE_MINT_OFFSET,
 } from "./layout.ts";
 import { buyFromPool, heldByVault, paidByVault } from "./math.ts";
+import { pumpSwapSpot } from "./spot.ts";
 import { type PumpSwapState, readState } from "./state.ts";
 import { VOLUME_CREATION_UNITS } from "./units.ts";
 
@@ -84,6 +85,7 @@ export const pumpSwap: Venue<PumpSwapMarket, PumpSwapState, PumpSwapFill> = {
   read: readState,
   quote,
   isTimeless: () => true,
+  spot: pumpSwapSpot,
   traded,
   signedAsk,
   swap,

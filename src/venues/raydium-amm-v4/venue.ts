@@ -21,6 +21,7 @@ import {
   PC_MINT_OFFSET,
 } from "./layout.ts";
 import { type AmmV4Side, ammV4ExactIn, ammV4ExactOut, feeRoundsToNothing, inputRoundsToNothing } from "./math.ts";
+import { ammV4Spot } from "./spot.ts";
 
 const ID = "raydium_amm_v4";
 const ACCOUNTS = {
@@ -77,6 +78,7 @@ export const raydiumAmmV4: Venue<AmmV4Market, AmmV4State, AmmV4QuoteFill> = {
   read: readState,
   quote,
   isTimeless: () => true,
+  spot: ammV4Spot,
   traded,
 
   swap({ market }, { mode, inAmount, outAmount }, terms) {

@@ -25,6 +25,7 @@ import {
   isBeyondBitmap,
 } from "./layout.ts";
 import { type ClmmFill, swapClmm } from "./math.ts";
+import { clmmSpot } from "./spot.ts";
 import { type ClmmState, clmmNeeds, readClmm, tradedClmm } from "./state.ts";
 import { clmmTickAt } from "./tick-price.ts";
 import {
@@ -84,6 +85,7 @@ export const raydiumClmm: Venue<ClmmMarket, ClmmState, ClmmQuoteFill> = {
   read: readClmm,
   quote: (state, ask) => quote(state, ask),
   isTimeless: ({ curve }) => curve.volatility === undefined,
+  spot: clmmSpot,
   traded: tradedClmm,
 
   /** The signed accounts are all the arrays there are for it. */

@@ -36,6 +36,7 @@ import {
   cpmmLeftInCurve,
   cpmmRoundsToNothing,
 } from "./math.ts";
+import { cpmmSpot } from "./spot.ts";
 
 /** A pool with its reserves and fee rates, ready to be priced in either direction. */
 interface CpmmState {
@@ -87,6 +88,7 @@ export const raydiumCpmm: Venue<CpmmMarket, CpmmState, CpmmQuoteFill> = {
   read: readState,
   quote,
   isTimeless: () => true,
+  spot: cpmmSpot,
   traded,
 
   swap(state, { mode, inAmount, outAmount, fill }, terms) {

@@ -33,6 +33,7 @@ import {
   sellExactIn,
   sellExactOut,
 } from "./math.ts";
+import { launchlabSpot } from "./spot.ts";
 
 const ID = "raydium_launchlab";
 /** A pool with its curve and fees, ready to be priced in either direction. */
@@ -98,6 +99,7 @@ export const raydiumLaunchlab: Venue<LaunchlabMarket, LaunchlabState, LaunchlabQ
   read: readState,
   quote,
   isTimeless: () => true,
+  spot: launchlabSpot,
   traded,
 
   swap({ market, tokenPrograms, mints, creates }, { mode, inAmount, outAmount, fill }, terms) {

@@ -5,7 +5,8 @@ import { hasSameContent } from "../solana/account-content.ts";
 
 /** Needs accounts kept live, and is notified of their changes. */
 export interface AccountHolder {
-  onChange(address: Address): void;
+  /** @param account as it is now; undefined if its state is unknown */
+  onChange(address: Address, account: Account | null | undefined): void;
 }
 
 /** An account in memory. Valid while its address has a holder. */
@@ -124,8 +125,8 @@ export class LiveAccounts implements AccountView {
     if (entry === undefined) return;
     if (entry.account !== undefined && account !== undefined && hasSameContent(entry.account, account)) return;
     entry.account = account;
-    if (entry.holders instanceof Set) for (const holder of entry.holders) holder.onChange(address);
-    else entry.holders?.onChange(address);
+    if (entry.holders instanceof Set) for (const holder of entry.holders) holder.onChange(address, account);
+    else entry.holders?.onChange(address, account);
   }
 }
 

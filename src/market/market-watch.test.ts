@@ -5,7 +5,8 @@ import { writeU64 } from "../primitives/bytes.ts";
 import type { Account } from "../solana/account.ts";
 import type { Venue } from "../venues/venue.ts";
 import { LiveAccounts } from "./live-accounts.ts";
-import { MarketWatch, NO_JUDGE } from "./market-watch.ts";
+import { NO_JUDGE } from "./market-judge.ts";
+import { MarketWatch } from "./market-watch.ts";
 
 const sample = readSampleMarkets().markets.find(({ venue }) => venue.id === "raydium_cpmm")!;
 const { address } = sample.hot.market;

@@ -3,67 +3,29 @@ import { TradewireError } from "../errors/tradewire-error.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Account, AccountView } from "../solana/account.ts";
 import { hasSameParts } from "../solana/account-content.ts";
+import { type SpotBound, spotBoundOf } from "../venues/spot-bound.ts";
 import type { Market, MintPair, Venue } from "../venues/venue.ts";
+import { AnsweredMarket } from "./answered-market.ts";
 import type { AccountHolder, HeldAccount, LiveAccounts } from "./live-accounts.ts";
-import type { HotMarket, MarketBacking, MarketFault } from "./port.ts";
-import { type FoundMarket, ROUNDS_AFTER_SEARCH, reasonOf } from "./search/discovery.ts";
-
-/** A live market, as its judge sees it. */
-export interface JudgedMarket {
-  readonly venue: Venue;
-  readonly address: Address;
-  /** The mints it was found for. */
-  readonly pair: MintPair;
-  /** The accounts behind its state. */
-  readonly held: Iterable<Address>;
-  readonly view: AccountView;
-  /** What the judge says of it has changed. */
-  judged(): void;
-}
-
-/** What trades make of a market's judgement. */
-interface MarketStanding {
-  /** Undefined: nothing is checked. */
-  readonly backing: MarketBacking | undefined;
-  /** Why no trade is offered on it; undefined if trades are. */
-  readonly withheld: string | undefined;
-  /** Factor on the table's compute bound. */
-  readonly unitsScale: number;
-  /** True if its program does not make trades in their lean form. */
-  readonly refusesLean: boolean;
-}
-
-/** Judges live markets by running the deployed programs. Everything but `settled` answers from memory. */
-export interface MarketJudge {
-  /** The market has become live. A second call does nothing. */
-  begin(market: JudgedMarket): void;
-  /** It no longer is. */
-  end(market: JudgedMarket): void;
-  standingOf(market: JudgedMarket): MarketStanding;
-  /** Resolves when each was judged once, or after `waitMs`. */
-  settled(markets: readonly JudgedMarket[], waitMs: number): Promise<void>;
-}
-
-const UNJUDGED: MarketStanding = {
-  backing: undefined,
-  withheld: undefined,
-  unitsScale: 1,
-  refusesLean: false,
-};
-
-/** Judges nothing: every market is offered, none is checked. */
-export const NO_JUDGE: MarketJudge = {
-  begin: () => {},
-  end: () => {},
-  standingOf: () => UNJUDGED,
-  settled: async () => {},
-};
+import type { JudgedMarket, MarketJudge } from "./market-judge.ts";
+import type { HotMarket, MarketFault } from "./port.ts";
+import { type FoundMarket, reasonOf } from "./search/discovery.ts";
 
 /** A watched market: ready to trade on, at fault, or short of accounts that are still to be read. */
 type MarketReading =
   | { readonly kind: "hot"; readonly hot: HotMarket }
   | { readonly kind: "fault"; readonly fault: MarketFault; readonly closed: boolean }
   | { readonly kind: "lacking"; readonly addresses: readonly Address[] };
+
+/** A state, what it was read from, and the accounts whose changes take another read. */
+interface Basis {
+  readonly market: Market;
+  readonly state: unknown;
+  readonly own: Account;
+  /** The accounts that bounds are made of, the market's own first. */
+  readonly reads: readonly (HeldAccount | undefined)[];
+  readonly fixed: readonly Address[];
+}
 
 interface MarketWatchOptions {
   readonly judge: MarketJudge;
@@ -89,12 +51,18 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
   readonly #warn: (message: string) => void;
   readonly #live: LiveAccounts;
   readonly #held = new Map<Address, HeldAccount | undefined>();
+  /** Newest slot of the accounts held. */
+  #slot = 0n;
   readonly #found: FoundMarket;
   #market: Market | undefined;
   #decodedFrom: Account;
   #wasLive = false;
   /** The market whose state was last read; undefined after a fault, and while accounts are lacking. */
   #readFor: Market | undefined;
+  /** What changes are followed from without a read; undefined if the next one takes a read. */
+  #basis: Basis | undefined;
+  /** The last answer, if its state is yet to be read. */
+  #unread: HotMarket | undefined;
   /** True once the view had to answer that an account is not known. */
   #missesAny = false;
   #hasFailed = false;
@@ -118,25 +86,35 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
   }
 
   /** An account behind it has changed. */
-  onChange(): void {
+  onChange(address: Address, account: Account | null | undefined): void {
+    if (account === null || account === undefined || this.#basis?.fixed.includes(address)) this.#basis = undefined;
+    else if (account.slot > this.#slot) this.#slot = account.slot;
     this.judged();
   }
 
   /** What the next `read` says is no longer what the last one said. */
   judged(): void {
     this.#reading = undefined;
+    this.#unread = undefined;
     this.#onChange(this);
   }
 
   /** From memory; decodes only what has changed since the last call. */
   read(): MarketReading {
-    this.#reading ??= this.#derive();
+    if (this.#reading === undefined || this.#unread !== undefined) this.#reading = this.#derive();
+    return this.#reading;
+  }
+
+  /** The same, but a market that was read before may be decoded only when its state is asked for: its bound says whether it is. */
+  glance(): MarketReading {
+    this.#reading ??= this.#follow() ?? this.#derive();
     return this.#reading;
   }
 
   /** Holds further accounts, and resolves when they are read, or are `known`. @throws TradewireError UPSTREAM_ERROR */
   async hold(addresses: readonly Address[], known?: ReadonlyMap<Address, KnownAccount>): Promise<void> {
     this.#reading = undefined;
+    this.#basis = undefined;
     const holding = this.#live.hold(this, addresses, known);
     for (const one of addresses) this.#held.set(one, this.#live.entryOf(one));
     await holding;
@@ -166,6 +144,8 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
   #derive(): MarketReading {
     const readFor = this.#readFor;
     this.#readFor = undefined;
+    this.#basis = undefined;
+    this.#unread = undefined;
     const { venue, address } = this;
     const { view } = this;
     const own = view.get(address);
@@ -186,9 +166,10 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
       const state = again === undefined ? venue.read(market, view) : again.state;
       if (venue.readsLess !== true) this.#readFor = market;
       const { failed } = this;
-      const isTimeless = venue.isTimeless?.(state) === true;
-      const slot = this.#newestSlot();
-      return { kind: "hot", hot: { venue, market, state, slot, isTimeless, backing, unitsScale, refusesLean, failed } };
+      this.#slot = this.#newestSlot();
+      this.#begin(market, state, own);
+      const facts = { venue, market, slot: this.#slot, backing, unitsScale, refusesLean, failed };
+      return { kind: "hot", hot: new AnsweredMarket(facts, { state, bound: this.#bound }) };
     } catch (error) {
       if (!(error instanceof TradewireError)) this.failed(error);
       return this.#fault(reasonOf(error));
@@ -209,6 +190,62 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
       return undefined;
     }
   }
+
+  /** Changes are followed from this state. */
+  #begin(market: Market, state: unknown, own: Account): void {
+    const follows = this.venue.spot?.follows;
+    if (follows === undefined) return;
+    const reads = this.venue.spot!.reads(state).map((address) => this.#held.get(address));
+    this.#basis = { market, state, own, reads, fixed: follows.accounts(market) };
+  }
+
+  /** The market after a change that its bound follows; undefined if it must be read. */
+  #follow(): MarketReading | undefined {
+    const basis = this.#basis;
+    if (basis === undefined) return undefined;
+    const accounts: Account[] = [];
+    for (const held of basis.reads) {
+      const account = held?.account;
+      if (account === undefined || account === null) return undefined;
+      accounts.push(account);
+    }
+    const { venue, failed } = this;
+    const { of, follows } = venue.spot!;
+    const own = accounts[0]!;
+    if (own !== basis.own && !hasSameParts(own, basis.own, follows!.fixed)) return undefined;
+    const { withheld, backing, unitsScale, refusesLean } = this.#judge.standingOf(this);
+    const spot = withheld === undefined ? of(basis.state, accounts) : undefined;
+    if (spot === undefined) return undefined;
+    const facts = { venue, market: basis.market, slot: this.#slot, backing, unitsScale, refusesLean, failed };
+    const hot: HotMarket = new AnsweredMarket(facts, { spot, read: () => this.#readFollowed(hot, basis.market) });
+    this.#unread = hot;
+    return { kind: "hot", hot };
+  }
+
+  /** The state of a market that was followed. @throws TradewireError if it cannot be read: the next answer says why */
+  #readFollowed(hot: HotMarket, market: Market): unknown {
+    const isLast = this.#unread === hot;
+    this.#missesAny = false;
+    try {
+      const own = this.view.get(this.address);
+      if (!own || this.#decode(own) !== market) throw new TradewireError("VENUE_DEGRADED", "it is another market now");
+      const state = this.venue.read(market, this.view);
+      if (this.#missesAny) throw new TradewireError("VENUE_DEGRADED", "accounts of it are yet to be read");
+      if (isLast) {
+        this.#unread = undefined;
+        this.#begin(market, state, own);
+      }
+      return state;
+    } catch (error) {
+      this.#basis = undefined;
+      if (isLast) this.judged();
+      if (error instanceof TradewireError) throw error;
+      this.failed(error);
+      throw new TradewireError("VENUE_DEGRADED", reasonOf(error));
+    }
+  }
+
+  readonly #bound = (state: unknown): SpotBound | undefined => spotBoundOf(this.venue, state, this.view);
 
   #decode(own: Account): Market | undefined {
     const before = this.#decodedFrom;
@@ -234,20 +271,5 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
       if (slot !== undefined && slot > newest) newest = slot;
     }
     return newest;
-  }
-}
-
-/**
- * Reads what the markets still lack, in at most the allowed rounds, all markets together in each.
- * @throws TradewireError UPSTREAM_ERROR
- */
-export async function completeWatches(watches: readonly MarketWatch[]): Promise<void> {
-  for (let round = 0; round < ROUNDS_AFTER_SEARCH; round++) {
-    const reads = watches.flatMap((watch) => {
-      const reading = watch.read();
-      return reading.kind === "lacking" ? [watch.hold(reading.addresses)] : [];
-    });
-    if (reads.length === 0) return;
-    await Promise.all(reads);
   }
 }

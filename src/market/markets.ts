@@ -9,7 +9,7 @@ import { Neighbours } from "./hubs/neighbours.ts";
 import { OpenHubs } from "./hubs/open-hubs.ts";
 import { LiveAccounts } from "./live-accounts.ts";
 import { LivePairs } from "./live-pairs.ts";
-import { type MarketJudge, NO_JUDGE } from "./market-watch.ts";
+import { type MarketJudge, NO_JUDGE } from "./market-judge.ts";
 import type { Markets, SearchCaller } from "./port.ts";
 import { type MarketIndex, NO_INDEX } from "./search/market-index.ts";
 import { MintProofs } from "./search/mints/mint-proofs.ts";

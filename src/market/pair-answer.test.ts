@@ -27,7 +27,15 @@ function anyReading(at: Address): Reading {
 function fakeWatch(): FakeWatch {
   const at = address();
   const set = { reading: anyReading(at) };
-  return { address: at, venue: { id: "raydium_cpmm" }, held: [], set, read: () => set.reading, release() {} } as never;
+  return {
+    address: at,
+    venue: { id: "raydium_cpmm" },
+    held: [],
+    set,
+    read: () => set.reading,
+    glance: () => set.reading,
+    release() {},
+  } as never;
 }
 
 test("the answer after any changes is that of reading every market, over 3,000 trades", () => {

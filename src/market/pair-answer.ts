@@ -1,8 +1,13 @@
 import type { MarketWatch } from "./market-watch.ts";
 import type { HotMarket, MarketFault, PairMarkets } from "./port.ts";
 
-/** Markets that may have changed for an answer to be made of the last one; after more, all are read again. */
-export const MOST_CHANGED = 16;
+/** Among so few markets each is priced: there is nothing to be gained by not reading one. */
+const READ_WHOLE = 4;
+
+/** What a watch among so many says. */
+export function glanceAt(watch: MarketWatch, watches: number): ReturnType<MarketWatch["read"]> {
+  return watches > READ_WHOLE ? watch.glance() : watch.read();
+}
 
 /** What an answer tells beside the markets. */
 interface AnswerTerms {
@@ -13,7 +18,7 @@ interface AnswerTerms {
   readonly onClosed: () => void;
 }
 
-/** The answer made of a pair's markets. After a few have changed, only those are read for the next. */
+/** The answer made of a pair's markets. After some have changed, only those are looked at for the next. */
 export class PairAnswer {
   readonly pair: PairMarkets;
   /** Places in the answer. */
@@ -34,7 +39,7 @@ export class PairAnswer {
     const places = new Map<MarketWatch, number>();
     let isWhole = true;
     for (const watch of watches) {
-      const reading = watch.read();
+      const reading = glanceAt(watch, watches.length);
       if (reading.kind === "hot") {
         places.set(watch, markets.length);
         markets.push(reading.hot);
@@ -54,13 +59,13 @@ export class PairAnswer {
   }
 
   /** The answer after these watches have changed; undefined if all must be read. */
-  after(changed: readonly MarketWatch[]): PairAnswer | undefined {
+  after(changed: Iterable<MarketWatch>): PairAnswer | undefined {
     if (!this.#isWhole) return undefined;
     const markets = this.pair.markets.slice();
     for (const watch of changed) {
       const place = this.#places.get(watch);
       if (place === undefined) return undefined;
-      const reading = watch.read();
+      const reading = glanceAt(watch, this.#places.size);
       if (reading.kind !== "hot") return undefined;
       markets[place] = reading.hot;
     }

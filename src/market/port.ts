@@ -1,17 +1,21 @@
 import type { Address } from "../primitives/address.ts";
 import type { Account } from "../solana/account.ts";
 import type { Mint } from "../solana/token/mint.ts";
+import type { SpotBound } from "../venues/spot-bound.ts";
 import type { Market, MintPair, Venue } from "../venues/venue.ts";
 
 /** A market with its decoded state, fresh enough to build on. */
 export interface HotMarket {
   readonly venue: Venue;
   readonly market: Market;
+  /** It may be decoded only when it is asked for. @throws TradewireError if that fails */
   readonly state: unknown;
   /** Slot of the newest account behind the state. */
   readonly slot: bigint;
   /** True if quotes of the state depend on no time: see `Venue.isTimeless`. */
   readonly isTimeless?: boolean;
+  /** The most that its trades give; absent: not known. */
+  readonly spot?: SpotBound | undefined;
   /** How its quotes are backed by execution; absent: not at all. */
   readonly backing?: MarketBacking | undefined;
   /** Factor on the compute bound of its instructions, if the deployed program takes more than the table says. */

@@ -1,10 +1,11 @@
 import { TradewireError } from "../errors/tradewire-error.ts";
 import type { Now } from "../primitives/clock.ts";
 import type { MintPair } from "../venues/venue.ts";
+import { completeWatches } from "./complete-watches.ts";
 import type { RememberedHubs } from "./hubs/remembered-hubs.ts";
 import type { LiveAccounts } from "./live-accounts.ts";
-import { completeWatches, type MarketWatch } from "./market-watch.ts";
-import { MOST_CHANGED, PairAnswer } from "./pair-answer.ts";
+import type { MarketWatch } from "./market-watch.ts";
+import { glanceAt, PairAnswer } from "./pair-answer.ts";
 import { PassedOver } from "./passed-over.ts";
 import type { MarketFault, PairMarkets } from "./port.ts";
 import { type SearchPace, SearchSchedule } from "./search/search-schedule.ts";
@@ -56,7 +57,7 @@ export class WatchedPair {
   /** Made of what `#changed` says is old by now. */
   #answer: PairAnswer | undefined;
   /** Watches that changed since the answer was made. */
-  #changed: MarketWatch[] = [];
+  readonly #changed = new Set<MarketWatch>();
   /** Until then `#answer` is fresh without another look at its accounts. Epoch milliseconds. */
   #freshUntilMs = 0;
   /** Shared by all callers that wait. */
@@ -95,10 +96,10 @@ export class WatchedPair {
 
   /** What is in memory of the pair's markets; undefined while one of them still lacks accounts. */
   answer(): PairMarkets | undefined {
-    if (this.#answer === undefined || this.#changed.length > 0) {
+    if (this.#answer === undefined || this.#changed.size > 0) {
       // What changed is newer than what was looked at: freshness stands. Reads and searches, which add accounts, end it.
       const renewed = this.#answer?.after(this.#changed);
-      this.#changed = [];
+      this.#changed.clear();
       this.#answer = renewed ?? (this.#lacksAccounts() ? undefined : this.#compose());
     }
     return this.#answer?.pair;
@@ -118,7 +119,7 @@ export class WatchedPair {
     const reads = reading.then(() => {
       const answer = this.#compose();
       this.#answer = answer;
-      this.#changed = [];
+      this.#changed.clear();
       this.#freshUntilMs = 0;
       this.assertFresh(this.#context.now());
       return answer.pair;
@@ -160,16 +161,13 @@ export class WatchedPair {
     if (added.length > 0) this.schedule.clearDoubts();
     this.schedule.end(this.#context.now(), { isEmpty: this.isEmpty, isComplete, firstAtMs, searchedAtMs });
     this.#answer = undefined;
-    this.#changed = [];
+    this.#changed.clear();
     this.#freshUntilMs = 0;
   }
 
   /** An account behind a market has changed, or what is thought of it. */
   invalidate(watch: MarketWatch): void {
-    if (this.#answer === undefined || this.#changed.includes(watch)) return;
-    if (this.#changed.push(watch) <= MOST_CHANGED) return;
-    this.#answer = undefined;
-    this.#changed = [];
+    if (this.#answer !== undefined) this.#changed.add(watch);
   }
 
   /** Releases all its markets. */
@@ -225,7 +223,8 @@ export class WatchedPair {
   }
 
   #lacksAccounts(): boolean {
-    return this.#watches.some((watch) => watch.read().kind === "lacking");
+    const { length } = this.#watches;
+    return this.#watches.some((watch) => glanceAt(watch, length).kind === "lacking");
   }
 
   #compose(): PairAnswer {

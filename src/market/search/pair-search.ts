@@ -2,8 +2,10 @@ import type { AccountReader } from "../../chain/port.ts";
 import type { Now } from "../../primitives/clock.ts";
 import type { ChainClock } from "../../solana/account.ts";
 import type { Venue } from "../../venues/venue.ts";
+import { completeWatches } from "../complete-watches.ts";
 import type { LiveAccounts } from "../live-accounts.ts";
-import { completeWatches, type MarketJudge, MarketWatch } from "../market-watch.ts";
+import type { MarketJudge } from "../market-judge.ts";
+import { MarketWatch } from "../market-watch.ts";
 import type { MarketFault, SearchCaller } from "../port.ts";
 import type { WatchedPair } from "../watched-pair.ts";
 import { type Discovery, discoverMarkets, type FoundMarket, type KnownMarkets } from "./discovery.ts";
@@ -159,7 +161,9 @@ export class PairSearch {
     const { examined, known } = await examineMarkets(found, { reader, now });
     const hot = pair.watches.flatMap((watch) => {
       const reading = watch.read();
-      return reading.kind === "hot" ? [{ ...reading.hot, watch }] : [];
+      if (reading.kind !== "hot") return [];
+      const { venue, market, state } = reading.hot;
+      return [{ venue, market, state, watch }];
     });
     const chosen = await chooseBest<Examined | (typeof hot)[number]>([...hot, ...examined], {
       pair: pair.pair,

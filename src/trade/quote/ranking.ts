@@ -3,6 +3,7 @@ import type { HotMarket, MarketFault, PairMarkets } from "../../market/port.ts";
 import { compareAddresses } from "../../primitives/address.ts";
 import type { Ask, Quote } from "../../venues/venue.ts";
 import { type LoneBounds, loneBoundsOf } from "./bounds/lone-bounds.ts";
+import { type PairSpots, pairSpotsOf } from "./bounds/pair-spots.ts";
 import { type MarketBounds, marketBoundsOf } from "./market-bounds.ts";
 
 /** One market's answer to an ask. */
@@ -65,8 +66,11 @@ function boundsFor(
   ask: Ask,
   isTaxed: boolean,
   least: number,
-): LoneBounds | MarketBounds | undefined {
+): PairSpots | LoneBounds | MarketBounds | undefined {
   if (pair.markets.length <= PRICED_ALWAYS) return undefined;
+  // Of transfers' fees spot bounds know nothing: they hold, but not closely.
+  const spots = isTaxed ? undefined : pairSpotsOf(pair, ask)?.bound(ask);
+  if (spots !== undefined) return spots;
   const isLone = least === 1 && ask.mode === "exactIn" && !isTaxed;
   return (isLone ? loneBoundsOf(pair, ask) : undefined) ?? marketBoundsOf(pair, ask, isTaxed);
 }

@@ -66,12 +66,8 @@ export class MarketRate {
     this.slot = ask.clock.slot;
     this.#hot = hot;
     this.#ask = ask;
-    const isServed = ask.mode === "exactIn" || hot.venue.supports.exactOut;
-    const now = isServed ? quoteOf(hot, ask, smallSizeOf(ask), ask.clock) : "refused";
-    this.#now = now;
-    const isRefused = now === "refused" || now === "too small";
-    const taken = isServed && isRefused ? quoteOf(hot, ask, smallerSizeOf(ask), ask.clock) : now;
-    this.rate = typeof taken === "object" ? taken.out / taken.in : 0;
+    this.#now = smallQuoteOf(hot, ask);
+    this.rate = rateBy(this.#now, hot, ask);
   }
 
   /**
@@ -130,6 +126,22 @@ export class MarketRate {
 /** True if quotes of one state are the same at both. */
 export function isSameMoment(a: ChainClock, b: ChainClock): boolean {
   return a === b || (a.slot === b.slot && a.unixTimestamp === b.unixTimestamp && a.epoch === b.epoch);
+}
+
+/** What a market gives now for a unit of the small size; 0 if it refuses it. */
+export const rateNow = (hot: HotMarket, ask: RateAsk): number => rateBy(smallQuoteOf(hot, ask), hot, ask);
+
+const isServed = (hot: HotMarket, { mode }: RateAsk) => mode === "exactIn" || hot.venue.supports.exactOut;
+
+function smallQuoteOf(hot: HotMarket, ask: RateAsk): SizeQuote {
+  return isServed(hot, ask) ? quoteOf(hot, ask, smallSizeOf(ask), ask.clock) : "refused";
+}
+
+/** The rate of the small size, or of a smaller one if that is refused. */
+function rateBy(small: SizeQuote, hot: HotMarket, ask: RateAsk): number {
+  const isRefused = small === "refused" || small === "too small";
+  const taken = isRefused && isServed(hot, ask) ? quoteOf(hot, ask, smallerSizeOf(ask), ask.clock) : small;
+  return typeof taken === "object" ? taken.out / taken.in : 0;
 }
 
 const smallSizeOf = ({ roundSize }: RateAsk) => Math.ceil(roundSize / SMALL_PART);

@@ -1,8 +1,8 @@
 import type { Address } from "../../../primitives/address.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import type { Intent } from "../../intent.ts";
+import { bestPairRate } from "../bounds/best-rate.ts";
 import { roundSizeOf } from "../bounds/market-rate.ts";
-import { smallRatesOf } from "../bounds/small-rates.ts";
 import type { MintCrossing } from "./network.ts";
 
 interface RateTerms {
@@ -32,7 +32,7 @@ export function bestSmallRate(intent: Intent, crossings: readonly MintCrossing[]
     const amount = arriving.get(from) ?? 0;
     if (pair.markets.length === 0 || amount < 1) continue;
     const ask = { mode: intent.mode, inMint: from, outMint: to, roundSize: roundSizeOf(amount), clock };
-    const rate = smallRatesOf(pair, ask).best;
+    const rate = bestPairRate(pair, ask);
     if (rate === 0) continue;
     // Several markets may give what one cannot: as much as the best price of all gives.
     arriving.set(to, Math.max(arriving.get(to) ?? 0, Math.floor(amount * rate)));

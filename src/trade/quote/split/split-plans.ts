@@ -2,6 +2,7 @@ import type { HotMarket } from "../../../market/port.ts";
 import type { Address } from "../../../primitives/address.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import type { Intent } from "../../intent.ts";
+import { mostRateOf } from "../bounds/best-rate.ts";
 import { roundSizeOf } from "../bounds/market-rate.ts";
 import { allAtOnce, type Steps } from "../long-searches.ts";
 import { bestSmallRate } from "./best-small-rate.ts";
@@ -237,9 +238,17 @@ export function planOf(intent: Intent, crossings: readonly MintCrossing[], terms
 /** What the best path gives for one unit of a small part of the trade: no division gives more for any. */
 export function bestRateOf(intent: Intent, crossings: readonly MintCrossing[], terms: PlanTerms): number {
   const inAmount = roundSizeOf(terms.inAmount);
+  // Of one pair it is kept as well by its markets.
+  if (crossings.length === 1) return bestSmallRate(intent, crossings, { ...terms, inAmount });
   return rates.recall(intent, crossings, terms, inAmount, () =>
     bestSmallRate(intent, crossings, { ...terms, inAmount }),
   );
+}
+
+/** What the only pair of a trade gives at most for one unit, without a quote. Infinity if it is not the only one, or unknown. */
+export function boundedRateOf([only, ...others]: readonly MintCrossing[]): number {
+  if (only === undefined || others.length > 0) return Number.POSITIVE_INFINITY;
+  return mostRateOf(only.pair, { inMint: only.from, outMint: only.to });
 }
 
 /** The size up to which a plan serves: the next of a few per octave. */

@@ -10,7 +10,7 @@ import type { PlannedStep } from "./flow/plan-parts.ts";
 import { limitedChain } from "./limited-chain.ts";
 import type { CurveNetwork, MintCrossing } from "./network.ts";
 import { realizePlan } from "./realize.ts";
-import { bestRateOf, LEAST_SPLIT_GAIN, planOf, type SplitPlan } from "./split-plans.ts";
+import { bestRateOf, boundedRateOf, LEAST_SPLIT_GAIN, planOf, type SplitPlan } from "./split-plans.ts";
 import { NO_SPLITS, type Splits } from "./splits.ts";
 
 /** Parts of the input, to divide it between the markets that take part, and the smallest that are moved after. */
@@ -64,8 +64,8 @@ export function* splitRoutes(
   const planTerms = { inAmount: Number(inAmount), maxLegs: terms.maxLegs, clock: terms.clock };
   if (single !== undefined) {
     // No division gives more for the whole than the best price for its first part.
-    const most = bestRateOf(intent, crossings, planTerms) * Number(inAmount);
-    if (most < Number(single.outAmount) * (1 + LEAST_SPLIT_GAIN)) return undefined;
+    const least = (Number(single.outAmount) * (1 + LEAST_SPLIT_GAIN)) / Number(inAmount);
+    if (boundedRateOf(crossings) < least || bestRateOf(intent, crossings, planTerms) < least) return undefined;
   }
   const plan = planOf(intent, crossings, planTerms);
   yield* plan.ready();

@@ -1,0 +1,77 @@
+import type { SpotBound } from "../venues/spot-bound.ts";
+import type { Market, Venue } from "../venues/venue.ts";
+import type { HotMarket, MarketBacking } from "./port.ts";
+
+/** What is known of a live market beside its state. */
+interface MarketFacts {
+  readonly venue: Venue;
+  readonly market: Market;
+  readonly slot: bigint;
+  readonly backing: MarketBacking | undefined;
+  readonly unitsScale: number;
+  readonly refusesLean: boolean;
+  readonly failed: (error: unknown) => void;
+}
+
+/** A state or what it is to be read by, and likewise a bound. */
+interface MarketState {
+  readonly state?: unknown;
+  readonly spot?: SpotBound | undefined;
+  /** Reads the state, if there is none yet. @throws TradewireError if it cannot be */
+  readonly read?: () => unknown;
+  /** Finds the bound, if there is none yet. */
+  readonly bound?: ((state: unknown) => SpotBound | undefined) | undefined;
+}
+
+/** A live market as one answer has it: its state is decoded, and its bound found, when they are first asked for. */
+export class AnsweredMarket implements HotMarket {
+  readonly venue: Venue;
+  readonly market: Market;
+  readonly slot: bigint;
+  readonly backing: MarketBacking | undefined;
+  readonly unitsScale: number;
+  readonly refusesLean: boolean;
+  readonly failed: (error: unknown) => void;
+  #state: unknown;
+  #read: (() => unknown) | undefined;
+  #spot: SpotBound | undefined;
+  #bound: ((state: unknown) => SpotBound | undefined) | undefined;
+
+  constructor(
+    { venue, market, slot, backing, unitsScale, refusesLean, failed }: MarketFacts,
+    { state, spot, read, bound }: MarketState,
+  ) {
+    this.venue = venue;
+    this.market = market;
+    this.slot = slot;
+    this.backing = backing;
+    this.unitsScale = unitsScale;
+    this.refusesLean = refusesLean;
+    this.failed = failed;
+    this.#state = state;
+    this.#read = read;
+    this.#spot = spot;
+    this.#bound = bound;
+  }
+
+  /** @throws TradewireError if it could not be read, each time */
+  get state(): unknown {
+    if (this.#read !== undefined) {
+      this.#state = this.#read();
+      this.#read = undefined;
+    }
+    return this.#state;
+  }
+
+  get isTimeless(): boolean {
+    return this.venue.isTimeless?.(this.state) === true;
+  }
+
+  get spot(): SpotBound | undefined {
+    if (this.#bound !== undefined) {
+      this.#spot = this.#bound(this.state);
+      this.#bound = undefined;
+    }
+    return this.#spot;
+  }
+}

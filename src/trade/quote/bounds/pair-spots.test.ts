@@ -1,0 +1,91 @@
+import { expect, test } from "vitest";
+import { readSampleMarkets, type SampleMarket } from "../../../../test/support/sample-markets.ts";
+import type { HotMarket } from "../../../market/port.ts";
+import type { Address } from "../../../primitives/address.ts";
+import { readU64, writeU64 } from "../../../primitives/bytes.ts";
+import { createRandom } from "../../../primitives/random.ts";
+import type { Account } from "../../../solana/account.ts";
+import { SOL_MINT } from "../../../solana/programs.ts";
+import { spotBoundOf } from "../../../venues/spot-bound.ts";
+import type { Ask } from "../../../venues/venue.ts";
+import { type Candidate, compareCandidates, rankMarkets } from "../ranking.ts";
+import { bestPairRate } from "./best-rate.ts";
+import { smallRatesOf } from "./small-rates.ts";
+
+const random = createRandom(1_765);
+const { mint, clock, markets: samples } = readSampleMarkets();
+const MARKETS = 40;
+const TRADES = 150;
+/** Where a token account has its amount. */
+const AMOUNT = 64;
+
+/** A market of a sample's venue whose vaults hold a little more or less: its price, and that of no other, is another. */
+function drawnMarket(): HotMarket {
+  for (;;) {
+    const sample = random.pick(samples);
+    const { venue, hot, accounts } = sample;
+    const moved = random.chance(0.8) ? movedVaults(sample) : new Map<Address, Account>();
+    const have = { get: (address: Address) => moved.get(address) ?? accounts.get(address) };
+    try {
+      const state = venue.read(hot.market, have);
+      const spot = random.chance(0.98) ? spotBoundOf(venue, state, have) : undefined;
+      return { ...hot, state, spot, isTimeless: venue.isTimeless?.(state) === true };
+    } catch {
+      // What it holds makes no market.
+    }
+  }
+}
+
+function movedVaults({ accounts, addresses }: SampleMarket): ReadonlyMap<Address, Account> {
+  const moved = new Map<Address, Account>();
+  for (const address of addresses) {
+    const account = accounts.get(address);
+    if (account?.data.length !== 165) continue;
+    const data = account.data.slice();
+    writeU64(data, AMOUNT, (readU64(data, AMOUNT) * random.between(995_000n, 1_005_000n)) / 1_000_000n);
+    moved.set(address, { ...account, data });
+  }
+  return moved;
+}
+
+/** The best of all, each of them quoted. */
+function bestOf(markets: readonly HotMarket[], ask: Ask): Candidate | undefined {
+  const candidates = markets.flatMap((hot): Candidate[] => {
+    try {
+      return [{ hot, quote: hot.venue.quote(hot.state, ask) }];
+    } catch {
+      return [];
+    }
+  });
+  return candidates.sort(compareCandidates)[0];
+}
+
+test(`by spot bounds the best market and rate are those of quoting all, over ${TRADES} trades with changes between them`, () => {
+  const line = {};
+  let markets: readonly HotMarket[] = Array.from({ length: MARKETS }, drawnMarket);
+  let at = clock;
+  let quoted = 0;
+  for (let trade = 0; trade < TRADES; trade++) {
+    at = { ...at, slot: at.slot + random.pick([0n, 0n, 1n, 40n]) };
+    const changes = random.pick([0, 0, 1, 1, 3, MARKETS]);
+    if (changes > 0) {
+      const changed = [...markets];
+      for (let change = 0; change < changes; change++) changed[random.u32() % MARKETS] = drawnMarket();
+      markets = changed;
+    }
+    const [inMint, outMint] = random.chance(0.5) ? [SOL_MINT, mint] : [mint, SOL_MINT];
+    const mode = random.chance(0.6) ? "exactIn" : "exactOut";
+    const ask: Ask = { mode, inMint, outMint, amount: random.magnitude(10n ** 12n) + 1n, clock: at };
+    const pair = { markets, faults: [], searched: [], line };
+    const { candidates } = rankMarkets(pair, ask, false, random.pick([1, 4]));
+    quoted += candidates.length;
+    const best = bestOf(markets, ask);
+    const told = `trade ${trade}: ${mode} of ${ask.amount}`;
+    expect(candidates[0]?.quote.outAmount, told).toBe(best?.quote.outAmount);
+    expect(candidates[0]?.quote.inAmount, told).toBe(best?.quote.inAmount);
+    const size = { mode, inMint, outMint, roundSize: 2 ** (16 + (random.u32() % 16)), clock: at } as const;
+    expect(bestPairRate(pair, size), told).toBe(smallRatesOf({ ...pair, line: {} }, size).best);
+  }
+  // Samples of one venue lie close to one another, most of all for dust.
+  expect(quoted / TRADES).toBeLessThan(MARKETS / 2);
+});

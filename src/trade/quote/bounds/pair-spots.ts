@@ -1,0 +1,135 @@
+import type { HotMarket, PairMarkets } from "../../../market/port.ts";
+import { type Address, compareAddresses } from "../../../primitives/address.ts";
+import { leastIn, mostOut } from "../../../venues/spot-bound.ts";
+import type { Ask } from "../../../venues/venue.ts";
+
+/** So many markets without a bound are quoted each time; if there are more, the pair has none. */
+const MOST_UNKNOWN = 4;
+
+/** The bounds of a pair's markets in one direction, side by side: the markets themselves lie all over memory. */
+export class PairSpots {
+  #markets: readonly HotMarket[] = [];
+  /** By place: output for a unit of input at most, and by how much a unit of input worsens it. Infinity and 0 if unknown. */
+  #rates = new Float64Array(0);
+  #curbs = new Float64Array(0);
+  #unknown = 0;
+  /** What each market promises for the last ask: the more the better. */
+  #promises = new Float64Array(0);
+  /** Places of the markets; those picked so far first, in order. */
+  #order: number[] = [];
+  #picked = 0;
+
+  get markets(): readonly HotMarket[] {
+    return this.#markets;
+  }
+
+  /** False if too many markets have none. */
+  get isKnown(): boolean {
+    return this.#unknown <= MOST_UNKNOWN;
+  }
+
+  /** The best of their bounds for a small input, for a unit of it. */
+  get mostRate(): number {
+    let most = 0;
+    for (const rate of this.#rates) if (rate > most) most = rate;
+    return most;
+  }
+
+  /** The bound of the market at the place for a small input, for a unit of it. Infinity if unknown. */
+  rateAt(place: number): number {
+    return this.#rates[place]!;
+  }
+
+  /** Takes in the markets that have changed. */
+  renew(markets: readonly HotMarket[], inMint: Address): void {
+    const before = this.#markets;
+    if (before === markets) return;
+    this.#markets = markets;
+    if (before.length !== markets.length) {
+      this.#rates = new Float64Array(markets.length);
+      this.#curbs = new Float64Array(markets.length);
+      this.#promises = new Float64Array(markets.length);
+      this.#order = markets.map((_, place) => place);
+      this.#unknown = 0;
+    }
+    const isAnother = before.length !== markets.length;
+    for (let place = 0; place < markets.length; place++) {
+      const hot = markets[place]!;
+      if (!isAnother && before[place] === hot) continue;
+      const spot = spotOf(hot);
+      if (!isAnother && this.#rates[place] === Number.POSITIVE_INFINITY) this.#unknown--;
+      if (spot === undefined) this.#unknown++;
+      const isFirst = hot.market.mints[0] === inMint;
+      this.#rates[place] = spot === undefined ? Number.POSITIVE_INFINITY : isFirst ? spot.rate0 : spot.rate1;
+      this.#curbs[place] = spot === undefined ? 0 : isFirst ? spot.curb0 : spot.curb1;
+    }
+  }
+
+  /** Bounds all markets for an ask. */
+  bound({ mode, amount }: Ask): this {
+    const size = Number(amount);
+    const promises = this.#promises;
+    const [rates, curbs] = [this.#rates, this.#curbs];
+    if (mode === "exactIn") {
+      for (let at = 0; at < promises.length; at++) promises[at] = mostOut(rates[at]!, curbs[at]!, size);
+    } else {
+      for (let at = 0; at < promises.length; at++) promises[at] = -leastIn(rates[at]!, curbs[at]!, size);
+    }
+    this.#picked = 0;
+    return this;
+  }
+
+  /** The place of the market that comes `rank`-th by promise, from 0. Asked for in order. */
+  pick(rank: number): number {
+    const order = this.#order;
+    if (rank < this.#picked) return order[rank]!;
+    const promises = this.#promises;
+    let best = rank;
+    for (let at = rank + 1; at < order.length; at++) if (promises[order[at]!]! > promises[order[best]!]!) best = at;
+    const place = order[best]!;
+    order[best] = order[rank]!;
+    order[rank] = place;
+    this.#picked = rank + 1;
+    return place;
+  }
+
+  /** True if neither the market at the place nor any that promises less beats the best: what that gives, or takes. Base units. */
+  endsAt(place: number, { mode }: Ask, best: bigint): boolean {
+    return this.#promises[place]! < (mode === "exactIn" ? Number(best) : -Number(best));
+  }
+
+  /** True if the market at the place alone cannot beat the best. */
+  isBeaten(place: number, ask: Ask, best: bigint): boolean {
+    return this.endsAt(place, ask, best);
+  }
+}
+
+function spotOf(hot: HotMarket) {
+  try {
+    return hot.spot;
+  } catch {
+    // Its quote says why.
+    return undefined;
+  }
+}
+
+/** By line of the pair, or by the pair: of the lower mint for the higher, and the other way. */
+const spotsByPair = new WeakMap<object, [PairSpots | undefined, PairSpots | undefined]>();
+
+/** The bounds of a pair's markets in the direction of an ask; undefined if too few have one. Good until the next call for it. */
+export function pairSpotsOf(
+  pair: PairMarkets,
+  { inMint, outMint }: Pick<Ask, "inMint" | "outMint">,
+): PairSpots | undefined {
+  const owner = pair.line ?? pair;
+  let both = spotsByPair.get(owner);
+  if (both === undefined) {
+    both = [undefined, undefined];
+    spotsByPair.set(owner, both);
+  }
+  const direction = compareAddresses(inMint, outMint) < 0 ? 0 : 1;
+  const spots = both[direction] ?? new PairSpots();
+  both[direction] = spots;
+  spots.renew(pair.markets, inMint);
+  return spots.isKnown ? spots : undefined;
+}

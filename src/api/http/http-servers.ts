@@ -6,6 +6,7 @@ import { Framing } from "./flow/framing.ts";
 import { closeAfter, isStopped, refuseAndClose } from "./flow/refuse-and-close.ts";
 import { countRequest } from "./flow/request-count.ts";
 import { MAX_STREAMS } from "./flow/session-flow.ts";
+import { MAX_INVALID } from "./flow/session-openings.ts";
 import { declaredBytes } from "./read-body.ts";
 
 /**
@@ -101,7 +102,7 @@ export function createHttp2(
       streamResetBurst: 4 * MAX_STREAMS,
       streamResetRate: 50,
       maxSessionRejectedStreams: MAX_STREAMS,
-      maxSessionInvalidFrames: 100,
+      maxSessionInvalidFrames: MAX_INVALID,
       maxSessionMemory: 4,
     },
     // Fastify reads what both protocols have in common.

@@ -59,13 +59,12 @@ export class Listener {
     );
     const http2 = createHttp2(settings, handler, this.#sessions, isClosing);
     this.#places = new ConnectionPlaces(settings.maxConnectionsPerAddress, (address) => proxies.isProxy(address));
-    this.#flow.watchHttp2(http2, takeStream);
     const takeHttp1 = takeConnections(this.http1);
     const serveHttp1 = (socket: Socket) => {
       this.#flow.watchHttp1(socket);
       takeHttp1(socket);
     };
-    const serveHttp2 = takeConnections(http2);
+    const serveHttp2 = this.#flow.watchHttp2(http2, takeStream, takeConnections(http2));
     this.#front =
       settings.tls === undefined
         ? this.#servePlain(settings, serveHttp1, serveHttp2)

@@ -1,10 +1,11 @@
 import type { Socket } from "node:net";
 import type { ApiSettings } from "../settings.ts";
 
-const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
+/** What every HTTP/2 connection begins with. */
+export const HTTP2_PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
 
-/** Serves a connection from its first byte. */
-export type ServeConnection = (socket: Socket) => void;
+/** Serves a connection from its first byte. @param first what was read of it and put back, if anything */
+export type ServeConnection = (socket: Socket, first?: Buffer) => void;
 
 /**
  * Reads the first bytes of a connection and passes it to the protocol they belong to. Destroys it if it ends, fails or
@@ -39,9 +40,9 @@ export function sniffProtocol(
     const chunk: Buffer | null = socket.read();
     if (chunk === null) return;
     const seen = held === undefined ? chunk : Buffer.concat([held, chunk]);
-    const length = Math.min(seen.length, PREFACE.length);
-    const isHttp2 = seen.subarray(0, length).equals(PREFACE.subarray(0, length));
-    if (isHttp2 && length < PREFACE.length) {
+    const length = Math.min(seen.length, HTTP2_PREFACE.length);
+    const isHttp2 = seen.subarray(0, length).equals(HTTP2_PREFACE.subarray(0, length));
+    if (isHttp2 && length < HTTP2_PREFACE.length) {
       held = seen;
       socket.setTimeout(settings.headersTimeoutMs);
       return;
@@ -51,7 +52,7 @@ export function sniffProtocol(
     if (!isHttp2) return serveHttp1(socket);
     // An HTTP/1.1 client may end its side and still read the response; an HTTP/2 session without its peer would never end.
     socket.allowHalfOpen = false;
-    serveHttp2(socket);
+    serveHttp2(socket, seen);
   };
   undecided.add(socket);
   socket.on("readable", read).on("end", abandon).on("close", release).on("error", abandon).on("timeout", abandon);

@@ -1,8 +1,8 @@
 /**
  * HTTP/2 clients that ask and never read, for as long as it runs: the initial window is 0, so that no byte of a body can be
- * sent. Arguments: port, connections, streams of each, from how many addresses, in how many milliseconds, paths. Sends "ready",
- * opens them evenly once it receives a message, then sends "done". Every message after that is answered with how many
- * connections are left and how many streams were refused and reset.
+ * sent. Arguments: port, connections, streams of each, from how many addresses, in how many milliseconds, whether they ask "first" or
+ * "greeted" (once the server has sent its settings), paths. Sends "ready", opens them evenly once it receives a message, then
+ * sends "done". Every message after that is answered with how many connections are left and how many streams were refused and reset.
  */
 import { once } from "node:events";
 import net from "node:net";
@@ -18,18 +18,19 @@ const [port, connections, streams, addresses, durationMs] = process.argv.slice(2
   number,
   number,
 ];
-const paths = process.argv.slice(7);
+const asksFirst = process.argv[7] === "first";
+const paths = process.argv.slice(8);
 const REFUSED_STREAM = 7;
 
 let open = 0;
 let refused = 0;
 let reset = 0;
 
-const opening = Buffer.concat([
-  HTTP2_PREFACE,
-  settingsFrame({ initialWindowSize: 0 }),
-  ...Array.from({ length: streams }, (_, i) => headersFrame(2 * i + 1, "GET", paths[i % paths.length]!)),
-]);
+const greeting = Buffer.concat([HTTP2_PREFACE, settingsFrame({ initialWindowSize: 0 })]);
+const asking = Buffer.concat(
+  Array.from({ length: streams }, (_, i) => headersFrame(2 * i + 1, "GET", paths[i % paths.length]!)),
+);
+const opening = asksFirst ? Buffer.concat([greeting, asking]) : greeting;
 
 function connect(at: number): void {
   const socket = net.connect({ port, host: "127.0.0.1", localAddress: `127.0.0.${2 + (at % addresses)}` });
@@ -39,6 +40,7 @@ function connect(at: number): void {
     socket.write(opening);
   });
   socket.on("close", () => open--);
+  if (!asksFirst) socket.once("data", () => socket.write(asking));
   let held: Buffer = Buffer.alloc(0);
   socket.on("data", (chunk) => {
     const { frames, rest } = framesOf(held.length === 0 ? chunk : Buffer.concat([held, chunk]));

@@ -5,8 +5,11 @@ import type { ApiSettings } from "../../settings.ts";
 import type { OpenedStream } from "../lane/stream-exchange.ts";
 import { networkOf } from "../network-of.ts";
 import type { Proxies } from "../proxies.ts";
-import { OpeningRate, OpenStreams, SHARED } from "./open-streams.ts";
+import type { ServeConnection } from "../sniff-protocol.ts";
+import { OpenStreams, SHARED } from "./open-streams.ts";
+import { OpeningRate } from "./opening-rate.ts";
 import { MAX_STREAMS, SessionFlow } from "./session-flow.ts";
+import { SessionOpenings } from "./session-openings.ts";
 import { WaitingConnection } from "./waiting.ts";
 
 const { NGHTTP2_REFUSED_STREAM } = http2.constants;
@@ -92,27 +95,38 @@ export class FlowGuard {
    * Refuses streams of the server beyond the bound (REFUSED_STREAM: safe to repeat) and watches the rest.
    *
    * @param takeStream serves a stream before the server does, or returns false
+   * @param serve begins a session of the server
+   * @returns the same, one in a turn of the event loop, and only for connections that begin no flood
    */
-  watchHttp2(server: Http2Server, takeStream: TakeStream): void {
+  watchHttp2(server: Http2Server, takeStream: TakeStream, serve: ServeConnection): ServeConnection {
+    let maxStreams = MAX_STREAMS;
     server.on("session", (session) => {
       const { remoteAddress } = session.socket;
       const network = this.#proxies.isProxy(remoteAddress) ? SHARED : networkOf(remoteAddress);
-      const nowMs = this.#nowMs();
-      const flow = new SessionFlow(session, { network, peer: remoteAddress ?? "" }, nowMs);
-      flow.allow(Math.min(this.#streams.share(MAX_STREAMS), this.#opening.share(nowMs)));
+      const peer = remoteAddress ?? "";
+      const flow = new SessionFlow(session, { network, peer, maxStreams, nowMs: this.#nowMs });
       this.#sessions.set(session, flow);
       session.once("close", () => this.#sessions.delete(session));
     });
     const listeners = server.listeners("stream") as StreamListener[];
     server.removeAllListeners("stream");
-    const serve: StreamListener = (stream, headers, flags, rawHeaders) => {
+    const serveStream: StreamListener = (stream, headers, flags, rawHeaders) => {
       const flow = this.#admit(stream, headers, rawHeaders);
       flow?.inTurn(() => {
         if (takeStream({ stream, headers, rawHeaders, peer: flow.peer })) return;
         for (const listener of listeners) listener.call(server, stream, headers, flags, rawHeaders);
       }, stream);
     };
-    server.on("stream", serve);
+    server.on("stream", serveStream);
+    const openings = new SessionOpenings({
+      streams: () => Math.min(this.#streams.share(MAX_STREAMS), this.#opening.share(this.#nowMs())),
+      begin: (socket, streams) => {
+        maxStreams = streams;
+        server.updateSettings({ maxConcurrentStreams: streams });
+        serve(socket);
+      },
+    });
+    return openings.open;
   }
 
   readonly #onMade = (made: unknown): void => {
@@ -141,7 +155,10 @@ export class FlowGuard {
       flow.refuse();
       return undefined;
     }
-    stream.once("close", () => this.#streams.free(network));
+    stream.once("close", () => {
+      this.#streams.free(network);
+      flow.remove(stream, this.#streams.share(MAX_STREAMS));
+    });
     flow.add(stream);
     return flow;
   }
@@ -204,10 +221,9 @@ function fullest(full: Held[], sum: number, maxBytes: number): readonly Held[] {
 
 function ignore(): void {}
 
-/** Runs each in a turn of the event loop of its own: to close a connection with hundreds of streams takes milliseconds. */
-function runInTurns(ends: (() => void)[]): void {
-  const end = ends.pop();
-  if (end === undefined) return;
-  end();
-  setImmediate(() => runInTurns(ends));
+/** Runs each in a turn of the event loop of its own, in their order: to close a connection with hundreds of streams takes milliseconds. */
+function runInTurns(ends: readonly (() => void)[], at = 0): void {
+  if (at === ends.length) return;
+  ends[at]!();
+  setImmediate(() => runInTurns(ends, at + 1));
 }

@@ -46,24 +46,3 @@ export class OpenStreams {
     else this.#byNetwork.set(network, held - 1);
   }
 }
-
-/**
- * Streams that connections opened within about a second may have together at first: of a client that opens as many as it may, the first
- * read takes some 30 µs for each, during which nobody else is served.
- */
-const OPENED_TOGETHER = 512;
-const WITHIN_MS = 1_000;
-
-/** How fast new HTTP/2 connections come. In a flood of them each begins with few streams, and gets more once it is served. */
-export class OpeningRate {
-  /** Connections within about a second, decaying. */
-  #recent = 0;
-  #atMs = 0;
-
-  /** Counts a new connection. Returns how many streams it may have open at once at first. At least 1. */
-  share(nowMs: number): number {
-    this.#recent = this.#recent * Math.exp((this.#atMs - nowMs) / WITHIN_MS) + 1;
-    this.#atMs = nowMs;
-    return Math.max(1, Math.floor(OPENED_TOGETHER / this.#recent));
-  }
-}

@@ -4,11 +4,13 @@ import http2, { type ClientHttp2Session } from "node:http2";
 import net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from "vitest";
+import { DEFAULT_API_SETTINGS } from "../../../../test/support/api-settings.ts";
 import { type Edge, startEdge } from "../../../../test/support/edge.ts";
 import { ALICE } from "../../../../test/support/fake-trades.ts";
 import {
   FrameType,
   frame,
+  framesOf,
   HTTP2_PREFACE,
   headersFrame,
   settingsFrame,
@@ -102,5 +104,50 @@ it("keeps a client that resets streams in many reads", async () => {
     await sleep(20);
   }
   expect(isClosed).toBe(false);
+  socket.destroy();
+});
+
+it("closes what has stalled a few streams in a turn, and the connection after them", async () => {
+  await edge.close();
+  edge = await startEdge({ stallTimeoutMs: 500 });
+  let [closed, most] = [0, 0];
+  const endTurn = () => {
+    most = Math.max(most, closed);
+    closed = 0;
+  };
+  const count = () => {
+    if (closed++ === 0) setImmediate(endTurn);
+  };
+  subscribe("http2.server.stream.close", count);
+  onTestFinished(() => void unsubscribe("http2.server.stream.close", count));
+  const socket = net.connect(edge.port, "127.0.0.1");
+  socket.on("error", () => {}).resume();
+  const requests = Array.from({ length: 200 }, (_, i) => headersFrame(2 * i + 1, "GET", "/v1/openapi.json"));
+  socket.write(Buffer.concat([HTTP2_PREFACE, settingsFrame({ initialWindowSize: 0 }), ...requests]));
+  await expect.poll(() => edge.load().streams).toBe(200);
+  await once(socket, "close");
+  await expect.poll(() => edge.load().streams).toBe(0);
+  expect(most).toBeLessThanOrEqual(8);
+});
+
+it("serves requests whose empty body ends while they wait for their turn", async () => {
+  const socket = net.connect(edge.port, "127.0.0.1");
+  const answers = new Set<number>();
+  let held: Buffer = Buffer.alloc(0);
+  socket.on("data", (chunk) => {
+    const read = framesOf(Buffer.concat([held, chunk]));
+    held = read.rest;
+    for (const { type, stream } of read.frames) if (type === FrameType.headers) answers.add(stream);
+  });
+  const paths = ["/v1/tx/buy", "/tradewire.v1.TradeService/Buy", "/grpc.health.v1.Health/Check", "/v1/ping"];
+  const requests = Array.from({ length: 80 }, (_, i) => [
+    headersFrame(2 * i + 1, "POST", paths[i % paths.length]!, false),
+    frame(FrameType.data, 1, 2 * i + 1, Buffer.alloc(0)),
+  ]);
+  const startMs = performance.now();
+  socket.write(Buffer.concat([HTTP2_PREFACE, settingsFrame(), ...requests.flat()]));
+  await expect.poll(() => answers.size, { timeout: 30_000 }).toBe(80);
+  // Otherwise they are answered once the time of their bodies is over.
+  expect(performance.now() - startMs).toBeLessThan(DEFAULT_API_SETTINGS.requestTimeoutMs);
   socket.destroy();
 });

@@ -2,12 +2,17 @@ import http2, { type ServerHttp2Session, type ServerHttp2Stream } from "node:htt
 import { ControlAllowance } from "./control-allowance.ts";
 import { WaitingStream } from "./waiting.ts";
 
-const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM } = http2.constants;
+const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_NO_ERROR } = http2.constants;
 
 /** Concurrent streams of one HTTP/2 connection, while there are places enough for all. */
 export const MAX_STREAMS = 256;
-/** Streams of one connection served in one turn of the event loop. */
+/** Streams of one connection served in one turn of the event loop, and the time for them: at least one, and none after it. Milliseconds. */
 const SERVED_AT_ONCE = 16;
+const SERVED_MS = 0.5;
+/** With fewer streams than this allowed, a connection came in a flood of others. */
+const FEW = 16;
+/** Streams of one connection closed in one turn of the event loop. */
+const CLOSED_AT_ONCE = 8;
 /**
  * Streams of one connection in one turn of the event loop: all that may be open, and as many again in place of ones that the client has
  * reset. Beyond them it is a flood: one read of 64 KiB has room for 1,770 with their resets.
@@ -16,30 +21,43 @@ const MAX_IN_TURN = 2 * MAX_STREAMS;
 /** Streams refused on one connection before it is closed: a client that asks on regardless costs more than it is served. */
 const MAX_REFUSED = 1_000;
 
-/** What waits on one HTTP/2 connection, and what its client sends beside requests. */
-export class SessionFlow {
+interface FlowParts {
   /** The address the connection comes from. */
   readonly network: string;
   /** The client's address; empty if it was gone before it could be read. */
   readonly peer: string;
+  /** Streams at once, announced when the session began. */
+  readonly maxStreams: number;
+  /** A monotonic clock. */
+  readonly nowMs: () => number;
+}
+
+/** What waits on one HTTP/2 connection, and what its client sends beside requests. */
+export class SessionFlow {
+  readonly network: string;
+  readonly peer: string;
   readonly #session: ServerHttp2Session;
+  readonly #nowMs: () => number;
   readonly #allowance: ControlAllowance;
   readonly #streams = new Map<ServerHttp2Stream, WaitingStream>();
   readonly #waiting: { readonly serve: () => void; readonly stream: ServerHttp2Stream }[] = [];
+  #isInTurn = false;
   #servedInTurn = 0;
+  /** When the time for the streams served in this turn is over. */
+  #untilMs = 0;
   #refused = 0;
   #madeInTurn = 0;
-  #maxStreams = MAX_STREAMS;
+  #maxStreams: number;
+  /** Answers read since it may have so many streams. */
+  #read = 0;
 
-  constructor(
-    session: ServerHttp2Session,
-    { network, peer }: { readonly network: string; readonly peer: string },
-    nowMs: number,
-  ) {
+  constructor(session: ServerHttp2Session, { network, peer, maxStreams, nowMs }: FlowParts) {
     this.network = network;
     this.peer = peer;
+    this.#maxStreams = maxStreams;
     this.#session = session;
-    this.#allowance = new ControlAllowance(nowMs);
+    this.#nowMs = nowMs;
+    this.#allowance = new ControlAllowance(nowMs());
   }
 
   /** Sets how many streams the connection may have open at once; the protocol library refuses the rest at little cost. */
@@ -88,10 +106,17 @@ export class SessionFlow {
     stream.once("end", end).once("close", end);
   }
 
-  /** Watches a stream until it closes. */
+  /** Watches a stream until it is removed. */
   add(stream: ServerHttp2Stream): void {
     this.#streams.set(stream, new WaitingStream(stream));
-    stream.once("close", () => this.#streams.delete(stream));
+  }
+
+  /** Removes a closed stream. A connection with few streams may have twice as many once it has read so many answers. @param most streams at once */
+  remove(stream: ServerHttp2Stream, most: number): void {
+    this.#streams.delete(stream);
+    if (!this.isRestricted || stream.rstCode !== NGHTTP2_NO_ERROR || ++this.#read < this.#maxStreams) return;
+    this.#read = 0;
+    if (most > this.#maxStreams) this.allow(Math.min(most, 2 * this.#maxStreams));
   }
 
   /** Counts a refused stream. Closes the connection if there were too many. */
@@ -121,29 +146,55 @@ export class SessionFlow {
     }
     this.isWaiting = bytes > 0;
     if (stalled.length === 0) return bytes;
-    if (stalled.length === this.#streams.size) ends.push(() => this.destroy());
-    else for (const stream of stalled) ends.push(() => void stream.close(NGHTTP2_CANCEL));
+    const isWhole = stalled.length === this.#streams.size;
+    // What the connection closes with it, it closes at once.
+    for (let at = 0; at < stalled.length - (isWhole ? CLOSED_AT_ONCE : 0); at += CLOSED_AT_ONCE) {
+      const next = stalled.slice(at, at + CLOSED_AT_ONCE);
+      ends.push(() => {
+        for (const stream of next) stream.close(NGHTTP2_CANCEL);
+      });
+    }
+    if (isWhole) ends.push(() => this.destroy());
     return bytes;
   }
 
   /**
-   * Serves a stream, at most `SERVED_AT_ONCE` in one turn of the event loop: one read may open hundreds.
+   * Serves a stream, in this turn of the event loop or one of the next: one read may open hundreds. With few streams allowed, not
+   * before the whole read is known: what else is in it may end the connection.
    * @param serve not called if the stream has closed by its turn
    */
   inTurn(serve: () => void, stream: ServerHttp2Stream): void {
-    if (this.#waiting.length === 0 && this.#servedInTurn < SERVED_AT_ONCE) {
-      if (this.#servedInTurn++ === 0) setImmediate(this.#endTurn);
+    if (!this.#isInTurn) this.#beginTurn();
+    if (this.#waiting.length === 0 && this.#maxStreams >= FEW && this.#mayServe) {
+      this.#servedInTurn++;
       serve();
     } else this.#waiting.push({ serve, stream });
   }
 
-  readonly #endTurn = (): void => {
+  #beginTurn(): void {
+    this.#isInTurn = true;
     this.#servedInTurn = 0;
-    const next = this.#waiting.splice(0, SERVED_AT_ONCE);
-    if (next.length === 0) return;
-    this.#servedInTurn = next.length;
+    this.#untilMs = this.#nowMs() + SERVED_MS;
     setImmediate(this.#endTurn);
-    for (const { serve, stream } of next) if (!stream.destroyed) serve();
+  }
+
+  get #mayServe(): boolean {
+    return this.#servedInTurn < SERVED_AT_ONCE && (this.#servedInTurn === 0 || this.#nowMs() < this.#untilMs);
+  }
+
+  readonly #endTurn = (): void => {
+    this.#isInTurn = false;
+    if (this.#waiting.length === 0) return;
+    this.#beginTurn();
+    while (this.#waiting.length > 0 && this.#mayServe) {
+      const { serve, stream } = this.#waiting.shift()!;
+      if (stream.destroyed) continue;
+      this.#servedInTurn++;
+      const hasEnded = stream.readableEnded;
+      serve();
+      // An empty body that ended meanwhile said so to nobody.
+      if (hasEnded) stream.emit("end");
+    }
   };
 
   /** Closes the connection at once, with the reason. */

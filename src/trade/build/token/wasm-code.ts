@@ -1,9 +1,9 @@
 /**
- * Instructions of WebAssembly, a stack machine, for code that needs whole 64-bit words.
+ * Instructions of WebAssembly, a stack machine, for code that needs whole 64-bit words: bytes, and instructions within instructions.
  *
  * @see https://webassembly.github.io/spec/core/binary/
  */
-export type Code = readonly number[];
+export type Code = readonly (number | Code)[];
 
 const GET = 0x20;
 const SET = 0x21;
@@ -19,7 +19,7 @@ export const I32_ADD = 0x6a;
 const I32_SUB = 0x6b;
 const [I32, I64] = [0x7f, 0x7e];
 
-function unsigned(value: number): Code {
+function unsigned(value: number): number[] {
   const bytes: number[] = [];
   for (let rest = value; ; rest >>>= 7) {
     if (rest < 0x80) return [...bytes, rest];
@@ -27,7 +27,7 @@ function unsigned(value: number): Code {
   }
 }
 
-function signed(value: bigint): Code {
+function signed(value: bigint): number[] {
   const bytes: number[] = [];
   for (let rest = BigInt.asIntN(64, value); ; rest >>= 7n) {
     const low = Number(rest & 0x7fn);
@@ -37,17 +37,25 @@ function signed(value: bigint): Code {
 }
 
 export const get = (local: number): Code => [GET, ...unsigned(local)];
-export const set = (local: number, value: Code): Code => [...value, SET, ...unsigned(local)];
-const tee = (local: number, value: Code): Code => [...value, TEE, ...unsigned(local)];
+export const set = (local: number, value: Code): Code => [value, SET, ...unsigned(local)];
+const tee = (local: number, value: Code): Code => [value, TEE, ...unsigned(local)];
 export const i32 = (value: number): Code => [0x41, ...signed(BigInt(value))];
-export const i64 = (value: bigint): Code => [0x42, ...signed(value)];
-export const two = (operation: number, a: Code, b: Code): Code => [...a, ...b, operation];
+/** Few constants are used hundreds of times. */
+const constants = new Map<bigint, Code>();
+export const i64 = (value: bigint): Code => {
+  const known = constants.get(value);
+  if (known !== undefined) return known;
+  const code = [0x42, ...signed(value)];
+  constants.set(value, code);
+  return code;
+};
+export const two = (operation: number, a: Code, b: Code): Code => [a, b, operation];
 export const all = (operation: number, first: Code, ...rest: readonly Code[]): Code =>
   rest.reduce((sum, one) => two(operation, sum, one), first);
 export const shl = (value: Code, by: bigint): Code => two(SHL, value, i64(by));
 export const shr = (value: Code, by: bigint): Code => two(SHR, value, i64(by));
-export const load = (at: Code, offset = 0): Code => [...at, 0x29, 3, ...unsigned(offset)];
-export const store = (at: Code, value: Code, offset = 0): Code => [...at, ...value, 0x37, 3, ...unsigned(offset)];
+export const load = (at: Code, offset = 0): Code => [at, 0x29, 3, ...unsigned(offset)];
+export const store = (at: Code, value: Code, offset = 0): Code => [at, value, 0x37, 3, ...unsigned(offset)];
 
 /** Exchanges neighbouring groups of `by` bits in the local, the lower ones of which the mask names. */
 const exchange = (local: number, by: bigint, mask: bigint): Code =>
@@ -71,21 +79,29 @@ export function repeated(counter: number, body: Code): Code {
   const [block, loop, none, br, brIf, end, eqz] = [0x02, 0x03, 0x40, 0x0c, 0x0d, 0x0b, 0x45];
   const count = tee(counter, two(I32_SUB, get(counter), i32(1)));
   // Not even once if the counter is zero.
-  return [
-    ...[block, none, ...get(counter), eqz, brIf, 0],
-    ...[loop, none, ...body, ...count, eqz, brIf, 1, br, 0, end, end],
-  ];
+  return [...[block, none, get(counter), eqz, brIf, 0], ...[loop, none, body, count, eqz, brIf, 1, br, 0, end, end]];
 }
 
 export function functionBody(code: Code, locals: number): Code {
   const declared = locals === 0 ? [0] : [1, ...unsigned(locals), I64];
-  const bytes = [...declared, ...code, 0x0b];
-  return [...unsigned(bytes.length), ...bytes];
+  const bytes = bytesOf([declared, code, 0x0b]);
+  return [...unsigned(bytes.length), bytes];
 }
 
-const list = (items: readonly Code[]): Code => [...unsigned(items.length), ...items.flat()];
-const section = (id: number, content: Code): Code => [id, ...unsigned(content.length), ...content];
-const text = (value: string): Code => [value.length, ...[...value].map((letter) => letter.charCodeAt(0))];
+function bytesOf(code: Code, bytes: number[] = []): number[] {
+  for (const part of code) {
+    if (typeof part === "number") bytes.push(part);
+    else bytesOf(part, bytes);
+  }
+  return bytes;
+}
+
+const list = (items: readonly Code[]): Code => [...unsigned(items.length), ...items];
+const section = (id: number, content: Code): Code => {
+  const bytes = bytesOf(content);
+  return [id, ...unsigned(bytes.length), bytes];
+};
+const text = (value: string): number[] => [value.length, ...[...value].map((letter) => letter.charCodeAt(0))];
 const type = (parameters: number): Code => [0x60, parameters, ...new Array<number>(parameters).fill(I32), 0];
 
 /** A function that takes so many 32-bit numbers and returns nothing. */
@@ -98,12 +114,12 @@ interface ExportedFunction {
 /** A module of functions, with one page of memory. */
 export function moduleOf(functions: readonly ExportedFunction[]): Uint8Array<ArrayBuffer> {
   const exported = functions.map(({ name }, index) => [...text(name), 0, index]);
-  return Uint8Array.from([
-    ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
-    ...section(1, list(functions.map(({ parameters }) => type(parameters)))),
-    ...section(3, list(functions.map((_, index) => [index]))),
-    ...section(5, list([[1, 1, 1]])),
-    ...section(7, list([[...text("memory"), 2, 0], ...exported])),
-    ...section(10, list(functions.map(({ body }) => body()))),
-  ]);
+  const sections = [
+    section(1, list(functions.map(({ parameters }) => type(parameters)))),
+    section(3, list(functions.map((_, index) => [index]))),
+    section(5, list([[1, 1, 1]])),
+    section(7, list([[...text("memory"), 2, 0], ...exported])),
+    section(10, list(functions.map(({ body }) => body()))),
+  ];
+  return Uint8Array.from(bytesOf([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, ...sections]));
 }

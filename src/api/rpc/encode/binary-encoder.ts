@@ -52,8 +52,9 @@ function createValueEncoder(field: DescField, known: Map<DescMessage, ValueEncod
         ? createDelimitedEncoder(number, createFieldsEncoder(field.message, known))
         : createScalarEncoder(number, ScalarType.STRING);
     return (value) => {
+      const items = value as readonly unknown[];
       let text = "";
-      for (const item of value as readonly unknown[]) text += element(item);
+      for (let index = 0; index < items.length; index++) text += element(items[index]);
       return text;
     };
   }

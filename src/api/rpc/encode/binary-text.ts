@@ -44,7 +44,9 @@ const octets = new Uint8Array(double.buffer);
 /** Eight bytes, the lowest first. */
 export function float64(value: number): string {
   double[0] = value;
-  return String.fromCharCode(...octets);
+  // Spread, the octets would each be an object on the way.
+  const o = octets;
+  return String.fromCharCode(o[0]!, o[1]!, o[2]!, o[3]!, o[4]!, o[5]!, o[6]!, o[7]!);
 }
 
 /** A text in UTF-8. Most are ASCII, and stay what they are. */

@@ -87,12 +87,14 @@ function sparing(sockets: ReadonlySet<Socket>, closeIdle: () => void): void {
  *
  * @param sessions holds the open sessions
  * @param isClosing if true, every session closes after its current streams
+ * @param isServing true while streams of a session are open
  */
 export function createHttp2(
   settings: ApiSettings,
   handler: RequestListener,
   sessions: Set<ServerHttp2Session>,
   isClosing: () => boolean,
+  isServing: (session: ServerHttp2Session) => boolean,
 ): Http2Server {
   const server = http2.createServer(
     {
@@ -110,16 +112,13 @@ export function createHttp2(
   );
   server.on("session", (session) => {
     sessions.add(session);
-    let open = 0;
     let served = 0;
-    session.on("stream", (stream) => {
-      open++;
+    session.on("stream", () => {
       served++;
-      stream.once("close", () => open--);
       if (served >= settings.maxRequestsPerConnection || isClosing()) session.close();
     });
     session.setTimeout(settings.keepAliveMs, () => {
-      if (open === 0) session.close();
+      if (!isServing(session)) session.close();
     });
     session.once("close", () => sessions.delete(session));
   });

@@ -57,7 +57,7 @@ export class Listener {
       requestIds,
       serving,
     );
-    const http2 = createHttp2(settings, handler, this.#sessions, isClosing);
+    const http2 = createHttp2(settings, handler, this.#sessions, isClosing, (session) => this.#flow.isServing(session));
     this.#places = new ConnectionPlaces(settings.maxConnectionsPerAddress, (address) => proxies.isProxy(address));
     const takeHttp1 = takeConnections(this.http1);
     const serveHttp1 = (socket: Socket) => {

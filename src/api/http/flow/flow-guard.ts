@@ -129,6 +129,11 @@ export class FlowGuard {
     return openings.open;
   }
 
+  /** True while streams of a session are open. */
+  isServing(session: ServerHttp2Session): boolean {
+    return (this.#sessions.get(session)?.size ?? 0) > 0;
+  }
+
   readonly #onMade = (made: unknown): void => {
     const { session } = (made as { readonly stream: ServerHttp2Stream }).stream;
     if (session !== undefined) this.#sessions.get(session as ServerHttp2Session)?.make();
@@ -147,19 +152,19 @@ export class FlowGuard {
       stream.close(NGHTTP2_REFUSED_STREAM);
       return undefined;
     }
-    flow.receive(stream, rawHeaders, headers["content-length"], !stream.endAfterHeaders);
+    const bodyBytes = flow.receive(rawHeaders, headers["content-length"], !stream.endAfterHeaders);
     const { network } = flow;
     if (!this.#streams.take(network)) {
       // Closing with this code is an error to Node.
       stream.close(NGHTTP2_REFUSED_STREAM);
-      flow.refuse();
+      flow.refuse(bodyBytes);
       return undefined;
     }
     stream.once("close", () => {
       this.#streams.free(network);
       flow.remove(stream, this.#streams.share(MAX_STREAMS));
     });
-    flow.add(stream);
+    flow.add(stream, bodyBytes);
     return flow;
   }
 

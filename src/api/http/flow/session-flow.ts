@@ -90,37 +90,37 @@ export class SessionFlow {
     this.#madeInTurn = 0;
   };
 
-  /** Counts a request in, whether or not it gets a place. */
-  receive(
-    stream: ServerHttp2Stream,
-    rawHeaders: readonly string[],
-    contentLength: string | undefined,
-    hasBody: boolean,
-  ): void {
-    let left = this.#allowance.addRequest(rawHeaders, contentLength, hasBody);
-    if (left === 0) return;
-    const end = () => {
-      this.#allowance.endBody(left);
-      left = 0;
-    };
-    stream.once("end", end).once("close", end);
+  /** Counts a request in, whether or not it gets a place. Returns what is kept for its body: `add` or `refuse` must follow. */
+  receive(rawHeaders: readonly string[], contentLength: string | undefined, hasBody: boolean): number {
+    return this.#allowance.addRequest(rawHeaders, contentLength, hasBody);
   }
 
-  /** Watches a stream until it is removed. */
-  add(stream: ServerHttp2Stream): void {
-    this.#streams.set(stream, new WaitingStream(stream));
+  /** Watches a stream until it is removed. @param bodyBytes kept for its body */
+  add(stream: ServerHttp2Stream, bodyBytes: number): void {
+    const waiting = new WaitingStream(stream, bodyBytes);
+    this.#streams.set(stream, waiting);
+    if (bodyBytes > 0) stream.once("end", () => this.#endBody(waiting));
+  }
+
+  /** Keeps nothing more for a body that has come or will not. */
+  #endBody(waiting: WaitingStream): void {
+    this.#allowance.endBody(waiting.bodyBytes);
+    waiting.bodyBytes = 0;
   }
 
   /** Removes a closed stream. A connection with few streams may have twice as many once it has read so many answers. @param most streams at once */
   remove(stream: ServerHttp2Stream, most: number): void {
+    const waiting = this.#streams.get(stream);
     this.#streams.delete(stream);
+    if (waiting !== undefined) this.#endBody(waiting);
     if (!this.isRestricted || stream.rstCode !== NGHTTP2_NO_ERROR || ++this.#read < this.#maxStreams) return;
     this.#read = 0;
     if (most > this.#maxStreams) this.allow(Math.min(most, 2 * this.#maxStreams));
   }
 
-  /** Counts a refused stream. Closes the connection if there were too many. */
-  refuse(): void {
+  /** Counts a refused stream. Closes the connection if there were too many. @param bodyBytes kept for its body */
+  refuse(bodyBytes: number): void {
+    this.#allowance.endBody(bodyBytes);
     if (++this.#refused === MAX_REFUSED) this.destroy();
   }
 

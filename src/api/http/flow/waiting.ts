@@ -41,14 +41,17 @@ export class WaitingConnection implements Waiting {
 
 /** An HTTP/2 stream. One whose response has ended waits too, until its last frame is sent. */
 export class WaitingStream implements Waiting {
+  /** Bytes that its connection may send for its body. */
+  bodyBytes: number;
   readonly #stream: ServerHttp2Stream;
   #length = 0;
   #hasDrained = false;
   #watchesDrain = false;
   #sinceMs: number | undefined;
 
-  constructor(stream: ServerHttp2Stream) {
+  constructor(stream: ServerHttp2Stream, bodyBytes: number) {
     this.#stream = stream;
+    this.bodyBytes = bodyBytes;
   }
 
   look(nowMs: number): number {

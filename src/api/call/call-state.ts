@@ -60,8 +60,18 @@ export function responseHeaders(state: CallState, failure?: TradewireError): rea
 
 /** The same of a call that succeeded, as they stand in a head of HTTP/1.1, each with the line break before it. */
 export function headerText({ requestId, limit, isTimed, stages }: CallState): string {
-  const text = `\r\nX-Request-Id: ${requestId}${limit.text()}`;
+  const { policy } = limit;
+  let text = `\r\nX-Request-Id: ${requestId}`;
+  if (policy !== undefined) text += `\r\nRateLimit-Policy: ${policy}\r\nRateLimit: ${limit.state}`;
   return isTimed ? `${text}\r\nServer-Timing: ${stages.describe()}` : text;
+}
+
+/** Adds the same to the names and values of an HTTP/2 head, whose names are in lower case. */
+export function addHeaders({ requestId, limit, isTimed, stages }: CallState, head: string[]): void {
+  const { policy } = limit;
+  head.push("x-request-id", requestId);
+  if (policy !== undefined) head.push("ratelimit-policy", policy, "ratelimit", limit.state);
+  if (isTimed) head.push("server-timing", stages.describe());
 }
 
 /** Passes on headers written as names and values in turn. */

@@ -23,20 +23,19 @@ export class LimitNote {
     this.#verdict = verdict;
   }
 
-  /** Response headers, names and values in turn; none if no policy counted the call. */
-  lines(): readonly string[] {
-    const policy = this.#policy;
-    return policy === undefined ? [] : ["RateLimit-Policy", policy.described, "RateLimit", this.#state(policy)];
+  /** The value of RateLimit-Policy; undefined if no policy counted the call. */
+  get policy(): string | undefined {
+    return this.#policy?.described;
   }
 
-  /** The same as they stand in a head of HTTP/1.1, each with the line break before it. */
-  text(): string {
-    const policy = this.#policy;
-    return policy === undefined ? "" : `\r\nRateLimit-Policy: ${policy.described}\r\nRateLimit: ${this.#state(policy)}`;
-  }
-
-  #state({ name }: NotedPolicy): string {
+  /** The value of RateLimit; only if there is a policy. */
+  get state(): string {
     const { remaining, resetMs } = this.#verdict!;
-    return `"${name}";r=${remaining};t=${Math.ceil(resetMs / 1_000)}`;
+    return `"${this.#policy!.name}";r=${remaining};t=${Math.ceil(resetMs / 1_000)}`;
+  }
+
+  /** Response headers, names and values in turn. */
+  lines(): readonly string[] {
+    return this.policy === undefined ? [] : ["RateLimit-Policy", this.policy, "RateLimit", this.state];
   }
 }

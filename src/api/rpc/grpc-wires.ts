@@ -4,7 +4,7 @@ import type { DescMethodUnary } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import { parseTimeout, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { trailerFlag, trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
-import { forEachHeader, responseHeaders } from "../call/call-state.ts";
+import { addHeaders, forEachHeader, responseHeaders } from "../call/call-state.ts";
 import { StreamResponse } from "../http/lane/stream-exchange.ts";
 import { binaryDecoderOf, binaryEncoderOf } from "./binary-form.ts";
 import { bytesAsText } from "./encode/binary-text.ts";
@@ -29,7 +29,10 @@ export function createGrpcWire(method: DescMethodUnary): Wire {
       const body = frame(MESSAGE, encode(output));
       const stream = StreamResponse.unset(response);
       if (stream !== undefined) {
-        stream.answer([":status", "200", ...responseHeaders(state), "content-type", GRPC_TYPE], trailers, body);
+        const head = [":status", "200"];
+        addHeaders(state, head);
+        head.push("content-type", GRPC_TYPE);
+        stream.answer(head, trailers, body);
         return;
       }
       forEachHeader(responseHeaders(state), (name, value) => response.setHeader(name, value));

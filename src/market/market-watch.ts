@@ -59,6 +59,8 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
   #wasLive = false;
   /** The market whose state was last read; undefined after a fault, and while accounts are lacking. */
   #readFor: Market | undefined;
+  /** True once it was glanced at: before that, nothing is kept to follow its changes. */
+  #isGlanced = false;
   /** What changes are followed from without a read; undefined if the next one takes a read. */
   #basis: Basis | undefined;
   /** The last answer, if its state is yet to be read. */
@@ -107,7 +109,9 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
 
   /** The same, but a market that was read before may be decoded only when its state is asked for: its bound says whether it is. */
   glance(): MarketReading {
-    this.#reading ??= this.#follow() ?? this.#derive();
+    if (this.#reading !== undefined) return this.#reading;
+    this.#isGlanced = true;
+    this.#reading = this.#follow() ?? this.#derive();
     return this.#reading;
   }
 
@@ -194,7 +198,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
   /** Changes are followed from this state. */
   #begin(market: Market, state: unknown, own: Account): void {
     const follows = this.venue.spot?.follows;
-    if (follows === undefined) return;
+    if (follows === undefined || !this.#isGlanced) return;
     const reads = this.venue.spot!.reads(state).map((address) => this.#held.get(address));
     this.#basis = { market, state, own, reads, fixed: follows.accounts(market) };
   }

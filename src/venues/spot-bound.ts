@@ -13,6 +13,8 @@ export interface SpotBound {
   /** Of the second mint for the first. */
   readonly rate1: number;
   readonly curb1: number;
+  /** What the program's rounding may gain on either side. Base units. */
+  readonly rounding: number;
 }
 
 /** How a venue bounds its trades by the price at which they begin. */
@@ -28,6 +30,8 @@ export interface SpotBounds<M, State> {
    * @returns undefined if there is none, or if `needs` may name other accounts than for `state`
    */
   of(state: State, accounts: readonly Account[]): SpotBound | undefined;
+  /** True if an exact input may be spent but for a unit. */
+  readonly takesLess?: boolean;
   /** Absent: everything is taken from the state. */
   readonly follows?: {
     /** Bytes of the market's own account that are, besides those that `Venue.decoded` names. */
@@ -53,32 +57,30 @@ export function spotBoundOf<State>(
   return spot.of(state, accounts);
 }
 
-/** By how much a trade may be better than its bound says: rounding of doubles and of the programs' prices. Fraction. */
-const SLACK = 2e-6;
-/** Base units that rounding may gain on either side. */
-const ROUNDING = 8;
+/** What doubles may be off by: bounds are made in some ten steps. Fraction. */
+const SLACK = 1e-12;
 
 /** A market that refuses every trade. */
-export const NOTHING: SpotBound = { rate0: 0, curb0: 0, rate1: 0, curb1: 0 };
+export const NOTHING: SpotBound = { rate0: 0, curb0: 0, rate1: 0, curb1: 0, rounding: 0 };
 
 /** The most that an input gives. Base units. */
-export function mostOut(rate: number, curb: number, amount: number): number {
-  return ((rate * (amount + ROUNDING)) / (1 + curb * amount)) * (1 + SLACK) + ROUNDING;
+export function mostOut(rate: number, curb: number, rounding: number, amount: number): number {
+  return ((rate * (amount + rounding)) / (1 + curb * amount)) * (1 + SLACK) + rounding;
 }
 
 /** The least input that gives an output. Base units; Infinity if none does. */
-export function leastIn(rate: number, curb: number, amount: number): number {
-  const wanted = (amount - ROUNDING) / (1 + SLACK);
+export function leastIn(rate: number, curb: number, rounding: number, amount: number): number {
+  const wanted = (amount - rounding) / (1 + SLACK);
   if (wanted <= 0) return 0;
   const left = rate - wanted * curb;
-  return left <= 0 ? Number.POSITIVE_INFINITY : wanted / left - ROUNDING;
+  return left <= 0 ? Number.POSITIVE_INFINITY : wanted / left - rounding;
 }
 
 /** The bound of a curve x · y = k, by its reserves and the part of a trade that fees leave: of its input, and of its output. */
 export function productBound(reserve0: number, reserve1: number, kept: ProductFees): SpotBound {
   if (!(reserve0 > 0 && reserve1 > 0)) return NOTHING;
   const [curb0, curb1] = [kept.in0 / reserve0, kept.in1 / reserve1];
-  return { rate0: curb0 * reserve1 * kept.out0, curb0, rate1: curb1 * reserve0 * kept.out1, curb1 };
+  return { rate0: curb0 * reserve1 * kept.out0, curb0, rate1: curb1 * reserve0 * kept.out1, curb1, rounding: 0 };
 }
 
 /** Parts that fees leave: of the input and of the output, for the first mint going in and for the second. Fractions. */
@@ -92,7 +94,7 @@ export interface ProductFees {
 /** The bound of a price of the second mint per first, by the part of a trade that fees leave. */
 export function priceBound(price: number, kept: number): SpotBound {
   if (!(price > 0 && price < Number.POSITIVE_INFINITY)) return NOTHING;
-  return { rate0: price * kept, curb0: 0, rate1: kept / price, curb1: 0 };
+  return { rate0: price * kept, curb0: 0, rate1: kept / price, curb1: 0, rounding: 0 };
 }
 
 const TWO_32 = 2 ** 32;

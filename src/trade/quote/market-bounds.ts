@@ -2,6 +2,7 @@ import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { HotMarket, PairMarkets } from "../../market/port.ts";
 import { compareAddresses } from "../../primitives/address.ts";
 import type { Ask } from "../../venues/venue.ts";
+import type { Leader } from "./bounds/leader.ts";
 
 /** Bounds are taken at powers of four; an ask lies between two of them. */
 const SIZE_STEP_BITS = 2;
@@ -90,8 +91,8 @@ export class MarketBounds {
     return place;
   }
 
-  /** True if neither the market at the place nor any that promises less beats the best: what that gives, in base units. */
-  endsAt(place: number, { amount }: Ask, best: bigint): boolean {
+  /** True if neither the market at the place nor any that promises less beats the best so far. */
+  endsAt(place: number, { amount }: Ask, { value: best }: Leader): boolean {
     const size = this.#size;
     const leading = this.#isExactIn && size === undefined ? this.#above : this.#below;
     // The rate never improves with size.
@@ -101,7 +102,7 @@ export class MarketBounds {
   }
 
   /** True if the market at the place alone cannot beat the best. */
-  isBeaten(place: number, { amount }: Ask, best: bigint): boolean {
+  isBeaten(place: number, { amount }: Ask, { value: best }: Leader): boolean {
     const slack = this.#slack[place]!;
     const least = this.#worth(best);
     if (isBeaten(this.#above[place]!, slack, least)) return true;

@@ -1,9 +1,10 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { HotMarket, MarketFault, PairMarkets } from "../../market/port.ts";
-import { compareAddresses } from "../../primitives/address.ts";
 import type { Ask, Quote } from "../../venues/venue.ts";
+import type { Leader } from "./bounds/leader.ts";
 import { type LoneBounds, loneBoundsOf } from "./bounds/lone-bounds.ts";
 import { type PairSpots, pairSpotsOf } from "./bounds/pair-spots.ts";
+import { compareTied } from "./bounds/tied-markets.ts";
 import { type MarketBounds, marketBoundsOf } from "./market-bounds.ts";
 
 /** One market's answer to an ask. */
@@ -35,19 +36,23 @@ export function rankMarkets(pair: PairMarkets, ask: Ask, isTaxed: boolean, least
   const refusals: TradewireError[] = [];
   const faults: MarketFault[] = [...pair.faults];
   const bounds = boundsFor(pair, ask, isTaxed, least);
-  let best: bigint | undefined;
+  let leader: Leader | undefined;
+  let best: Candidate | undefined;
   for (let index = 0; index < pair.markets.length; index++) {
     const place = bounds?.pick(index) ?? index;
     const hot = pair.markets[place]!;
-    if (bounds !== undefined && best !== undefined && index >= least) {
-      if (bounds.endsAt(place, ask, best)) break;
-      if (bounds.isBeaten(place, ask, best)) continue;
+    if (bounds !== undefined && leader !== undefined && index >= least) {
+      if (bounds.endsAt(place, ask, leader)) break;
+      if (bounds.isBeaten(place, ask, leader)) continue;
     }
     try {
       const quote = hot.venue.quote(hot.state, ask);
-      candidates.push({ hot, quote });
-      const value = ask.mode === "exactIn" ? quote.outAmount : quote.inAmount;
-      if (best === undefined || (ask.mode === "exactIn" ? value > best : value < best)) best = value;
+      const candidate = { hot, quote };
+      candidates.push(candidate);
+      if (best === undefined || compareCandidates(candidate, best) < 0) {
+        best = candidate;
+        leader = { hot, value: ask.mode === "exactIn" ? quote.outAmount : quote.inAmount };
+      }
     } catch (error) {
       // Whatever its state makes of the formulas, one market is no reason to refuse a trade on the others.
       const isRefusal = error instanceof TradewireError;
@@ -82,6 +87,5 @@ export function compareCandidates(a: Candidate, b: Candidate): number {
   }
   if (a.quote.outAmount !== b.quote.outAmount) return a.quote.outAmount > b.quote.outAmount ? -1 : 1;
   if (a.quote.inAmount !== b.quote.inAmount) return a.quote.inAmount < b.quote.inAmount ? -1 : 1;
-  if (a.hot.venue.id !== b.hot.venue.id) return a.hot.venue.id < b.hot.venue.id ? -1 : 1;
-  return compareAddresses(a.hot.market.address, b.hot.market.address);
+  return compareTied(a.hot, b.hot);
 }

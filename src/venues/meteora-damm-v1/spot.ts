@@ -21,6 +21,8 @@ const LOCKED_END = 1_211;
 /** The supply in a mint's account. */
 const SUPPLY_OFFSET = 36;
 const SUPPLY_END = 44;
+/** Fees, stakes and the curve are rounded one after the other, some of them down to the trader's gain. Base units. */
+const ROUNDING = 8;
 /** Profit locked to this part of a vault leaves too few digits. */
 const MOST_LOCKED = 0.999;
 
@@ -49,12 +51,12 @@ export const dammV1Spot: SpotBounds<DammV1Market, Bounded> = {
       const price0 = stableSpot(Number(amplification), zero.least * a, one.most * b);
       const price1 = stableSpot(Number(amplification), one.least * b, zero.most * a);
       if (price0 === undefined || price1 === undefined) return undefined;
-      return { rate0: (price0 * kept * a) / b, curb0: 0, rate1: (price1 * kept * b) / a, curb1: 0 };
+      return { rate0: (price0 * kept * a) / b, curb0: 0, rate1: (price1 * kept * b) / a, curb1: 0, rounding: ROUNDING };
     }
     const fees = { in0: kept, out0: 1, in1: kept, out1: 1 };
     const { rate0, curb0 } = productBound(zero.least, one.most, fees);
     const { rate1, curb1 } = productBound(zero.most, one.least, fees);
-    return { rate0, curb0, rate1, curb1 };
+    return { rate0, curb0, rate1, curb1, rounding: ROUNDING };
   },
   follows: {
     fixed: [

@@ -8,6 +8,8 @@ const MOST_FEE = 0.1;
 const ONE_IN_BPS = 10_000;
 /** Beyond it, programs round prices to fewer digits than bounds have. Binary orders of magnitude. */
 const MOST_ORDERS = 36;
+/** Prices of programs have 64 bits after the point, the last few of which their powers round. */
+const PRICE_BITS = 56;
 
 /** The fee comes from the state, without the part that follows volatility, the active bin from the pair's account. */
 export const dlmmSpot: SpotBounds<DlmmMarket, DlmmState> = {
@@ -18,7 +20,8 @@ export const dlmmSpot: SpotBounds<DlmmMarket, DlmmState> = {
     if (arrayIndexOf(id) !== arrayIndexOf(pair.activeId)) return undefined;
     const orders = id * Math.log2(1 + market.binStep / ONE_IN_BPS);
     if (Math.abs(orders) > MOST_ORDERS) return undefined;
-    return priceBound(2 ** orders, 1 - Math.min(Number(pair.baseFee) / FEE_DENOMINATOR, MOST_FEE));
+    const kept = 1 - Math.min(Number(pair.baseFee) / FEE_DENOMINATOR, MOST_FEE);
+    return priceBound(2 ** orders, kept * (1 + 2 ** (Math.abs(orders) - PRICE_BITS)));
   },
   follows: {
     // The last is the bitmap of arrays with liquidity.

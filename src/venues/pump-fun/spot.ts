@@ -13,6 +13,7 @@ export const pumpFunSpot: SpotBounds<PumpFunMarket, PumpFunState> = {
     const fees = feesAt(tokens, quote);
     return fees === undefined ? undefined : pumpSpot({ tokens, quote, fees });
   },
+  takesLess: true,
   follows: {
     // Between them lies what the curve really holds.
     fixed: [

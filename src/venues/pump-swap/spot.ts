@@ -23,6 +23,7 @@ export const pumpSwapSpot: SpotBounds<PumpSwapMarket, PumpSwapState> = {
     const fees = feesAt(tokens, quote);
     return fees === undefined ? undefined : pumpSpot({ tokens, quote, fees });
   },
+  takesLess: true,
   follows: {
     // Between them lies the supply of shares; what is owed of fees follows.
     fixed: [

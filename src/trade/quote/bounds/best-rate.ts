@@ -8,7 +8,7 @@ import { smallRatesOf } from "./small-rates.ts";
 const QUOTED_WHOLE = 4;
 /** Sizes and directions kept per pair. */
 const MOST_KEPT = 16;
-/** By how much a rate may be better than the bound says. Fraction. */
+/** By how much a rate may be better than the bound says: what rounding gains of a small size. Fraction. */
 const SLACK = 1e-5;
 
 /** The best rate of a pair for a small size: markets are quoted in the order of their bounds, and not again until they change. */

@@ -1,6 +1,7 @@
 import type { PairMarkets } from "../../../market/port.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import type { Ask } from "../../../venues/venue.ts";
+import type { Leader } from "./leader.ts";
 import { isSameMoment, type MarketRate, roundSizeOf, SMALL_PART } from "./market-rate.ts";
 import { type SmallRates, smallRatesOf } from "./small-rates.ts";
 
@@ -79,13 +80,13 @@ export class LoneBounds {
     return place;
   }
 
-  /** True if neither the market at the place nor any that promises less beats the best: what that gives, in base units. */
-  endsAt(place: number, { amount }: Ask, best: bigint): boolean {
+  /** True if neither the market at the place nor any that promises less beats the best so far. */
+  endsAt(place: number, { amount }: Ask, { value: best }: Leader): boolean {
     return this.#mosts[place]! * Number(amount) < Number(best);
   }
 
   /** True if the market at the place alone cannot beat the best. */
-  isBeaten(place: number, { amount, clock }: Ask, best: bigint): boolean {
+  isBeaten(place: number, { amount, clock }: Ask, { value: best }: Leader): boolean {
     return this.#rates[place]!.isBeaten(Number(amount), Number(best), clock);
   }
 }

@@ -83,6 +83,7 @@ test(`by spot bounds the best market and rate are those of quoting all, over ${T
     const told = `trade ${trade}: ${mode} of ${ask.amount}`;
     expect(candidates[0]?.quote.outAmount, told).toBe(best?.quote.outAmount);
     expect(candidates[0]?.quote.inAmount, told).toBe(best?.quote.inAmount);
+    expect(candidates[0]?.hot.market.address, told).toBe(best?.hot.market.address);
     const size = { mode, inMint, outMint, roundSize: 2 ** (16 + (random.u32() % 16)), clock: at } as const;
     expect(bestPairRate(pair, size), told).toBe(smallRatesOf({ ...pair, line: {} }, size).best);
   }

@@ -2,6 +2,8 @@ import type { HotMarket, PairMarkets } from "../../../market/port.ts";
 import { type Address, compareAddresses } from "../../../primitives/address.ts";
 import { leastIn, mostOut } from "../../../venues/spot-bound.ts";
 import type { Ask } from "../../../venues/venue.ts";
+import type { Leader } from "./leader.ts";
+import { compareTied } from "./tied-markets.ts";
 
 /** So many markets without a bound are quoted each time; if there are more, the pair has none. */
 const MOST_UNKNOWN = 4;
@@ -12,6 +14,7 @@ export class PairSpots {
   /** By place: output for a unit of input at most, and by how much a unit of input worsens it. Infinity and 0 if unknown. */
   #rates = new Float64Array(0);
   #curbs = new Float64Array(0);
+  #roundings = new Float64Array(0);
   #unknown = 0;
   /** What each market promises for the last ask: the more the better. */
   #promises = new Float64Array(0);
@@ -48,6 +51,7 @@ export class PairSpots {
     if (before.length !== markets.length) {
       this.#rates = new Float64Array(markets.length);
       this.#curbs = new Float64Array(markets.length);
+      this.#roundings = new Float64Array(markets.length);
       this.#promises = new Float64Array(markets.length);
       this.#order = markets.map((_, place) => place);
       this.#unknown = 0;
@@ -62,6 +66,7 @@ export class PairSpots {
       const isFirst = hot.market.mints[0] === inMint;
       this.#rates[place] = spot === undefined ? Number.POSITIVE_INFINITY : isFirst ? spot.rate0 : spot.rate1;
       this.#curbs[place] = spot === undefined ? 0 : isFirst ? spot.curb0 : spot.curb1;
+      this.#roundings[place] = spot?.rounding ?? 0;
     }
   }
 
@@ -69,23 +74,32 @@ export class PairSpots {
   bound({ mode, amount }: Ask): this {
     const size = Number(amount);
     const promises = this.#promises;
-    const [rates, curbs] = [this.#rates, this.#curbs];
-    if (mode === "exactIn") {
-      for (let at = 0; at < promises.length; at++) promises[at] = mostOut(rates[at]!, curbs[at]!, size);
-    } else {
-      for (let at = 0; at < promises.length; at++) promises[at] = -leastIn(rates[at]!, curbs[at]!, size);
+    const rates = this.#rates;
+    const curbs = this.#curbs;
+    const roundings = this.#roundings;
+    for (let at = 0; at < promises.length; at++) {
+      promises[at] =
+        mode === "exactIn"
+          ? mostOut(rates[at]!, curbs[at]!, roundings[at]!, size)
+          : -leastIn(rates[at]!, curbs[at]!, roundings[at]!, size);
     }
     this.#picked = 0;
     return this;
   }
 
-  /** The place of the market that comes `rank`-th by promise, from 0. Asked for in order. */
+  /** The place of the market that comes `rank`-th by promise, from 0; of equals the one that wins a tie. Asked for in order. */
   pick(rank: number): number {
     const order = this.#order;
     if (rank < this.#picked) return order[rank]!;
     const promises = this.#promises;
     let best = rank;
-    for (let at = rank + 1; at < order.length; at++) if (promises[order[at]!]! > promises[order[best]!]!) best = at;
+    let most = promises[order[rank]!]!;
+    for (let at = rank + 1; at < order.length; at++) {
+      const promise = promises[order[at]!]!;
+      if (promise < most || (promise === most && !this.#winsTie(order[at]!, order[best]!))) continue;
+      best = at;
+      most = promise;
+    }
     const place = order[best]!;
     order[best] = order[rank]!;
     order[rank] = place;
@@ -93,14 +107,20 @@ export class PairSpots {
     return place;
   }
 
-  /** True if neither the market at the place nor any that promises less beats the best: what that gives, or takes. Base units. */
-  endsAt(place: number, { mode }: Ask, best: bigint): boolean {
+  #winsTie(place: number, other: number): boolean {
+    return compareTied(this.#markets[place]!, this.#markets[other]!) < 0;
+  }
+
+  /** True if neither the market at the place nor any that promises less beats the best so far. */
+  endsAt(place: number, { mode }: Ask, { value: best }: Leader): boolean {
     return this.#promises[place]! < (mode === "exactIn" ? Number(best) : -Number(best));
   }
 
-  /** True if the market at the place alone cannot beat the best. */
-  isBeaten(place: number, ask: Ask, best: bigint): boolean {
-    return this.endsAt(place, ask, best);
+  /** True if the market at the place alone cannot come before the best: it gives as much at most, and loses the tie. */
+  isBeaten(place: number, { mode }: Ask, { hot: leader, value: best }: Leader): boolean {
+    const hot = this.#markets[place]!;
+    if (mode !== "exactIn" || hot.venue.spot?.takesLess === true) return false;
+    return this.#promises[place]! < Number(best + 1n) && compareTied(leader, hot) < 0;
   }
 }
 

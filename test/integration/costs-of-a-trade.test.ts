@@ -19,7 +19,7 @@ const BOUNDS = {
   /** The claim and the outcome of a submit. */
   statementsOfSubmit: 2,
   /** Bytes that a warm build allocates, without the call around it. */
-  bytesOfBuild: 26 * 1024,
+  bytesOfBuild: 14 * 1024,
 } as const;
 /** Builds before any is counted, builds that are counted together, and most rounds until their code is compiled: a busy machine takes long. */
 const WARM_BUILDS = 400;

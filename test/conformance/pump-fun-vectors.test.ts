@@ -6,6 +6,7 @@ import type { PumpFunFill } from "../../src/venues/pump-fun/swap.ts";
 import { pumpFun } from "../../src/venues/pump-fun/venue.ts";
 import { PUMP_FEE_PROGRAM } from "../../src/venues/shared/pump-fees.ts";
 import type { Quote, SwapMode } from "../../src/venues/venue.ts";
+import { payingAtSalt } from "../support/pump-recipients.ts";
 import {
   addressAt,
   fullFeeConfig,
@@ -95,7 +96,7 @@ describe("pump_fun beside @pump-fun/pump-sdk 2.0.0", () => {
         priceImpact: 0,
         fill: { instruction: kind, amount: BigInt(coin.amount), askedOut: 0n },
       };
-      const { instructions } = pumpFun.swap(state, asked, {
+      const { instructions } = pumpFun.swap(payingAtSalt(state, coin.salt), asked, {
         wallet: addressAt(keys, coin.user),
         source: selling ? base : quote,
         destination: selling ? quote : base,

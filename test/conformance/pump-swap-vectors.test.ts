@@ -11,6 +11,7 @@ import type { PumpSwapState } from "../../src/venues/pump-swap/state.ts";
 import { type PumpSwapFill, pumpSwap } from "../../src/venues/pump-swap/venue.ts";
 import { PUMP_FEE_PROGRAM } from "../../src/venues/shared/pump-fees.ts";
 import type { Quote, SwapMode } from "../../src/venues/venue.ts";
+import { payingAtSalt } from "../support/pump-recipients.ts";
 import {
   addressAt,
   fullFeeConfig,
@@ -104,7 +105,7 @@ describe("pump_swap beside @pump-fun/pump-swap-sdk 1.20.0", () => {
         priceImpact: 0,
         fill: { instruction: kind, amount: BigInt(pool.amount), askedOut: 0n },
       };
-      const { instructions } = pumpSwap.swap(state, asked, {
+      const { instructions } = pumpSwap.swap(payingAtSalt(state, pool.salt), asked, {
         wallet: addressAt(keys, pool.user),
         source: selling ? base : quote,
         destination: selling ? quote : base,

@@ -3,6 +3,7 @@ import type { DerivedAddress } from "../../solana/derived-address.ts";
 import { type AccountMeta, type Instruction, readonly, writable, writableSigner } from "../../solana/instruction.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { PUMP_FEE_PROGRAM } from "../shared/pump-fees.ts";
+import { feeRecipientOf } from "../shared/pump-recipients.ts";
 import type { SwapTerms } from "../venue.ts";
 import type { PumpAccounts, PumpInstruction } from "./instruction.ts";
 import {
@@ -45,7 +46,7 @@ export function olderPumpSwap(
   /** The wallet's volume account, if the instruction names it. */
   readonly volume: DerivedAddress | undefined;
 } {
-  const fee = accounts.feeRecipients[terms.salt % accounts.feeRecipients.length]!;
+  const fee = feeRecipientOf(accounts.feeRecipients, terms.salt);
   const buyback = accounts.buybackRecipients[(terms.salt >>> 8) % accounts.buybackRecipients.length]!;
   const volume = namesVolume ? pumpUserVolumeOf(terms.wallet) : undefined;
   const named = volume === undefined ? [] : [writable(volume.address)];

@@ -9,6 +9,7 @@ import { PUMP_SWAP_PROGRAM } from "../../../src/venues/pump-swap/layout.ts";
 import { pumpSwap } from "../../../src/venues/pump-swap/venue.ts";
 import { PUMP_FEE_PROGRAM } from "../../../src/venues/shared/pump-fees.ts";
 import { runTrades, type TradePlan } from "../../conformance/trades.ts";
+import { alwaysLean } from "../../support/lean-venue.ts";
 import { Svm } from "../../support/svm.ts";
 import { type FeeSchedules, type Rates, writeCoin, writePumpSettings } from "./support/pump-fun.ts";
 import { writePumpPool, writePumpSwapSettings } from "./support/pump-swap.ts";
@@ -106,6 +107,12 @@ function onCurve(random: Random): Place {
   return { svm, venue: pumpFun, market, pair: { a: mint, b: SOL_MINT }, wallet, random, limit, held };
 }
 
+/** The same, where the program's older instructions know the trade. */
+function onCurveByOlder(random: Random): Place {
+  const place = onCurve(random);
+  return { ...place, venue: alwaysLean(place.venue) };
+}
+
 function inPool(random: Random): Place {
   const svm = new Svm();
   svm.addProgram(PUMP_SWAP_PROGRAM, PROGRAMS[1]);
@@ -142,6 +149,7 @@ function inPool(random: Random): Place {
 describe.runIf(present)("Pump's programs at their edges", () => {
   it.each([
     { name: "pump_fun", place: onCurve },
+    { name: "pump_fun by its older instructions", place: onCurveByOlder },
     { name: "pump_swap", place: inPool },
   ])("$name is exact, and within its bound", async ({ name, place }) => {
     let made = 0;

@@ -20,7 +20,7 @@ export interface HotMarket {
   readonly backing?: MarketBacking | undefined;
   /** Factor on the compute bound of its instructions, if the deployed program takes more than the table says. */
   readonly unitsScale?: number;
-  /** True if the deployed program does not make trades in their lean form, see `Venue.lean`. */
+  /** True if the deployed program does not make trades in their leaner forms, see `Venue.older` and `Venue.lean`. */
   readonly refusesLean?: boolean;
   /**
    * Reports that the venue's code failed on this market with something that is no refusal; absent: nobody listens. The trade goes

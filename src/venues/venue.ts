@@ -197,9 +197,14 @@ export interface Venue<M extends Market = Market, State = unknown, Fill = unknow
    */
   leastArriving?(quote: Quote<Fill>, threshold: bigint): bigint;
   /**
-   * The same quote for a swap with fewer accounts, in a transaction that holds no more: without the arrays of ticks or bins that
-   * the trade needs only if the price first moves by more than `LEAN_MARGIN_BPS`, or by an older instruction of the program that
-   * names fewer. Absent, or undefined: there is none.
+   * The same quote for a swap by an older instruction of the program, which makes the same trade and names fewer accounts: for a
+   * transaction that holds no more. Absent, or undefined: there is none, or the quote is for it already.
+   */
+  older?(state: State, quote: Quote<Fill>): Quote<Fill> | undefined;
+  /**
+   * The same quote for a swap by the same instruction with fewer accounts, in a transaction that holds no more: without the arrays of
+   * ticks or bins that the trade needs only if the price first moves by more than `LEAN_MARGIN_BPS`. Absent, or undefined: there are
+   * none to leave out.
    */
   lean?(state: State, quote: Quote<Fill>): Quote<Fill> | undefined;
   /** The instructions that make the trade of `quote`, from its fill: nothing is priced again. */
@@ -230,4 +235,14 @@ export interface ProgramErrors {
   readonly listed: readonly ListedError[];
   readonly byName: Readonly<Record<string, ProgramErrorCode>>;
   readonly byNumber: Readonly<Record<number, ProgramErrorCode>>;
+}
+
+/** The same quote for a swap with as few accounts as the venue knows; undefined if it has no leaner one. */
+export function leanest<State, Fill>(
+  { older, lean }: Pick<Venue<never, State, Fill>, "older" | "lean">,
+  state: State,
+  quote: Quote<Fill>,
+): Quote<Fill> | undefined {
+  const byOlder = older?.(state, quote);
+  return lean?.(state, byOlder ?? quote) ?? byOlder;
 }

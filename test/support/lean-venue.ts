@@ -1,4 +1,4 @@
-import type { Venue } from "../../src/venues/venue.ts";
+import { leanest, type Venue } from "../../src/venues/venue.ts";
 
 /** A venue every other swap of which is lean, where it has a leaner one, and how many are. */
 export function oftenLean<V extends Venue>(venue: V): { readonly venue: V; readonly leaner: () => number } {
@@ -6,7 +6,7 @@ export function oftenLean<V extends Venue>(venue: V): { readonly venue: V; reado
   let leaner = 0;
   const quote: Venue["quote"] = (state, ask) => {
     const quoted = venue.quote(state, ask);
-    const lean = quotes++ % 2 === 0 ? venue.lean?.(state, quoted) : undefined;
+    const lean = quotes++ % 2 === 0 ? leanest(venue, state, quoted) : undefined;
     if (lean !== undefined) leaner++;
     return lean ?? quoted;
   };
@@ -17,7 +17,7 @@ export function oftenLean<V extends Venue>(venue: V): { readonly venue: V; reado
 export function alwaysLean<V extends Venue>(venue: V): V {
   const quote: Venue["quote"] = (state, ask) => {
     const quoted = venue.quote(state, ask);
-    return venue.lean?.(state, quoted) ?? quoted;
+    return leanest(venue, state, quoted) ?? quoted;
   };
   return { ...venue, quote };
 }

@@ -192,7 +192,7 @@ function faultOf(
       return address === table.program ? undefined : "is an optional account that this trade does not use";
     case "derived": {
       if (rule.orNone && address === table.program) return undefined;
-      return address === derivedAddress(rule.program, seedBytes(rule.seeds, accounts))
+      return address === derivedAddress(rule.program, seedBytes(rule.seeds, accounts, context))
         ? undefined
         : "is not derived from this trade";
     }
@@ -224,7 +224,7 @@ function ladderFault(
   rungs: number[],
 ): string | undefined {
   const { inMint, outMint, search } = context;
-  const seeds = seedBytes(rule.seeds, accounts);
+  const seeds = seedBytes(rule.seeds, accounts, context);
   const announced = context.arrayNumbers?.[rungs.length];
   if (isRung(rule, seeds, address, announced, search)) {
     rungs.push(announced);

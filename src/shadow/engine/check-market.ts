@@ -2,7 +2,7 @@ import { TradewireError } from "../../errors/tradewire-error.ts";
 import { Address } from "../../primitives/address.ts";
 import type { Account } from "../../solana/account.ts";
 import { ASSOCIATED_TOKEN_PROGRAM, NATIVE_LOADER, SYSVAR_OWNER, UPGRADEABLE_LOADER } from "../../solana/programs.ts";
-import type { Market, SwapLeg, Venue } from "../../venues/venue.ts";
+import { leanest, type Market, type SwapLeg, type Venue } from "../../venues/venue.ts";
 import type { CheckOrder, SentAccount, ShadowAnswer } from "../protocol.ts";
 import { differenceBeyondEnd } from "./curve-end.ts";
 import { executeSample, legOf, type SampleRun, type Subject } from "./execute-sample.ts";
@@ -121,12 +121,12 @@ class Check {
   }
 }
 
-/** The first sample of each direction and mode in its lean form, if it has one. */
+/** The first sample of each direction and mode in its leanest form, if it has one. */
 function leanOf({ venue, state }: Subject, samples: readonly Sample[]): readonly Sample[] {
   const seen = new Set<string>();
   return samples.flatMap((sample) => {
     const { mode, inMint } = sample.ask;
-    const quote = seen.has(`${mode} ${inMint}`) ? undefined : venue.lean?.(state, sample.quote);
+    const quote = seen.has(`${mode} ${inMint}`) ? undefined : leanest(venue, state, sample.quote);
     if (quote === undefined) return [];
     seen.add(`${mode} ${inMint}`);
     return [{ ...sample, quote }];

@@ -62,7 +62,7 @@ async function unfitReasons(ids: readonly string[], refusesLean: boolean): Promi
 }
 
 const withoutLean = (hot: HotMarket): HotMarket => {
-  const { lean: _, ...venue } = hot.venue;
+  const { older: _, lean: __, ...venue } = hot.venue;
   return { ...hot, venue };
 };
 

@@ -16,7 +16,7 @@ import {
 import { isFrozen, isTokenAccount } from "../../solana/token/token-account.ts";
 import { transferLamports } from "../../solana/token/token-instructions.ts";
 import type { Intent } from "../intent.ts";
-import { leanRoute } from "../quote/lean-route.ts";
+import { leanRoute, olderRoute } from "../quote/lean-route.ts";
 import type { Misfit } from "../quote/no-route.ts";
 import type { Route } from "../quote/route.ts";
 import type { Snapshot } from "../quote/snapshot.ts";
@@ -96,19 +96,39 @@ const MAX_MESSAGE_SIZE = MAX_TRANSACTION_SIZE - TRANSACTION_OVERHEAD;
  * 2. with SOL wrapped in the wallet's own account, if it has none;
  * 3. all of these again, through the operator's lookup tables;
  * 4. version 1, if the caller can sign it and the settings allow it;
- * 5. all of these again, without accounts that swaps name only in case the price moves far.
+ * 5. all of these again, by the older instructions of venues, which name fewer accounts;
+ * 6. and without accounts that swaps name only in case the price moves far.
  *
  * None fits if a market of the route turns out not to be tradable: it costs its own routes, never the trade.
  */
 export function composeMessage(ports: MessagePorts, terms: MessageTerms, route: Route): ComposedMessage {
   try {
-    return composeForms(ports, terms, route);
+    return composeLeaner(ports, terms, route);
   } catch (error) {
     if (error instanceof UnbuildableMarket) return unbuildable(route, error.fault);
     throw error;
   }
 }
 
+/** The first form that fits: of the route itself, or else of its leaner swaps. */
+function composeLeaner(ports: MessagePorts, terms: MessageTerms, route: Route): ComposedMessage {
+  const composed = composeForms(ports, terms, route);
+  if (composed.fits || composed.overUnits) return composed;
+  const older = olderRoute(route);
+  const lean = leanRoute(older);
+  if (lean === route) return composed;
+  const leanest = composeForms(ports, terms, lean);
+  // Fewer arrays fail the trade if prices move far: they are left out only where the older instructions do not do.
+  if (lean !== older && older !== route && (leanest.fits || leanest.overUnits)) {
+    const roomier = composeForms(ports, terms, older);
+    if (roomier.fits) return roomier;
+  }
+  // A program may search for what is not named. Then it is bytes or accounts that the route itself takes too many of.
+  if (leanest.overUnits) return composed;
+  return leanest.fits ? leanest : { ...leanest, route };
+}
+
+/** The first form that fits, with the swaps of the route as they are. */
 function composeForms(ports: MessagePorts, terms: MessageTerms, route: Route): ComposedMessage {
   const plain = formOf(ports, terms, route, "seeded", terms.request.totalGuard);
   const composed = compileForm(plain, terms, NO_TABLES);
@@ -118,13 +138,8 @@ function composeForms(ports: MessagePorts, terms: MessageTerms, route: Route): C
     return plain.assembly.isGuarded ? composeForms(ports, withoutGuard(terms), route) : composed;
   }
   const smaller = composeSmaller(ports, terms, plain, composed);
-  if (smaller.fits) return smaller;
-  const lean = leanRoute(route);
-  if (lean === route) return smaller;
-  const leanest = composeForms(ports, terms, lean);
-  if (leanest.fits) return leanest;
-  // A program may search for what is not named. Then it is bytes or accounts that the route itself takes too many of.
-  return leanest.overUnits ? smaller : { ...leanest, route };
+  // Its units are not what is too many: the plain form has enough.
+  return smaller.fits ? smaller : { ...smaller, overUnits: false };
 }
 
 const withoutGuard = (terms: MessageTerms): MessageTerms => ({

@@ -1,23 +1,35 @@
 import type { Quote } from "../../venues/venue.ts";
 import type { Route, RouteStep } from "./route.ts";
 
-/** The same route with as few accounts as its swaps need while prices stay near; itself if it has no fewer. @see Venue.lean */
+/** A leaner form of swaps. */
+type LeanForm = "older" | "lean";
+
+/** The same route by the older instructions of its venues, which name fewer accounts; itself if it has none. @see Venue.older */
+export function olderRoute(route: Route): Route {
+  return inForm(route, "older");
+}
+
+/** The same route with as few arrays as its swaps need while prices stay near; itself if it names no others. @see Venue.lean */
 export function leanRoute(route: Route): Route {
+  return inForm(route, "lean");
+}
+
+function inForm(route: Route, form: LeanForm): Route {
   let isLeaner = false;
   const steps = route.steps.map((step) => {
-    const lean = leanQuote(step);
-    if (lean === undefined) return step;
+    const quote = leanerQuote(step, form);
+    if (quote === undefined) return step;
     isLeaner = true;
-    return { ...step, quote: lean };
+    return { ...step, quote };
   });
   return isLeaner ? { ...route, steps } : route;
 }
 
 /** Code that fails here makes no quote leaner, and costs no trade. */
-function leanQuote({ hot, quote }: RouteStep): Quote | undefined {
+function leanerQuote({ hot, quote }: RouteStep, form: LeanForm): Quote | undefined {
   if (hot.refusesLean === true) return undefined;
   try {
-    return hot.venue.lean?.(hot.state, quote);
+    return hot.venue[form]?.(hot.state, quote);
   } catch (error) {
     hot.failed?.(error);
     return undefined;

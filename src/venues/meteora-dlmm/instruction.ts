@@ -7,6 +7,9 @@ import { bitmapExtensionOf, DLMM_EVENT_AUTHORITY, DLMM_PROGRAM, type DlmmMarket 
 
 const SWAP2 = hex("414b3f4ceb5b5b88");
 const SWAP_EXACT_OUT2 = hex("2bd7f784893cf351");
+/** The older instructions, which know the SPL Token program alone. */
+const SWAP = hex("f8c69e91e17587c8");
+const SWAP_EXACT_OUT = hex("fa49652126cf4bb8");
 
 /** Also fills the places of the absent host fee account and bitmap extension. */
 const program = readonly(DLMM_PROGRAM);
@@ -46,7 +49,8 @@ export function dlmmAccounts(market: DlmmMarket, mints: readonly [Mint, Mint], e
  * the threshold goes in. Amounts are the wallet's side. The last four bytes say that no transfer hooks follow.
  *
  * @param binArrays writable, in the order the trade meets them
- * @see @meteora-ag/dlmm 1.9.14 IDL, instructions swap2 and swap_exact_out2
+ * @param isOlder true for the older instructions, which make the same trade of two SPL Token mints without the memo program
+ * @see @meteora-ag/dlmm 1.9.14 IDL, instructions swap2 and swap_exact_out2; swap and swap_exact_out
  */
 export function dlmmSwap(
   accounts: DlmmAccounts,
@@ -54,14 +58,15 @@ export function dlmmSwap(
   mode: SwapMode,
   amount: bigint,
   terms: SwapTerms,
+  isOlder: boolean,
 ): Instruction {
-  const data = new Uint8Array(28);
+  const data = new Uint8Array(isOlder ? 24 : 28);
   if (mode === "exactIn") {
-    data.set(SWAP2);
+    data.set(isOlder ? SWAP : SWAP2);
     writeU64(data, 8, amount);
     writeU64(data, 16, terms.threshold);
   } else {
-    data.set(SWAP_EXACT_OUT2);
+    data.set(isOlder ? SWAP_EXACT_OUT : SWAP_EXACT_OUT2);
     writeU64(data, 8, terms.threshold);
     writeU64(data, 16, amount);
   }
@@ -81,7 +86,7 @@ export function dlmmSwap(
       readonlySigner(terms.wallet),
       accounts.programX,
       accounts.programY,
-      memo,
+      ...(isOlder ? [] : [memo]),
       eventAuthority,
       program,
       ...binArrays,

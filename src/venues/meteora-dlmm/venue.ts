@@ -1,7 +1,6 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { AccountMeta } from "../../solana/instruction.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
-import type { Mint } from "../../solana/token/mint.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { Q64_ONE } from "../curves/q64-power.ts";
 import { filterByMint, filterEitherWay } from "../shared/mint-filter.ts";
@@ -31,6 +30,7 @@ import {
 import { activeArray, type BinWalk, type DlmmFill, type DlmmRefusal, dlmmExactIn, dlmmExactOut } from "./math.ts";
 import { dlmmSpot } from "./spot.ts";
 import { ARRAYS_PER_TRADE, ARRAYS_READ, type DlmmState, readDlmm, SPARE_ARRAYS } from "./state.ts";
+import { unitsOf } from "./units.ts";
 
 interface DlmmQuoteFill {
   /** Arrays that the trade itself reaches, and the bin in which it ends. */
@@ -38,6 +38,8 @@ interface DlmmQuoteFill {
   readonly endsIn: number;
   readonly binArrays: readonly AccountMeta[];
   readonly computeUnits: number;
+  /** True to make the trade by the program's older instruction, which names one account fewer. */
+  readonly isOlder?: boolean;
 }
 
 const ACCOUNTS = {
@@ -107,12 +109,13 @@ export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
     return { made, left: () => tradedDlmm(state, made, ask.clock) };
   },
 
+  older,
   lean,
 
   swap(state, { mode, inAmount, outAmount, fill }, terms) {
     const amount = mode === "exactIn" ? inAmount : outAmount;
     return {
-      instructions: [dlmmSwap(state.accounts, fill.binArrays, mode, amount, terms)],
+      instructions: [dlmmSwap(state.accounts, fill.binArrays, mode, amount, terms, fill.isOlder === true)],
       computeUnits: fill.computeUnits,
       creates: [],
     };
@@ -179,6 +182,12 @@ function quote(state: DlmmState, ask: Ask, mostArrays = ARRAYS_PER_TRADE): Quote
   };
 }
 
+/** By the older instruction, if both mints are of the SPL Token program. */
+function older({ mints }: DlmmState, quote: Quote<DlmmQuoteFill>): Quote<DlmmQuoteFill> | undefined {
+  if (quote.fill.isOlder === true || mints.some(({ program }) => program !== TOKEN_PROGRAM)) return undefined;
+  return { ...quote, fill: { ...quote.fill, isOlder: true } };
+}
+
 /** Without the spare array, if the price does not come near to it. */
 function lean(state: DlmmState, quote: Quote<DlmmQuoteFill>): Quote<DlmmQuoteFill> | undefined {
   const { fill } = quote;
@@ -197,48 +206,4 @@ function uneven({ address }: DlmmMarket): TradewireError {
     "INSUFFICIENT_LIQUIDITY",
     `meteora_dlmm market ${address} cannot give exactly this much: its rounding across limit orders falls one unit short. Ask for a little more or less, or name the input instead`,
   );
-}
-
-/**
- * Compute units, measured on the program: a trade within one bin, then what each further bin, each empty bin passed and
- * each further array adds. Exact out computes every bin twice.
- */
-function unitsOf(
-  { pair, mints, extensions, extended }: DlmmState,
-  fill: DlmmFill,
-  arrays: number,
-  xToY: boolean,
-  { mode }: Ask,
-): number {
-  const exactIn = mode === "exactIn";
-  return (
-    (exactIn ? 40_900 : 43_600) +
-    (pair.limitOrders ? 900 : 0) +
-    (extended ? 1_300 : 0) +
-    rewardUnits(pair.rewards, fill.bins + fill.empty) +
-    (fill.bins - 1) * ((exactIn ? 5_850 : 7_150) + (xToY ? 0 : 300)) +
-    fill.empty * 270 +
-    fill.mixed * 2_000 +
-    (arrays - 1) * 900 +
-    mintUnits(mints[0], extensions[0], exactIn) +
-    mintUnits(mints[1], extensions[1], exactIn)
-  );
-}
-
-/** Bins, from the active one on, among which a swap shares the rewards since the last one. */
-const REWARDED_BINS = 15;
-
-/** Addition for rewards of providers. */
-function rewardUnits(rewards: number, bins: number): number {
-  if (rewards === 0) return 0;
-  const further = Math.min(bins, REWARDED_BINS) - 1;
-  return rewards === 1 ? 2_750 + 1_050 * further : 3_850 + 1_490 * further;
-}
-
-/** Addition for the transfer of a token; an exact-out trade computes its fee twice. */
-function mintUnits(mint: Mint, extensions: number, exactIn: boolean): number {
-  if (mint.program === TOKEN_PROGRAM) return 0;
-  const each = exactIn ? 380 : 450;
-  if (mint.transferFees !== undefined) return (exactIn ? 6_200 : 8_200) + each * (extensions - 1);
-  return (exactIn ? 3_600 : 3_900) + (extensions > 0 ? (exactIn ? 1_000 : 1_300) : 0) + each * extensions;
 }

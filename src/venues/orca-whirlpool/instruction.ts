@@ -6,6 +6,8 @@ import type { SwapMode, SwapTerms } from "../venue.ts";
 import { WHIRLPOOL_PROGRAM, type WhirlpoolMarket } from "./layout.ts";
 
 const SWAP_V2 = hex("2b04ed0b1ac91e62");
+/** The older instruction, which knows the SPL Token program alone. */
+const SWAP = hex("f8c69e91e17587c8");
 const memo = readonly(MEMO_PROGRAM);
 
 /**
@@ -13,6 +15,7 @@ const memo = readonly(MEMO_PROGRAM);
  * threshold comes out. exactOut: `amount` comes out, at most the threshold goes in. Amounts are the wallet's side.
  * The three tick arrays may come in any order and repeat; those not initialised count as empty.
  *
+ * @param isOlder true for `swap`, which makes the same trade of two SPL Token mints and names four accounts fewer
  * @see Orca whirlpools, program of October 2024, `instructions/v2/swap.rs`
  */
 export function whirlpoolSwap(
@@ -23,23 +26,24 @@ export function whirlpoolSwap(
   mode: SwapMode,
   amount: bigint,
   terms: SwapTerms,
+  isOlder: boolean,
 ): Instruction {
-  const data = new Uint8Array(43);
-  data.set(SWAP_V2);
+  const data = new Uint8Array(isOlder ? 42 : 43);
+  data.set(isOlder ? SWAP : SWAP_V2);
   writeU64(data, 8, amount);
   writeU64(data, 16, terms.threshold);
   data[40] = mode === "exactIn" ? 1 : 0;
   data[41] = aToB ? 1 : 0;
+  const wallet = readonlySigner(terms.wallet);
+  const pool = writable(market.address);
+  const [a, b] = [readonly(tokenPrograms[0]), readonly(tokenPrograms[1])];
+  const start = isOlder
+    ? [a, wallet, pool]
+    : [a, b, memo, wallet, pool, readonly(market.mints[0]), readonly(market.mints[1])];
   return {
     program: WHIRLPOOL_PROGRAM,
     accounts: [
-      readonly(tokenPrograms[0]),
-      readonly(tokenPrograms[1]),
-      memo,
-      readonlySigner(terms.wallet),
-      writable(market.address),
-      readonly(market.mints[0]),
-      readonly(market.mints[1]),
+      ...start,
       writable(aToB ? terms.source : terms.destination),
       writable(market.vaults[0]),
       writable(aToB ? terms.destination : terms.source),

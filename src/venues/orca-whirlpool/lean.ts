@@ -1,3 +1,4 @@
+import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { LEAN_MARGIN_BPS, type Quote } from "../venue.ts";
 import { withArrays } from "./after.ts";
 import { whirlpoolArraySpan } from "./layout.ts";
@@ -6,12 +7,21 @@ import { arraysUsed, fillNaming, type WhirlpoolQuoteFill } from "./plan.ts";
 import type { ArraySlot, WhirlpoolState } from "./state.ts";
 import { whirlpoolTickAt } from "./tick-price.ts";
 
+/** The same quote by the older instruction, if both mints are of the SPL Token program. */
+export function olderWhirlpool(
+  { tokenPrograms }: WhirlpoolState,
+  quote: Quote<WhirlpoolQuoteFill>,
+): Quote<WhirlpoolQuoteFill> | undefined {
+  if (quote.fill.isOlder === true || tokenPrograms.some((program) => program !== TOKEN_PROGRAM)) return undefined;
+  return { ...quote, fill: { ...quote.fill, isOlder: true } };
+}
+
 /** The same quote with the arrays alone that the price comes near to; the first one is named again in the places of the others. */
 export function leanWhirlpool(
   state: WhirlpoolState,
   quote: Quote<WhirlpoolQuoteFill>,
 ): Quote<WhirlpoolQuoteFill> | undefined {
-  const { asked, tickArrays } = quote.fill;
+  const { asked, tickArrays, isOlder } = quote.fill;
   const { aToB, exactIn, amount, now } = asked;
   const whole = swapWhirlpool(state.curve, aToB, exactIn, amount, now);
   if (whole === undefined) return undefined;
@@ -26,7 +36,8 @@ export function leanWhirlpool(
   );
   const fill = swapWhirlpool(seen.curve, aToB, exactIn, amount, now);
   if (fill === undefined || fill.input !== whole.input || fill.output !== whole.output) return undefined;
-  return { ...quote, fill: fillNaming(state, fill, asked, near) };
+  const named = fillNaming(state, fill, asked, near);
+  return { ...quote, fill: isOlder === true ? { ...named, isOlder } : named };
 }
 
 /** The arrays that a trade looks into, and those on either side of it that prices reach by moving less than the margin. */

@@ -19,6 +19,8 @@ export interface WhirlpoolQuoteFill {
   readonly tickArrays: readonly [Address, Address, Address];
   readonly computeUnits: number;
   readonly asked: WhirlpoolAsk;
+  /** True to make the trade by the program's older instruction, which names fewer accounts. */
+  readonly isOlder?: boolean;
 }
 
 /** Arrays in the direction of a trade that it looks into, up to the one that its last price lies in. */

@@ -68,6 +68,11 @@ const ENDS_AT_TICK_UNITS = 3_000;
 /** A trade that lands at a slightly other price ends at another tick: the lowest bits count as set. */
 const LOW_BITS = 6;
 
+/** What the older instruction takes less: it reads no mints. 7,005 to 7,390 on these builds. */
+const OLDER_SAVES_UNITS = 7_000;
+/** And what two SPL Token mints are always below the bound, unless the fee follows volatility: 3,276 at least. */
+const SPARE_UNITS = 1_700;
+
 /** A swap's share of the 1,400,000 units of a transaction, the rest is for the instructions around it. */
 export const MAX_SWAP_UNITS = 1_250_000;
 
@@ -121,6 +126,11 @@ export function stepUnits(
 /** Compute units of the attempts at the address of an array that does not exist, down to its bump. */
 export function derivationUnits(adaptive: boolean, bump: number): number {
   return (256 - bump) * (adaptive ? ADAPTIVE : PLAIN).derivation;
+}
+
+/** What a swap by the older instruction takes less. */
+export function olderSaving(adaptive: boolean): number {
+  return OLDER_SAVES_UNITS + (adaptive ? 0 : SPARE_UNITS);
 }
 
 const TICKS_PER_E = 1 / Math.log(1.0001);

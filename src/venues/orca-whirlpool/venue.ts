@@ -22,11 +22,11 @@ import {
   whirlpoolAddresses,
   whirlpoolTickArrayOf,
 } from "./layout.ts";
-import { leanWhirlpool } from "./lean.ts";
+import { leanWhirlpool, olderWhirlpool } from "./lean.ts";
 import { swapWhirlpool } from "./math.ts";
 import { planWhirlpool, type WhirlpoolQuoteFill } from "./plan.ts";
 import { nearbyStarts, readWhirlpool, type WhirlpoolState, whirlpoolSpot } from "./state.ts";
-import { MAX_SWAP_UNITS } from "./units.ts";
+import { MAX_SWAP_UNITS, olderSaving } from "./units.ts";
 
 const ID = "orca_whirlpool";
 
@@ -87,14 +87,16 @@ export const orcaWhirlpool: Venue<WhirlpoolMarket, WhirlpoolState, WhirlpoolQuot
     return { made, left: () => tradedWhirlpool(seen, made, ask.clock) };
   },
 
+  older: olderWhirlpool,
   lean: leanWhirlpool,
 
   swap(state, { mode, inAmount, outAmount, fill }, terms) {
     const amount = mode === "exactIn" ? inAmount : outAmount;
     const { market, tokenPrograms } = state;
+    const isOlder = fill.isOlder === true;
     return {
-      instructions: [whirlpoolSwap(market, tokenPrograms, fill.tickArrays, fill.aToB, mode, amount, terms)],
-      computeUnits: fill.computeUnits,
+      instructions: [whirlpoolSwap(market, tokenPrograms, fill.tickArrays, fill.aToB, mode, amount, terms, isOlder)],
+      computeUnits: fill.computeUnits - (isOlder ? olderSaving(market.adaptive) : 0),
       creates: [],
     };
   },

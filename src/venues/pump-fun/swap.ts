@@ -29,7 +29,10 @@ export interface PumpFunFill {
  * The same trade by an older instruction, if the coin is priced in SOL: those know no other. The older sale of a coin with cashback
  * looks for its further accounts at other places if it pays none.
  */
-export function lean({ market, curve, side }: PumpFunState, quote: Quote<PumpFunFill>): Quote<PumpFunFill> | undefined {
+export function older(
+  { market, curve, side }: PumpFunState,
+  quote: Quote<PumpFunFill>,
+): Quote<PumpFunFill> | undefined {
   if (!market.nativeSol || quote.fill.isOlder === true) return undefined;
   if (quote.fill.instruction === "sell" && curve.cashback && side.fees.creator === 0n) return undefined;
   return { ...quote, fill: { ...quote.fill, isOlder: true } };

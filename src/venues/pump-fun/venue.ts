@@ -18,7 +18,7 @@ import {
 import { buyTokens } from "./math.ts";
 import { pumpFunSpot } from "./spot.ts";
 import { type PumpFunState, readState } from "./state.ts";
-import { lean, type PumpFunFill, swap } from "./swap.ts";
+import { older, type PumpFunFill, swap } from "./swap.ts";
 
 /**
  * The Pump bonding curve: virtual constant product, fees in the quote, native lamports for coins priced in SOL.
@@ -66,7 +66,7 @@ export const pumpFun: Venue<PumpFunMarket, PumpFunState, PumpFunFill> = {
   spot: pumpFunSpot,
   traded,
   signedAsk,
-  lean,
+  older,
   swap,
 
   errors: pumpFunErrors,

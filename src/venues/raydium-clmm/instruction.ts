@@ -6,14 +6,18 @@ import type { SwapMode, SwapTerms } from "../venue.ts";
 import { CLMM_PROGRAM, type ClmmMarket } from "./layout.ts";
 
 const SWAP_V2 = hex("2b04ed0b1ac91e62");
-const programs = [readonly(TOKEN_PROGRAM), readonly(TOKEN_2022_PROGRAM), readonly(MEMO_PROGRAM)];
+/** The older instruction, which knows the SPL Token program alone. */
+const SWAP = hex("f8c69e91e17587c8");
+const tokenProgram = readonly(TOKEN_PROGRAM);
+const programs = [tokenProgram, readonly(TOKEN_2022_PROGRAM), readonly(MEMO_PROGRAM)];
 
 /**
  * The `swap_v2` instruction, without a price limit. exactIn: `amount` goes in, at least the threshold comes out. exactOut:
  * `amount` comes out, at most the threshold goes in. Amounts are the wallet's side.
  *
  * @param trail the bitmap's extension where it is needed, then the tick arrays in the direction of the swap
- * @see raydium-clmm `instructions/swap_v2.rs`
+ * @param isOlder true for `swap`, which makes the same trade of two SPL Token mints and names four accounts fewer
+ * @see raydium-clmm `instructions/swap_v2.rs`, `instructions/swap.rs`
  */
 export function clmmSwap(
   market: ClmmMarket,
@@ -22,11 +26,12 @@ export function clmmSwap(
   mode: SwapMode,
   amount: bigint,
   terms: SwapTerms,
+  isOlder: boolean,
 ): Instruction {
   const from = zeroForOne ? 0 : 1;
   const to = zeroForOne ? 1 : 0;
   const data = new Uint8Array(41);
-  data.set(SWAP_V2);
+  data.set(isOlder ? SWAP : SWAP_V2);
   writeU64(data, 8, amount);
   writeU64(data, 16, terms.threshold);
   data[40] = mode === "exactIn" ? 1 : 0;
@@ -39,10 +44,15 @@ export function clmmSwap(
     writable(market.vaults[from]),
     writable(market.vaults[to]),
     writable(market.observation),
-    ...programs,
-    readonly(market.mints[from]),
-    readonly(market.mints[to]),
   ];
-  for (const address of trail) accounts.push(writable(address));
+  if (isOlder) accounts.push(tokenProgram);
+  else accounts.push(...programs, readonly(market.mints[from]), readonly(market.mints[to]));
+  for (const address of isOlder ? arrayFirst(trail, market) : trail) accounts.push(writable(address));
   return { program: CLMM_PROGRAM, accounts, data };
+}
+
+/** With the first array before the bitmap's extension: the older instruction has it among its fixed accounts. */
+function arrayFirst(trail: readonly Address[], { extension }: ClmmMarket): readonly Address[] {
+  const [first, ...others] = trail;
+  return first === extension.address ? [others[0]!, first, ...others.slice(1)] : trail;
 }

@@ -146,4 +146,16 @@ describe("raydiumClmm", () => {
     expect(addresses.slice(11)).toEqual([key(3), key(2), ...quote.fill.trail]);
     expect(instruction!.data).toHaveLength(41);
   });
+
+  it("puts the first array before the bitmap's extension in the older instruction", () => {
+    const terms = { wallet: key(8), source: key(9), destination: key(10), threshold: 1n, salt: 0, exists: () => false };
+    for (const [down, arrays] of [
+      [false, [key(99), EXTENSION, key(100), key(101)]],
+      [true, [key(101), key(100), key(99)]],
+    ] as const) {
+      const older = raydiumClmm.older!(state(), raydiumClmm.quote(state(), ask(1_000n, down)))!;
+      const [instruction] = raydiumClmm.swap(state(), older, terms).instructions;
+      expect(instruction!.accounts.slice(8).map(({ address }) => address)).toEqual([TOKEN_PROGRAM, ...arrays]);
+    }
+  });
 });

@@ -1,5 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import { U64_MAX } from "../../primitives/integer.ts";
+import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { midPrice } from "../curves/concentrated-liquidity.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { filterByMint, filterByMints } from "../shared/mint-filter.ts";
@@ -34,6 +35,7 @@ import {
   BITMAP_UNITS,
   FIRST_ARRAY_UNITS,
   MAX_SWAP_UNITS,
+  OLDER_SAVES_UNITS,
   tradeUnits,
 } from "./units.ts";
 
@@ -49,6 +51,8 @@ interface ClmmQuoteFill {
   readonly used: number;
   readonly trail: readonly Address[];
   readonly computeUnits: number;
+  /** True to make the trade by the program's older instruction, which names fewer accounts. */
+  readonly isOlder?: boolean;
 }
 
 const ACCOUNTS = {
@@ -94,13 +98,15 @@ export const raydiumClmm: Venue<ClmmMarket, ClmmState, ClmmQuoteFill> = {
     return { made, left: () => tradedClmm(state, made, ask.clock) };
   },
 
+  older,
   lean,
 
   swap(state, { mode, inAmount, outAmount, fill }, terms) {
     const amount = mode === "exactIn" ? inAmount : outAmount;
+    const isOlder = fill.isOlder === true;
     return {
-      instructions: [clmmSwap(state.market, fill.trail, fill.zeroForOne, mode, amount, terms)],
-      computeUnits: fill.computeUnits,
+      instructions: [clmmSwap(state.market, fill.trail, fill.zeroForOne, mode, amount, terms, isOlder)],
+      computeUnits: fill.computeUnits - (isOlder ? OLDER_SAVES_UNITS : 0),
       creates: [],
     };
   },
@@ -158,6 +164,12 @@ function isWithin(state: ClmmState, named: readonly Address[], searchedTo: numbe
   const { starts, addresses } = state.paths[zeroForOne ? 0 : 1];
   const last = starts.indexOf(clmmArrayStart(searchedTo, state.market.tickSpacing));
   return last >= 0 && addresses.slice(0, last + 1).every((address) => named.includes(address));
+}
+
+/** By the older instruction, if both mints are of the SPL Token program. */
+function older({ mints }: ClmmState, quote: Quote<ClmmQuoteFill>): Quote<ClmmQuoteFill> | undefined {
+  if (quote.fill.isOlder === true || mints.some(({ program }) => program !== TOKEN_PROGRAM)) return undefined;
+  return { ...quote, fill: { ...quote.fill, isOlder: true } };
 }
 
 /** Without the neighbours that the price does not come near to. */

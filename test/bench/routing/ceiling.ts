@@ -1,7 +1,7 @@
 /**
- * How many best routes any form known here would fit within the network's limits on accounts and compute units, bytes left out:
- * `node test/bench/routing/ceiling.ts`, with `--asks N --seed S`. Counts the leanest swaps that are built, then leaves out what
- * other forms would not name, each for itself and all together, and then allows the 96 accounts that are drafted.
+ * How many best routes fit, of those that the network's limits on accounts and compute units allow: `node test/bench/routing/ceiling.ts`,
+ * with `--asks N --seed S`. Counts the leanest swaps, bytes left out, beside what is composed for transactions of version 1; then what
+ * would fit if swaps on `orca_whirlpool` named one array of ticks wherever the price is, and with the 96 accounts that are drafted.
  */
 import { createHash } from "node:crypto";
 import { parseArgs } from "node:util";
@@ -9,11 +9,12 @@ import { Address } from "../../../src/primitives/address.ts";
 import { createRandom } from "../../../src/primitives/random.ts";
 import { MAX_COMPUTE_UNITS } from "../../../src/solana/compute-budget.ts";
 import { MAX_TRANSACTION_ACCOUNTS } from "../../../src/solana/message.ts";
-import { MEMO_PROGRAM, TOKEN_2022_PROGRAM } from "../../../src/solana/programs.ts";
-import { leanRoute } from "../../../src/trade/quote/lean-route.ts";
+import { measureRoutes } from "../../../src/trade/build/route-fit.ts";
+import { leanRoute, olderRoute } from "../../../src/trade/quote/lean-route.ts";
 import type { Route, RouteStep } from "../../../src/trade/quote/route.ts";
-import { askOf, routesFor } from "./routed.ts";
-import { drawWorld } from "./worlds.ts";
+import { memoryPorts } from "../../support/memory-ports.ts";
+import { askOf, type RoutedAsk, routesFor } from "./routed.ts";
+import { drawWorld, type RoutingWorld } from "./worlds.ts";
 
 const { values } = parseArgs({
   options: { asks: { type: "string", default: "2000" }, seed: { type: "string", default: "57" } },
@@ -26,19 +27,12 @@ const WALLET = Address.from(new Uint8Array(32).fill(7));
 /** An account of a step, by its place in the swap. */
 type Named = (step: RouteStep, address: Address, place: number) => boolean;
 
-const isMint = ({ quote }: RouteStep, address: Address) => address === quote.inMint || address === quote.outMint;
-const isPlain = (address: Address) => address === MEMO_PROGRAM || address === TOKEN_2022_PROGRAM;
-/** The second and third array of an `orca_whirlpool` swap, which may repeat the first. */
-const REPEATED = [12, 13];
+/** The second and third array of an `orca_whirlpool` swap by the older instruction, which may repeat the first. */
+const REPEATED = [8, 9];
 
-/** What other forms of a swap would not name. */
-const LEFT_OUT: Readonly<Record<string, Named>> = {
+/** What swaps would not name. */
+const FORMS: Readonly<Record<string, Named>> = {
   "as built": () => false,
-  "swap of raydium_clmm": (step, address) =>
-    step.hot.venue.id === "raydium_clmm" && (isMint(step, address) || isPlain(address)),
-  "swap of orca_whirlpool": (step, address) =>
-    step.hot.venue.id === "orca_whirlpool" && (isMint(step, address) || isPlain(address)),
-  "swap of meteora_dlmm": (step, address) => step.hot.venue.id === "meteora_dlmm" && address === MEMO_PROGRAM,
   "one array on orca_whirlpool": (step, _, place) => step.hot.venue.id === "orca_whirlpool" && REPEATED.includes(place),
 };
 
@@ -65,20 +59,27 @@ function loadOf({ steps }: Route, isLeftOut: Named): { readonly accounts: number
   return { accounts: accounts.size, units };
 }
 
-const all: Named = (...named) => Object.values(LEFT_OUT).some((isLeftOut) => isLeftOut(...named));
-const FORMS = { ...LEFT_OUT, "all of these": all };
-const tallies = SIZES.map(() => ({ asks: 0, drafted: 0, fits: new Map<string, number>() }));
+/** True if a route fits into a transaction of version 1 of a wallet that has its token accounts. */
+function isComposed({ mints, clock }: RoutingWorld, { intent, snapshot }: RoutedAsk, route: Route): boolean {
+  const base = memoryPorts({ mint: mints[0]!, clock, wallet: WALLET, markets: [] });
+  const ports = { ...base, settings: { ...base.settings, transactionV1: true } };
+  return measureRoutes(ports, intent, snapshot, [route], 1)[0]!.kind !== "never";
+}
+
+const tallies = SIZES.map(() => ({ asks: 0, composed: 0, drafted: 0, fits: new Map<string, number>() }));
 const random = createRandom(Number(values.seed));
 for (let made = 0; made < Number(values.asks); ) {
   const world = drawWorld(random);
   for (const [index, size] of SIZES.entries()) {
     const amount = BigInt(Math.floor(Number(world.depth) * size * (0.5 + random.u32() / 2 ** 32)));
-    const [best] = routesFor(askOf(world, amount), world).routes;
+    const asked = askOf(world, amount);
+    const [best] = routesFor(asked, world).routes;
     if (best === undefined) continue;
     made++;
     const tally = tallies[index]!;
     tally.asks++;
-    const route = leanRoute(best);
+    if (isComposed(world, asked, best)) tally.composed++;
+    const route = leanRoute(olderRoute(best));
     for (const [name, isLeftOut] of Object.entries(FORMS)) {
       const { accounts, units } = loadOf(route, isLeftOut);
       if (units > MAX_COMPUTE_UNITS) continue;
@@ -99,6 +100,10 @@ for (const name of Object.keys(FORMS))
     name,
     tallies.map(({ asks, fits }) => percent(fits.get(name) ?? 0, asks)),
   );
+row(
+  "composed, version 1",
+  tallies.map(({ asks, composed }) => percent(composed, asks)),
+);
 row(
   `as built, ${DRAFTED_ACCOUNTS} accounts`,
   tallies.map(({ asks, drafted }) => percent(drafted, asks)),

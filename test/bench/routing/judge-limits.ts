@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { Address } from "../../../src/primitives/address.ts";
+import { leanest } from "../../../src/venues/venue.ts";
 import type { Edge } from "./judge-edges.ts";
 import type { RoutingWorld } from "./worlds.ts";
 
@@ -23,7 +24,7 @@ export function fitsLimits(edges: readonly Edge[], { used, taken }: Spreading, {
     const amount = BigInt(Math.floor(taken[index]!));
     try {
       const quoted = hot.venue.quote(hot.state, { mode: "exactIn", inMint, outMint, amount, clock });
-      const quote = hot.venue.lean?.(hot.state, quoted) ?? quoted;
+      const quote = leanest(hot.venue, hot.state, quoted) ?? quoted;
       const leg = hot.venue.swap(hot.state, quote, {
         wallet: WALLET,
         source: heldIn(inMint),

@@ -85,10 +85,12 @@ function relabelled({ venue, hot }: SampleMarket, a: Address, b: Address, random
     return { ...made, inMint: ask.inMint, outMint: ask.outMint };
   };
   const asReal = (made: Quote): Quote => ({ ...made, inMint: real(made.inMint), outMint: real(made.outMint) });
-  const lean = (state: unknown, made: Quote): Quote | undefined => {
-    const leaner = venue.lean?.(state, asReal(made));
-    return leaner && { ...leaner, inMint: made.inMint, outMint: made.outMint };
-  };
+  const inForm =
+    (form: "older" | "lean") =>
+    (state: unknown, made: Quote): Quote | undefined => {
+      const leaner = venue[form]?.(state, asReal(made));
+      return leaner && { ...leaner, inMint: made.inMint, outMint: made.outMint };
+    };
   const { after: _, ...described } = venue;
   const address = Address.from(random.bytes(32));
   const swap: Venue["swap"] = (state, made, terms) => {
@@ -102,5 +104,10 @@ function relabelled({ venue, hot }: SampleMarket, a: Address, b: Address, random
     return renamedLeg(leg, address, kept, mints);
   };
   const market = { ...hot.market, address, mints: [token, sol] as const, nativeSol: false };
-  return { venue: { ...described, quote, lean, swap } as Venue, market, state: hot.state, slot: hot.slot };
+  return {
+    venue: { ...described, quote, older: inForm("older"), lean: inForm("lean"), swap } as Venue,
+    market,
+    state: hot.state,
+    slot: hot.slot,
+  };
 }

@@ -246,7 +246,11 @@ function swapChanges(plan: Plan, { wallet, answer, decimals, order }: HonestBuil
     "the same call to another program": withInstruction(plan, at, (one) => ({ ...one, program: STRANGERS_PROGRAM })),
     "an account is missing": withInstruction(plan, at, (one) => ({
       ...one,
-      accounts: one.accounts.toSpliced(table.accounts.length - 1, 1),
+      // Of arrays of ticks or bins, the service chooses how many there are.
+      accounts: one.accounts.toSpliced(
+        table.accounts.findLastIndex(({ rule }) => rule.kind !== "ladder"),
+        1,
+      ),
     })),
     "a read-only hook account follows": withInstruction(plan, at, (one) => ({
       ...one,
@@ -486,7 +490,9 @@ function messageChanges(plan: Plan, build: HonestBuild): Hostile[] {
   const forms: Hostile[] = [];
   const swap = plan.instructions[swapIndex(plan)]!;
   const table = tableOf(swap)!;
-  const receiving = swap.accounts[table.accounts.findIndex(({ rule }) => rule.kind === "destination")]!.address;
+  const placeOf = (kind: string) => table.accounts.findIndex(({ rule }) => rule.kind === kind);
+  // Where lamports arrive, an instruction may name the paying account alone.
+  const own = swap.accounts[placeOf("destination") < 0 ? placeOf("source") : placeOf("destination")]!.address;
   const edited = (name: string, edit: (bytes: Uint8Array) => Uint8Array | undefined) => {
     const bytes = wire.slice();
     forms.push({ name, wire: edit(bytes) ?? bytes });
@@ -537,7 +543,7 @@ function messageChanges(plan: Plan, build: HonestBuild): Hostile[] {
     bytes.copyWithin(70 + 32, 70, 70 + 32);
     return bytes;
   });
-  const lookedUp = wireOf(plan, [{ address: TABLE, entries: [receiving] }]);
+  const lookedUp = wireOf(plan, [{ address: TABLE, entries: [own] }]);
   if (!equalBytes(lookedUp, wire)) {
     forms.push({ name: "a lookup table nobody knows", wire: lookedUp });
     forms.push({

@@ -41,7 +41,8 @@ beforeAll(async () => {
     if (venue.includes("+") && (WHOLE || builds.size === 0) && !builds.has(kind)) builds.set(kind, build);
   }
   for (const venue of sampleVenues) {
-    const hasLean = venues.find(({ id }) => id === venue)!.lean !== undefined;
+    const { older, lean } = venues.find(({ id }) => id === venue)!;
+    const hasLean = older !== undefined || lean !== undefined;
     const known = () => [...builds.keys()].filter((name) => name.startsWith(`${venue} `));
     const isKnown = () => known().length > 0 && (!hasLean || known().some((name) => name.endsWith(" lean")));
     for (let tries = 0; tries < 60 && (WHOLE || !isKnown()); tries++) {

@@ -1,7 +1,7 @@
 import type { Address } from "../../../primitives/address.ts";
 import { textBytes, viewOf } from "../../../primitives/bytes.ts";
 import { addressAtBump, preimageOf } from "../derived-address.ts";
-import type { LadderRule } from "./swap-table.ts";
+import type { LadderRule, Seed } from "./swap-table.ts";
 
 /** Addresses derived at most for all arrays of ticks or bins of one transaction: about ten milliseconds of work. */
 export const SEARCH_LIMIT = 4_000;
@@ -176,12 +176,15 @@ function equalHash(hash: Uint8Array, { bytes }: Address): boolean {
 
 /** Seeds of a rule as bytes; the numbers among them are positions in `accounts`. */
 export function seedBytes(
-  seeds: readonly (string | Uint8Array | Address | number)[],
+  seeds: readonly Seed[],
   accounts: readonly { readonly address: Address }[],
+  { inMint, outMint }: { readonly inMint: Address; readonly outMint: Address },
 ): Uint8Array[] {
   return seeds.map((seed) => {
     if (typeof seed === "string") return textBytes(seed);
     if (typeof seed === "number") return accounts[seed]!.address.bytes;
-    return seed instanceof Uint8Array ? seed : seed.bytes;
+    if (seed instanceof Uint8Array) return seed;
+    if ("mint" in seed) return (seed.mint === "in" ? inMint : outMint).bytes;
+    return seed.bytes;
   });
 }

@@ -1,8 +1,8 @@
 import type { Address } from "../../../primitives/address.ts";
 import { ASSOCIATED_TOKEN_PROGRAM } from "../../../solana/programs.ts";
 
-/** A seed: text, fixed bytes, an address, or the account at that position of the same instruction. */
-export type Seed = string | Uint8Array | Address | number;
+/** A seed: text, fixed bytes, an address, the account at that position of the same instruction, or a mint of the trade. */
+export type Seed = string | Uint8Array | Address | number | { readonly mint: "in" | "out" };
 
 /** What an account of a swap must be. */
 type AccountRule =
@@ -112,6 +112,10 @@ export const derivedFrom = (program: Address, ...seeds: readonly Seed[]): Derive
   seeds,
   orNone: false,
 });
+
+/** Seeds of instructions that do not name the mints they trade. */
+export const ofInMint: Seed = { mint: "in" };
+export const ofOutMint: Seed = { mint: "out" };
 
 /** The associated token account of three other places: owner, mint and token program. */
 export const tokenAccountOf = (owner: Seed, mint: Seed, tokenProgram: Seed): DerivedRule =>

@@ -5,11 +5,12 @@ import type { Account, AccountView } from "../solana/account.ts";
 import { hasSameParts } from "../solana/account-content.ts";
 import { type SpotBound, spotBoundOf } from "../venues/spot-bound.ts";
 import type { Market, MintPair, Venue } from "../venues/venue.ts";
-import { AnsweredMarket } from "./answered-market.ts";
 import type { AccountHolder, HeldAccount, LiveAccounts } from "./live-accounts.ts";
 import type { JudgedMarket, MarketJudge } from "./market-judge.ts";
 import type { HotMarket, MarketFault } from "./port.ts";
 import { type FoundMarket, reasonOf } from "./search/discovery.ts";
+import { AnsweredMarket } from "./watch/answered-market.ts";
+import { HeldAccounts } from "./watch/held-accounts.ts";
 
 /** A watched market: ready to trade on, at fault, or short of accounts that are still to be read. */
 type MarketReading =
@@ -45,14 +46,14 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
   /** Only what this market holds: an account held for another alone could change, or go, without notice. */
   readonly view: AccountView = { get: (address) => this.#accountAt(address) };
   /** The accounts behind the state. */
-  readonly held: Iterable<Address> = { [Symbol.iterator]: () => this.#held.keys() };
+  readonly held: Iterable<Address> = { [Symbol.iterator]: () => this.#held.addresses[Symbol.iterator]() };
   readonly #judge: MarketJudge;
   readonly #onChange: (watch: MarketWatch) => void;
   readonly #warn: (message: string) => void;
   readonly #live: LiveAccounts;
-  readonly #held = new Map<Address, HeldAccount | undefined>();
-  /** Newest slot of the accounts held. */
-  #slot = 0n;
+  readonly #held = new HeldAccounts();
+  /** Newest slot of the accounts held; undefined if it is to be found. */
+  #slot: bigint | undefined;
   readonly #found: FoundMarket;
   #market: Market | undefined;
   #decodedFrom: Account;
@@ -90,7 +91,10 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
   /** An account behind it has changed. */
   onChange(address: Address, account: Account | null | undefined): void {
     if (account === null || account === undefined || this.#basis?.fixed.includes(address)) this.#basis = undefined;
-    else if (account.slot > this.#slot) this.#slot = account.slot;
+    // One that falls back to an older state may have been the newest.
+    const isNewest =
+      account !== null && account !== undefined && this.#slot !== undefined && account.slot >= this.#slot;
+    this.#slot = isNewest ? account.slot : undefined;
     this.judged();
   }
 
@@ -119,6 +123,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
   async hold(addresses: readonly Address[], known?: ReadonlyMap<Address, KnownAccount>): Promise<void> {
     this.#reading = undefined;
     this.#basis = undefined;
+    this.#slot = undefined;
     const holding = this.#live.hold(this, addresses, known);
     for (const one of addresses) this.#held.set(one, this.#live.entryOf(one));
     await holding;
@@ -126,7 +131,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
 
   release(): void {
     this.#judge.end(this);
-    this.#live.release(this, this.#held.keys());
+    this.#live.release(this, this.#held.addresses);
     this.#held.clear();
   }
 
@@ -170,9 +175,8 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
       const state = again === undefined ? venue.read(market, view) : again.state;
       if (venue.readsLess !== true) this.#readFor = market;
       const { failed } = this;
-      this.#slot = this.#newestSlot();
       this.#begin(market, state, own);
-      const facts = { venue, market, slot: this.#slot, backing, unitsScale, refusesLean, failed };
+      const facts = { venue, market, slot: this.#newestSlot(), backing, unitsScale, refusesLean, failed };
       return { kind: "hot", hot: new AnsweredMarket(facts, { state, bound: this.#bound }) };
     } catch (error) {
       if (!(error instanceof TradewireError)) this.failed(error);
@@ -220,7 +224,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
     const { withheld, backing, unitsScale, refusesLean } = this.#judge.standingOf(this);
     const spot = withheld === undefined ? of(basis.state, accounts) : undefined;
     if (spot === undefined) return undefined;
-    const facts = { venue, market: basis.market, slot: this.#slot, backing, unitsScale, refusesLean, failed };
+    const facts = { venue, market: basis.market, slot: this.#newestSlot(), backing, unitsScale, refusesLean, failed };
     const hot: HotMarket = new AnsweredMarket(facts, { spot, read: () => this.#readFollowed(hot, basis.market) });
     this.#unread = hot;
     return { kind: "hot", hot };
@@ -269,11 +273,13 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
   }
 
   #newestSlot(): bigint {
+    if (this.#slot !== undefined) return this.#slot;
     let newest = 0n;
-    for (const held of this.#held.values()) {
+    for (const held of this.#held.entries) {
       const slot = held?.account?.slot;
       if (slot !== undefined && slot > newest) newest = slot;
     }
+    this.#slot = newest;
     return newest;
   }
 }

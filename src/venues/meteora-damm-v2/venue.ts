@@ -3,7 +3,6 @@ import { decodeOnceFor } from "../../solana/decode-once.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { isPriceableFee, type LaterRoot, laterRoot } from "../curves/scheduled-fee.ts";
-import { extensionCount } from "../shared/mint-extensions.ts";
 import { filterByMint, filterEitherWay } from "../shared/mint-filter.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
@@ -112,7 +111,7 @@ function readState(market: DammV2Market, have: AccountView): DammV2State {
     requireMint(have, market.mints[0], "meteora_damm_v2"),
     requireMint(have, market.mints[1], "meteora_damm_v2"),
   ] as const;
-  const extensions = [extensionCount(have, market.mints[0]), extensionCount(have, market.mints[1])] as const;
+  const extensions = [mints[0].extensions, mints[1].extensions] as const;
   const reserves = requireReserves(have, market, market.vaults);
   return { market, pool, mints, reserves, extensions, accounts: accountsOf(market, mints[0], mints[1]) };
 }

@@ -5,7 +5,6 @@ import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { baseFeeWork, type FeeMoment, isRootInReach, type LaterRoot, laterRoot } from "../curves/scheduled-fee.ts";
-import { extensionCount } from "../shared/mint-extensions.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import { assertReserve, type Reserves, requireReserves } from "../shared/reserves.ts";
@@ -117,7 +116,7 @@ function readState(market: DbcMarket, have: AccountView): DbcState {
     requireMint(have, market.mints[0], "meteora_dbc"),
     requireMint(have, market.mints[1], "meteora_dbc"),
   ] as const;
-  const extensions = [extensionCount(have, market.mints[0]), extensionCount(have, market.mints[1])] as const;
+  const extensions = [mints[0].extensions, mints[1].extensions] as const;
   const pool = decodeDbcPool(account);
   // After migration the vaults are empty, or gone.
   const reserves: Reserves = pool.migrated ? [0n, 0n] : requireReserves(have, market, market.vaults);

@@ -3,7 +3,6 @@ import type { AccountView } from "../../solana/account.ts";
 import { decodeOnceFor } from "../../solana/decode-once.ts";
 import { type AccountMeta, writable } from "../../solana/instruction.ts";
 import type { Mint } from "../../solana/token/mint.ts";
-import { extensionCount } from "../shared/mint-extensions.ts";
 import { degraded } from "../shared/refusals.ts";
 import { requireAccount, requireMint } from "../shared/required.ts";
 import { type Reserves, requireReserves } from "../shared/reserves.ts";
@@ -79,7 +78,7 @@ export function readDlmm(market: DlmmMarket, have: AccountView): DlmmState {
     pair,
     mints,
     reserves: requireReserves(have, market, market.reserves),
-    extensions: [extensionCount(have, market.mints[0]), extensionCount(have, market.mints[1])],
+    extensions: [mints[0].extensions, mints[1].extensions],
     accounts: accountsOf(market, mints[0], mints[1], extended),
     extended,
     activePrice: binPrice(pair.activeId, market.binStep),

@@ -4,7 +4,6 @@ import { decodeOnceFor } from "../../solana/decode-once.ts";
 import type { DerivedAddress } from "../../solana/derived-address.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { MAX_TICK, MIN_TICK } from "../curves/concentrated-liquidity.ts";
-import { extensionCount } from "../shared/mint-extensions.ts";
 import { degraded } from "../shared/refusals.ts";
 import { requireAccount, requireMint } from "../shared/required.ts";
 import { type Reserves, requireReserves } from "../shared/reserves.ts";
@@ -112,10 +111,7 @@ export function readWhirlpool(market: WhirlpoolMarket, have: AccountView): Whirl
     mints,
     reserves: requireReserves(have, market, market.vaults),
     tokenPrograms: [mints[0].program, mints[1].program],
-    baseUnits: baseUnits(market, pool, mints, [
-      extensionCount(have, market.mints[0]),
-      extensionCount(have, market.mints[1]),
-    ]),
+    baseUnits: baseUnits(market, pool, mints, [mints[0].extensions, mints[1].extensions]),
     slots,
     routes: routesFrom(slots, { tick: pool.tick, tickSpacing }),
   };

@@ -4,7 +4,6 @@ import { decodeOnce, decodeOnceFor } from "../../solana/decode-once.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import type { PumpSide } from "../curves/pump.ts";
-import { extensionCount } from "../shared/mint-extensions.ts";
 import { feeTierUnits } from "../shared/pump-costs.ts";
 import { decodePumpFeeConfig, pumpFeesFor } from "../shared/pump-fees.ts";
 import { degraded } from "../shared/refusals.ts";
@@ -98,7 +97,7 @@ export function readState(market: PumpSwapMarket, have: AccountView): PumpSwapSt
   const { coinCreator, cashback } = pool;
   const recipients = [feeRecipients, global.buybackFeeRecipients] as const;
   const accounts = accountsOf(market, mints[0].program, mints[1].program, coinCreator, cashback, ...recipients);
-  const extensions = [extensionCount(have, baseMint), extensionCount(have, quoteMint)] as const;
+  const extensions = [mints[0].extensions, mints[1].extensions] as const;
   return {
     market,
     pool,

@@ -4,7 +4,6 @@ import type { Account, AccountView, ChainClock } from "../../solana/account.ts";
 import { decodeOnce, decodeOnceFor } from "../../solana/decode-once.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { MAX_TICK, MIN_TICK } from "../curves/concentrated-liquidity.ts";
-import { extensionCount } from "../shared/mint-extensions.ts";
 import { degraded } from "../shared/refusals.ts";
 import { requireAccount, requireMint, unread } from "../shared/required.ts";
 import { type Reserves, requireReserves } from "../shared/reserves.ts";
@@ -139,10 +138,7 @@ export function readClmm(market: ClmmMarket, have: AccountView): ClmmState {
     starts,
     paths: pathsFrom(market, starts, tick),
     extension: bitmaps.extension && market.extension.address,
-    baseUnits: swapUnits(market.extension.bump, pool.rewards, mints, [
-      extensionCount(have, market.mints[0]),
-      extensionCount(have, market.mints[1]),
-    ]),
+    baseUnits: swapUnits(market.extension.bump, pool.rewards, mints, [mints[0].extensions, mints[1].extensions]),
   };
 }
 

@@ -4,7 +4,6 @@ import { decodeOnce } from "../../solana/decode-once.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { priceImpact } from "../curves/price-impact.ts";
-import { extensionCount } from "../shared/mint-extensions.ts";
 import { filterByMint, filterByMints } from "../shared/mint-filter.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
@@ -135,10 +134,7 @@ function readState(market: CpmmMarket, have: AccountView): CpmmState {
     config,
     mints,
     sides: [side(0), side(1)],
-    computeUnits:
-      SWAP_UNITS +
-      mintUnits(mints[0], extensionCount(have, market.mints[0])) +
-      mintUnits(mints[1], extensionCount(have, market.mints[1])),
+    computeUnits: SWAP_UNITS + mintUnits(mints[0], mints[0].extensions) + mintUnits(mints[1], mints[1].extensions),
   };
 }
 

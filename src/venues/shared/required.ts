@@ -20,13 +20,13 @@ export function requireAccount(have: AccountView, address: Address, venue: Venue
   return account;
 }
 
-const mintIn = decodeOnce(decodeMint);
+const mintIn = decodeOnce((account) => (isMint(account) ? decodeMint(account) : undefined));
 
 /** A mint of a market. @throws TradewireError VENUE_DEGRADED if it does not exist or is not a mint */
 export function requireMint(have: AccountView, address: Address, venue: VenueId): Mint {
-  const account = requireAccount(have, address, venue, "mint");
-  if (!isMint(account)) throw degraded(venue, `${address} is not a mint`);
-  return mintIn(account);
+  const mint = mintIn(requireAccount(have, address, venue, "mint"));
+  if (mint === undefined) throw degraded(venue, `${address} is not a mint`);
+  return mint;
 }
 
 /** Refuses a token with an unsupported extension. @throws TradewireError UNSUPPORTED_TOKEN_EXTENSION with the reason */

@@ -1,6 +1,6 @@
-import type { SpotBound } from "../venues/spot-bound.ts";
-import type { Market, Venue } from "../venues/venue.ts";
-import type { HotMarket, MarketBacking } from "./port.ts";
+import type { SpotBound } from "../../venues/spot-bound.ts";
+import type { Market, Venue } from "../../venues/venue.ts";
+import type { HotMarket, MarketBacking } from "../port.ts";
 
 /** What is known of a live market beside its state. */
 interface MarketFacts {

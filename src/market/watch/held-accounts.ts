@@ -1,0 +1,52 @@
+import type { Address } from "../../primitives/address.ts";
+import type { HeldAccount } from "../live-accounts.ts";
+
+/**
+ * The accounts of one market: a dozen or so. They are asked for again and again in one order, so each is looked for from the place of
+ * the last one on: that reads neither the address nor a table of hashes, most of which miss the processor's caches.
+ */
+export class HeldAccounts {
+  #addresses: Address[] = [];
+  #entries: (HeldAccount | undefined)[] = [];
+  #next = 0;
+
+  get addresses(): readonly Address[] {
+    return this.#addresses;
+  }
+
+  get entries(): readonly (HeldAccount | undefined)[] {
+    return this.#entries;
+  }
+
+  has(address: Address): boolean {
+    return this.#addresses.includes(address);
+  }
+
+  set(address: Address, entry: HeldAccount | undefined): void {
+    const place = this.#addresses.indexOf(address);
+    if (place >= 0) this.#entries[place] = entry;
+    else {
+      this.#addresses.push(address);
+      this.#entries.push(entry);
+    }
+  }
+
+  get(address: Address): HeldAccount | undefined {
+    const addresses = this.#addresses;
+    const { length } = addresses;
+    let place = this.#next;
+    for (let looked = 0; looked < length; looked++, place++) {
+      if (place >= length) place = 0;
+      if (addresses[place] !== address) continue;
+      this.#next = place + 1;
+      return this.#entries[place];
+    }
+    return undefined;
+  }
+
+  clear(): void {
+    this.#addresses = [];
+    this.#entries = [];
+    this.#next = 0;
+  }
+}

@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import type { AccountView } from "../solana/account.ts";
 import type { MintPair, Venue } from "../venues/venue.ts";
-import type { MarketBacking } from "./port.ts";
+import type { LeanRefusal, MarketBacking } from "./port.ts";
 
 /** A live market, as its judge sees it. */
 export interface JudgedMarket {
@@ -24,8 +24,8 @@ interface MarketStanding {
   readonly withheld: string | undefined;
   /** Factor on the table's compute bound. */
   readonly unitsScale: number;
-  /** True if its program does not make trades in their lean form. */
-  readonly refusesLean: boolean;
+  /** Which leaner forms of trades its program does not make. */
+  readonly refusesLean: LeanRefusal | undefined;
 }
 
 /** Judges live markets by running the deployed programs. Everything but `settled` answers from memory. */
@@ -43,7 +43,7 @@ const UNJUDGED: MarketStanding = {
   backing: undefined,
   withheld: undefined,
   unitsScale: 1,
-  refusesLean: false,
+  refusesLean: undefined,
 };
 
 /** Judges nothing: every market is offered, none is checked. */

@@ -20,14 +20,17 @@ export interface HotMarket {
   readonly backing?: MarketBacking | undefined;
   /** Factor on the compute bound of its instructions, if the deployed program takes more than the table says. */
   readonly unitsScale?: number;
-  /** True if the deployed program does not make trades in their leaner forms, see `Venue.older` and `Venue.lean`. */
-  readonly refusesLean?: boolean;
+  /** Which leaner forms of trades the deployed program does not make, see `Venue.older` and `Venue.lean`; absent: it makes all. */
+  readonly refusesLean?: LeanRefusal | undefined;
   /**
    * Reports that the venue's code failed on this market with something that is no refusal; absent: nobody listens. The trade goes
    * elsewhere. The market stays for others: what fails may hang on one caller's amount.
    */
   readonly failed?: (error: unknown) => void;
 }
+
+/** The older instructions alone, or the leaving out of arrays too. */
+export type LeanRefusal = "older" | "all";
 
 /** How the quotes of a market are backed by running the deployed programs on it. */
 export interface MarketBacking {

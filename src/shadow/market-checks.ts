@@ -34,8 +34,10 @@ const UNKNOWN: MarketStanding = {
   backing: { programSlot: undefined, shadowSlot: undefined, checked: false },
   withheld: undefined,
   unitsScale: 1,
-  refusesLean: false,
+  refusesLean: undefined,
 };
+
+const isRefusal = (refused: MarketRecord["refusesLean"]): boolean => refused !== undefined && refused !== "none";
 
 /**
  * Checks live markets on the deployed programs: each as it becomes live, at once when one of its programs is replaced, again
@@ -154,10 +156,10 @@ export class MarketChecks {
     return this.#counts;
   }
 
-  /** Live markets whose program was found to refuse trades in their lean form. */
+  /** Live markets whose program was found to refuse a leaner form of trades. */
   leanRefusals(): number {
     let refusals = 0;
-    for (const { record } of this.#entries.values()) if (record.refusesLean === true) refusals++;
+    for (const { record } of this.#entries.values()) if (isRefusal(record.refusesLean)) refusals++;
     return refusals;
   }
 
@@ -230,7 +232,7 @@ export class MarketChecks {
     entry.retryMs = isSettled ? RETRY_MS : Math.min(2 * entry.retryMs, mostMs);
     entry.retryAtMs = atMs + entry.retryMs;
     this.#report(entry, before.kind, result);
-    if (record.refusesLean !== refusesLean) this.#reportLean(entry, refusesLean === true);
+    if (record.refusesLean !== refusesLean) this.#reportLean(entry, isRefusal(refusesLean));
     if (before.kind === "differs" && isSettled) this.#hurry(record.venueId);
     entry.live.judged();
     this.#announce(this.#verdicts.settle(record.venueId) ? new Set([record.venueId]) : new Set());
@@ -252,11 +254,11 @@ export class MarketChecks {
   /** What was found of a market's trades in their lean form has changed. */
   #reportLean({ live, record }: CheckedEntry, wasRefused: boolean): void {
     const facts = { venue: live.venue.id, market: live.address.toString() };
-    if (record.refusesLean === true) {
+    if (isRefusal(record.refusesLean)) {
       const doing = this.#options.isGuarding ? "traded without" : "reported only";
       const message = `shadow execution: a market's leaner form is refused; ${doing}`;
-      this.#options.log({ ...facts, reason: record.leanDifference }, message);
-    } else if (wasRefused && record.refusesLean === false)
+      this.#options.log({ ...facts, forms: record.refusesLean, reason: record.leanDifference }, message);
+    } else if (wasRefused && record.refusesLean === "none")
       this.#options.log(facts, "shadow execution: a market's leaner form agrees again");
   }
 

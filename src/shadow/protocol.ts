@@ -56,6 +56,8 @@ export interface CheckedAnswer {
   readonly leanSamples: number;
   /** What differs, or fails, of the first of those in that form; undefined if nothing does. */
   readonly leanDifference: string | undefined;
+  /** True if something does, but nothing in trades that leave out arrays alone: the program refuses its older instructions. */
+  readonly isOlderAlone: boolean;
   /** Programs that ran. */
   readonly programs: readonly Uint8Array[];
   /** Largest ratio of compute units used to the bound of the table. */

@@ -20,6 +20,9 @@ interface ExecutionBacking {
   readonly checked: boolean;
 }
 
+/** The older instructions alone, or the leaving out of arrays too. */
+type LeanRefusal = "older" | "all";
+
 /** What trades make of it. */
 export interface MarketStanding {
   readonly backing: ExecutionBacking;
@@ -27,8 +30,8 @@ export interface MarketStanding {
   readonly withheld: string | undefined;
   /** Factor on the table's compute bound: above 1 if the deployed program takes more. */
   readonly unitsScale: number;
-  /** True if the deployed program refuses trades in their lean form, or makes others of them. */
-  readonly refusesLean: boolean;
+  /** Which leaner forms of trades the deployed program refuses, or makes others of; undefined if none. */
+  readonly refusesLean: LeanRefusal | undefined;
 }
 
 /** Checked markets of a venue from which on most of them decide over all. */
@@ -45,7 +48,7 @@ export class MarketRecord {
   /** Largest ratio of use to the table's bound on the programs that are deployed now. */
   #unitsRatio = 0;
   #builds: ReadonlyMap<Address, bigint> = new Map();
-  #refusesLean: boolean | undefined;
+  #refusesLean: LeanRefusal | "none" | undefined;
   #leanDifference: string | undefined;
 
   constructor(venueId: string) {
@@ -56,8 +59,8 @@ export class MarketRecord {
     return this.#unitsRatio;
   }
 
-  /** True if lean trades differed or failed when they were last executed; undefined if they were not on these builds. */
-  get refusesLean(): boolean | undefined {
+  /** Which lean trades differed or failed when they were last executed; undefined if they were not on these builds. */
+  get refusesLean(): LeanRefusal | "none" | undefined {
     return this.#refusesLean;
   }
 
@@ -95,7 +98,7 @@ export class MarketRecord {
     this.#builds = result.builds;
     this.#programSlot = [...result.builds.values()].reduce((newest, slot) => (slot > newest ? slot : newest), 0n);
     this.#shadowSlot = result.slot;
-    if (result.leanSamples > 0) this.#refusesLean = result.leanDifference !== undefined;
+    if (result.leanSamples > 0) this.#refusesLean = refusalIn(result);
     else if (!isSameBuild) this.#refusesLean = undefined;
     if (result.leanSamples > 0 || !isSameBuild) this.#leanDifference = result.leanDifference;
     this.finding =
@@ -103,6 +106,11 @@ export class MarketRecord {
         ? { kind: "agrees" }
         : { kind: "differs", reason: `differs from the deployed program: ${result.differences.join(" | ")}` };
   }
+}
+
+function refusalIn({ leanDifference, isOlderAlone }: Extract<CheckResult, { kind: "checked" }>): LeanRefusal | "none" {
+  if (leanDifference === undefined) return "none";
+  return isOlderAlone ? "older" : "all";
 }
 
 type FindingCounts = Readonly<Record<MarketFinding["kind"], number>>;
@@ -114,8 +122,8 @@ interface VenueRecord {
   /** Why the venue as a whole should not be traded on. */
   reason: string | undefined;
   unitsRatio: number;
-  /** True if the program is known to refuse lean trades on one of them. */
-  refusesLean: boolean;
+  /** Which lean trades the program is known to refuse on one of them. */
+  refusesLean: LeanRefusal | undefined;
 }
 
 const NO_COUNTS: FindingCounts = { unchecked: 0, agrees: 0, differs: 0, replaced: 0 };
@@ -136,7 +144,7 @@ export class Verdicts {
       counts: NO_COUNTS,
       reason: undefined,
       unitsRatio: 0,
-      refusesLean: false,
+      refusesLean: undefined,
     };
     venue.records.add(record);
     this.#venues.set(record.venueId, venue);
@@ -155,14 +163,15 @@ export class Verdicts {
     const { reason, refusesLean } = venue;
     const counts = { ...NO_COUNTS };
     let unitsRatio = 0;
-    let isLeanRefused = false;
+    let refused: LeanRefusal | undefined;
     for (const record of venue.records) {
       counts[record.finding.kind] += 1;
       unitsRatio = Math.max(unitsRatio, record.unitsRatio);
       // What a build refused that was replaced says nothing of the next one.
-      isLeanRefused ||= record.refusesLean === true && record.finding.kind !== "replaced";
+      if (record.finding.kind === "replaced" || record.refusesLean === "none") continue;
+      refused = refused === "all" ? refused : (record.refusesLean ?? refused);
     }
-    venue.refusesLean = isLeanRefused;
+    venue.refusesLean = refused;
     const hasMore = unitsRatio > 1 && unitsRatio !== venue.unitsRatio;
     venue.counts = counts;
     venue.unitsRatio = unitsRatio;
@@ -175,7 +184,7 @@ export class Verdicts {
       backing: record.backing,
       withheld: this.#isGuarding ? this.reasonAgainst(record) : undefined,
       unitsScale: this.#isGuarding ? this.#unitsScaleOf(record) : 1,
-      refusesLean: this.#isGuarding && this.#refusesLean(record),
+      refusesLean: this.#isGuarding ? this.#refusesLean(record) : undefined,
     };
   }
 
@@ -201,8 +210,8 @@ export class Verdicts {
   }
 
   /** The program of a market on which lean trades were not executed may refuse them as on others of its venue. */
-  #refusesLean({ venueId, refusesLean }: MarketRecord): boolean {
-    return refusesLean ?? this.#venues.get(venueId)?.refusesLean ?? false;
+  #refusesLean({ venueId, refusesLean }: MarketRecord): LeanRefusal | undefined {
+    return refusesLean === "none" ? undefined : (refusesLean ?? this.#venues.get(venueId)?.refusesLean);
   }
 
   /** A market that was not measured may take as much as the others of its venue. */

@@ -28,15 +28,19 @@ test("a market whose program has dropped the older instructions is offered, and 
   const answer = check(dropped);
   expect(answer).toMatchObject({ differences: [], samples: kept.samples });
   expect(answer.leanDifference).toMatch(/the program fails/);
+  expect(answer.isOlderAlone).toBe(true);
 
   for (const isGuarding of [true, false]) {
     const record = new MarketRecord("pump_fun");
     const verdicts = new Verdicts(isGuarding);
     verdicts.add(record);
     record.note({ ...answer, slot: 1n, builds: new Map() });
-    expect(verdicts.standingOf(record)).toMatchObject({ withheld: undefined, refusesLean: isGuarding });
+    expect(verdicts.standingOf(record)).toMatchObject({
+      withheld: undefined,
+      refusesLean: isGuarding ? "older" : undefined,
+    });
     record.note({ ...kept, slot: 2n, builds: new Map() });
-    expect(verdicts.standingOf(record).refusesLean).toBe(false);
+    expect(verdicts.standingOf(record).refusesLean).toBeUndefined();
   }
 });
 
@@ -52,16 +56,23 @@ test("where a program refuses one market's lean form, those that were not tried 
   for (const record of [known, unchecked, tried]) verdicts.add(record!);
   tried!.note(kept!);
   expect(verdicts.settle("pump_fun")).toBe(false);
-  expect(refusals()).toEqual([false, false, false]);
+  expect(refusals()).toEqual([undefined, undefined, undefined]);
   known!.note(refused!);
   // The holders of the venue's other markets are notified.
   expect(verdicts.settle("pump_fun")).toBe(true);
-  expect(refusals()).toEqual([true, true, false]);
+  expect(refusals()).toEqual(["older", "older", undefined]);
+  // Of two refusals the wider one holds where nothing was tried.
+  const fourth = new MarketRecord("pump_fun");
+  verdicts.add(fourth);
+  fourth.note({ ...refused!, isOlderAlone: false });
+  verdicts.settle("pump_fun");
+  expect(refusals()).toEqual(["older", "all", undefined]);
+  verdicts.delete(fourth);
   // A check in which no trade has a lean form leaves what is known of it, until the program is another.
   known!.note({ ...refused!, leanSamples: 0, leanDifference: undefined });
   verdicts.settle("pump_fun");
-  expect(refusals()).toEqual([true, true, false]);
+  expect(refusals()).toEqual(["older", "older", undefined]);
   known!.note({ ...refused!, leanSamples: 0, leanDifference: undefined, builds: new Map([[coin.mint, 2n]]) });
   verdicts.settle("pump_fun");
-  expect(refusals()).toEqual([false, false, false]);
+  expect(refusals()).toEqual([undefined, undefined, undefined]);
 });

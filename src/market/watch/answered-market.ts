@@ -1,6 +1,6 @@
 import type { SpotBound } from "../../venues/spot-bound.ts";
 import type { Market, Venue } from "../../venues/venue.ts";
-import type { HotMarket, MarketBacking } from "../port.ts";
+import type { HotMarket, LeanRefusal, MarketBacking } from "../port.ts";
 
 /** What is known of a live market beside its state. */
 interface MarketFacts {
@@ -9,7 +9,7 @@ interface MarketFacts {
   readonly slot: bigint;
   readonly backing: MarketBacking | undefined;
   readonly unitsScale: number;
-  readonly refusesLean: boolean;
+  readonly refusesLean: LeanRefusal | undefined;
   readonly failed: (error: unknown) => void;
 }
 
@@ -30,7 +30,7 @@ export class AnsweredMarket implements HotMarket {
   readonly slot: bigint;
   readonly backing: MarketBacking | undefined;
   readonly unitsScale: number;
-  readonly refusesLean: boolean;
+  readonly refusesLean: LeanRefusal | undefined;
   readonly failed: (error: unknown) => void;
   #state: unknown;
   #read: (() => unknown) | undefined;

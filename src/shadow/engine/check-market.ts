@@ -2,7 +2,7 @@ import { TradewireError } from "../../errors/tradewire-error.ts";
 import { Address } from "../../primitives/address.ts";
 import type { Account } from "../../solana/account.ts";
 import { ASSOCIATED_TOKEN_PROGRAM, NATIVE_LOADER, SYSVAR_OWNER, UPGRADEABLE_LOADER } from "../../solana/programs.ts";
-import { leanest, type Market, type SwapLeg, type Venue } from "../../venues/venue.ts";
+import { leanest, type Market, type Quote, type SwapLeg, type Venue } from "../../venues/venue.ts";
 import type { CheckOrder, SentAccount, ShadowAnswer } from "../protocol.ts";
 import { differenceBeyondEnd } from "./curve-end.ts";
 import { executeSample, legOf, type SampleRun, type Subject } from "./execute-sample.ts";
@@ -103,7 +103,7 @@ class Check {
 
   #execute(svm: ShadowSvm, subject: Subject, samples: readonly Sample[]): ShadowAnswer {
     for (const { quote } of samples) setWalletTokens(svm, quote.inMint, quote.inAmount);
-    const lean = leanOf(subject, samples);
+    const lean = inForm(samples, (quote) => leanest(subject.venue, subject.state, quote));
     const legs = [...samples, ...lean].map((sample) => legOf(svm, subject, sample));
     const named = namedBy(legs);
     const unknown = named.filter((address) => !this.#accounts.has(address) && !isOfRuntime(svm.get(address)));
@@ -117,16 +117,21 @@ class Check {
     const runs = samples.map((sample) => executeSample(svm, subject, sample));
     const ends = samples.flatMap((sample) => (sample.isLast && differenceBeyondEnd(svm, subject, sample)) || []);
     const leanRuns = lean.map((sample) => executeSample(svm, subject, sample));
-    return answerOf(runs, ends, leanRuns, programs);
+    const isRefused = leanRuns.some(differs);
+    const fewer = isRefused ? inForm(samples, (quote) => subject.venue.lean?.(subject.state, quote)) : [];
+    const isOlderAlone = isRefused && !fewer.map((sample) => executeSample(svm, subject, sample)).some(differs);
+    return answerOf(runs, ends, { runs: leanRuns, isOlderAlone }, programs);
   }
 }
 
-/** The first sample of each direction and mode in its leanest form, if it has one. */
-function leanOf({ venue, state }: Subject, samples: readonly Sample[]): readonly Sample[] {
+const differs = ({ difference }: SampleRun): boolean => difference !== undefined;
+
+/** The first sample of each direction and mode in a leaner form, if it has it. */
+function inForm(samples: readonly Sample[], leaner: (quote: Quote) => Quote | undefined): readonly Sample[] {
   const seen = new Set<string>();
   return samples.flatMap((sample) => {
     const { mode, inMint } = sample.ask;
-    const quote = seen.has(`${mode} ${inMint}`) ? undefined : leanest(venue, state, sample.quote);
+    const quote = seen.has(`${mode} ${inMint}`) ? undefined : leaner(sample.quote);
     if (quote === undefined) return [];
     seen.add(`${mode} ${inMint}`);
     return [{ ...sample, quote }];
@@ -136,7 +141,7 @@ function leanOf({ venue, state }: Subject, samples: readonly Sample[]): readonly
 function answerOf(
   runs: readonly SampleRun[],
   ends: readonly string[],
-  leanRuns: readonly SampleRun[],
+  { runs: leanRuns, isOlderAlone }: { readonly runs: readonly SampleRun[]; readonly isOlderAlone: boolean },
   programs: readonly Address[],
 ): ShadowAnswer {
   if (runs.length === 0) return { kind: "unable", reason: "the market makes no trade now" };
@@ -147,7 +152,8 @@ function answerOf(
     samples: runs.length,
     differences,
     leanSamples: leanRuns.length,
-    leanDifference: leanRuns.find(({ difference }) => difference !== undefined)?.difference,
+    leanDifference: leanRuns.find(differs)?.difference,
+    isOlderAlone,
     programs: programs.map(({ bytes }) => bytes),
     unitsRatio: Math.max(...done.map(({ units, bound }) => units / bound)),
     maxUnits: Math.max(...done.map(({ units }) => units)),
@@ -161,6 +167,7 @@ function differing(differences: readonly string[]): ShadowAnswer {
     differences,
     leanSamples: 0,
     leanDifference: undefined,
+    isOlderAlone: false,
     programs: [],
     unitsRatio: 0,
     maxUnits: 0,

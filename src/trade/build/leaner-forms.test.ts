@@ -53,6 +53,8 @@ test("arrays are left out only where the older instruction is not lean enough", 
   await expect(formOf(market(3, 3))).rejects.toMatchObject({ code: "NO_ROUTE" });
 });
 
-test("neither form is used on a market whose program refuses them", async () => {
-  await expect(formOf({ ...market(16, 16), refusesLean: true })).rejects.toMatchObject({ code: "NO_ROUTE" });
+test("a form is not used on a market whose program refuses it", async () => {
+  expect(await formOf({ ...market(16, 16), refusesLean: "older" })).toEqual({ isOlder: false, isLean: true });
+  await expect(formOf({ ...market(9, 9), refusesLean: "older" })).rejects.toMatchObject({ code: "NO_ROUTE" });
+  await expect(formOf({ ...market(16, 16), refusesLean: "all" })).rejects.toMatchObject({ code: "NO_ROUTE" });
 });

@@ -27,7 +27,7 @@ function inForm(route: Route, form: LeanForm): Route {
 
 /** Code that fails here makes no quote leaner, and costs no trade. */
 function leanerQuote({ hot, quote }: RouteStep, form: LeanForm): Quote | undefined {
-  if (hot.refusesLean === true) return undefined;
+  if (hot.refusesLean === "all" || hot.refusesLean === form) return undefined;
   try {
     return hot.venue[form]?.(hot.state, quote);
   } catch (error) {

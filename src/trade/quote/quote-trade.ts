@@ -239,7 +239,7 @@ function offersOf(
     const size = fit.overUnits
       ? "may take more compute units than a transaction has"
       : `needs a transaction of at least ${fit.transactionBytes} bytes`;
-    const reason = route.steps.some(({ hot }) => hot.refusesLean)
+    const reason = route.steps.some(({ hot }) => hot.refusesLean !== undefined)
       ? `${size}; a deployed program refuses its leaner form`
       : size;
     unfit.push({ venue: route.platform, market, reason });

@@ -6,7 +6,8 @@ export const meteoraDlmmFacts: VenueFacts = {
   modelled: "bins, volatility fees with their clock, limit orders, fee sides, rewards of providers, transfer fees",
   exactOut: "yes",
   proof: "build of March 2026, the same in May",
-  uncertain: "how many presets exist; newer rounding at the border of orders and bins",
+  uncertain:
+    "how many presets exist; newer rounding at the border of orders and bins; whether newer builds keep the older instructions",
   measured: { trades: 3_424, mismatches: 0, maxUnits: 697_972, worstUnitRatio: 1.21, maxBytes: 771 },
   lists: [
     {

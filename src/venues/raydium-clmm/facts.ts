@@ -7,7 +7,7 @@ export const raydiumClmmFacts: VenueFacts = {
     "ticks and arrays, bitmap extension, limit orders, fees that follow volatility, fees on a fixed side, transfer fees",
   exactOut: "yes",
   proof: "build of November 2024; what it lacks, against vectors of the public source",
-  uncertain: "which build is deployed",
+  uncertain: "which build is deployed, and whether it keeps the older `swap`",
   measured: { trades: 3_170, mismatches: 0, maxUnits: 545_870, worstUnitRatio: 1.27, maxBytes: 880 },
   lists: [
     {

@@ -11,9 +11,11 @@ import {
 } from "../../../src/venues/orca-whirlpool/layout.ts";
 import { whirlpoolSqrtPrice } from "../../../src/venues/orca-whirlpool/tick-price.ts";
 import { orcaWhirlpool } from "../../../src/venues/orca-whirlpool/venue.ts";
+import type { Venue } from "../../../src/venues/venue.ts";
 import { checkSandwiches } from "../../conformance/sandwiches.ts";
 import { judge, readMarket, runTrades, type TradeOutcome } from "../../conformance/trades.ts";
 import { oftenLean } from "../../support/lean-venue.ts";
+import { checkOnSvm } from "../../support/shadow-check.ts";
 import { Svm } from "../../support/svm.ts";
 import { allBuildsOf, buildsOf, tradesOn } from "./support/builds.ts";
 import { loadDumpedAccounts } from "./support/dumped-accounts.ts";
@@ -291,6 +293,38 @@ describe.skipIf(!present).each(BUILDS)("orca_whirlpool on the real program ($pat
       const mints = [SOL_MINT, svm.newMint({ decimals: 6 })] as const;
       const pool = createWhirlpool(svm, { creator, mints, tickSpacing: 64, feeRate: 3_000, sqrtPrice: 1n << 64n });
       expect(readMarket(svm, orcaWhirlpool, pool.address).rounds).toBe(2);
+    });
+
+  if (build.isMain)
+    it("shows to shadow execution which leaner form a program refuses", () => {
+      const svm = newChain();
+      const [provider, mints] = [
+        svm.newWallet(),
+        [svm.newMint({ decimals: 6 }), svm.newMint({ decimals: 6 })],
+      ] as const;
+      const shape = POOLS.find(({ name }) => name === "SOL at 64 ticks")!;
+      const sqrtPrice = whirlpoolSqrtPrice(shape.tick);
+      const pool = createWhirlpool(svm, { ...shape, creator: provider, mints: [mints[0]!, mints[1]!], sqrtPrice });
+      fund(svm, provider, pool.mints, 1n << 62n);
+      spreadLiquidity(svm, provider, pool, shape, createRandom(3));
+      type Fill = Parameters<typeof orcaWhirlpool.swap>[1]["fill"];
+      const check = (refuses: (fill: Fill) => boolean) => {
+        const venue: typeof orcaWhirlpool = {
+          ...orcaWhirlpool,
+          swap(state, quote, terms) {
+            const leg = orcaWhirlpool.swap(state, quote, terms);
+            if (!refuses(quote.fill)) return leg;
+            return { ...leg, instructions: leg.instructions.map((one) => ({ ...one, data: one.data.toReversed() })) };
+          },
+        };
+        const [a, b] = pool.mints;
+        return checkOnSvm({ svm, venue: venue as Venue, market: pool.address, pair: { a, b }, turn: 1 });
+      };
+      const isLean = ({ tickArrays }: Fill) => new Set(tickArrays).size < 2;
+      expect(check(() => false)).toMatchObject({ differences: [], leanDifference: undefined, isOlderAlone: false });
+      const refused = { differences: [], leanDifference: expect.stringContaining("fails") };
+      expect(check(({ isOlder }) => isOlder === true)).toMatchObject({ ...refused, isOlderAlone: true });
+      expect(check(isLean)).toMatchObject({ ...refused, isOlderAlone: false });
     });
 });
 

@@ -12,7 +12,7 @@ export function countRequests(bytes: Buffer, from: number): number {
   let newest = 0;
   for (let at = from; at + FRAME_HEAD <= bytes.length; at += FRAME_HEAD + bytes.readUIntBE(at, 3)) {
     if (bytes[at + 3] !== HEADERS) continue;
-    const stream = bytes.readUInt32BE(at + 5);
+    const stream = bytes.readUInt32BE(at + 5) & 0x7fffffff;
     // Trailers belong to a stream that is open already.
     if (stream <= newest) continue;
     newest = stream;

@@ -22,6 +22,8 @@ const LOOK_EVERY_MS = 1_000;
 /** How often to look at what clients send beside requests, and at how many connections: a flood costs as much as it sends until then. */
 const CHARGE_EVERY_MS = 50;
 const CHARGED_AT_ONCE = 512;
+/** Connections that are told in one turn of the event loop how many streams they may have. */
+const ALLOWED_AT_ONCE = 8;
 
 type FlowSettings = Pick<ApiSettings, "maxStreams" | "maxWaitingBytes" | "stallTimeoutMs">;
 /** Serves a stream; false, with nothing done, if it does not. */
@@ -197,14 +199,21 @@ export class FlowGuard {
       full.push({ bytes, destroy });
     };
     const share = this.#streams.share(MAX_STREAMS);
+    const allowances: SessionFlow[] = [];
     for (const flow of this.#sessions.values()) {
       hold(flow.look(nowMs, stallTimeoutMs, ends), () => flow.destroy());
-      if (flow.isRestricted && !flow.isWaiting) flow.allow(share);
+      if (flow.isFarFrom(share) && !flow.isWaiting) allowances.push(flow);
     }
     for (const [socket, waiting] of this.#connections) {
       const bytes = waiting.look(nowMs);
       if (waiting.stalledMs(nowMs) >= stallTimeoutMs) ends.push(() => void socket.destroy());
       else hold(bytes, () => void socket.destroy());
+    }
+    for (let at = 0; at < allowances.length; at += ALLOWED_AT_ONCE) {
+      const next = allowances.slice(at, at + ALLOWED_AT_ONCE);
+      ends.push(() => {
+        for (const flow of next) flow.allow(share);
+      });
     }
     if (maxWaitingBytes > 0) ends.push(...fullest(full, sum, maxWaitingBytes).map(({ destroy }) => destroy));
     runInTurns(ends);

@@ -72,6 +72,11 @@ export class SessionFlow {
     return this.#maxStreams < MAX_STREAMS;
   }
 
+  /** True if it is to be told that it may have so many streams: at every small change, thousands of connections would be told each second. */
+  isFarFrom(maxStreams: number): boolean {
+    return this.isRestricted && (maxStreams >= 2 * this.#maxStreams || 2 * maxStreams <= this.#maxStreams);
+  }
+
   /** Open streams. */
   get size(): number {
     return this.#streams.size;

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import http2 from "node:http2";
 import net, { Socket } from "node:net";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, it, onTestFinished, vi } from "vitest";
 import { type Edge, startEdge } from "../../../../test/support/edge.ts";
 import {
@@ -18,6 +18,8 @@ import { FlowGuard } from "./flow-guard.ts";
 import { SessionOpenings } from "./session-openings.ts";
 
 const MAX_CONCURRENT_STREAMS = 3;
+/** Longer than twice the time between two looks at what waits. */
+const TWO_LOOKS_MS = 2_200;
 /** The acknowledgement of SETTINGS. */
 const acknowledged = frame(FrameType.settings, 1, 0, Buffer.alloc(0));
 
@@ -99,6 +101,21 @@ it("begins the connections of a flood with one stream, and gives more to those t
     socket.write(acknowledged);
   }
   expect(frames.filter(({ type }) => type === FrameType.headers).length).toBe(asked);
+});
+
+it("tells connections how many streams they may have when it is far more or less, not at every change", async () => {
+  edge = await startEdge();
+  const idle = Array.from({ length: 20 }, () => connect(edge!.port));
+  const busy = connect(edge.port);
+  const all = [busy, ...idle];
+  await expect.poll(() => all.every(({ frames }) => allowed(frames).at(-1) === 250)).toBe(true);
+  for (const { socket } of all) socket.write(Buffer.concat([acknowledged, acknowledged]));
+  const before = idle.map(({ frames }) => allowed(frames).length);
+  // So many that each may have one or two less.
+  for (let i = 0; i < 80; i++) busy.socket.write(headersFrame(2 * i + 1, "POST", "/v1/tx/buy", false));
+  await expect.poll(() => edge!.load().streams).toBe(80);
+  await sleep(TWO_LOOKS_MS);
+  expect(idle.map(({ frames }) => allowed(frames).length)).toEqual(before);
 });
 
 it("begins one session in a turn, in their order, and none of a connection that is gone", async () => {

@@ -44,9 +44,9 @@ export class SessionOpenings {
       this.#begin(socket, streams);
       return;
     }
+    // Nobody else listens while it waits: without a listener, Node ends the process.
     socket.on("error", ignore);
     this.#waiting.push(() => {
-      socket.off("error", ignore);
       if (!socket.destroyed) this.#begin(socket, streams);
     });
   };

@@ -5,11 +5,12 @@ import type { Account, AccountView } from "../solana/account.ts";
 import { hasSameParts } from "../solana/account-content.ts";
 import { type SpotBound, spotBoundOf } from "../venues/spot-bound.ts";
 import type { Market, MintPair, Venue } from "../venues/venue.ts";
-import type { AccountHolder, HeldAccount, LiveAccounts } from "./live-accounts.ts";
+import type { AccountHolder, LiveAccounts } from "./live-accounts.ts";
 import type { JudgedMarket, MarketJudge } from "./market-judge.ts";
 import type { HotMarket, MarketFault } from "./port.ts";
 import { type FoundMarket, reasonOf } from "./search/discovery.ts";
 import { AnsweredMarket } from "./watch/answered-market.ts";
+import { FollowedState } from "./watch/followed-state.ts";
 import { HeldAccounts } from "./watch/held-accounts.ts";
 
 /** A watched market: ready to trade on, at fault, or short of accounts that are still to be read. */
@@ -17,16 +18,6 @@ type MarketReading =
   | { readonly kind: "hot"; readonly hot: HotMarket }
   | { readonly kind: "fault"; readonly fault: MarketFault; readonly closed: boolean }
   | { readonly kind: "lacking"; readonly addresses: readonly Address[] };
-
-/** A state, what it was read from, and the accounts whose changes take another read. */
-interface Basis {
-  readonly market: Market;
-  readonly state: unknown;
-  readonly own: Account;
-  /** The accounts that bounds are made of, the market's own first. */
-  readonly reads: readonly (HeldAccount | undefined)[];
-  readonly fixed: readonly Address[];
-}
 
 interface MarketWatchOptions {
   readonly judge: MarketJudge;
@@ -63,7 +54,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
   /** True once it was glanced at: before that, nothing is kept to follow its changes. */
   #isGlanced = false;
   /** What changes are followed from without a read; undefined if the next one takes a read. */
-  #basis: Basis | undefined;
+  #followed: FollowedState | undefined;
   /** The last answer, if its state is yet to be read. */
   #unread: HotMarket | undefined;
   /** True once the view had to answer that an account is not known. */
@@ -90,7 +81,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
 
   /** An account behind it has changed. */
   onChange(address: Address, account: Account | null | undefined): void {
-    if (account === null || account === undefined || this.#basis?.fixed.includes(address)) this.#basis = undefined;
+    if (account === null || account === undefined || this.#followed?.isBoundTo(address)) this.#followed = undefined;
     // One that falls back to an older state may have been the newest.
     const isNewest =
       account !== null && account !== undefined && this.#slot !== undefined && account.slot >= this.#slot;
@@ -122,7 +113,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
   /** Holds further accounts, and resolves when they are read, or are `known`. @throws TradewireError UPSTREAM_ERROR */
   async hold(addresses: readonly Address[], known?: ReadonlyMap<Address, KnownAccount>): Promise<void> {
     this.#reading = undefined;
-    this.#basis = undefined;
+    this.#followed = undefined;
     this.#slot = undefined;
     const holding = this.#live.hold(this, addresses, known);
     for (const one of addresses) this.#held.set(one, this.#live.entryOf(one));
@@ -153,7 +144,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
   #derive(): MarketReading {
     const readFor = this.#readFor;
     this.#readFor = undefined;
-    this.#basis = undefined;
+    this.#followed = undefined;
     this.#unread = undefined;
     const { venue, address } = this;
     const { view } = this;
@@ -201,31 +192,19 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
 
   /** Changes are followed from this state. */
   #begin(market: Market, state: unknown, own: Account): void {
-    const follows = this.venue.spot?.follows;
-    if (follows === undefined || !this.#isGlanced) return;
-    const reads = this.venue.spot!.reads(state).map((address) => this.#held.get(address));
-    this.#basis = { market, state, own, reads, fixed: follows.accounts(market) };
+    if (this.#isGlanced) this.#followed = FollowedState.of(this.venue, market, state, own, this.#held);
   }
 
   /** The market after a change that its bound follows; undefined if it must be read. */
   #follow(): MarketReading | undefined {
-    const basis = this.#basis;
-    if (basis === undefined) return undefined;
-    const accounts: Account[] = [];
-    for (const held of basis.reads) {
-      const account = held?.account;
-      if (account === undefined || account === null) return undefined;
-      accounts.push(account);
-    }
-    const { venue, failed } = this;
-    const { of, follows } = venue.spot!;
-    const own = accounts[0]!;
-    if (own !== basis.own && !hasSameParts(own, basis.own, follows!.fixed)) return undefined;
-    const { withheld, backing, unitsScale, refusesLean } = this.#judge.standingOf(this);
-    const spot = withheld === undefined ? of(basis.state, accounts) : undefined;
+    const spot = this.#followed?.boundNow();
     if (spot === undefined) return undefined;
-    const facts = { venue, market: basis.market, slot: this.#newestSlot(), backing, unitsScale, refusesLean, failed };
-    const hot: HotMarket = new AnsweredMarket(facts, { spot, read: () => this.#readFollowed(hot, basis.market) });
+    const { withheld, backing, unitsScale, refusesLean } = this.#judge.standingOf(this);
+    if (withheld !== undefined) return undefined;
+    const { venue, failed } = this;
+    const { market } = this.#followed!;
+    const facts = { venue, market, slot: this.#newestSlot(), backing, unitsScale, refusesLean, failed };
+    const hot: HotMarket = new AnsweredMarket(facts, { spot, read: () => this.#readFollowed(hot, market) });
     this.#unread = hot;
     return { kind: "hot", hot };
   }
@@ -245,7 +224,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
       }
       return state;
     } catch (error) {
-      this.#basis = undefined;
+      this.#followed = undefined;
       if (isLast) this.judged();
       if (error instanceof TradewireError) throw error;
       this.failed(error);

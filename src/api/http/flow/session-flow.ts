@@ -11,6 +11,8 @@ const SERVED_AT_ONCE = 16;
 const SERVED_MS = 0.5;
 /** With fewer streams than this allowed, a connection came in a flood of others. */
 const FEW = 16;
+/** Streams more that a connection may have, for it to be told. */
+const CLEARLY_MORE = 8;
 /** Streams of one connection closed in one turn of the event loop. */
 const CLOSED_AT_ONCE = 8;
 /**
@@ -48,6 +50,8 @@ export class SessionFlow {
   #refused = 0;
   #madeInTurn = 0;
   #maxStreams: number;
+  /** True while it may have as many streams as at first. */
+  #isNew = true;
   /** Answers read since it may have so many streams. */
   #read = 0;
 
@@ -64,6 +68,7 @@ export class SessionFlow {
   allow(maxStreams: number): void {
     if (maxStreams === this.#maxStreams || this.#session.destroyed) return;
     this.#maxStreams = maxStreams;
+    this.#isNew = false;
     this.#session.settings({ maxConcurrentStreams: maxStreams });
   }
 
@@ -72,9 +77,14 @@ export class SessionFlow {
     return this.#maxStreams < MAX_STREAMS;
   }
 
-  /** True if it is to be told that it may have so many streams: at every small change, thousands of connections would be told each second. */
+  /**
+   * True if it is to be told that it may have so many streams: the first time that it may have more, later if they are clearly more, or
+   * half as many. At every small change, thousands of connections would be told each second.
+   */
   isFarFrom(maxStreams: number): boolean {
-    return this.isRestricted && (maxStreams >= 2 * this.#maxStreams || 2 * maxStreams <= this.#maxStreams);
+    if (!this.isRestricted) return false;
+    const enough = this.#isNew ? 1 : CLEARLY_MORE;
+    return maxStreams - this.#maxStreams >= enough || 2 * maxStreams <= this.#maxStreams;
   }
 
   /** Open streams. */

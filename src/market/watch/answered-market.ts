@@ -63,8 +63,13 @@ export class AnsweredMarket implements HotMarket {
     return this.#state;
   }
 
+  /** False if it cannot be read. */
   get isTimeless(): boolean {
-    return this.venue.isTimeless?.(this.state) === true;
+    try {
+      return this.venue.isTimeless?.(this.state) === true;
+    } catch {
+      return false;
+    }
   }
 
   get spot(): SpotBound | undefined {

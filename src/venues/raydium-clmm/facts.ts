@@ -8,7 +8,7 @@ export const raydiumClmmFacts: VenueFacts = {
   exactOut: "yes",
   proof: "build of November 2024; what it lacks, against vectors of the public source",
   uncertain: "which build is deployed, and whether it keeps the older `swap`",
-  measured: { trades: 3_170, mismatches: 0, maxUnits: 545_870, worstUnitRatio: 1.27, maxBytes: 880 },
+  measured: { trades: 3_170, mismatches: 0, maxUnits: 545_870, worstUnitRatio: 1.3, maxBytes: 880 },
   lists: [
     {
       constant: "CLMM_CONFIG_INDICES",

@@ -123,7 +123,8 @@ it("reports health, readiness, and which part is not ready", async () => {
   expect((await admin("/healthz")).status).toBe(200);
   await service.sandbox.resume();
   await expect.poll(async () => (await admin("/readyz/builds")).status).toBe(200);
-  expect(await health("builds")).toBe(Status.SERVING);
+  // A busy machine may let the state become too old again at any moment.
+  await expect.poll(() => health("builds")).toBe(Status.SERVING);
 });
 
 it("uses the port it was given in challenges and in its API document", async () => {

@@ -132,9 +132,9 @@ class HttpEndpoint implements RpcEndpoint {
 
   /** Whatever is wrong with the answer may be so because there are several: only calls by themselves say what it means. */
   async #callTogether(calls: readonly GatheredCall[]): Promise<readonly unknown[] | undefined> {
-    const { text } = await this.#post(calls, Math.min(this.#maxResponseBytes, OTHER_BYTES));
+    const { status, text } = await this.#post(calls, Math.min(this.#maxResponseBytes, OTHER_BYTES));
     try {
-      const list = text === undefined ? undefined : parseRpcJson(text);
+      const list = text === undefined || status !== 200 ? undefined : parseRpcJson(text);
       return Array.isArray(list) ? list : undefined;
     } catch {
       return undefined;

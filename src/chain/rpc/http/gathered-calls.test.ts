@@ -12,7 +12,17 @@ interface Asked {
 let server: Server | undefined;
 afterEach(() => void server?.close());
 
-/** A node that notes the requests it gets, and answers them as it is told. */
+/** An answer with another status than 200. */
+class Failure {
+  readonly status: number;
+  readonly body: unknown;
+  constructor(status: number, body: unknown) {
+    this.status = status;
+    this.body = body;
+  }
+}
+
+/** A node that notes the requests it gets, and answers them as it is told; never, if it is told nothing. */
 async function startNode(reply: (request: Asked | readonly Asked[]) => unknown) {
   const requests: (Asked | readonly Asked[])[] = [];
   const clock = { nowMs: 1_000_000 };
@@ -22,7 +32,9 @@ async function startNode(reply: (request: Asked | readonly Asked[]) => unknown) 
     const request = JSON.parse(body);
     requests.push(request);
     const answer = reply(request);
+    if (answer === undefined) return;
     if (typeof answer === "number") response.writeHead(answer).end("not now");
+    else if (answer instanceof Failure) response.writeHead(answer.status).end(JSON.stringify(answer.body));
     else response.end(typeof answer === "string" ? answer : JSON.stringify(answer));
   });
   await new Promise<void>((resolve) => server!.listen(0, "127.0.0.1", resolve));
@@ -35,13 +47,14 @@ async function startNode(reply: (request: Asked | readonly Asked[]) => unknown) 
 }
 
 const recordOf = ({ id, params }: Asked) => ({ jsonrpc: "2.0", id, result: `record of ${params[0]}` });
+const refusalOf = ({ id }: Asked) => ({ jsonrpc: "2.0", id, error: { code: -32601, message: "Not in a batch" } });
 const isList = (request: Asked | readonly Asked[]): request is readonly Asked[] => Array.isArray(request);
 const each = (request: Asked | readonly Asked[], answer: (one: Asked) => unknown) =>
   isList(request) ? request.map(answer) : answer(request);
 const read = (endpoint: RpcEndpoint, ...signatures: readonly string[]) =>
   Promise.all(signatures.map((signature) => endpoint.call("getTransaction", [signature]).catch((error) => error)));
 
-test("records asked for in one turn share a request, whatever the order of the answers; each has its own result or error", async () => {
+test("records asked for in one turn share a request, whatever the order of the answers; an error counts if the call by itself brings it", async () => {
   const { endpoint, asked } = await startNode((request) => {
     const answers = each(request, (one) =>
       one.params[0] === "b"
@@ -53,8 +66,10 @@ test("records asked for in one turn share a request, whatever the order of the a
   const [a, b, c] = await read(endpoint, "a", "b", "c");
   expect([a, c]).toEqual(["record of a", "record of c"]);
   expect(b).toMatchObject({ kind: "answered", rpcCode: -32011 });
-  expect(asked()).toEqual([["a", "b", "c"]]);
+  expect(asked()).toEqual([["a", "b", "c"], "b"]);
   expect(endpoint.silentForMs()).toBe(0);
+  await read(endpoint, "d", "e");
+  expect(asked().at(-1)).toEqual(["d", "e"]);
 });
 
 test("no request holds more than eight, and one alone is a request as ever", async () => {
@@ -74,6 +89,10 @@ test.each<[string, (request: readonly Asked[]) => unknown]>([
   ["answers to other calls", (request) => request.map((one) => ({ ...recordOf(one), id: one.id + 100 }))],
   ["two answers to each call", (request) => [...request, ...request].map(recordOf)],
   ["one answer", (request) => [recordOf(request[0]!)]],
+  ["an error for each call", (request) => request.map(refusalOf)],
+  ["answers without a result", (request) => request.map(({ id }) => ({ jsonrpc: "2.0", id }))],
+  ["HTTP 429 and an error for each call", (request) => new Failure(429, request.map(refusalOf))],
+  ["HTTP 500 and a list", (request) => new Failure(500, request.map(recordOf))],
 ])(
   "a node that answers several calls with %s is asked one by one at once, and then for ten minutes",
   async (_name, reply) => {
@@ -107,6 +126,42 @@ test("a node that does not answer fails all", async () => {
   for (const failure of await read(endpoint, "a", "b")) expect(failure).toMatchObject({ kind: "unreachable" });
   expect(asked()).toEqual([["a", "b"]]);
   expect(endpoint.isCooling()).toBe(true);
+});
+
+test("a node that never answers several calls in one request is asked one by one from then on", async () => {
+  const { endpoint, clock, asked } = await startNode((request) => (isList(request) ? undefined : recordOf(request)));
+  const late = ["a", "b"].map((signature) => endpoint.call("getTransaction", [signature], 50).catch((error) => error));
+  for (const failure of await Promise.all(late)) expect(failure).toMatchObject({ kind: "unreachable" });
+  clock.nowMs += 599_999;
+  expect(await read(endpoint, "c", "d")).toEqual(["record of c", "record of d"]);
+  expect(asked().slice(1).sort()).toEqual(["c", "d"]);
+  expect(endpoint.isCooling()).toBe(false);
+});
+
+test("a node that was away for a moment is asked for several again after ten seconds", async () => {
+  let isAway = false;
+  const { endpoint, clock, asked } = await startNode((request) => {
+    if (isAway) server!.closeAllConnections();
+    return each(request, recordOf);
+  });
+  await read(endpoint, "a", "b");
+  isAway = true;
+  for (const failure of await read(endpoint, "c", "d")) expect(failure).toMatchObject({ kind: "unreachable" });
+  isAway = false;
+  const before = asked().length;
+  await Promise.all(["1", "2"].map((signed) => endpoint.call("sendTransaction", [signed])));
+  expect(asked().slice(before).sort()).toEqual(["1", "2"]);
+  clock.nowMs += 10_000;
+  await read(endpoint, "e", "f");
+  expect(asked().at(-1)).toEqual(["e", "f"]);
+});
+
+test("calls that wait for different times share no request", async () => {
+  const { endpoint, asked } = await startNode((request) => each(request, recordOf));
+  const calls = [3_000, 2_000, 3_000].map((ms, i) => endpoint.call("getTransaction", [`${i}`], ms));
+  await Promise.all(calls);
+  expect(asked()).toHaveLength(2);
+  expect(asked()).toContainEqual(["0", "2"]);
 });
 
 test("transactions share a request only with a node that has answered one", async () => {

@@ -37,14 +37,17 @@ interface Waiting {
 const MOST_TOGETHER = 8;
 /** How long a node that does not answer such requests is asked one by one. Milliseconds. */
 const REFUSAL_MS = 600_000;
+/** The same for one that has answered such requests before, after one without any answer: it may just be away. Milliseconds. */
+const SILENCE_MS = 10_000;
 
 /**
  * Makes calls of one method that come in one turn of the loop in one request, as JSON-RPC allows: a request costs more than the call
- * in it. A node that answers such a request with anything but an answer to each call is asked again at once, one by one, and
- * then so for a while.
+ * in it. What such a request brings no result for is asked for again at once, by itself: an error in a list may be the list's. A
+ * node that answers with anything but an answer to each call, with errors alone or not at all is asked one by one for a while.
  */
 export class GatheredCalls {
   readonly #options: GatheredCallsOptions;
+  /** By method and time. */
   readonly #waiting = new Map<string, Waiting[]>();
   #refusedUntilMs = Number.NEGATIVE_INFINITY;
   #hasAnswered = false;
@@ -62,42 +65,57 @@ export class GatheredCalls {
   call(call: GatheredCall): Promise<CallReply> {
     if (this.#options.now() < this.#refusedUntilMs) return this.#options.alone(call);
     const reply = Promise.withResolvers<CallReply>();
-    const waiting = this.#waiting.get(call.method);
+    // A request has one time for all that is in it.
+    const kind = `${call.method} ${call.timeoutMs}`;
+    const waiting = this.#waiting.get(kind);
     if (waiting !== undefined) waiting.push({ call, reply });
     else {
-      this.#waiting.set(call.method, [{ call, reply }]);
+      this.#waiting.set(kind, [{ call, reply }]);
       // After everything that this turn has brought forth.
-      nextTick(() => this.#send(call.method));
+      nextTick(() => this.#send(kind));
     }
     return reply.promise;
   }
 
-  #send(method: string): void {
-    const waiting = this.#waiting.get(method) ?? [];
-    this.#waiting.delete(method);
+  #send(kind: string): void {
+    const waiting = this.#waiting.get(kind) ?? [];
+    this.#waiting.delete(kind);
     const requests = Math.ceil(waiting.length / MOST_TOGETHER);
     const each = Math.ceil(waiting.length / requests);
     for (let from = 0; from < waiting.length; from += each) void this.#request(waiting.slice(from, from + each));
   }
 
   async #request(some: readonly Waiting[]): Promise<void> {
-    const { alone, together, now } = this.#options;
+    const { alone, together } = this.#options;
     if (some.length === 1) {
       some[0]!.reply.resolve(alone(some[0]!.call));
       return;
     }
+    const wasProven = this.#hasAnswered;
     try {
       const answers = answersById(await together(some.map(({ call }) => call)));
-      this.#hasAnswered = some.every(({ call }) => answers.has(call.id));
-      if (!this.#hasAnswered) this.#refusedUntilMs = now() + REFUSAL_MS;
+      this.#hasAnswered =
+        some.every(({ call }) => answers.has(call.id)) && some.some(({ call }) => isResult(answers.get(call.id)));
+      if (!this.#hasAnswered) this.#askAlone(REFUSAL_MS);
       for (const { call, reply } of some) {
         const answer = answers.get(call.id);
-        reply.resolve(answer === undefined ? alone(call) : { status: 200, answer });
+        reply.resolve(isResult(answer) ? { status: 200, answer } : alone(call));
       }
     } catch (error) {
+      // Away, or there is something that drops such requests without a word: calls by themselves will show.
+      this.#hasAnswered = false;
+      this.#askAlone(wasProven ? SILENCE_MS : REFUSAL_MS);
       for (const { reply } of some) reply.reject(error);
     }
   }
+
+  #askAlone(forMs: number): void {
+    this.#refusedUntilMs = Math.max(this.#refusedUntilMs, this.#options.now() + forMs);
+  }
+}
+
+function isResult(answer: CallReply["answer"] | undefined): answer is CallReply["answer"] {
+  return answer !== undefined && "result" in answer && (answer.error ?? null) === null;
 }
 
 /** Answers that name their call; two that name one are none. */

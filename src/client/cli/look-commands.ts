@@ -68,12 +68,19 @@ the form of a trade; that it is the trade you want only a build of your own orde
 
   tradewire verify AQAAAA…`,
   async run(line, io) {
-    const { lines, unknown } = explainTransaction(base64Bytes(line.words[0]!));
-    print(line, io, { lines, unknown }, [
+    const { lines, unknown, mintless } = explainTransaction(base64Bytes(line.words[0]!));
+    const named = (texts: readonly string[]) =>
+      texts.map((text) =>
+        /^\d+\./.test(text) ? `instruction ${text.split(".")[0]}` : text.split(/[,;]/)[0]!.replace(/\.$/, ""),
+      );
+    print(line, io, { lines, unknown, mintless }, [
       ...lines,
+      ...(mintless.length === 0
+        ? []
+        : [`Without the mints, the bytes do not show whose accounts these move: ${named(mintless).join("; ")}.`]),
       unknown.length === 0
         ? "Every instruction is of a kind that trades contain."
-        : `Not part of any trade of this service: ${unknown.map((text) => (/^\d+\./.test(text) ? `instruction ${text.split(".")[0]}` : text.split(/[,;]/)[0]!.replace(/\.$/, ""))).join("; ")}.`,
+        : `Not part of any trade of this service: ${named(unknown).join("; ")}.`,
     ]);
     return unknown.length === 0 ? EXIT.done : EXIT.distrusted;
   },

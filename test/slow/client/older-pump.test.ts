@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { explainTransaction } from "../../../src/client/verify/explain/explain-transaction.ts";
 import { findSwapTable } from "../../../src/client/verify/match-swap.ts";
 import { describeProblem } from "../../../src/client/verify/problem.ts";
 import { readTransaction } from "../../../src/client/verify/read-transaction.ts";
@@ -47,6 +48,8 @@ test("trades by the older instructions are accepted, and move SOL only where SOL
   expect([...builds.keys()].toSorted()).toEqual(["buy", "buy_exact_sol_in", "sell"]);
   for (const [name, build] of builds) {
     expect(problemsOf(build), name).toBe("");
+    // The side that is lamports names no account: they are the wallet's.
+    expect(explainTransaction(build.wire).lines.join(), name).not.toContain("undefined");
     expect(swapOf(build).swap.accounts.length, name).toBe(name === "sell" ? 16 : 18);
     expect(problemsOf(forOther(build)), name).toContain(
       name === "sell" ? "sell yields SOL, which is not what this swap yields" : `${name} pays SOL, which is not what`,

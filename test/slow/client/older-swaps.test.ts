@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { explainTransaction } from "../../../src/client/verify/explain/explain-transaction.ts";
 import { findSwapTable } from "../../../src/client/verify/match-swap.ts";
 import { describeProblem } from "../../../src/client/verify/problem.ts";
 import { readTransaction } from "../../../src/client/verify/read-transaction.ts";
@@ -38,6 +39,12 @@ function swapOf(wire: Uint8Array) {
 
 const problemsOf = (build: HonestBuild, wire = build.wire): string =>
   findProblems(readTransaction(wire), expectationOf(build)).map(describeProblem).join("; ");
+
+/** How many swaps the explanation calls no part of a trade, and of how many it leaves open whose accounts they move. */
+function explained(wire: Uint8Array): { readonly unknown: number; readonly mintless: number } {
+  const { unknown, mintless } = explainTransaction(wire);
+  return { unknown: unknown.filter((line) => line.includes("Swaps on")).length, mintless: mintless.length };
+}
 
 /** The same bytes, said to trade another mint on one side. */
 function forOther(build: HonestBuild, side: "inputMint" | "outputMint"): HonestBuild {
@@ -86,6 +93,10 @@ test.each(VENUES)(
         accounts[at] = associatedTokenAddress(OTHER, Address.of(build.order.outputMint), TOKEN_PROGRAM);
       });
       expect(problemsOf(build, stolen), table.name).toContain("is not the wallet's account of the output mint");
+      // Without the order, the bytes show it only where they name the mint: elsewhere the explanation says that they do not.
+      const [unknown, mintless] = venue === "meteora_dlmm" ? [1, 0] : [0, 1];
+      expect(explained(stolen), table.name).toEqual({ unknown, mintless });
+      expect(explained(build.wire), table.name).toEqual({ unknown: 0, mintless });
       const of2022 = changed(build.wire, (accounts) => {
         const at = accounts.indexOf(TOKEN_PROGRAM);
         accounts[at] = TOKEN_2022_PROGRAM;
@@ -94,6 +105,7 @@ test.each(VENUES)(
       if (venue === "meteora_dlmm") continue;
       const limited = changed(build.wire, (_, data) => data.fill(1, 30, 31));
       expect(problemsOf(build, limited), table.name).toContain("are not zero");
+      expect(explained(limited), table.name).toEqual({ unknown: 1, mintless: 1 });
     }
   },
 );

@@ -10,7 +10,7 @@ import {
   readTransaction,
 } from "../read-transaction.ts";
 import { isTipAccount } from "../tip-accounts.ts";
-import { strangeParts } from "./strange-parts.ts";
+import { namedMints, strangeParts } from "./strange-parts.ts";
 
 /** A transaction in words. Nothing is proven: that takes the order it was built for. */
 export interface Explanation {
@@ -18,6 +18,8 @@ export interface Explanation {
   readonly lines: readonly string[];
   /** Lines that speak of what no trade of this service contains, or that serves another account than the payer. */
   readonly unknown: readonly string[];
+  /** Lines of swaps that name no mint: whose accounts they move, the bytes do not show. */
+  readonly mintless: readonly string[];
   readonly transaction: ReadTransaction;
 }
 
@@ -40,6 +42,7 @@ export function explainTransaction(wire: Uint8Array, lookupTables?: LookupTables
   if (config?.priorityFeeLamports !== undefined)
     lines.push(`Pays ${sol(config.priorityFeeLamports)} SOL for priority.`);
   const unknown: string[] = [];
+  const mintless: string[] = [];
   const strange = strangeParts(transaction);
   for (const [index, instruction] of instructions.entries()) {
     const text = explainInstruction(instruction);
@@ -47,6 +50,7 @@ export function explainTransaction(wire: Uint8Array, lookupTables?: LookupTables
     const line = `${index + 1}. ${text.line}${reason === undefined ? "" : ` Not as in a trade: ${reason}.`}`;
     lines.push(line);
     if (!text.known || reason !== undefined) unknown.push(line);
+    if (text.isMintless === true) mintless.push(line);
   }
   if (requiredSignatures !== 1) {
     const line = `It takes ${requiredSignatures} signatures; a trade takes one.`;
@@ -60,10 +64,17 @@ export function explainTransaction(wire: Uint8Array, lookupTables?: LookupTables
     lines.push(line);
     if (isHigh) unknown.push(line);
   }
-  return { lines, unknown, transaction };
+  return { lines, unknown, mintless, transaction };
 }
 
-function explainInstruction(instruction: MessageInstruction): { readonly line: string; readonly known: boolean } {
+interface Explained {
+  readonly line: string;
+  readonly known: boolean;
+  /** True of a swap that names no mint. */
+  readonly isMintless?: boolean;
+}
+
+function explainInstruction(instruction: MessageInstruction): Explained {
   const base = readBaseInstruction(instruction);
   if (base !== undefined) return { line: explainBase(base), known: true };
   if (isVenueProgram(instruction.program)) {
@@ -77,9 +88,11 @@ function explainInstruction(instruction: MessageInstruction): { readonly line: s
     const { mostIn, leastOut } = swapBounds(table, instruction.data);
     const at = (kind: string): Address | undefined =>
       instruction.accounts[table.accounts.findIndex(({ rule }) => rule.kind === kind)]?.address;
+    const signer = at("wallet");
     return {
-      line: `Swaps on ${table.venue} (${table.name}): ${table.exact === "in" ? "exactly" : "at most"} ${mostIn} base units leave ${at("source")}, ${table.exact === "out" ? "exactly" : "at least"} ${leastOut} reach ${at("destination")}, signed by ${at("wallet")}.`,
+      line: `Swaps on ${table.venue} (${table.name}): ${table.exact === "in" ? "exactly" : "at most"} ${mostIn} base units leave ${at("source") ?? signer}, ${table.exact === "out" ? "exactly" : "at least"} ${leastOut} reach ${at("destination") ?? signer}, signed by ${signer}.`,
       known: true,
+      isMintless: namedMints(table, instruction).length === 0,
     };
   }
   const text = describeInstruction(instruction);

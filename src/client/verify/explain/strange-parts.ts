@@ -92,17 +92,34 @@ function strangeAccount(
   return closed.has(address) ? undefined : "the account is left open with its SOL";
 }
 
-/** Why a swap is none of a trade's: another account signs it, or its output goes elsewhere, as far as the bytes show. */
-function strangeSwap(
+/** The mints that a swap names: none on some venues, and none in some older instructions. */
+export function namedMints(table: SwapTable, swap: MessageInstruction): readonly Address[] {
+  return accountsAt(table, swap, "inMint", "outMint", "eitherMint").filter((mint) => mint !== undefined);
+}
+
+/** The accounts of a swap at places of these kinds; undefined for each that is missing. */
+function accountsAt(
   { accounts: places }: SwapTable,
   { accounts }: MessageInstruction,
+  ...kinds: readonly string[]
+): readonly (Address | undefined)[] {
+  return places.flatMap(({ rule }, index) => (kinds.includes(rule.kind) ? [accounts[index]?.address] : []));
+}
+
+/** Why a swap is none of a trade's: another account signs it, or its output goes elsewhere, as far as the bytes show. */
+function strangeSwap(
+  table: SwapTable,
+  swap: MessageInstruction,
   payer: Address,
   { seeded }: Opened,
 ): string | undefined {
-  const at = (...kinds: readonly string[]) =>
-    places.flatMap(({ rule }, index) => (kinds.includes(rule.kind) ? [accounts[index]?.address] : []));
+  const at = (kind: string) => accountsAt(table, swap, kind);
   if (at("wallet").some((address) => address !== payer)) return "another account signs it";
-  const mints = at("inMint", "outMint", "eitherMint").filter((mint) => mint !== undefined);
+  const isUnset = ({ at: from, length }: SwapTable["zeros"][number]) =>
+    swap.data.subarray(from, from + length).every((byte) => byte === 0);
+  // With a price limit a swap may stop half-way, below an output that it names as exact.
+  if (!table.zeros.every(isUnset)) return "it sets a price limit, a share or a list, which trades leave out";
+  const mints = namedMints(table, swap);
   // Without its mints in the instruction, only the account's own data would show whose it is.
   if (mints.length === 0) return undefined;
   const own = new Set([payer, ...seeded]);

@@ -135,11 +135,24 @@ it("begins one session in a turn, in their order, and none of a connection that 
   expect(begun.length).toBe(5);
 });
 
-it("refuses what comes while hundreds wait for their turn", async () => {
+it("lets a thousand connections wait for their turn that have sent little", async () => {
   let begun = 0;
   const openings = new SessionOpenings({ streams: () => 7, begin: () => void begun++ });
+  const first = Buffer.concat([HTTP2_PREFACE, settingsFrame(), requests(1)]);
+  const sockets = Array.from({ length: 1_000 }, () => new Socket());
+  for (const socket of sockets) openings.open(socket, first);
+  await expect.poll(() => begun).toBe(1_000);
+  expect(sockets.some(({ destroyed }) => destroyed)).toBe(false);
+});
+
+it("refuses what comes while those that wait hold 16 MiB, and no longer", async () => {
+  let begun = 0;
+  const openings = new SessionOpenings({ streams: () => 7, begin: () => void begun++ });
+  const first = Buffer.alloc(48 * 1024);
   const sockets = Array.from({ length: 300 }, () => new Socket());
-  for (const socket of sockets) openings.open(socket);
+  for (const socket of sockets) openings.open(socket, first);
   await expect.poll(() => begun).toBe(257);
   await expect.poll(() => sockets.filter(({ destroyed }) => destroyed).length).toBe(43);
+  for (let i = 0; i < 257; i++) openings.open(new Socket(), first);
+  await expect.poll(() => begun).toBe(514);
 });

@@ -7,8 +7,12 @@ const { NGHTTP2_ENHANCE_YOUR_CALM } = http2.constants;
 
 /** Requests beyond its streams that a connection may send before it is closed: it may not have read yet how many it may have. */
 export const MAX_INVALID = 100;
-/** Connections that wait for their turn to begin. */
-const MAX_WAITING = 256;
+/**
+ * Bytes that all connections waiting for their turn may hold: what was read of each, and a share for what Node reads of it meanwhile.
+ * Honest clients have sent little by then, and many come at once after a restart: there is room for a thousand.
+ */
+const MAX_HELD_BYTES = 16 * 1024 * 1024;
+const SHARE_BYTES = 16 * 1024;
 
 /** What a session begins with. */
 interface OpeningParts {
@@ -26,6 +30,7 @@ interface OpeningParts {
 export class SessionOpenings {
   readonly #parts: OpeningParts;
   readonly #waiting: (() => void)[] = [];
+  #heldBytes = 0;
   #hasBegun = false;
 
   constructor(parts: OpeningParts) {
@@ -36,7 +41,8 @@ export class SessionOpenings {
   readonly open = (socket: Socket, first?: Buffer): void => {
     const streams = this.#parts.streams();
     const isFlood = first !== undefined && countRequests(first, HTTP2_PREFACE.length) > streams + MAX_INVALID;
-    if (isFlood || this.#waiting.length >= MAX_WAITING) {
+    const heldBytes = SHARE_BYTES + (first?.length ?? 0);
+    if (isFlood || this.#heldBytes + heldBytes > MAX_HELD_BYTES) {
       refuse(socket);
       return;
     }
@@ -46,7 +52,9 @@ export class SessionOpenings {
     }
     // Nobody else listens while it waits: without a listener, Node ends the process.
     socket.on("error", ignore);
+    this.#heldBytes += heldBytes;
     this.#waiting.push(() => {
+      this.#heldBytes -= heldBytes;
       if (!socket.destroyed) this.#begin(socket, streams);
     });
   };

@@ -90,3 +90,14 @@ test(`by spot bounds the best market and rate are those of quoting all, over ${T
   // Samples of one venue lie close to one another, most of all for dust.
   expect(quoted / TRADES).toBeLessThan(MARKETS / 2);
 });
+
+test("a bound that is no number hides no other market", () => {
+  for (let trade = 0; trade < 12; trade++) {
+    const drawn = Array.from({ length: 8 }, drawnMarket);
+    const none = { rate0: Number.NaN, curb0: Number.NaN, rate1: Number.NaN, curb1: Number.NaN, rounding: 0 };
+    const markets = drawn.map((hot, place): HotMarket => (place === trade % 4 ? { ...hot, spot: none } : hot));
+    const ask: Ask = { mode: "exactIn", inMint: SOL_MINT, outMint: mint, amount: 10_000_000n, clock };
+    const { candidates } = rankMarkets({ markets, faults: [], searched: [], line: {} }, ask, false, 1);
+    expect(candidates[0]?.quote.outAmount, `trade ${trade}`).toBe(bestOf(markets, ask)?.quote.outAmount);
+  }
+});

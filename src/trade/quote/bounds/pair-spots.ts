@@ -61,12 +61,16 @@ export class PairSpots {
       const hot = markets[place]!;
       if (!isAnother && before[place] === hot) continue;
       const spot = spotOf(hot);
-      if (!isAnother && this.#rates[place] === Number.POSITIVE_INFINITY) this.#unknown--;
-      if (spot === undefined) this.#unknown++;
       const isFirst = hot.market.mints[0] === inMint;
-      this.#rates[place] = spot === undefined ? Number.POSITIVE_INFINITY : isFirst ? spot.rate0 : spot.rate1;
-      this.#curbs[place] = spot === undefined ? 0 : isFirst ? spot.curb0 : spot.curb1;
-      this.#roundings[place] = spot?.rounding ?? 0;
+      const rate = isFirst ? spot?.rate0 : spot?.rate1;
+      const curb = isFirst ? spot?.curb0 : spot?.curb1;
+      // What is no number compares as neither more nor less, and would hide the markets around it.
+      const isBound = rate !== undefined && curb !== undefined && isMeasure(rate) && isMeasure(curb);
+      if (!isAnother && this.#rates[place] === Number.POSITIVE_INFINITY) this.#unknown--;
+      if (!isBound) this.#unknown++;
+      this.#rates[place] = isBound ? rate : Number.POSITIVE_INFINITY;
+      this.#curbs[place] = isBound ? curb : 0;
+      this.#roundings[place] = isBound ? spot!.rounding : 0;
     }
   }
 
@@ -123,6 +127,9 @@ export class PairSpots {
     return this.#promises[place]! < Number(best + 1n) && compareTied(leader, hot) < 0;
   }
 }
+
+/** True of a number that bounds something. */
+const isMeasure = (value: number) => value >= 0 && value < Number.POSITIVE_INFINITY;
 
 function spotOf(hot: HotMarket) {
   try {

@@ -23,6 +23,8 @@ const SUPPLY_OFFSET = 36;
 const SUPPLY_END = 44;
 /** Fees, stakes and the curve are rounded one after the other, some of them down to the trader's gain. Base units. */
 const ROUNDING = 8;
+/** Fees are rounded down by up to a unit, which is worth more than that where they leave less than this of a trade. Fraction. */
+const LEAST_KEPT = 0.5;
 /** Profit locked to this part of a vault leaves too few digits. */
 const MOST_LOCKED = 0.999;
 
@@ -44,7 +46,8 @@ export const dammV1Spot: SpotBounds<DammV1Market, Bounded> = {
     const zero = stakeIn(shares[0], vault0!, held0!, mint0!);
     const one = stakeIn(shares[1], vault1!, held1!, mint1!);
     if (zero === undefined || one === undefined) return undefined;
-    const kept = Math.max(0, 1 - Number(tradeFee.numerator) / Number(tradeFee.denominator));
+    const kept = 1 - Number(tradeFee.numerator) / Number(tradeFee.denominator);
+    if (kept < LEAST_KEPT) return undefined;
     if (stable !== undefined) {
       const { amplification, multipliers } = stable;
       const [a, b] = [Number(multipliers[0]), Number(multipliers[1])];

@@ -89,6 +89,16 @@ describe("a warm build", () => {
     const [first, second] = [await buildTrade(ports, REQUEST), await buildTrade(ports, REQUEST)];
     expect(first.unsignedTransaction).not.toEqual(second.unsignedTransaction);
   });
+
+  test("takes one number, whether it searches or not: they come round after 2^14", async () => {
+    const other = fakeMarket({ mint: MINT, address: address(), program: POOL, priceImpact: 0.1, nativeSol: false });
+    for (const markets of [[market()], [market(), other]]) {
+      const ports = memoryPorts({ mint: MINT, clock: FAKE_CLOCK, wallet: WALLET, markets });
+      const nextNonce = vi.fn(ports.nextNonce);
+      await buildTrade({ ...ports, nextNonce }, REQUEST);
+      expect(nextNonce, `${markets.length} markets`).toHaveBeenCalledTimes(1);
+    }
+  });
 });
 
 describe("an account that may or may not exist", () => {

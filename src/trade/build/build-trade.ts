@@ -100,15 +100,18 @@ async function buildRefreshed(ports: BuildPorts, loaded: LoadedTrade): Promise<B
 function draftNow(ports: BuildPorts, loaded: LoadedTrade): TradeDraft | Promise<TradeDraft> {
   const lifetime = ports.head.lifetime();
   loaded.request.stages?.mark("snapshot");
-  return draftOnlyMarket(ports, loaded, lifetime, ports.nextNonce()) ?? draftBySearch(ports, loaded);
+  const nonce = ports.nextNonce();
+  return draftOnlyMarket(ports, loaded, lifetime, nonce) ?? draftBySearch(ports, loaded, nonce);
 }
 
-function draftBySearch(ports: BuildPorts, loaded: LoadedTrade): TradeDraft | Promise<TradeDraft> {
+/** @param nonce of the first draft */
+function draftBySearch(ports: BuildPorts, loaded: LoadedTrade, nonce: number): TradeDraft | Promise<TradeDraft> {
   let isFirst = true;
   return ports.searches.run((searches) => {
     const newest = isFirst ? loaded : (recallTrade(ports.markets, loaded.request) ?? loaded);
+    const drawn = isFirst ? nonce : ports.nextNonce();
     isFirst = false;
-    return draftTrade(ports, newest, ports.head.lifetime(), ports.nextNonce(), searches);
+    return draftTrade(ports, newest, ports.head.lifetime(), drawn, searches);
   }, loaded.request.caller);
 }
 

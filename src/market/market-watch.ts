@@ -217,7 +217,8 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
       const own = this.view.get(this.address);
       if (!own || this.#decode(own) !== market) throw new TradewireError("VENUE_DEGRADED", "it is another market now");
       const state = this.venue.read(market, this.view);
-      if (this.#missesAny) throw new TradewireError("VENUE_DEGRADED", "accounts of it are yet to be read");
+      if (this.#missesAny && this.venue.needs(market, this.view).length > 0)
+        throw new TradewireError("VENUE_DEGRADED", "accounts of it are yet to be read");
       if (isLast) {
         this.#unread = undefined;
         this.#begin(market, state, own);

@@ -45,3 +45,30 @@ test.each(samples)("%s: read asks for every account that needs names, whichever 
   }
   expect(needed).toBeGreaterThan(2);
 });
+
+/** The accounts that the market needs, each known once it was named. */
+function neededBy({ venue, hot, accounts }: SampleMarket): ReadonlySet<Address> {
+  const known = new Set<Address>();
+  const have = { get: (one: Address) => (known.has(one) ? (accounts.get(one) ?? null) : undefined) };
+  for (;;) {
+    const lacking = venue.needs(hot.market, have);
+    if (lacking.length === 0) return known;
+    for (const one of lacking) known.add(one);
+  }
+}
+
+test.each(venues.map(({ id }) => id))("%s: read asks for no account that needs does not name", (id) => {
+  const ofVenue = markets.filter(({ venue }) => venue.id === id);
+  expect(ofVenue.length).toBeGreaterThan(0);
+  for (const sample of ofVenue) {
+    const { venue, hot, accounts } = sample;
+    const known = neededBy(sample);
+    const unnamed: string[] = [];
+    const get = (one: Address) => {
+      if (!known.has(one)) unnamed.push(one.toString());
+      return known.has(one) ? (accounts.get(one) ?? null) : undefined;
+    };
+    venue.read(hot.market, { get });
+    expect(unnamed, sample.name).toEqual([]);
+  }
+});

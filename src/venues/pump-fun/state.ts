@@ -71,7 +71,8 @@ export function readState(market: PumpFunMarket, have: AccountView): PumpFunStat
   const base = requireMint(have, baseMint, "pump_fun");
   const quoteToken = market.nativeSol ? undefined : requireMint(have, quoteMint, "pump_fun");
   const quoteProgram = quoteToken?.program ?? TOKEN_PROGRAM;
-  const extensions = [extensionCount(have, baseMint), extensionCount(have, quoteMint)] as const;
+  // The mint of wrapped SOL has none, and is not among what a coin priced in lamports needs.
+  const extensions = [extensionCount(have, baseMint), market.nativeSol ? 0 : extensionCount(have, quoteMint)] as const;
   const feeRecipients = curve.mayhem ? global.mayhemFeeRecipients : global.feeRecipients;
   if (feeRecipients.length === 0 || global.buybackFeeRecipients.length === 0) {
     throw degraded("pump_fun", "the settings account names no fee recipients");

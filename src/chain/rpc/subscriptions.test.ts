@@ -60,7 +60,7 @@ test("what is subscribed to in one turn goes out in one write", async () => {
     await eventually(() => expect(active).toBe(40));
     for (const stop of stops) stop();
     await eventually(() => expect(node.subscribed()).toEqual(["slot"]));
-    // Other sockets of this process write too: the fake node's, one message at a time, and those of whoever runs the test.
+    // Other sockets in this process write as well: the fake node's and the test runner's.
     const port = Number(new URL(node.wsUrl).port);
     const ofClient = writes
       .flatMap(({ mock }) => mock.contexts as Socket[])

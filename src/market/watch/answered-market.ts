@@ -3,15 +3,9 @@ import type { Market, Venue } from "../../venues/venue.ts";
 import type { HotMarket, LeanRefusal, MarketBacking } from "../port.ts";
 
 /** What is known of a live market beside its state. */
-interface MarketFacts {
-  readonly venue: Venue;
-  readonly market: Market;
-  readonly slot: bigint;
-  readonly backing: MarketBacking | undefined;
-  readonly unitsScale: number;
-  readonly refusesLean: LeanRefusal | undefined;
-  readonly failed: (error: unknown) => void;
-}
+type MarketFacts = Required<
+  Pick<HotMarket, "venue" | "market" | "slot" | "backing" | "unitsScale" | "refusesLean" | "failed">
+>;
 
 /** A state or what it is to be read by, and likewise a bound. */
 interface MarketState {

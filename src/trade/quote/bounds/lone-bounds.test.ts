@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
+import { bestOf } from "../../../../test/support/best-market.ts";
 import { readSampleMarkets } from "../../../../test/support/sample-markets.ts";
 import type { HotMarket } from "../../../market/port.ts";
 import { createRandom } from "../../../primitives/random.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import { SOL_MINT } from "../../../solana/programs.ts";
 import type { Ask } from "../../../venues/venue.ts";
-import { type Candidate, compareCandidates, rankMarkets } from "../ranking.ts";
+import { rankMarkets } from "../ranking.ts";
 
 const random = createRandom(1_723);
 const { mint, clock: start, markets: samples } = readSampleMarkets();
@@ -16,18 +17,6 @@ const TRADES = 150;
 function anyMarket(): HotMarket {
   const { venue, hot } = random.pick(samples);
   return { ...hot, isTimeless: venue.isTimeless?.(hot.state) === true };
-}
-
-/** The best of all, each of them quoted. */
-function bestOf(markets: readonly HotMarket[], ask: Ask): Candidate | undefined {
-  const candidates = markets.flatMap((hot): Candidate[] => {
-    try {
-      return [{ hot, quote: hot.venue.quote(hot.state, ask) }];
-    } catch {
-      return [];
-    }
-  });
-  return candidates.sort(compareCandidates)[0];
 }
 
 /** Later by no slot, by one, or by more than bounds live. */

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { bestOf } from "../../../../test/support/best-market.ts";
 import { readSampleMarkets, type SampleMarket } from "../../../../test/support/sample-markets.ts";
 import type { HotMarket } from "../../../market/port.ts";
 import type { Address } from "../../../primitives/address.ts";
@@ -8,7 +9,7 @@ import type { Account } from "../../../solana/account.ts";
 import { SOL_MINT } from "../../../solana/programs.ts";
 import { spotBoundOf } from "../../../venues/spot-bound.ts";
 import type { Ask } from "../../../venues/venue.ts";
-import { type Candidate, compareCandidates, rankMarkets } from "../ranking.ts";
+import { rankMarkets } from "../ranking.ts";
 import { bestPairRate } from "./best-rate.ts";
 import { smallRatesOf } from "./small-rates.ts";
 
@@ -46,18 +47,6 @@ function movedVaults({ accounts, addresses }: SampleMarket): ReadonlyMap<Address
     moved.set(address, { ...account, data });
   }
   return moved;
-}
-
-/** The best of all, each of them quoted. */
-function bestOf(markets: readonly HotMarket[], ask: Ask): Candidate | undefined {
-  const candidates = markets.flatMap((hot): Candidate[] => {
-    try {
-      return [{ hot, quote: hot.venue.quote(hot.state, ask) }];
-    } catch {
-      return [];
-    }
-  });
-  return candidates.sort(compareCandidates)[0];
 }
 
 test(`by spot bounds the best market and rate are those of quoting all, over ${TRADES} trades with changes between them`, () => {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { readSampleMarkets } from "../../../test/support/sample-markets.ts";
 import { TradewireError } from "../../errors/tradewire-error.ts";
+import { maxOf } from "../../primitives/integer.ts";
 import { createRandom } from "../../primitives/random.ts";
 import { SOL_MINT } from "../../solana/programs.ts";
 import { rankMarkets } from "../../trade/quote/ranking.ts";
@@ -51,7 +52,7 @@ test.each([true, false])(
               return [];
             }
           });
-          const best = whole.reduce((most, out) => (out > most ? out : most), 0n);
+          const best = whole.reduce(maxOf, 0n);
           expect(candidates[0]?.quote.outAmount ?? 0n).toBe(best);
         }
       }

@@ -52,7 +52,7 @@ it("does not charge a process with what was used before it began", async () => {
   expect(await late.exchange(SILENCE)).toEqual(new Map([["build key", 1]]));
 });
 
-it("charges what is used after a pause, and not once more what was used before it", async () => {
+it("charges use after a pause, and does not charge earlier use again", async () => {
   const [one, two] = [await begin("one"), await begin("two")];
   await one.exchange(new Map([["build key", 100_000]]));
   await two.exchange(SILENCE);
@@ -65,7 +65,7 @@ it("charges what is used after a pause, and not once more what was used before i
   }
 });
 
-it("keeps nothing of who has not called for a minute", async () => {
+it("keeps nothing of callers that have not called for a minute", async () => {
   const [one, two] = [await begin("one"), await begin("two")];
   const callers = Array.from({ length: 2_500 }, (_, i) => [`address-read 198.51.100.${i}`, 1] as const);
   await one.exchange(new Map(callers));

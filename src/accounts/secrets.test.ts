@@ -15,7 +15,7 @@ afterEach(() => {
 });
 
 describe("loadSecrets", () => {
-  it("makes what is not set once, for its owner alone", () => {
+  it("makes a missing secret once, for its owner alone", () => {
     const dataDir = join(folder, "data");
     const made = loadSecrets(dataDir, {}, randomBytes);
     expect(made.keyPepper).toHaveLength(32);
@@ -28,7 +28,7 @@ describe("loadSecrets", () => {
     for (const file of readdirSync(dataDir)) expect(statSync(join(dataDir, file)).mode & 0o777).toBe(0o600);
   });
 
-  it("makes no file for what is set", () => {
+  it("makes no file for a secret that is set", () => {
     const dataDir = join(folder, "data");
     const keyPepper = new Uint8Array(32).fill(1);
     const tokenKeys = [{ id: "a", secret: new Uint8Array(32).fill(2), seals: true }];

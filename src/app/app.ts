@@ -67,7 +67,7 @@ export async function startApp(options: {
   readonly config: Config;
   readonly logger: AppLogger;
   readonly now: Now;
-  /** An embedded chain that runs in another process; used in place of nodes. */
+  /** An embedded chain that runs in another process; used instead of nodes. */
   readonly chain?: EmbeddedChain | undefined;
   /** Called once if the nodes have come to serve another chain: nothing of this service means anything there. */
   readonly onForeignChain?: (message: string) => void;

@@ -48,7 +48,7 @@ export async function watchMarkets(
 ) {
   const { config, now, steadyMs, warn, closers } = context;
   const { reader, head } = chain;
-  // An embedded chain starts anew with each process: nothing found on it lasts.
+  // An embedded chain starts from scratch with each process: nothing found on it lasts.
   const index =
     embedded === undefined
       ? closers.keep(new StoredMarketIndex({ store, now, searchMs: steadyMs, warn, network: head.genesisHash() }))

@@ -179,7 +179,7 @@ test("a caller whose budget is used up is refused, and another caller gets the s
   expect(markets.marketsOf(pair, callerOf("greedy"))).not.toBeInstanceOf(Promise);
 });
 
-test("a caller that asks twice for a pair has one turn, and a refusal that nobody waits for harms nothing", async () => {
+test("a caller that asks twice for a pair has one turn, and a refusal without a waiter harms nothing", async () => {
   putPool(at(10), token, SOL_MINT);
   const budget = { perKey: 1, perAddress: 0, perSecond: 0, burstSeconds: 1, atOnce: 8, waitMs: 500 };
   const markets = start({ searchBudget: budget });

@@ -70,7 +70,7 @@ test("a hundred thousand items take turns with other work, and few are dropped i
   expect(Math.max(...turns)).toBeLessThanOrEqual(200);
 });
 
-test("what is used again before its turn comes stays", () => {
+test("an item used again before its turn comes stays", () => {
   fill(20_000, () => 1);
   begin({ sinceMs: 2 });
   const { size } = items;

@@ -86,7 +86,7 @@ function parting(answer: string, expected: string): string | undefined {
   return `${answer.slice(at, at + 80)} in place of ${expected.slice(at, at + 80)}`;
 }
 
-test.each(samples)("%s: a watched market answers as one decoded anew, whatever changes", async (_, sample) => {
+test.each(samples)("%s: a watched market answers as one decoded from scratch, whatever changes", async (_, sample) => {
   const own = sample.hot.market.address;
   const original: Accounts = new Map(sample.addresses.map((one) => [one, sample.accounts.get(one) ?? null]));
   const now: Accounts = new Map(original);

@@ -59,7 +59,7 @@ function changed(at: number, value: bigint): Account {
   return { ...own, data };
 }
 
-test("a change outside of what is decoded keeps the market, and its state is read anew", async () => {
+test("a change outside the decoded bytes keeps the market, and its state is read again", async () => {
   const { decodes, hot, report } = await watched();
   const before = hot();
   for (const [at, value] of [

@@ -331,7 +331,7 @@ test("a pair in use is searched again in the background, and new markets appear"
   expect(warm().markets.length).toBe(2);
 });
 
-test("a pair that nobody could trade is searched again soon, but not more often than once a second", async () => {
+test("a pair without a trade is searched again soon, but not more often than once a second", async () => {
   seed();
   const second = address(40);
   start([fakeVenue({ search: () => [{ kind: "probe", addresses: [pool, second] }] })]);
@@ -394,7 +394,7 @@ test("a silent account is not a stale one", async () => {
   expect(warm()).toBe(cold);
 });
 
-test("pairs nobody asks for cool down, and everything behind them is let go", async () => {
+test("pairs without callers cool down, and everything behind them is released", async () => {
   seed();
   start([fakeVenue()], { idleMs: 10_000 });
   await markets.marketsOf(pair);
@@ -428,7 +428,7 @@ function mintData(decimals: number): Uint8Array {
   return data;
 }
 
-test("a mint is read once, decoded once per change, and null where there is none", async () => {
+test("a mint is read once, decoded once per change, and null if there is none", async () => {
   state.set(token, mintData(6), TOKEN_PROGRAM);
   start([]);
   const cold = await markets.mint(token);
@@ -530,7 +530,7 @@ test("of two thousand pools, most of them dead, the best are kept live, wherever
   expect(warm()).toBe(await markets.marketsOf(pair));
 });
 
-test("of more pools than one search examines none is lost: the next searches go on with those left, and say so", async () => {
+test("of more pools than one search examines none is lost: the next searches continue with the rest, and say so", async () => {
   for (let number = 0; number < 25; number++) seedPool(number, number + 1);
   start([crowdedVenue()], { maxMarketsPerPair: 2, maxFound: 10 });
   const { faults } = await markets.marketsOf(pair);

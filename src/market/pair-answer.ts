@@ -1,15 +1,15 @@
 import type { MarketWatch } from "./market-watch.ts";
 import type { HotMarket, MarketFault, PairMarkets } from "./port.ts";
 
-/** Among so few markets each is priced: there is nothing to be gained by not reading one. */
+/** Up to this many markets each one is priced: not reading one gains nothing. */
 const READ_WHOLE = 4;
 
-/** What a watch among so many says. */
+/** The answer of one of this many watches. */
 export function glanceAt(watch: MarketWatch, watches: number): ReturnType<MarketWatch["read"]> {
   return watches > READ_WHOLE ? watch.glance() : watch.read();
 }
 
-/** What an answer tells beside the markets. */
+/** What an answer states beside the markets. */
 interface AnswerTerms {
   readonly faults: readonly MarketFault[];
   readonly searched: readonly string[];

@@ -24,7 +24,7 @@ export interface HotMarket {
   readonly refusesLean?: LeanRefusal | undefined;
   /**
    * Reports that the venue's code failed on this market with something that is no refusal; absent: nobody listens. The trade goes
-   * elsewhere. The market stays for others: what fails may hang on one caller's amount.
+   * elsewhere. The market stays for others: the failure may depend on one caller's amount.
    */
   readonly failed?: (error: unknown) => void;
 }

@@ -24,7 +24,7 @@ interface SingleAccountsOptions {
 
 /** A mint asked for within this time only has been asked for once, such as by one quote. Milliseconds. */
 const ONCE_MS = 1_000;
-/** How long one is kept while many are: real mints without end could be asked for, each once. Milliseconds. */
+/** How long one is kept while many are: callers could ask for endless real mints, each once. Milliseconds. */
 const ONCE_IDLE_MS = 60_000;
 /** The part of the limit above which that holds. */
 const CROWDED = 0.1;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ceilDiv, maxOf, minOf, squareRoot } from "./integer.ts";
 
-test("a quotient is rounded up, and only where something is left over", () => {
+test("a quotient is rounded up only if something is left over", () => {
   expect([0n, 1n, 6n, 7n, 8n].map((dividend) => ceilDiv(dividend, 7n))).toEqual([0n, 1n, 1n, 1n, 2n]);
 });
 

@@ -17,7 +17,7 @@ test("a start keeps compiled code beside the modules", () => {
   expect(output).toContain(join("node_modules", ".cache", "tradewire"));
 });
 
-test("the code of a start is kept where NODE_COMPILE_CACHE says, and nowhere if it is turned off", () => {
+test("the code of a start is kept where NODE_COMPILE_CACHE points, and nowhere if that is off", () => {
   const folder = mkdtempSync(join(tmpdir(), "tradewire-compiled-"));
   try {
     const start = (settings: Record<string, string>) =>

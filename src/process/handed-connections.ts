@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 
-/** What Node's cluster says between a primary and its workers; internal to Node. */
+/** What Node's cluster sends between a primary and its workers; internal to Node. */
 interface ClusterMessage {
   readonly cmd?: unknown;
   readonly act?: unknown;
@@ -18,10 +18,10 @@ const HANDS_OVER = "newconn";
 
 /**
  * Takes back the connections that were handed to a worker which ended before it answered for them, however it ended. Node keeps each
- * open in the primary until its worker says whether it takes it, and tells nobody when that never comes: the client would wait until its
+ * open in the primary until its worker says whether it takes it, and reports nothing if that never comes: the client would wait until its
  * own time-out. A worker reads nothing of a connection before it answers, so another can serve it from its first byte.
  *
- * It listens to what Node's cluster says to itself. If a version of Node says it otherwise, nothing is taken back.
+ * It reads the cluster's internal messages. If a version of Node words them otherwise, nothing is taken back.
  *
  * @param canServe whether another worker serves now; if none does, the connections are closed
  */

@@ -19,7 +19,7 @@ interface SandboxOptions
   readonly host?: string;
   /** Milliseconds from slot to slot. Default 400. */
   readonly slotMs?: number;
-  /** A folder of compiled programs to run in place of the stand-ins. */
+  /** A folder of compiled programs to run instead of the stand-ins. */
   readonly programsDir?: string;
   /** In place of the world that follows from the seed. */
   readonly world?: World;

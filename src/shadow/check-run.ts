@@ -62,7 +62,7 @@ const MAX_ROUNDS = 10;
 /** Reads at one slot before a difference counts. */
 const CONSISTENT_TRIES = 2;
 const ACCOUNT_OVERHEAD_BYTES = 128n;
-/** Further accounts remembered of a market; past this they are found anew: prices move on from the accounts that they named. */
+/** Further accounts remembered of a market; past this they are found again: prices move on from the accounts that they named. */
 const MAX_EXTRAS = 80;
 
 /** How a check is made. */

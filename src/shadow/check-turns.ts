@@ -19,7 +19,7 @@ interface CheckTurnsOptions {
 const SAMPLE_AGAIN_MS = 10_000;
 const SAMPLE_SOON_MS = 8_000;
 const TICK_MS = 250;
-/** Pace of routine checks, and of further tries: so many ticks for each market. */
+/** Pace of routine checks, and of further tries: ticks per market. */
 const TICKS_PER_SAMPLE = 4;
 const TICKS_PER_RETRY = 1;
 

@@ -51,7 +51,7 @@ test.each([
   }
 });
 
-test("the shadow process of a service that is killed ends without a word, though it had a question to answer", async () => {
+test("the shadow process of a killed service ends silently, though it had a question to answer", async () => {
   const folder = mkdtempSync(join(tmpdir(), "tradewire-shadow-"));
   const entry = new URL("./main.ts", import.meta.url).pathname;
   const service = fork(standIn("dies-asking"), [entry, join(folder, "socket")], {

@@ -156,7 +156,7 @@ export class Verdicts {
     this.settle(record.venueId);
   }
 
-  /** Counts a venue's findings anew. @returns true if that changes what is offered of its other markets */
+  /** Counts a venue's findings again. @returns true if that changes what is offered of its other markets */
   settle(venueId: string): boolean {
     const venue = this.#venues.get(venueId);
     if (venue === undefined) return false;

@@ -188,7 +188,7 @@ export interface Venue<M extends Market = Market, State = unknown, Fill = unknow
   replay?(state: State, signed: Quote<Fill>, ask: Ask, bound: bigint): Replay<State, Fill>;
   /**
    * What the signed swap of `quote` asks of the program, if that is not the exact side of the quote: another amount, or another mode
-   * with a bound of its own in place of the threshold. Absent: the exact side, bounded by the threshold.
+   * with a bound of its own instead of the threshold. Absent: the exact side, bounded by the threshold.
    */
   signedAsk?(quote: Quote<Fill>): SignedAsk;
   /**

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { worldOnSvm } from "../support/world.ts";
 import { buyForTrimmedBudgets } from "./trimmed-budgets.ts";
 
-it("says to the unit what a pump_swap purchase leaves where rounding takes units off its budget", () => {
+it("states to the unit what a pump_swap purchase leaves where rounding takes units off its budget", () => {
   const { world, svm } = worldOnSvm(5);
   const wallet = svm.newWallet();
   const pools = world.tokens.filter(({ venue }) => venue === "pump_swap");

@@ -70,7 +70,7 @@ test("a release says everything that is missing, at once", () => {
   }
 });
 
-test("what is no version, and options that do not exist, are refused", () => {
+test("anything but a version, and options that do not exist, are refused", () => {
   for (const args of [[], ["1.0"], ["v1.0.0"], [VERSION, "--force"]]) {
     expect(release(...args)).toMatchObject({ status: 1, stderr: expect.stringContaining("Usage") });
   }

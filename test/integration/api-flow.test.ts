@@ -198,7 +198,7 @@ describe("documents", () => {
   const get = (headers: Record<string, string>) =>
     fetch(`http://${edge!.host}:${edge!.port}${OPENAPI}`, { headers: { "accept-encoding": "identity", ...headers } });
 
-  it("are compressed once, and not sent again to those who have them", async () => {
+  it("are compressed once, and not sent again to clients that have them", async () => {
     edge = await startEdge();
     const plain = await get({});
     const text = await plain.text();

@@ -103,7 +103,7 @@ it("limits calls without a key by address and trusts a proxy only if one is conf
   expect((await ask("10.9.9.9, 10.0.0.1")).status).toBe(429);
 });
 
-it("believes nothing of a caller who reaches it directly, past the proxies", async () => {
+it("ignores what a caller forwards that reaches it directly, past the proxies", async () => {
   edge = await startEdge({ limits: { ...OFF, addressOpen: 1 }, trustedProxies: 1, proxyAddresses: ["10.0.0.9"] });
   const ask = (from: string) =>
     fetch(`http://127.0.0.1:${edge!.port}/v1/priority`, { headers: { "x-forwarded-for": from } });
@@ -360,7 +360,7 @@ describe.each([
     for (const { socket } of [...greedy, other, next]) socket.destroy();
   });
 
-  it("counts who comes past the proxies by address", async () => {
+  it("counts callers that come past the proxies by address", async () => {
     const around = { maxConnectionsPerAddress: 5, trustedProxies: 1, proxyAddresses: ["10.0.0.9"] };
     edge = await startEdge({ maxConnections: 20, ...around });
     const callers = await Promise.all(Array.from({ length: 12 }, () => openFrom("127.0.0.2", hello)));

@@ -175,7 +175,7 @@ describe("REST", () => {
     }
   });
 
-  it("details what is wrong with a compressed Connect body that cannot be read", async () => {
+  it("details the fault of a compressed Connect body that cannot be read", async () => {
     const buy = JSON.stringify({ ...BUY, priority: "PRIORITY_FAST" });
     const cases: readonly (readonly [Buffer<ArrayBuffer>, string, number, string])[] = [
       [gzipSync(buy), "gzip", 200, ""],

@@ -74,7 +74,7 @@ test.each([
   expect(requests.length).toBe(1);
 });
 
-test("a refusal that names a field nobody sent is passed on, and nothing is sent again", async () => {
+test("a refusal that names a field that was not sent is passed on, and nothing is sent again", async () => {
   const { client, requests } = olderService(["maxTransactionVersion"], () => "#22");
   expect(await refusal(client.quote({ ...swap, amount: 1 }))).toMatchObject({ message: "no such field", field: "#22" });
   expect(requests.length).toBe(1);

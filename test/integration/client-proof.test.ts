@@ -165,7 +165,7 @@ describe("a second opinion on price", () => {
 });
 
 describe("without a witness", () => {
-  test("what is typed is what can be lost; anything that may cost more needs a bound", async () => {
+  test("a typed amount is the most that can be lost; anything that may cost more needs a bound", async () => {
     const client = await service.newClient(100);
     const bought = await client.buy(buyOrder());
     expect(bought.unproven).toEqual(["price", "priceImpact"]);

@@ -119,7 +119,7 @@ it("end the connection of a caller who does not read, and hold little until then
   await closed;
 });
 
-it("end the stream of a caller who does not read over HTTP/2", async () => {
+it("end the stream of an HTTP/2 caller that does not read", async () => {
   edge = await startEdge({ stallTimeoutMs: 1_000 });
   const { path } = await submitted(edge);
   const stream = streamForever(edge);

@@ -62,7 +62,7 @@ async function loadedBy(argv: readonly string[], env: Readonly<Record<string, st
 
 const isLiteSvm = (path: string) => path.includes("litesvm");
 
-test("a service with a node never loads LiteSVM, nor packages that it has no use for", async () => {
+test("a service with a node never loads LiteSVM, nor packages that it does not use", async () => {
   const { libraries, modules } = await loadedBy(
     [],
     { SOLANA_RPC_URL: node.rpcUrl, SOLANA_WS_URL: node.wsUrl, LOOKUP_TABLES: "none" },

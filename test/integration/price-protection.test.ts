@@ -162,7 +162,7 @@ describe("slippage by movement", () => {
     await expect(client.buy(order())).rejects.toMatchObject({ code: "SLIPPAGE_UNKNOWN", signature: undefined });
   });
 
-  it("covers what the price has moved; the trade shows what that rests on, and who says so", async () => {
+  it("covers what the price has moved; the trade shows the figures behind it, and their source", async () => {
     const protectedClient = await clientWith(MOVED);
     const trade = await protectedClient.buy(order(), { maxSlippage: 0.02 });
     expect(trade.slippage).toEqual({ ...MOVED, slippage: 0.0043, maxSlippage: 0.02, isCapped: false });

@@ -145,7 +145,7 @@ test("a wrong rounding of LaunchLab's linear curve is withheld by itself, other 
   });
 });
 
-test("a curve that goes on where its quotes say that it ends is withheld, though all that is quoted is exact", async () => {
+test("a curve that goes on where its quotes end is withheld, though every quote is exact", async () => {
   const END = 10n ** 9n;
   const endingAt = (end: bigint) =>
     altered("raydium_cpmm", {
@@ -196,7 +196,7 @@ test("markets whose accounts no node answers together are checked all the same, 
   await eventually(() => expect(checks.counts().checks).toBeGreaterThanOrEqual(before + lives.length));
 });
 
-test("a program that cannot be read backs nothing: its markets are offered unchecked, and so refused to those who insist", async () => {
+test("a program that cannot be read backs nothing: its markets are offered unchecked, and refused to callers that require checks", async () => {
   const { checks, liveOn, begin, unreadable } = startChecks(venues);
   unreadable.add(launchlab.programs[0]!);
   const lives = liveOn(launchlab.id);
@@ -301,7 +301,7 @@ test("a process that is down takes nothing back", async () => {
     expect(checks.standingOf(live)).toMatchObject({ withheld: undefined, backing: { checked: true } });
 });
 
-test("a market whose program refuses the leaner form of its trades is counted, and said once with the numbers", async () => {
+test("a market whose program refuses the leaner form of its trades is counted, and logged once with the numbers", async () => {
   const pump = venues.find(({ id }) => id === "pump_fun")!;
   let isDropped = true;
   const { checks, liveOn, begin, logged } = startChecks(

@@ -104,7 +104,7 @@ test("what a split is quoted is what its transaction moves, and the client reads
   expect(seen.shared).toBeGreaterThan(0);
 });
 
-test("what is lost because the best route fits into no transaction is said, by later builds that no longer try it too", async () => {
+test("the loss from a best route that fits into no transaction is stated, also by later builds that no longer try it", async () => {
   const worlds = createRandom(11);
   let lost = 0;
   for (let index = 0; index < WORLDS; index++) {

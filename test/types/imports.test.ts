@@ -184,7 +184,7 @@ describe("imports in src", () => {
     );
   });
 
-  it("go only where the table lets them", () => {
+  it("go only where the table allows", () => {
     const wrong = imports.filter(({ file, target }) => {
       if (target === undefined) return false;
       if (target.split("/")[0] === file.room) return false;

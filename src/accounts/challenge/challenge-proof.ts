@@ -18,7 +18,7 @@ export function provesWallet(wallet: Address, challenge: string, signature: Uint
 }
 
 /**
- * The transaction message that a hardware wallet signs in place of a text: a legacy message paid by the wallet, whose only
+ * The transaction message that a hardware wallet signs instead of a text: a legacy message paid by the wallet, whose only
  * instruction is a memo with the challenge. It follows from wallet and challenge, so only the signature is sent.
  */
 export function memoMessage(wallet: Address, challenge: string): Uint8Array {

@@ -1,4 +1,4 @@
-/** Keys that something lasting depends on, such as an open stream: who is notified when one is revoked. */
+/** Keys that something lasting depends on, such as an open stream, and whom to notify when one is revoked. */
 export class WatchedKeys {
   readonly #listeners = new Map<string, Set<() => void>>();
   /** Watched since the last check: a revocation seen just before is not reported again. */

@@ -4,7 +4,7 @@ import type { RandomBytes } from "../../primitives/random.ts";
 import type { Database } from "./schema.ts";
 import type { Store } from "./store.ts";
 
-/** How long the outcome of a submission stays available, unless it is said otherwise. */
+/** How long the outcome of a submission stays available by default. */
 const OUTCOME_LIFE_MS = 24 * 3_600_000;
 
 /** How long an expired challenge is kept, so that a late answer gets "expired" or "used" instead of "unknown". */

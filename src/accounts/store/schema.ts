@@ -34,7 +34,7 @@ interface ApiKeyTable {
   used_at_ms: number | null;
 }
 
-/** One row, drawn anew in the transaction of every revocation: a process that sees it unchanged has missed none. */
+/** One row, drawn again in the transaction of every revocation: a process that sees it unchanged has missed none. */
 interface RevocationCountTable {
   id: number;
   count: number;

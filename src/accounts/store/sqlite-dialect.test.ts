@@ -35,7 +35,7 @@ afterEach(async () => {
   rmSync(dirname(file), { recursive: true, force: true });
 });
 
-it("writes what comes in together, and fails alone what is wrong", async () => {
+it("writes together what arrives together, and fails a bad item alone", async () => {
   const db = connect();
   const ended = await Promise.allSettled(
     Array.from({ length: 2_000 }, (_, i) => put(db, `mark ${i % 1_500}`, i === 7 ? 0 : 1)),

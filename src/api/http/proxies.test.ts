@@ -4,12 +4,12 @@ import { Proxies } from "./proxies.ts";
 const proxies = (trustedProxies: number, ...proxyAddresses: string[]) =>
   new Proxies({ trustedProxies, proxyAddresses });
 
-test("without proxies nobody speaks for others", () => {
+test("without proxies no caller speaks for others", () => {
   expect(proxies(0, "10.0.0.1").trusts("10.0.0.1", 0)).toBe(false);
   expect(proxies(0).isProxy("127.0.0.1")).toBe(false);
 });
 
-test("unless named, a proxy stands in a private network; who comes from the internet is believed nothing", () => {
+test("unless named, a proxy is in a private network; forwarded addresses from the internet are ignored", () => {
   const some = proxies(1);
   for (const near of [
     "127.0.0.1",

@@ -56,7 +56,7 @@ test("shows the last fifteen minutes, and nothing older", () => {
   expect(recent.figures().series).toHaveLength(15);
 });
 
-test("has what became of each venue in these minutes, and none of which nothing was", () => {
+test("has the figures of each venue in these minutes, and none without any", () => {
   venues = new Map([
     ["busy", { ...NONE, quotes: 7, builds: 3 }],
     ["quiet", NONE],

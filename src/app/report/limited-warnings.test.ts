@@ -36,7 +36,7 @@ test("lines that differ in a number or an address are of a kind", () => {
   expect(lines).toHaveLength(10);
 });
 
-test("kinds without end take a bounded place, and are written as others", () => {
+test("endless kinds take a bounded place, and are written as others", () => {
   const letters = "abcdefghijklmnop";
   for (let i = 0; i < 5_000; i++) warnings.warn([...String(i)].map((digit) => letters[Number(digit)]).join(""));
   expect(lines.length).toBeLessThanOrEqual(510);

@@ -59,7 +59,7 @@ export class LimitedWarnings {
     return kind;
   }
 
-  /** Begins another period; what was left out of the last one is said. */
+  /** Begins another period, and reports what the last one left out. */
   #renew(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

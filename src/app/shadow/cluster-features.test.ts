@@ -51,7 +51,7 @@ test("the shadow process has the features that most nodes show, whichever of the
   }
 });
 
-test("one node's word counts where it is the only one", async () => {
+test("one node's word counts if it is the only one", async () => {
   const calls: number[] = [];
   expect(await sentBy([node(0, calls)])).toEqual(ACTIVE);
   expect(calls).toEqual([100, 50]);

@@ -31,7 +31,7 @@ const MAX_LAMPORTS = 100_000_000n;
 
 /**
  * Reads the fee of a message with one signature, and again every minute in the background. While no node reports it, the fee
- * is 5,000 lamports, with one warning. What most nodes say counts; if they are divided, what was known stays, else the higher.
+ * is 5,000 lamports, with one warning. The fee that most nodes report counts; if they are divided, the known one, else the higher.
  */
 export async function createBaseFee(options: BaseFeeOptions): Promise<LiveBaseFee> {
   const fee = new PolledBaseFee(options);

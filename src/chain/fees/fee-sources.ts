@@ -14,7 +14,7 @@ export interface FeeReading {
 }
 
 export interface FeeSource {
-  /** Undefined if the source does not know now and the next one is to be asked. @throws TradewireError UPSTREAM_ERROR */
+  /** Undefined if the source does not know now: the next one is asked. @throws TradewireError UPSTREAM_ERROR */
   read(writable: readonly Address[]): Promise<FeeReading | undefined>;
 }
 

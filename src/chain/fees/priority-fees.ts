@@ -160,7 +160,7 @@ class RecentPriorityFees implements LivePriorityFees {
 
   /**
    * The accounts to read now: those that have waited longest, and sooner those that cost more than the chain. Those never read come
-   * first, in half of the places: else new ones without end would leave the others at prices of long ago.
+   * first, in half of the places: otherwise a stream of new ones would leave the others at old prices.
    */
   #due(atMs: number): readonly (readonly [Address, AccountPrices])[] {
     const waited = [...this.#accounts].map((entry) => {

@@ -75,7 +75,7 @@ test.each([
   expect(new Set(doubted)).toEqual(new Set(["liar"]));
 });
 
-test("of three nodes, or two of which one is trusted, one that counts none as skipped moves no height either", async () => {
+test("of three nodes, or of two with one trusted, one that counts no slot as skipped moves no height either", async () => {
   const from = skipped;
   const liar = () => node("liar", { wrong: () => from - skipped });
   const trusted = node("trusted");

@@ -34,9 +34,9 @@ const CONFIRMED = { commitment: "confirmed" };
 const PROCESSED = { commitment: "processed" };
 
 /**
- * Block heights by slot, and with them last valid heights of blockhashes, by the word of most nodes: one that is too low has a trade
- * count as expired that may still land. What a blockhash says moves nothing, so that no node leads heights away step by step. The
- * trusted node decides; of two that differ the one that has skipped fewer slots counts, whose trades expire later.
+ * Block heights by slot, and with them last valid heights of blockhashes, as most nodes report them: with a height that is too low, a
+ * trade counts as expired that may still land. A blockhash alone moves nothing, so that no node leads heights away step by step. The
+ * trusted node decides; of two that differ, the one that has skipped fewer slots counts, because its trades expire later.
  */
 export class BlockHeights {
   readonly #pool: Pick<RpcPool, "endpoints" | "ask">;
@@ -73,7 +73,7 @@ export class BlockHeights {
   }
 
   /**
-   * Counts skipped slots anew. A node that contradicts what counts then is doubted.
+   * Counts skipped slots again. A node that contradicts the result is doubted.
    *
    * @param isOff true of a slot so far from the head that its node says nothing
    * @returns the slot of the count

@@ -332,7 +332,7 @@ class FollowedChainHead implements LiveChainHead {
 
   /**
    * A clock is that of the slot it was read at, or of one shortly before; or just after, since a node may read accounts later than it
-   * takes the slot that its answer names. Of a clock that brings nothing new the time does not matter.
+   * takes the slot that its answer names. The time of a clock that is not newer does not matter.
    *
    * @see https://github.com/anza-xyz/agave/issues/4807
    */
@@ -343,7 +343,7 @@ class FollowedChainHead implements LiveChainHead {
     return isNew && this.#time.isOff(clock);
   }
 
-  /** True for a slot of which nothing is to be learned about the time now. */
+  /** True for a slot that shows nothing about the time now. */
   #isBehind(slot: bigint): boolean {
     return slot + MAX_LAG_SLOTS < this.#newest.slot || this.#newest.isOff(slot);
   }

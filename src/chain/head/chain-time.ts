@@ -24,10 +24,10 @@ interface TimeAnswer {
 const TOLERANCE_MS = 15_000;
 
 /**
- * How far block time is from this process's clock, by the word of most nodes: fees and openings of markets depend on it. Of an even
- * number of nodes that answer, what most have said before has a vote, or else the wall clock. One that alone answers is believed if
- * nothing else is known, or what it says differs little; of more, what was known and the wall clock have a vote. With one node nothing
- * is compared. Nodes that are behind have no vote: their time is that of an older block.
+ * How far block time is from this process's clock, as most nodes report it: fees and openings of markets depend on it. If an even
+ * number of nodes answers, the offset known before has a vote too, or else the wall clock. If one of several answers alone, it counts
+ * if nothing else is known or it differs little; otherwise the known offset and the wall clock vote as well. With one node nothing is
+ * compared. Nodes that are behind have no vote: their time is that of an older block.
  */
 export class ChainTime {
   readonly #options: ChainTimeOptions;

@@ -39,7 +39,7 @@ test.each([
   expect(gates.isActive(TRANSACTION_V1_FEATURE)).toBe(expected);
 });
 
-test("what is known stays while no node answers", async () => {
+test("the known features stay while no node answers", async () => {
   const endpoint = serving(ACTIVE);
   const gates = gatesOf([endpoint]);
   await gates.refresh();

@@ -26,9 +26,9 @@ interface Known {
 }
 
 /**
- * What the cluster has activated, from its feature accounts, by the word of most nodes. A node accepts a transaction of a form that is
- * not active and drops it without a word; unknown is inactive. The trusted node decides. If the nodes are divided, or one of several
- * alone answers, what was proven stays; else a divided answer is inactive, and the one that alone answers is believed.
+ * What the cluster has activated, from its feature accounts, as most nodes report it. A node accepts a transaction of a form that is not
+ * active and silently drops it; unknown is inactive. The trusted node decides. If the nodes are divided, or one of several answers
+ * alone, what was proven stays. If nothing was, a divided answer is inactive, and one that answers alone counts.
  */
 export class FeatureGates {
   readonly #pool: Pick<RpcPool, "endpoints" | "ask">;

@@ -38,7 +38,7 @@ test("if most nodes serve another chain twice in a row, the service is stopped, 
   await watched.check("ours");
   expect(stops).toEqual([]);
   for (let i = 0; i < 3; i++) await watched.check("ours");
-  expect(stops).toEqual([expect.stringContaining("genesis theirs in place of ours")]);
+  expect(stops).toEqual([expect.stringContaining("genesis theirs instead of ours")]);
   expect(warnings).toEqual([]);
 });
 

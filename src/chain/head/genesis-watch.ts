@@ -19,7 +19,7 @@ const MAX_HASH_CHARACTERS = 44;
 /**
  * Knows which chain the nodes serve, and notices nodes that come to serve another one under the same URL. A minority is reported
  * once and doubted for as long as it does. If most of the configured nodes do, or the trusted one, nothing that was built or
- * submitted here means anything there, and the process has to start anew: tokens, markets and heights are another chain's.
+ * submitted here means anything there, and the process has to restart: tokens, markets and heights are another chain's.
  * Silent nodes count among those configured: a liar beside them is no majority.
  */
 export class GenesisWatch {
@@ -95,14 +95,14 @@ export class GenesisWatch {
     if (this.#foreign.has(endpoint)) return;
     this.#foreign.add(endpoint);
     this.#warn(
-      `The Solana node ${endpoint.name} serves another chain, with genesis ${genesis} in place of ${expected}; the other nodes are asked first.`,
+      `The Solana node ${endpoint.name} serves another chain, with genesis ${genesis} instead of ${expected}; the other nodes are asked first.`,
     );
   }
 
   #noteForeign(expected: string, genesis: string): void {
     this.#foreignChecks += 1;
     if (this.#foreignChecks !== CHECKS) return;
-    const message = `The Solana nodes serve another chain, with genesis ${genesis} in place of ${expected}; the service stops, to be started on the new chain.`;
+    const message = `The Solana nodes serve another chain, with genesis ${genesis} instead of ${expected}; the service stops, to be started on the new chain.`;
     if (this.#onForeignChain === undefined) this.#warn(message);
     else this.#onForeignChain(message);
   }

@@ -17,8 +17,8 @@ interface Rents {
 }
 
 /**
- * Rent by account size, by the word of most nodes: an account that is given less than its rent makes its trade fail. If the nodes are
- * divided, the trusted one decides, else what was known stays, else the higher counts, which is never lost.
+ * Rent by account size, as most nodes report it: an account that is given less than its rent makes its trade fail. If the nodes are
+ * divided, the trusted one decides, else the known rent stays, else the higher counts: rent is never lost.
  */
 export class RentRates {
   readonly #trusted: RpcEndpoint | undefined;

@@ -187,7 +187,7 @@ test("a node that makes up a replacement, or hides one, moves nothing against tw
   expect(rig.replaced).toEqual([102n]);
 });
 
-test("of two divided nodes the later deployment counts once both had their time, and is said; never the earlier", async () => {
+test("of two divided nodes the later deployment counts once both had their time, and is logged; never the earlier", async () => {
   const nodes: Said[] = [5, 5].map((deploySlot) => ({ at: 100, deploySlot }));
   const rig = await start(nodes);
   /** Polls of both nodes, and more than the time they have. */

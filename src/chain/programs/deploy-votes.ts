@@ -35,12 +35,12 @@ const ASIDE_MS = 3_600_000;
 /** Time that nodes have to reach the slot of a notice; after that, what they agree on counts. Milliseconds. */
 const PATIENCE_MS = 10_000;
 const DEFAULT_PAUSE_MS = 400;
-/** What each pause is longer by than the one before, and the longest one, in first pauses: a node that lies must not use up the others' limits. */
+/** Growth of each pause over the one before, and the longest one in first pauses: a node that lies must not use up the others' limits. */
 const PAUSE_GROWTH = 1.5;
 const LONGEST_PAUSE = 8;
 /** Pause between two votes about one program, while what is claimed of it is false. In pauses between two questions of one. */
 const PAUSES_AFTER_LIE = 2.5;
-/** How long it is not said again that nodes are divided about a program. Milliseconds. */
+/** Pause between two log lines that say that nodes are divided about a program. Milliseconds. */
 const REPEAT_WARNING_MS = 600_000;
 
 /**
@@ -53,7 +53,7 @@ export class DeployVotes {
   readonly #options: DeployVotesOptions;
   /** Programs being voted on, each with the claim that came last. */
   readonly #pending = new Map<Address, Claim>();
-  /** Until when it is not said again that nodes are divided about a program. */
+  /** When the log may say again that nodes are divided about a program. */
   readonly #saidUntilMs = new Map<Address, number>();
   #asideUntilMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;

@@ -44,7 +44,7 @@ export class HeldSubscriptions {
     },
     ASKED_PER_TURN,
   );
-  /** Keys of subscriptions that the node refused, oldest refusal first: who needs the accounts polls them meanwhile. */
+  /** Keys of subscriptions that the node refused, oldest refusal first: callers that need the accounts poll them meanwhile. */
   readonly #refused = new Set<string>();
   #connection: SubscriptionConnection | undefined;
 

@@ -64,7 +64,7 @@ test("a refused method is not called again for a while, with one warning", async
   expect(only.calls.length).toBe(2);
 });
 
-test("a read of one endpoint asks no other, and shares what is known of its refusals", async () => {
+test("a read of one endpoint asks no other, and shares its known refusals", async () => {
   const warnings: string[] = [];
   const endpoints = [fakeEndpoint({}), fakeEndpoint({ ask: () => "second" })] as const;
   const pool = createRpcPool({ endpoints, now: () => 0, warn: (text) => warnings.push(text) });

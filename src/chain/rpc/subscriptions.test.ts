@@ -45,7 +45,7 @@ test("subscriptions start with the first slot and receive their notices", async 
   await eventually(() => expect(received).toEqual([{ hello: 1 }]));
 });
 
-test("what is subscribed to in one turn goes out in one write", async () => {
+test("subscriptions of one turn go out in one write", async () => {
   await start();
   node.notify("slot", { slot: 5, parent: 4, root: 0 });
   await eventually(() => expect(subscriptions.lastSlot()).toBe(5n));

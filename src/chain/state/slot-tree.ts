@@ -116,7 +116,7 @@ export class SlotTree {
     this.#origin = undefined;
   }
 
-  /** Chooses the head anew. @returns the slots that joined the chain or left it */
+  /** Chooses the head again. @returns the slots that joined the chain or left it */
   #elect(): readonly bigint[] {
     const before = this.#chain;
     const candidates = [...this.#parents.keys()].sort((a, b) => (a < b ? 1 : -1));

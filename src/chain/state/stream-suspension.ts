@@ -12,7 +12,7 @@ interface StreamSuspensionOptions {
 /** How long the first suspension lasts; each that follows lasts twice as long as the one before. Milliseconds. */
 const FIRST_MS = 10_000;
 const LONGEST_MS = 3_600_000;
-/** A stream that was right for so long after a suspension starts anew. Milliseconds. */
+/** A stream that was right for this long after a suspension starts afresh. Milliseconds. */
 const FORGIVEN_MS = 3_600_000;
 
 /**

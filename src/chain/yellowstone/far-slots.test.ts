@@ -87,7 +87,7 @@ test("a message from a far slot, of whatever status, changes nothing", async () 
   await eventually(() => expect(value).toBe(fork % 256));
 });
 
-test("with nothing else known, a far slot is taken back as the chain goes on below it", async () => {
+test("with nothing else known, a far slot is taken back as the chain continues below it", async () => {
   await start();
   await source.follow([account]);
   await eventually(() => expect(Object.keys(server.requests.at(-1)!.accounts)).not.toEqual([]));

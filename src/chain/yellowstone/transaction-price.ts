@@ -44,7 +44,7 @@ export function decodeTransactionPrice(bytes: Uint8Array): TransactionPrice | un
   };
 }
 
-/** The price of a version 1 message, which states fee and limit in place of instructions; undefined for other versions. */
+/** The price of a version 1 message, which states fee and limit instead of instructions; undefined for other versions. */
 function statedPrice(config: Fields): bigint | undefined {
   if (config.size === 0) return undefined;
   const [lamports, units] = [BigInt(numberIn(config, 1)), BigInt(numberIn(config, 2))];

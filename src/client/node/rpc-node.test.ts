@@ -51,7 +51,7 @@ test("a mint that is confirmed a moment later is found", async () => {
   expect(await rpcNode("http://node.example").decimals(mint)).toBe(6);
 });
 
-test("a node that answers without end, or with something else than JSON, is unavailable", async () => {
+test("a node that answers endlessly, or with anything but JSON, is unavailable", async () => {
   let sent = 0;
   const part = new Uint8Array(1 << 20).fill(0x20);
   const endless = new ReadableStream<Uint8Array<ArrayBuffer>>({

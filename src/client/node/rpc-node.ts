@@ -53,7 +53,7 @@ function readable<T>(reading: Promise<T>): Promise<T> {
 const NEW_MINT_TRIES = 4;
 const NEW_MINT_PAUSE_MS = 400;
 
-/** Decimals of a mint; lasting unless the mint may be closed and made anew. */
+/** Decimals of a mint; lasting unless the mint may be closed and created again. */
 async function readDecimals(
   call: RpcCall,
   mint: Address,

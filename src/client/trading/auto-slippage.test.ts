@@ -51,7 +51,7 @@ test("the cap is 3 % unless the caller sets another, and must be a fraction", ()
     expect(() => slippageCap(cap)).toThrow(TypeError);
 });
 
-test("the service is asked within the cap and the bounds of the route, and a typed slippage asks nobody", async () => {
+test("the service is asked within the cap and the bounds of the route, and not at all for a typed slippage", async () => {
   const asked: unknown[] = [];
   const quote = async (...ask: unknown[]) => {
     asked.push(ask);

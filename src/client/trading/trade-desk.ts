@@ -24,7 +24,7 @@ interface KnownBuild {
   readonly limits: TradeLimits & ProofOptions;
 }
 
-/** How one trade reaches the service: each call builds it anew, and sends what was signed. */
+/** How one trade reaches the service: each call builds it again, and sends what was signed. */
 export interface TradeCourse {
   build(): Promise<BuiltResponse>;
   submit(submissionToken: string, signed: Uint8Array): Promise<Trade>;
@@ -32,7 +32,7 @@ export interface TradeCourse {
   readonly signal: AbortSignal;
 }
 
-/** A build that took longer than this to confirm is made anew: transactions live about half a minute. Milliseconds. */
+/** A build that took longer than this to confirm is made again: transactions live about half a minute. Milliseconds. */
 const LONGEST_CONFIRMATION_MS = 15_000;
 /** Signed transactions whose meaning is remembered, to hold answers against. */
 const MOST_REMEMBERED = 1_000;
@@ -162,7 +162,7 @@ export class TradeDesk {
     }
   }
 
-  /** A build that took long to confirm is made anew, and confirmed again unless its terms are as good. */
+  /** A build that took long to confirm is made again, and confirmed again unless its terms are as good. */
   async #confirmAndSign(first: BuiltResponse, course: TradeCourse, options: TradeOptions) {
     let built = first;
     let accepted: TradeReview | undefined;

@@ -276,7 +276,7 @@ class Verification {
     this.#write(account);
   }
 
-  /** A bound on the sum of what the swaps before it yield, in place of a bound on each of them. */
+  /** A bound on the sum of what the swaps before it yield, instead of a bound on each of them. */
   #checkGuard(guard: Extract<BaseInstruction, { kind: "requireBalance" }>): void {
     this.#once(guard.kind);
     const fault = guardFault(guard, {

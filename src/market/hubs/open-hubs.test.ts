@@ -87,7 +87,7 @@ test("a hub that leads nowhere is left out of trades for SOL, in either directio
   expect(await ask(TOKEN, SOL_MINT, 0)).toEqual([]);
 });
 
-test("a market found at a hub counts at once, not when what is remembered ends", async () => {
+test("a market found at a hub counts at once, not when the memory of an empty hub expires", async () => {
   await ask(SOL_MINT, TOKEN, 5_000);
   await ask(SOL_MINT, TOKEN, 10_000);
   putPool(32, TOKEN, USDC_MINT);
@@ -104,7 +104,7 @@ test("trades without SOL keep every hub: its pairs say what lamports are worth",
   expect(await ask(TOKEN, OTHER, 0)).toEqual(HUB_MINTS);
 });
 
-test("choosing hubs searches for no pair: those are counted to the caller who trades", async () => {
+test("choosing hubs searches for no pair: those count against the caller that trades", async () => {
   await ask(SOL_MINT, TOKEN, 5_000);
   await ask(SOL_MINT, TOKEN, 2_000);
   // Pairs without a market are dropped long before others.

@@ -80,7 +80,7 @@ test("keys of one address share its budget, whichever address of a network they 
   expect(await ask(callerOf("key9", "elsewhere:9"))).toBe("served");
 });
 
-test("what everybody together may search is never exceeded; who waits too long is refused as overload", async () => {
+test("the limit on all searches is never exceeded; callers that wait too long are refused as overload", async () => {
   start({ perKey: 0, perAddress: 0, perSecond: 10, burstSeconds: 1, atOnce: 1_000, waitMs: 2_000 });
   const asked = Array.from({ length: 200 }, (_, i) => ask(callerOf(`key${i}`, `192.0.2.${i}`)));
   await vi.advanceTimersByTimeAsync(1_000);

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { TurnBudget } from "./turn-budget.ts";
 
-test("what is spent is renewed at the next turn of the loop, and those who wait go on one by one", () => {
+test("a spent budget is renewed at the next turn of the loop, and waiters go on one by one", () => {
   vi.useFakeTimers();
   try {
     const budget = new TurnBudget(3);

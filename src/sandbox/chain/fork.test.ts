@@ -77,7 +77,7 @@ describe("a fork of the embedded chain", () => {
     expect(chain.ledger.isBlockhashValid(blockhash, "processed")).toBe(false);
   });
 
-  it("keeps what is confirmed when confirmation becomes slower", () => {
+  it("keeps confirmed blocks when confirmation becomes slower", () => {
     const { chain } = chainWithWallet();
     const confirmed = chain.ledger.slot("confirmed");
     chain.ledger.setDelays({ confirmedAfterSlots: 30, finalizedAfterSlots: 60 });

@@ -69,7 +69,7 @@ function encodeMessage(wire: WireTransaction) {
   };
 }
 
-/** As a node writes instructions of programs it cannot parse: addresses in place of indexes. */
+/** As a node writes instructions of programs it cannot parse: addresses instead of indexes. */
 function encodeParsedMessage(landed: LandedTransaction) {
   const { wire, accounts } = landed;
   return {

@@ -54,7 +54,7 @@ function describe({ payer, instructions }: MessagePlan): string {
   return JSON.stringify([numberOf(payer), shown]);
 }
 
-test("a message on a known layout is, to the byte, the one compiled anew, over 4,000 plans alike in all but some accounts", () => {
+test("a message on a known layout is, to the byte, the one compiled from scratch, over 4,000 plans alike in all but some accounts", () => {
   const random = createRandom(211);
   for (let round = 0; round < 80; round++) {
     const addresses = Array.from({ length: 2 + (random.u32() % 8) }, () => addressOf(random));

@@ -205,7 +205,7 @@ describe("a message too large for a transaction", () => {
     expect(refusal).toMatchObject({ code: "NO_ROUTE", facts: { details: { limitBytes: MAX_TRANSACTION_SIZE } } });
   });
 
-  test("becomes version 1 where settings allow it, and is refused with its size where they do not", async () => {
+  test("becomes version 1 if settings allow it, and is refused with its size if they do not", async () => {
     const large = await built(2_000, withV1);
     expect(large[0]).toBe(0x81);
     const { ports } = portsOf(market(2_000));
@@ -227,7 +227,7 @@ function seedOf(transaction: Uint8Array): string {
   return bytes.toString("latin1", at + 8, at + 8 + Number(bytes.readBigUInt64LE(at)));
 }
 
-test("10,000 builds predict no seed of the next 10,000: nobody can fund a temporary account ahead (row 47)", async () => {
+test("10,000 builds predict no seed of the next 10,000: a temporary account cannot be funded ahead (row 47)", async () => {
   const ports = memoryPorts({ mint: MINT, clock: FAKE_CLOCK, wallet: WALLET, markets: [market()] });
   const build = async () => seedOf((await buildTrade(ports, REQUEST)).unsignedTransaction);
   const seen: string[] = [];

@@ -21,7 +21,7 @@ test("what ends with its first step ends at once, beside a search that runs", as
   expect(allAtOnce(search("c", 3, [])())).toBe("c");
 });
 
-test("long searches run one after another, each anew in its turn, with a pause before each step", async () => {
+test("long searches run one after another, each from the start in its turn, with a pause before each step", async () => {
   const log: string[] = [];
   const searches = new LongSearches({ pause: async () => void log.push("pause") });
   const both = [searches.run(search("a", 2, log)), searches.run(search("b", 1, log))];
@@ -30,7 +30,7 @@ test("long searches run one after another, each anew in its turn, with a pause b
   expect(log.slice(2)).toEqual(["pause", "a0", "pause", "a1", "pause", "pause", "b0", "pause"]);
 });
 
-test("one that fails holds up nobody, and of too many the last ones search nothing", async () => {
+test("one that fails holds up no other, and of too many the last ones search nothing", async () => {
   const searches = new LongSearches({ pause: async () => undefined });
   const failing = searches.run(function* (): Steps<string> {
     yield;

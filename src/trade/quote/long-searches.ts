@@ -27,7 +27,7 @@ interface LongSearchesOptions {
 }
 
 /**
- * Runs searches that are long for one turn of the event loop. What ends with its first step ends at once. Anything else is made anew
+ * Runs searches that are long for one turn of the event loop. What ends with its first step ends at once. Anything else starts again
  * in its turn, one after another, with a pause after each step: of many equal trades the first one searches, and the others find
  * what it found. Next is the search whose key and address have waited longest since their last turn. If all places are taken, a
  * caller with fewer of them takes one from the caller with most: many searches of one hold up only their own.

@@ -154,7 +154,7 @@ describe("a record that a failed-over database lacks", () => {
     expect(world.submissions.rows.get(row!.messageHash)?.outcome).toBe(answered);
   });
 
-  it("is written again with its outcome and signatures, although nobody asks for the trade", async () => {
+  it("is written again with its outcome and signatures, although no caller asks for the trade", async () => {
     const a = startProcess("a");
     const { trade, other } = await submitTwice(a);
     land("a", trade.signature);

@@ -38,7 +38,7 @@ describe("maths of Pump coins", () => {
     }
   });
 
-  it("finds the least tokens that pay at least what is wanted", () => {
+  it("finds the least tokens that pay at least the amount", () => {
     const random = createRandom(6);
     for (let i = 0; i < 2_000; i++) {
       const side: PumpSide = {

@@ -1,4 +1,4 @@
-/** One reserve may be so many times the other: beyond that, programs' roundings are a larger part of a price than bounds allow for. */
+/** One reserve may be this many times the other: beyond that, programs' roundings are a larger part of a price than bounds allow for. */
 const MOST_APART = 1_000;
 /** Rounds of approximation in which such reserves are always done, and what a round may still change then. Fraction. */
 const ROUNDS = 16;

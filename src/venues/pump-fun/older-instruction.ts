@@ -29,7 +29,7 @@ const globalVolume = readonly(PUMP_GLOBAL_VOLUME);
 const fees: readonly AccountMeta[] = [readonly(PUMP_FEE_CONFIG), readonly(PUMP_FEE_PROGRAM)];
 
 /**
- * The same trade by the program's older instructions, for coins priced in SOL: 16 to 18 accounts in place of 26 or 27. The program
+ * The same trade by the program's older instructions, for coins priced in SOL: 16 to 18 accounts instead of 26 or 27. The program
  * insists on two more than the IDL lists, at the end: the coin's second curve account and a buyback recipient.
  *
  * @param namesVolume true to name the wallet's volume record: buys do, and sales of coins with cashback

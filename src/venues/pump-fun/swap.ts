@@ -14,7 +14,7 @@ import {
   VOLUME_CREATION_UNITS,
 } from "./units.ts";
 
-/** The instruction, its first argument and, for inverse sells, the least output it accepts in place of the threshold. */
+/** The instruction, its first argument and, for inverse sells, the least output it accepts instead of the threshold. */
 export interface PumpFunFill {
   readonly instruction: PumpInstruction;
   readonly amount: bigint;

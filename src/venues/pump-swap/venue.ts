@@ -30,7 +30,7 @@ import { pumpSwapSpot } from "./spot.ts";
 import { type PumpSwapState, readState } from "./state.ts";
 import { VOLUME_CREATION_UNITS } from "./units.ts";
 
-/** The instruction, its first argument and, for inverse sells, the least output it accepts in place of the threshold. */
+/** The instruction, its first argument and, for inverse sells, the least output it accepts instead of the threshold. */
 export interface PumpSwapFill {
   readonly instruction: PumpSwapInstruction;
   readonly amount: bigint;

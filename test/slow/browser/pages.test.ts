@@ -261,7 +261,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await own.close();
   });
 
-  it("asks soon again for what the chain has not said, but not for as long as it is away", async () => {
+  it("soon asks again for what the chain has not shown, but not while it is away", async () => {
     const page = await open("/docs");
     await page.clock.install();
     let asked = 0;

@@ -139,7 +139,7 @@ describe.skipIf(chromium === undefined)("slippage on the trade page", () => {
     await page.close();
   });
 
-  it("asks for a number once what was chosen from cannot be known anew: the old choice is not the caller's own", async () => {
+  it("asks for a number once the figures behind a choice are gone: the old choice is not the caller's own", async () => {
     const page = await openPage();
     await page.clock.install();
     let { movement } = OBSERVED;

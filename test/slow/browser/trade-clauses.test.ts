@@ -232,7 +232,7 @@ describe.skipIf(chromium === undefined)("what the trade page shows", () => {
     }
   });
 
-  it("says how the quote is backed, and what is lost because a better route is too large", async () => {
+  it("states how the quote is backed, and what is lost because a better route is too large", async () => {
     const page = await openWithThrowaway(service.url, NARROW);
     const change = (data: { estimates: { fitLoss?: number | null }; proof?: object | null }) => {
       data.estimates.fitLoss = 0.0125;
@@ -259,7 +259,7 @@ describe.skipIf(chromium === undefined)("what the trade page shows", () => {
     expect(await page.locator("#bounds dt").allTextContents()).not.toContain("Better, but too large");
   });
 
-  it("links an explorer where the network has one", async () => {
+  it("links an explorer if the network has one", async () => {
     const { rpcUrl, wsUrl } = service.sandbox;
     const named = { SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl, SIGN_IN_CHAIN_ID: "devnet" };
     const served = await startTestService(named);

@@ -60,7 +60,7 @@ describe.skipIf(chromium === undefined)("trades in Chromium that overlap", () =>
     await held[0]!.continue();
     await (await decided).finished();
     await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100)));
-    // The first has landed; what is shown is the second, of which nobody has heard.
+    // The first has landed; the page shows the second, which no other has observed.
     expect(await landed(page).isVisible()).toBe(false);
     await page.unroute("**/v1/tx/submit");
     await page.reload();

@@ -174,7 +174,7 @@ describe.skipIf(chromium === undefined)("trading in Chromium", () => {
     for (const line of lines) expect(line.split(",")).toHaveLength(lines[0]!.split(",").length);
   });
 
-  it("trades by keyboard alone, and shows where the focus is", async () => {
+  it("trades by keyboard alone, and shows the focus", async () => {
     const page = await newPage();
     await page.goto(`${service.url}/trade`);
     await page.getByRole("button", { name: "Use a throwaway wallet" }).waitFor();

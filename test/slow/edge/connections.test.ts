@@ -212,7 +212,7 @@ it("28: header floods are refused", async () => {
   );
 });
 
-it("29: slow writers are cut off and slow down nobody", async () => {
+it("29: slow writers are cut off and slow nobody down", async () => {
   edge = await startEdgeProcess({ watchCore: true });
   await goodLatency(2_000);
   await edge.coreTimes();

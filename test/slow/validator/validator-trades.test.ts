@@ -14,7 +14,7 @@ describe.skipIf(findValidator() === undefined)("trades on a real validator", () 
   });
   afterAll(() => bench?.close());
 
-  it("every token: buys, sales and swaps in both modes move what was said, and cost what was said", async () => {
+  it("every token: buys, sales and swaps in both modes move and cost what was stated", async () => {
     const service = await bench.startService();
     await tradeWorld(PART, bench.ledger, bench.made.world, () => bench.newClient(service));
   });
@@ -37,7 +37,7 @@ describe.skipIf(findValidator() === undefined)("trades on a real validator", () 
     report(PART, "two markets, version 1", `${judged.length} exact, ${newer.length} of version 1`, faults);
   });
 
-  it("divided trades and trades over three markets land, and leave what was said", async () => {
+  it("divided trades and trades over three markets land, and leave the stated remainders", async () => {
     const service = await bench.startService({ TRANSACTION_V1: "on" });
     const judged = await tradeAll(bench.ledger, await bench.newClient(service), routedTrades(bench.made.world));
     const routes = judged.map(({ trade }) => trade);

@@ -69,7 +69,7 @@ describe.skipIf(!present)(`pump_swap on the real program (${PROGRAM})`, () => {
     });
   }
 
-  it.each([1, 2, 4, 5])("leaves what is said where rounding takes units off a budget: pool %d", (seed) => {
+  it.each([1, 2, 4, 5])("leaves the stated reserves where rounding takes units off a budget: pool %d", (seed) => {
     const random = createRandom(1_000 + seed);
     const svm = new Svm();
     svm.addProgram(PUMP_SWAP_PROGRAM, PROGRAM);

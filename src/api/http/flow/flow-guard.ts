@@ -19,10 +19,10 @@ const STREAM_MADE = "http2.server.stream.created";
 
 /** How often to look at what waits. Milliseconds. */
 const LOOK_EVERY_MS = 1_000;
-/** How often to look at what clients send beside requests, and at how many connections: a flood costs as much as it sends until then. */
+/** How often to look at what clients send beside requests, and at how many connections: until then a flood costs what it sends. */
 const CHARGE_EVERY_MS = 50;
 const CHARGED_AT_ONCE = 512;
-/** Connections that are told in one turn of the event loop how many streams they may have. */
+/** Connections to which new stream limits are announced in one turn of the event loop. */
 const ALLOWED_AT_ONCE = 8;
 
 type FlowSettings = Pick<ApiSettings, "maxStreams" | "maxWaitingBytes" | "stallTimeoutMs">;

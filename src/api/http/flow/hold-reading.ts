@@ -20,5 +20,5 @@ export function resumeReading(socket: Socket): void {
   socket.resume();
 }
 
-/** True while reading is paused: who reads the connection must not change then. */
+/** True while reading is paused: the connection's reader must not change then. */
 export const isHeld = (socket: Socket): boolean => (socket as HeldSocket)._paused === true;

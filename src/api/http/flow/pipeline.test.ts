@@ -36,7 +36,7 @@ test("requests beyond what may wait in all are refused, and the connection close
   for (let i = 0; i < 5; i++) expect(await pipeline(port, 3)).toEqual(["200", "200", "200"]);
 });
 
-test("a connection that pipelines without end is held back, not refused", async () => {
+test("a connection that pipelines endlessly is held back, not refused", async () => {
   const port = await start(4_096);
   const statuses = await pipeline(port, 20_000);
   expect(statuses).toHaveLength(20_000);

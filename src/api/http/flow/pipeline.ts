@@ -14,7 +14,7 @@ const MAX_WAITING = 4_096;
  * anything else has its turn.
  */
 const MAX_WAITING_IN_ALL = 4_096;
-/** Where fewer than `RESUME_AT` wait on a connection, so many times as many may wait in all: who sends a few at once pays for no flood. */
+/** Factor on that bound for connections where fewer than `RESUME_AT` wait: a client that sends a few at once pays for no flood. */
 const OF_FEW = 4;
 
 const refusal = new TradewireError(

@@ -11,13 +11,13 @@ const SERVED_AT_ONCE = 16;
 const SERVED_MS = 0.5;
 /** With fewer streams than this allowed, a connection came in a flood of others. */
 const FEW = 16;
-/** Streams more that a connection may have, for it to be told. */
+/** A limit is announced again once it has risen by this many streams. */
 const CLEARLY_MORE = 8;
 /** Streams of one connection closed in one turn of the event loop. */
 const CLOSED_AT_ONCE = 8;
 /**
- * Streams of one connection in one turn of the event loop: all that may be open, and as many again in place of ones that the client has
- * reset. Beyond them it is a flood: one read of 64 KiB has room for 1,770 with their resets.
+ * Streams of one connection in one turn of the event loop: all that may be open, and as many again for ones that the client has reset.
+ * Beyond them it is a flood: one read of 64 KiB has room for 1,770 with their resets.
  */
 const MAX_IN_TURN = 2 * MAX_STREAMS;
 /** Streams refused on one connection before it is closed: a client that asks on regardless costs more than it is served. */
@@ -52,7 +52,7 @@ export class SessionFlow {
   #maxStreams: number;
   /** True while it may have as many streams as at first. */
   #isNew = true;
-  /** Answers read since it may have so many streams. */
+  /** Answers read since its present limit was set. */
   #read = 0;
 
   constructor(session: ServerHttp2Session, { network, peer, maxStreams, nowMs }: FlowParts) {
@@ -78,8 +78,8 @@ export class SessionFlow {
   }
 
   /**
-   * True if it is to be told that it may have so many streams: the first time that it may have more, later if they are clearly more, or
-   * half as many. At every small change, thousands of connections would be told each second.
+   * True if this limit should be announced: the first time that it rises, later if it is clearly higher or has halved. Announcing every
+   * small change would write to thousands of connections each second.
    */
   isFarFrom(maxStreams: number): boolean {
     if (!this.isRestricted) return false;
@@ -123,7 +123,7 @@ export class SessionFlow {
     waiting.bodyBytes = 0;
   }
 
-  /** Removes a closed stream. A connection with few streams may have twice as many once it has read so many answers. @param most streams at once */
+  /** Removes a closed stream. A connection with few streams may have twice as many once it has read that many answers. @param most streams at once */
   remove(stream: ServerHttp2Stream, most: number): void {
     const waiting = this.#streams.get(stream);
     this.#streams.delete(stream);
@@ -207,7 +207,7 @@ export class SessionFlow {
       this.#servedInTurn++;
       const hasEnded = stream.readableEnded;
       serve();
-      // An empty body that ended meanwhile said so to nobody.
+      // An empty body that ended meanwhile had no listener.
       if (hasEnded) stream.emit("end");
     }
   };

@@ -103,7 +103,7 @@ it("begins the connections of a flood with one stream, and gives more to those t
   expect(frames.filter(({ type }) => type === FrameType.headers).length).toBe(asked);
 });
 
-it("tells connections how many streams they may have when it is far more or less, not at every change", async () => {
+it("announces stream limits when they are far higher or lower, not at every change", async () => {
   edge = await startEdge();
   const idle = Array.from({ length: 20 }, () => connect(edge!.port));
   const busy = connect(edge.port);

@@ -18,14 +18,14 @@ const SHARE_BYTES = 16 * 1024;
 interface OpeningParts {
   /** Streams that a new connection may have open at once. It counts the connection. */
   readonly streams: () => number;
-  /** Begins a session that announces so many streams. */
+  /** Begins a session that announces this many streams. */
   readonly begin: (socket: Socket, streams: number) => void;
 }
 
 /**
  * Begins HTTP/2 sessions, one in a turn of the event loop: to make one and to take its first requests costs some hundred microseconds.
- * A connection whose first bytes have more requests than the protocol library would bear is refused from these bytes, which
- * costs a tenth; it is told that nothing of it was served, so that all may be repeated.
+ * A connection whose first bytes have more requests than the protocol library would bear is refused from these bytes, which costs a
+ * tenth. GOAWAY says that nothing of it was served, so that all may be repeated.
  */
 export class SessionOpenings {
   readonly #parts: OpeningParts;

@@ -11,7 +11,7 @@ import { readWholeRequest, type WholeRequest } from "./whole-request.ts";
 const MAX_BYTES = 8 * 1024;
 
 const TOO_MANY = 429;
-/** Answers after one with 429 for which it is remembered: who asks too much is served now and then. */
+/** Answers for which a 429 is remembered: a client beyond its limit is served now and then. */
 const REMEMBERED = 16;
 
 /** The response to a refused request. Headers and body are ASCII. */
@@ -117,7 +117,7 @@ export class PlainLane {
     this.#watched.set(socket, watched);
     response.once("close", () => {
       if (socket.destroyed) return;
-      // While requests wait behind this one, what is read is held back; who reads must not change then.
+      // While requests wait behind this one, what is read is held back; the reader must not change then.
       if (isAnswered(socket)) this.#listen(socket, watched);
       else this.#watched.delete(socket);
     });
@@ -185,7 +185,7 @@ export class PlainLane {
     return true;
   }
 
-  /** Holds the connection as it is until the response ends: to the server it is idle, which lasts only so long. */
+  /** Holds the connection as it is until the response ends: the server takes it for idle, and closes idle ones. */
   #await(socket: Socket, watched: Watched, response: LaneResponse, take: (chunk: Buffer) => void): void {
     const idleMs = socket.timeout ?? 0;
     socket.setTimeout(0);
@@ -202,7 +202,7 @@ export class PlainLane {
     };
   }
 
-  /** Reads on, in a turn of its own: who sends the next request before the answer gets no more of the service's time. */
+  /** Reads on, in a turn of its own: a client that sends the next request before the answer gets no more of the service's time. */
   #takeHeld(socket: Socket, watched: Watched, take: (chunk: Buffer) => void): void {
     // What comes until then is held too.
     watched.isWaiting = true;

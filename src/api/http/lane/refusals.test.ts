@@ -106,7 +106,7 @@ describe("connections that were refused", () => {
     expect(caller.state.again).toBe(2);
   });
 
-  it("leave to the server what is not one complete request in plain form, and from then on everything", async () => {
+  it("leave to the server anything but one complete request in plain form, and from then on everything", async () => {
     const plain = request();
     const odd = [
       plain + plain,

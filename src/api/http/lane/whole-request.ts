@@ -66,7 +66,7 @@ export class WholeRequest {
  *
  * @param maxBytes of the whole request
  * @param last an earlier request of the connection: most have the same head, which is then not read again
- * @returns undefined for anything else: less, more, or a form in which there could be two opinions about where it ends
+ * @returns undefined for anything else: less, more, or a form whose end is ambiguous
  */
 export function readWholeRequest(bytes: Buffer, maxBytes: number, last?: WholeRequest): WholeRequest | undefined {
   if (bytes.length > maxBytes) return undefined;
@@ -99,7 +99,7 @@ function readHead(head: string): WholeRequest | undefined {
       continue;
     }
     if (known === "host") {
-      // Twice, it would leave two opinions. So would a length.
+      // Given twice, it would be ambiguous. So would a length.
       if (host !== undefined || !HOST.test(value)) return undefined;
       host = value;
     } else if (known === "content-length") {

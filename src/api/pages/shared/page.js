@@ -46,7 +46,7 @@ function learnTime(response) {
 /** The service's time, whatever this machine's clock says. Epoch milliseconds, to about a second. */
 export const serviceTimeMs = () => Date.now() + clockErrorMs;
 
-/** Resolves after so many milliseconds. */
+/** Resolves after this many milliseconds. */
 export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Parses JSON; undefined if it is not JSON, such as the error page of a proxy. */

@@ -7,7 +7,7 @@ import { byId } from "../shared/page.js";
 /** No choice exceeds it, whatever the service says. */
 const CAP = slippageCap(undefined);
 
-/** Age at which a choice is made anew while its order is on show, and beyond which nothing is built with it. Milliseconds. */
+/** Age at which a choice is made again while its order is on show, and beyond which nothing is built with it. Milliseconds. */
 export const RENEW_MS = 30_000;
 const STALE_MS = 90_000;
 
@@ -57,7 +57,7 @@ export class SlippageField {
     return this.#chosen?.key === keyOf(order) ? this.#chosen.slippage : CAP;
   }
 
-  /** An automatic slippage is chosen anew for the next order. */
+  /** An automatic slippage is chosen again for the next order. */
   forget() {
     if (!this.isAuto) return;
     byId("slippage").value = "";

@@ -75,7 +75,7 @@ describe.each(inputs.map((desc) => [desc.name, desc] as const))("%s", (_, desc) 
   });
 });
 
-test("a buy as clients send it is decoded here, and one with what nobody knows is not", () => {
+test("a buy as clients send it is decoded here, and one with unknown fields is not", () => {
   const decode = createEverydayDecoder(BuyRequestSchema);
   const fields = {
     mint: TEXTS[2]!,

@@ -90,7 +90,7 @@ it("proves nothing while one of two nodes gives no answer", async () => {
   await expect(search([nodeWith([funding]), dead])).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
 });
 
-it("is not misled by a node that shows another message in place of ours, or makes one up", async () => {
+it("is not misled by a node that shows another message instead of ours, or makes one up", async () => {
   const bytesOf = (bytes: Uint8Array) => ({
     slot: 1_390,
     transaction: [Buffer.from(bytes).toString("base64"), "base64"],

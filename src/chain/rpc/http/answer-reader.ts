@@ -11,7 +11,7 @@ export interface HttpAnswer {
   readonly keepAliveMs: number | undefined;
 }
 
-/** An answer that is not HTTP/1.1, or none that can be told apart from what follows it. */
+/** An answer that is not HTTP/1.1, or whose end is ambiguous. */
 export class BadHttpAnswer extends Error {
   override readonly name = "BadHttpAnswer";
   readonly code = "BAD_HTTP";

@@ -22,7 +22,7 @@ class Failure {
   }
 }
 
-/** A node that notes the requests it gets, and answers them as it is told; never, if it is told nothing. */
+/** A node that notes the requests it gets, and answers as it is set; never, if it is set to nothing. */
 async function startNode(reply: (request: Asked | readonly Asked[]) => unknown) {
   const requests: (Asked | readonly Asked[])[] = [];
   const clock = { nowMs: 1_000_000 };

@@ -102,7 +102,7 @@ export class GatheredCalls {
         reply.resolve(isResult(answer) ? { status: 200, answer } : alone(call));
       }
     } catch (error) {
-      // Away, or there is something that drops such requests without a word: calls by themselves will show.
+      // Away, or something silently drops such requests: single calls will show.
       this.#hasAnswered = false;
       this.#askAlone(wasProven ? SILENCE_MS : REFUSAL_MS);
       for (const { reply } of some) reply.reject(error);

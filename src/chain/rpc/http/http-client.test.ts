@@ -110,7 +110,7 @@ describe("an answer is read in any form that HTTP/1.1 allows, whole or byte by b
   });
 });
 
-describe("an answer that cannot be told apart from what follows it fails the call", () => {
+describe("an answer whose end is ambiguous fails the call", () => {
   test.each([
     ["something else", "SSH-2.0-OpenSSH\r\n\r\n"],
     ["two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nabc"],

@@ -147,7 +147,7 @@ export class HttpClient {
     this.#sweep = this.#idle.length === 0 ? undefined : setTimeout(() => this.#closeOld(), IDLE_MS).unref();
   }
 
-  /** A call got no answer: what lies between may have forgotten the connections that have rested since, without a word. */
+  /** A call got no answer: something on the way may have silently dropped the connections that were idle since. */
   #distrustRested(): void {
     const usedSinceMs = this.#now() - IDLE_MS;
     const rested = this.#idle.filter(({ sinceMs }) => sinceMs <= usedSinceMs);

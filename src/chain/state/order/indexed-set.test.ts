@@ -34,7 +34,7 @@ function walk(order: ReadOrder<Item>): Item[] {
   return items;
 }
 
-test("what is read goes to the end of the order, and what is gone leaves no hole", () => {
+test("an item that is read goes to the end of the order, and a removed one leaves no hole", () => {
   const [a, b, c, d] = items(4) as [Item, Item, Item, Item];
   const order = new ReadOrder<Item>();
   for (const item of [a, b, c, d]) order.add(item);

@@ -105,7 +105,7 @@ test("a flood of mints that do not exist takes a bounded number of calls, and an
   expect(calls.length).toBe(6);
 });
 
-test("that an account is too large is no node's word alone: the mint is not absent, and others are answered", async () => {
+test("no single node can call an account too large: the mint is not absent, and others are answered", async () => {
   existing.set(addressAt(1), TOKEN_PROGRAM);
   tooLarge = new Set([addressAt(2)]);
   isUncertain = true;
@@ -115,7 +115,7 @@ test("that an account is too large is no node's word alone: the mint is not abse
   expect(proofs.isAbsent(addressAt(2))).toBe(false);
 });
 
-test("accounts too large for an answer fail nobody else's mints, and are not read again for a while", async () => {
+test("accounts too large for an answer fail no other caller's mints, and are not read again for a while", async () => {
   existing.set(addressAt(1), TOKEN_PROGRAM);
   tooLarge = new Set(Array.from({ length: 99 }, (_, n) => addressAt(1_000 + n)));
   const greedy = [...tooLarge].map((mint, n) => isMint(mint, `greedy ${n % 9}`));

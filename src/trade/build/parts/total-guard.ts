@@ -3,7 +3,7 @@ import type { Intent } from "../../intent.ts";
 import type { Route, RouteStep } from "../../quote/route.ts";
 
 /**
- * One bound on the sum of a divided trade in place of a bound on each of its parts: a market that moved against the trade may be
+ * One bound on the sum of a divided trade instead of a bound on each of its parts: a market that moved against the trade may be
  * made up for by another that moved in its favour.
  */
 export interface TotalGuard {

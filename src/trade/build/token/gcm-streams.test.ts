@@ -56,7 +56,7 @@ test("a new key forgets the streams of the one before", () => {
   }
 });
 
-test("what is too long, or no ASCII, is left to others", () => {
+test("texts that are too long, or not ASCII, are left to others", () => {
   const streams = GcmStreams.open(fillRandom)!;
   const key = anyKey();
   streams.useKey(key, new Uint8Array(0));

@@ -4,7 +4,7 @@ import { putAscii } from "../../../primitives/bytes.ts";
 import { type Ghash, MEMORY, openGhash } from "./ghash-module.ts";
 
 const BLOCK = 16;
-/** What the text is bound to: first what all texts of a key are bound to. Room for so many bytes, zeros behind it. */
+/** What the text is bound to: first what all texts of a key are bound to. Room for this many bytes, zeros behind it. */
 const BOUND = MEMORY.free;
 const BOUND_ROOM = 512;
 /** The state of the hash after the whole blocks of what all texts are bound to. */

@@ -104,7 +104,7 @@ const section = (id: number, content: Code): Code => {
 const text = (value: string): number[] => [value.length, ...[...value].map((letter) => letter.charCodeAt(0))];
 const type = (parameters: number): Code => [0x60, parameters, ...new Array<number>(parameters).fill(I32), 0];
 
-/** A function that takes so many 32-bit numbers and returns nothing. */
+/** A function that takes this many 32-bit numbers and returns nothing. */
 interface ExportedFunction {
   readonly name: string;
   readonly parameters: number;

@@ -4,7 +4,7 @@ import { RATE_LIFE_SLOTS, type RateAsk, rateNow } from "./market-rate.ts";
 import { type PairSpots, pairSpotsOf } from "./pair-spots.ts";
 import { smallRatesOf } from "./small-rates.ts";
 
-/** Pairs of so many markets are quoted whole: bounds cost as much. */
+/** Pairs of up to this many markets are quoted whole: bounds cost as much. */
 const QUOTED_WHOLE = 4;
 /** Sizes and directions kept per pair. */
 const MOST_KEPT = 16;

@@ -37,7 +37,7 @@ export class LoneBounds {
     this.#lasts = !this.#lasting.includes(0);
   }
 
-  /** Bounds by the next rates of the same series: only markets that have changed are bounded anew, if the other bounds still hold. */
+  /** Bounds by the next rates of the same series: only changed markets are bounded again, if the other bounds still hold. */
   renew({ rates }: SmallRates, clock: ChainClock): void {
     const before = this.#rates;
     const isHeld = this.#lasts || isSameMoment(clock, this.#clock);

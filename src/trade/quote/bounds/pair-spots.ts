@@ -5,7 +5,7 @@ import type { Ask } from "../../../venues/venue.ts";
 import type { Leader } from "./leader.ts";
 import { compareTied } from "./tied-markets.ts";
 
-/** So many markets without a bound are quoted each time; if there are more, the pair has none. */
+/** Up to this many markets without a bound are quoted each time; with more, the pair has no bounds. */
 const MOST_UNKNOWN = 4;
 
 /** The bounds of a pair's markets in one direction, side by side: the markets themselves lie all over memory. */

@@ -73,7 +73,7 @@ test("a quoted pair is observed from then on, over the life of a blockhash", asy
   });
 });
 
-test("pairs, work and memory are bounded, and what nobody quotes is dropped", async () => {
+test("pairs, work and memory are bounded, and pairs without quotes are dropped", async () => {
   const { movements, price, observe } = observing();
   for (let pair = 0; pair < 3 * MOST_OBSERVED; pair++) movements.note(intent(), TRADE);
   expect(movements.size).toBe(MOST_OBSERVED);
@@ -83,7 +83,7 @@ test("pairs, work and memory are bounded, and what nobody quotes is dropped", as
   expect(movements.size).toBe(0);
 });
 
-test("in place of dust, a trade is observed whose price shows; without a state there is no price", async () => {
+test("for dust, a trade is observed whose price shows; without a state there is no price", async () => {
   const { movements, price, observe } = observing();
   const dust = { inAmount: 10n, outAmount: 20n };
   const asked = intent();
@@ -116,7 +116,7 @@ test("the first caller to quote a pair, at any size, does not choose the trade b
   expect(movements.note(asked, TRADE)).toMatchObject({ samples: 88, movement: expect.closeTo(0.01, 6) });
 });
 
-test("what is observed is in memory: the chain is searched for nobody", async () => {
+test("observed prices come from memory: the chain is never searched for them", async () => {
   const { movements, price, searches, observe } = observing();
   movements.note(intent(), TRADE);
   await observe(3);

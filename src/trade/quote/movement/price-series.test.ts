@@ -16,7 +16,7 @@ test("a price that stands still does not move, one that rises does not either", 
   expect(seriesOf(still(200).map((price, at) => price + at)).movementOver(SPAN_MS).movement).toBe(0);
 });
 
-test("without prices, or with few, nothing is said", () => {
+test("without prices, or with few, nothing is stated", () => {
   expect(new PriceSeries().movementOver(SPAN_MS)).toMatchObject({ samples: 0, windowMs: 0, movement: undefined });
   const few = seriesOf(still(12 + 19)).movementOver(SPAN_MS);
   expect(few).toMatchObject({ samples: 19, movement: undefined });

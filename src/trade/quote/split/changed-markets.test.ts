@@ -76,7 +76,7 @@ test("a division on markets of which one was written again, unchanged, takes few
   }
 });
 
-test("after a market moved by a little, the division loses at most that; by more, it is searched anew", () => {
+test("after a market moved by a little, the division loses at most that; by more, it is searched again", () => {
   const random = createRandom(88);
   const { hot } = scaledMarkets();
   let [gain, lost] = [0, 0];

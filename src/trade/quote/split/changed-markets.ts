@@ -5,7 +5,7 @@ import type { MarketCurve, QuoteBudget } from "./curves/market-curve.ts";
 import { heldCurve } from "./curves/sampled-curves.ts";
 import type { CurveNetwork, MintCrossing, SmallTrades } from "./network.ts";
 
-/** Markets that may have changed for a plan to be taken over; after more, it is made anew. */
+/** Markets that may have changed for a plan to be taken over; with more, it is made again. */
 const MOST_CHANGED = 16;
 /**
  * A market may give this much more or less than when the plan was made. Twice this part of what one market carries is the most that

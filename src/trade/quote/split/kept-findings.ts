@@ -22,7 +22,7 @@ export class KeptFindings<T> {
   readonly #byLine = new WeakMap<object, Map<number, Finding<T>>>();
   readonly #renew: (found: T, changed: ChangedMarkets, clock: ChainClock) => T | undefined;
 
-  /** @param renew what was found, after some markets have changed; undefined if it must be found anew */
+  /** @param renew what was found, after some markets have changed; undefined if it must be found again */
   constructor(renew: (found: T, changed: ChangedMarkets, clock: ChainClock) => T | undefined) {
     this.#renew = renew;
   }

@@ -52,7 +52,7 @@ function mixesSol({ inMint, outMint }: Intent, plan: readonly PlannedStep[]): bo
   return arriving.some(({ hot }) => hot.market.nativeSol !== arriving[0]!.hot.market.nativeSol);
 }
 
-/** A market that rounds may leave this part of its input, and so many base units. */
+/** A market that rounds may leave this part of its input, and this many base units. */
 const LEFT_PART = 1_000_000n;
 const LEFT_UNITS = 2n;
 

@@ -177,7 +177,7 @@ export class SplitPlan {
     return this.#fitOf(capacity).paths;
   }
 
-  /** Notes that so many paths fit into no transaction. */
+  /** Notes that this many paths fit into no transaction. */
   neverFits(capacity: string | undefined, paths: number): void {
     this.#learnFit(capacity, { paths: Math.min(this.widest(capacity), paths - 1) });
   }

@@ -58,7 +58,7 @@ test.each([12, 40])("quotes of a split stay bounded with %i markets, and are few
   }
 });
 
-test("what is kept does not change the answer, and a changed market is searched again", () => {
+test("kept findings do not change the answer, and a changed market is searched again", () => {
   for (const mode of ["exactIn", "exactOut"] as const) {
     for (let amount = AMOUNT / 64n; amount < AMOUNT * 2n; amount = (amount * 7n) / 3n) {
       const kept: PairMarkets = { markets: countedMarkets(12).hot, faults: [], searched: [] };

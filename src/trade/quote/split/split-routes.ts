@@ -99,7 +99,7 @@ class SplitSearch {
   readonly #plan: SplitPlan;
   readonly #inAmount: number;
   readonly #terms: SplitTerms;
-  /** The markets that were left out for a division, by its steps: valued anew, a route is another object. */
+  /** The markets that were left out for a division, by its steps: a route that is valued again is another object. */
   readonly #without = new Map<Route["steps"], ReadonlySet<HotMarket>>();
 
   constructor(intent: Intent, plan: SplitPlan, inAmount: bigint, terms: SplitTerms) {

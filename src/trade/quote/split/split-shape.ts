@@ -15,7 +15,7 @@ const LEAST_PARTS = 128;
 const INFORMED_ROUNDS = 3;
 /** Edges worth least, of which the cheapest to lose is closed. */
 const LOSSES_COMPARED = 4;
-/** Paths are exchanged if all together give so much more. Fraction. */
+/** Paths are exchanged if all together give this much more. Fraction. */
 const LEAST_EXCHANGE = 1e-4;
 
 /** How a network is narrowed. */

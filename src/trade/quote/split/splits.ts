@@ -10,7 +10,7 @@ export interface Splits {
   /** A single path that is better than the best one over the best market of each pair, if limits of markets make one so. */
   readonly chain: Route | undefined;
   readonly best: Route | undefined;
-  /** The best division over at most so many paths, down to two: for transactions that a wider one does not fit. */
+  /** The best division over at most this many paths, down to two: for transactions that a wider one does not fit. */
   readonly narrower: (maxPaths: number) => Steps<Route | undefined>;
   /** The best division without a market of one found here, for transactions that it does not fit. */
   readonly lighter: (route: Route, market: HotMarket) => Route | undefined;
@@ -19,7 +19,7 @@ export interface Splits {
   readonly findsNoLighter: (kind: string) => void;
   /** Notes that no wallet's transaction holds more than this lighter division: the next trades begin with it. */
   readonly leavesOut: (route: Route) => void;
-  /** Notes that no wallet's transaction holds so many paths: the next trades of this size on these markets search fewer. */
+  /** Notes that no wallet's transaction holds this many paths: the next trades of this size on these markets search fewer. */
   readonly neverFits: (paths: number) => void;
   /** How many times as good as the route to begin with the best one is that was found to fit nobody; at least 1. */
   readonly unfitWorth: number;

@@ -2,7 +2,7 @@ import type { Steps } from "../long-searches.ts";
 
 /** Work after which a search pauses, in the units of `StepWork`: a few milliseconds. */
 export const WORK_OF_A_STEP = 1_500;
-/** An exact quote takes about as long as so many markets of a network that is filled. */
+/** An exact quote takes about as long as filling this many markets of a network. */
 const QUOTE_UNITS = 4;
 
 /** Counts the work of a search since its last pause: one unit for each market of a network that is filled, four for an exact quote. */

@@ -5,7 +5,7 @@ import { minOf, U64_MAX } from "../../../primitives/integer.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import type { Ask, Quote, Replay, SignedAsk, SwapMode } from "../../../venues/venue.ts";
 
-/** The signed swap of one market, as somebody finds it who trades around it. */
+/** The signed swap of one market, as an attacker who trades around it sees it. */
 export interface Victim {
   readonly hot: HotMarket;
   /** The market's state before anybody trades. */
@@ -155,7 +155,7 @@ interface Attempt {
 
 /**
  * Buys for `size`, lets the swap pass, sells again. Undefined if it is not known what a trade leaves. Code that fails on a state
- * knows nothing of it, and nobody is to be harmed by a question.
+ * knows nothing of it, and no caller may be harmed by another's question.
  */
 function attempt(victim: Victim, size: bigint): Attempt | undefined {
   try {

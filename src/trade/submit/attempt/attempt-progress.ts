@@ -40,7 +40,7 @@ export class AttemptProgress {
     return this.#changed.promise;
   }
 
-  /** Changes the trade and wakes everybody who waits for a change. */
+  /** Changes the trade and wakes all that wait for a change. */
   update(change: Partial<SubmittedTrade>): void {
     this.#trade = { ...this.#trade, ...change };
     const changed = this.#changed;

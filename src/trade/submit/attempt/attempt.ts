@@ -261,7 +261,7 @@ export class Attempt {
     return diagnosis === undefined ? outcome : { ...outcome, diagnosis };
   }
 
-  /** True if nobody else, as far as is known, has broadcast the message, under whatever signature. */
+  /** True if no other process is known to have broadcast the message, under whatever signature. */
   get #wasSeenWhole(): boolean {
     return this.#isWhole && this.signatures.length === 1;
   }

@@ -20,7 +20,7 @@ function createOutcomes() {
   };
 }
 
-it("asks once for all who wait, and stops when nobody does", async () => {
+it("asks once for all waiters, and stops when there are none", async () => {
   const outcomes = createOutcomes();
   const poll = new OutcomePoll(outcomes);
   const seen: string[] = [];

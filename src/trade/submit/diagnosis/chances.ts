@@ -63,7 +63,7 @@ export function scaleOf(seen: Observations): SlotScale | undefined {
   };
 }
 
-/** The slot in which so many blocks have been produced. */
+/** The slot in which this many blocks have been produced. */
 const lastSlotOf = (blocks: number, skippedShare: number): number =>
   skippedShare === 1 ? blocks : Math.floor(blocks / (1 - skippedShare));
 

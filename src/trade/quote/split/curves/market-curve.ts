@@ -109,7 +109,7 @@ export class MarketCurve {
     return amount <= 0 ? 0 : amount / this.#priceAt(amount);
   }
 
-  /** Input for an output: the reverse of `out`. Infinity if the market is not known to give so much. Base units. */
+  /** Input for an output: the reverse of `out`. Infinity if the market is not known to give that much. Base units. */
   inputFor(output: number): number {
     if (output <= 0) return 0;
     if (output > this.out(this.most)) return Number.POSITIVE_INFINITY;

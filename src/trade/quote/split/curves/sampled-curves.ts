@@ -11,7 +11,7 @@ const LIMIT_STEPS = 3;
 const FINE_LIMIT_STEPS = 9;
 /** A limit is known well enough to this share of what the market takes. */
 const LIMIT_ERROR = 1 / 2_048;
-/** A trade that uses so much of what a market is known to take comes near the limit. */
+/** A trade that uses this share of what a market is known to take comes near the limit. */
 const NEAR_LIMIT = 0.8;
 /** Curves kept per market state: directions and sizes. */
 const MOST_KEPT = 12;

@@ -13,7 +13,7 @@ const MOST_MISSED = 1e-6;
  * no hub is both the start of one trade and the end of another: no path is longer than three markets, and nothing runs in a
  * circle.
  *
- * @param start a flow to begin with; what went over closed edges is placed anew
+ * @param start a flow to begin with; what went over closed edges is placed again
  */
 export function fillNetwork(network: FlowNetwork, search: FlowSearch, start?: Flow): Flow | undefined {
   const { inAmount, parts, leastParts } = search;

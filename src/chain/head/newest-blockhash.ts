@@ -48,6 +48,8 @@ export class NewestBlockhash {
   #askedAtMs = 0;
   /** The blockhash being proven; undefined while none is. */
   #proving: Promise<void> | undefined;
+  /** Raised when what was known is void: what was asked for before then counts no more. */
+  #epoch = 0;
   /** When a newer blockhash was last named that no second node knew yet. */
   #awaitedAtMs = Number.NEGATIVE_INFINITY;
   /** True while nodes answer with a blockhash that the chain has left behind. */
@@ -96,6 +98,7 @@ export class NewestBlockhash {
 
   /** Whatever was known is wrong. */
   forget(): void {
+    this.#void();
     this.#lifetime = undefined;
   }
 
@@ -106,9 +109,14 @@ export class NewestBlockhash {
 
   /** The newest slot was taken back: one from above it is replaced as soon as may be. @throws TradewireError UPSTREAM_ERROR */
   async comeBackTo(slot: bigint): Promise<void> {
-    if (this.#lifetime === undefined || this.#lifetime.slot <= slot) return;
+    // One that is being read or proven may be from above it.
+    this.#void();
+    if (this.#lifetime !== undefined && this.#lifetime.slot > slot) await this.refresh(0n);
+  }
+
+  #void(): void {
+    this.#epoch += 1;
     this.#proving = undefined;
-    await this.refresh(0n);
   }
 
   /**
@@ -118,17 +126,24 @@ export class NewestBlockhash {
    * @throws TradewireError UPSTREAM_ERROR
    */
   async refresh(known = this.#lifetime?.slot ?? 0n): Promise<void> {
+    const epoch = this.#epoch;
     const read = await this.#read(known);
-    if (read === undefined) return;
+    if (read === undefined || epoch !== this.#epoch) return;
     if (!this.#witnesses.isOn) this.#adopt(read);
-    else this.#proving ??= this.#prove(read, known).finally(() => (this.#proving = undefined));
+    else
+      this.#proving ??= this.#prove(read, known).finally(() => {
+        if (epoch === this.#epoch) this.#proving = undefined;
+      });
   }
 
   /** Adopts the blockhash if another node knows it; else one that another node names. Never rejects. */
   async #prove(first: LifetimeRead, known: bigint): Promise<void> {
+    const epoch = this.#epoch;
     let read: LifetimeRead | undefined = first;
     for (let asked = 1; read !== undefined; asked++) {
-      if (await this.#witnesses.prove(read.lifetime, read.from)) {
+      const isProven = await this.#witnesses.prove(read.lifetime, read.from);
+      if (epoch !== this.#epoch) return;
+      if (isProven) {
         this.#adopt(read);
         return;
       }

@@ -612,6 +612,43 @@ describe("two nodes", () => {
     expect(box.outcome).toMatchObject({ ...landedIn(1_101n), witnesses: 1 });
   });
 
+  it.each(["refused", "answered"] as const)(
+    "one that alone has seen it decides nothing beside one that gives no record (%s) and has it in no block",
+    async (kind) => {
+      start(2);
+      const [lying, honest] = views as [NodeView, NodeView];
+      endpoints[1]!.methods.getTransaction = () => Promise.reject(new NodeError(kind, "no record", { rpcCode: -32603 }));
+      const box = land({ deadlineMs: Date.now() + 60_000 });
+      lying.status = confirmed(1_101, "AccountInUse");
+      honest.statusSlot = 1_105;
+      const moving = setInterval(() => honest.statusSlot++, 200);
+      await vi.advanceTimersByTimeAsync(30_000);
+      expect(box.outcome).toBeUndefined();
+      lying.status = confirmed(1_107);
+      honest.status = confirmed(1_107);
+      await vi.advanceTimersByTimeAsync(6_000);
+      expect(box.outcome).toMatchObject({ ...landedIn(1_107n), witnesses: 1 });
+      clearInterval(moving);
+    },
+  );
+
+  it("one decides nothing because the other fails to give its record for a moment", async () => {
+    start(2);
+    const { getTransaction } = endpoints[1]!.methods;
+    endpoints[1]!.methods.getTransaction = () =>
+      Promise.reject(new NodeError("answered", "internal error", { rpcCode: -32603 }));
+    delete endpoints[1]!.methods.getSignatureStatuses;
+    const box = land();
+    views[0]!.status = confirmed(1_101, "AccountInUse");
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect(box.outcome).toBeUndefined();
+    views[1]!.record = confirmed(1_101);
+    endpoints[1]!.methods.getTransaction = getTransaction!;
+    views[0]!.status = confirmed(1_101);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(box.outcome).toMatchObject({ ...landedIn(1_101n), witnesses: 2 });
+  });
+
   it("cost one call more than one: a record from each", async () => {
     start(2);
     const box = land();

@@ -100,8 +100,10 @@ export class StatusPolling {
       chunk.forEach((transaction, i) => {
         try {
           const status = decodeStatus(statuses[i]);
-          if (status === null) transaction.sighting.miss(slot);
-          else onStatus(transaction, from!, status);
+          if (status === null) {
+            transaction.sighting.miss(slot);
+            transaction.votes.receiveMiss(from!, slot);
+          } else onStatus(transaction, from!, status);
         } catch (error) {
           failure ??= error;
         }

@@ -53,6 +53,14 @@ export function isRefusal(error: unknown): boolean {
   return error instanceof NodeError && error.kind === "refused";
 }
 
+/** "Transaction history is not available from this node", and a node that does not read transactions of our version. */
+const UNSERVED_RECORD_CODES: ReadonlySet<number | undefined> = new Set([-32011, -32015]);
+
+/** True if the node never has what was asked of the history. Any other error may pass. */
+export function isWithoutHistory(error: unknown): boolean {
+  return isRefusal(error) || (error instanceof NodeError && UNSERVED_RECORD_CODES.has(error.rpcCode));
+}
+
 /** True if the answer cannot be used, such as one that is too large. */
 export function isUnusable(error: unknown): boolean {
   return error instanceof NodeError && (error.kind === "malformed" || error.kind === "oversized");

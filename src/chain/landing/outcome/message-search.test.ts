@@ -110,6 +110,14 @@ it("rests on one node if the other does not serve histories, and on none if none
   expect(await search([fakeEndpoint({}), fakeEndpoint({})])).toMatchObject({ kind: "unserved" });
 });
 
+it("leaves out nodes that keep no history at all", async () => {
+  const bare = nodeWith([]);
+  bare.methods.getSignaturesForAddress = () =>
+    Promise.reject(new NodeError("answered", "Transaction history is not available", { rpcCode: -32011 }));
+  expect(await search([nodeWith([funding]), bare])).toMatchObject({ kind: "absent", witnesses: 1 });
+  expect(await search([bare])).toMatchObject({ kind: "unserved" });
+});
+
 it("proves nothing by a node that has not come as far as the message's last block", async () => {
   const late = nodeWith([funding]);
   late.methods.getEpochInfo = () => ({ absoluteSlot: 1_500, blockHeight: 500 });

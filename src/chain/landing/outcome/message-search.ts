@@ -4,7 +4,7 @@ import { verifySignature } from "../../../primitives/ed25519.ts";
 import { maxOf, minOf } from "../../../primitives/integer.ts";
 import { SIGNATURE_SIZE, wireLayout } from "../../../solana/message.ts";
 import type { MessageFinding, MessageQuery } from "../../port.ts";
-import { NodeError } from "../../rpc/node-error.ts";
+import { isWithoutHistory, NodeError } from "../../rpc/node-error.ts";
 import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
 import type { RpcPool } from "../../rpc/rpc-pool.ts";
 import { asInteger, asList, asRecord, asText } from "../../rpc/rpc-values.ts";
@@ -73,8 +73,7 @@ export async function searchMessage(
   return { kind: "absent", reachesBack, witnesses: views.length, ...age };
 }
 
-const isUnserved = (one: PromiseSettledResult<View>) =>
-  one.status === "rejected" && one.reason instanceof NodeError && one.reason.kind === "refused";
+const isUnserved = (one: PromiseSettledResult<View>) => one.status === "rejected" && isWithoutHistory(one.reason);
 
 function failureAmong(settled: readonly PromiseSettledResult<View>[]): unknown {
   return settled.find((one) => one.status === "rejected")?.reason;

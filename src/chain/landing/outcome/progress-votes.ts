@@ -57,9 +57,19 @@ export async function fetchStatus(
   endpoint: RpcEndpoint,
   signature: string,
 ): Promise<SignatureStatus | null> {
+  return (await fetchStatusAt(pool, endpoint, signature)).status;
+}
+
+/** The same, with the slot that the node had come to. @throws TradewireError UPSTREAM_ERROR */
+export async function fetchStatusAt(
+  pool: RpcPool,
+  endpoint: RpcEndpoint,
+  signature: string,
+): Promise<{ readonly slot: bigint; readonly status: SignatureStatus | null }> {
   const params = [[signature], { searchTransactionHistory: true }];
   const answer = await pool.ask(endpoint, "getSignatureStatuses", params, TIMEOUT_MS);
-  return decodeStatus(asList(asContext(answer, "signature statuses").value, "signature statuses")[0]);
+  const { slot, value } = asContext(answer, "signature statuses");
+  return { slot, status: decodeStatus(asList(value, "signature statuses")[0]) };
 }
 
 /** What as many nodes as must agree have seen, and more than have seen anything else; or the trusted one. */

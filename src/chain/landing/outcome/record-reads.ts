@@ -2,13 +2,13 @@ import type { Now } from "../../../primitives/clock.ts";
 import { accountsOf } from "../../../solana/message/message-accounts.ts";
 import { wireLayout } from "../../../solana/message.ts";
 import type { TransactionRecord } from "../../port.ts";
-import { NodeError } from "../../rpc/node-error.ts";
+import { isWithoutHistory } from "../../rpc/node-error.ts";
 import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
 import { fetchRecord } from "../../rpc/transaction-reader.ts";
 import type { Witnesses } from "../../rpc/witnesses.ts";
 import { isCredible, type LandingHead } from "../landing-head.ts";
 import type { PendingTransaction } from "../pending-transaction.ts";
-import { fetchStatus } from "./progress-votes.ts";
+import { fetchStatusAt } from "./progress-votes.ts";
 import type { ProvenRecord, RecordAnswer } from "./record-votes.ts";
 
 interface RecordReadsOptions {
@@ -87,8 +87,7 @@ export class RecordReads {
       }
       return isCredible(record, transaction.lastValidBlockHeight, this.#options.head) ? record : "unusable";
     } catch (error) {
-      const kind = error instanceof NodeError ? error.kind : "malformed";
-      return kind === "refused" || kind === "answered" ? "unserved" : "unusable";
+      return isWithoutHistory(error) ? "unserved" : "unusable";
     }
   }
 
@@ -96,8 +95,9 @@ export class RecordReads {
   async #readStatus(transaction: PendingTransaction, endpoint: RpcEndpoint): Promise<void> {
     const { witnesses, head } = this.#options;
     try {
-      const status = await fetchStatus(witnesses.pool, endpoint, transaction.signature);
-      if (status !== null && isCredible(status, transaction.lastValidBlockHeight, head))
+      const { slot, status } = await fetchStatusAt(witnesses.pool, endpoint, transaction.signature);
+      if (status === null) transaction.votes.receiveMiss(endpoint, slot);
+      else if (isCredible(status, transaction.lastValidBlockHeight, head))
         transaction.votes.receiveStatus(endpoint, status);
     } catch {
       // Without record and status it has no say.

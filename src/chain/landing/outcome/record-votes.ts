@@ -21,6 +21,8 @@ export class RecordVotes {
   readonly #answers = new Map<RpcEndpoint, RecordAnswer>();
   /** The status each node reported last. */
   readonly #statuses = new Map<RpcEndpoint, SignatureStatus>();
+  /** The newest slot as of which a node has not seen the transaction; no entry once it has. */
+  readonly #missedAt = new Map<RpcEndpoint, bigint>();
   /** Since when a node has given no record (running milliseconds). */
   readonly #withoutSinceMs = new Map<RpcEndpoint, number>();
   readonly #wholeKeys = new WeakMap<TransactionRecord, string>();
@@ -48,6 +50,12 @@ export class RecordVotes {
   /** Takes in a node's status. A later one replaces it. */
   receiveStatus(endpoint: RpcEndpoint, status: SignatureStatus): void {
     this.#statuses.set(endpoint, status);
+    this.#missedAt.delete(endpoint);
+  }
+
+  /** Takes in that a node, as of this slot, has the transaction in no block. */
+  receiveMiss(endpoint: RpcEndpoint, slot: bigint): void {
+    this.#missedAt.set(endpoint, slot);
   }
 
   /** Takes in what a node gave when asked for the record. A later answer replaces it. */
@@ -69,7 +77,8 @@ export class RecordVotes {
     if (trusted !== undefined && this.#isConsistent(trusted)) return this.#prove([trusted]);
     const only = best[0]!;
     const others = endpoints.filter((endpoint) => endpoint !== only);
-    const isAlone = second === undefined && others.every((other) => this.#hasNoSay(other, atMs));
+    const { slot } = this.#recordOf(only)!;
+    const isAlone = second === undefined && others.every((other) => this.#hasNoSay(other, slot, atMs));
     return isAlone && this.#isConsistent(only) && !this.#isContradicted(only) ? this.#prove([only]) : undefined;
   }
 
@@ -143,10 +152,15 @@ export class RecordVotes {
     return [...this.#statuses.values()].some((status) => isFirm(status) && !isSameEnd(record, status));
   }
 
-  /** True of a node that cannot vouch for a record: silent, stuck, not serving records, or without a usable answer. */
-  #hasNoSay(endpoint: RpcEndpoint, atMs: number): boolean {
+  /**
+   * True of a node that cannot vouch for a record of this slot: silent, stuck, not serving records, or without a usable answer. One
+   * that has come to that slot and has the transaction in no block contradicts it, whether it serves records or not.
+   */
+  #hasNoSay(endpoint: RpcEndpoint, slot: bigint, atMs: number): boolean {
     const answer = this.#answers.get(endpoint);
-    if (answer === "unserved" || this.#witnesses.isSilent(endpoint)) return true;
+    if (this.#witnesses.isSilent(endpoint)) return true;
+    if ((this.#missedAt.get(endpoint) ?? -1n) >= slot) return false;
+    if (answer === "unserved") return true;
     const sinceMs = this.#withoutSinceMs.get(endpoint);
     if (sinceMs === undefined || atMs - sinceMs < this.#witnesses.silentAfterMs) return false;
     return answer === "unusable" || this.#witnesses.isStuck(endpoint);

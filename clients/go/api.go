@@ -604,6 +604,9 @@ type QuoteRequest struct {
 	// The newest transaction version that the caller can sign: 0, the default, or 1. Version 1 is used only if the network has it, the operator allows it, and the route fits no other form.
 	MaxTransactionVersion *int64 `json:"maxTransactionVersion,omitempty"`
 
+	// True if you know the guard of the total, as in SwapRequest: `worstCase` then says what a build with it allows.
+	TotalGuard *bool `json:"totalGuard,omitempty"`
+
 	// True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
 	WorstCase *bool `json:"worstCase,omitempty"`
 }
@@ -1089,7 +1092,7 @@ func (c *Client) WatchTrade(ctx context.Context, signature string) iter.Seq2[*Wa
 }
 
 // WatchQuote: Streams a price: at once, then whenever it changes, at most twice a second. Takes what Quote takes; each price counts against the same limit as a call of Quote.
-// Fields of the query: inputMint, outputMint, amount, swapMode, slippage, priority, maxPriceImpact, maxPriorityCost, requireChecked, amountRaw, maxPaths, maxLegs, directOnly, venues, excludeVenues, maxTransactionVersion, worstCase.
+// Fields of the query: inputMint, outputMint, amount, swapMode, slippage, priority, maxPriceImpact, maxPriorityCost, requireChecked, amountRaw, maxPaths, maxLegs, directOnly, venues, excludeVenues, maxTransactionVersion, totalGuard, worstCase.
 func (c *Client) WatchQuote(ctx context.Context, query url.Values) iter.Seq2[*QuoteResponse, error] {
 	return stream[QuoteResponse](ctx, c, "GET", "/v1/quotes/stream", query)
 }

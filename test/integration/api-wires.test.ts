@@ -47,7 +47,7 @@ const GOOD: readonly (readonly [string, DescMethodUnary, JsonObject, string?])[]
   ],
   ["a quote", quote, without(SWAP, "priority")],
   ["a quote in base units", quote, { ...without(SWAP, "amount"), amountRaw: "3000001", excludeVenues: ["pump_swap"] }],
-  ["a quote with a swap's body", quote, { ...SWAP, maxPriorityCost: 1 }],
+  ["a quote with a swap's body", quote, { ...SWAP, maxPriorityCost: 1, totalGuard: true }],
   ["what priority costs", getPriority, {}, ""],
   ["a challenge", createChallenge, { walletAddress: ALICE.wallet.toString() }, ""],
   ["a profile", getProfile, {}],

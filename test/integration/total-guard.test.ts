@@ -11,7 +11,9 @@ import { type Instruction, readonly } from "../../src/solana/instruction.ts";
 import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, USDC_MINT } from "../../src/solana/programs.ts";
 import { closeTokenAccount } from "../../src/solana/token/token-instructions.ts";
 import { buildTrade } from "../../src/trade/build/build-trade.ts";
+import { measureRoutes } from "../../src/trade/build/route-fit.ts";
 import { wrappedSolAccount } from "../../src/trade/build/wallet-accounts.ts";
+import { type QuotePorts, quoteTrade } from "../../src/trade/quote/quote-trade.ts";
 import { failedOutcome } from "../../src/trade/submit/outcome/landed-failure.ts";
 import { venues } from "../../src/venues/registry.ts";
 import { answerOf } from "../slow/client/honest-builds.ts";
@@ -234,6 +236,21 @@ function mutationsOf({ world, guarded }: GuardedSale): Mutation[] {
     { name: "a swap without a minimum", instructions: looser, stopped: /may fall short by/ },
   ].filter(({ instructions: some }) => some !== instructions);
 }
+
+test("a quote's worst case is that of a build, with the guard and without", async () => {
+  for (const { request, world } of sales) {
+    const ports = world.ports();
+    const quotePorts = { ...ports, measureRoutes: (...asked: never[]) => measureRoutes(ports, ...(asked as never)) };
+    const worstOf = async (totalGuard: boolean) => {
+      const asked = { ...request, totalGuard, worstCase: true };
+      const [built, quoted] = [await buildTrade(ports, asked), await quoteTrade(quotePorts as QuotePorts, asked)];
+      expect(quoted.route.map(({ market }) => market)).toEqual(built.route.map(({ market }) => market));
+      expect(quoted.estimates.worstCase).toEqual(built.estimates.worstCase);
+      return quoted.estimates.worstCase!.markets.map(({ bound }) => bound);
+    };
+    expect(await worstOf(true)).not.toEqual(await worstOf(false));
+  }
+});
 
 test("a guard is made for callers that know it, on divided sales for SOL, and never where slippage is small", async () => {
   for (const { plain, guarded, request, world } of sales) {

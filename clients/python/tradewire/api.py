@@ -447,6 +447,8 @@ class QuoteRequest(TypedDict):
     excludeVenues: NotRequired[list[str]]
     # The newest transaction version that the caller can sign: 0, the default, or 1. Version 1 is used only if the network has it, the operator allows it, and the route fits no other form.
     maxTransactionVersion: NotRequired[int]
+    # True if you know the guard of the total, as in SwapRequest: `worstCase` then says what a build with it allows.
+    totalGuard: NotRequired[bool]
     # True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
     worstCase: NotRequired[bool]
 
@@ -840,9 +842,9 @@ class Calls(Transport):
         """Streams a trade submitted by this account: its current state at once, then every change until it is final."""
         return self.stream("GET", f"/v1/tx/{self._part(signature)}/events")
 
-    def watch_quote(self, *, input_mint: Optional[str] = None, output_mint: Optional[str] = None, amount: Optional[float] = None, swap_mode: Optional[SwapMode] = None, slippage: Optional[float] = None, priority: Optional[Priority] = None, max_price_impact: Optional[float] = None, max_priority_cost: Optional[float] = None, require_checked: Optional[bool] = None, amount_raw: Optional[str] = None, max_paths: Optional[int] = None, max_legs: Optional[int] = None, direct_only: Optional[bool] = None, venues: Optional[list[str]] = None, exclude_venues: Optional[list[str]] = None, max_transaction_version: Optional[int] = None, worst_case: Optional[bool] = None) -> Iterator[QuoteResponse]:
+    def watch_quote(self, *, input_mint: Optional[str] = None, output_mint: Optional[str] = None, amount: Optional[float] = None, swap_mode: Optional[SwapMode] = None, slippage: Optional[float] = None, priority: Optional[Priority] = None, max_price_impact: Optional[float] = None, max_priority_cost: Optional[float] = None, require_checked: Optional[bool] = None, amount_raw: Optional[str] = None, max_paths: Optional[int] = None, max_legs: Optional[int] = None, direct_only: Optional[bool] = None, venues: Optional[list[str]] = None, exclude_venues: Optional[list[str]] = None, max_transaction_version: Optional[int] = None, total_guard: Optional[bool] = None, worst_case: Optional[bool] = None) -> Iterator[QuoteResponse]:
         """Streams a price: at once, then whenever it changes, at most twice a second. Takes what Quote takes; each price counts against the same limit as a call of Quote."""
-        return self.stream("GET", "/v1/quotes/stream", query={"inputMint": input_mint, "outputMint": output_mint, "amount": amount, "swapMode": swap_mode, "slippage": slippage, "priority": priority, "maxPriceImpact": max_price_impact, "maxPriorityCost": max_priority_cost, "requireChecked": require_checked, "amountRaw": amount_raw, "maxPaths": max_paths, "maxLegs": max_legs, "directOnly": direct_only, "venues": venues, "excludeVenues": exclude_venues, "maxTransactionVersion": max_transaction_version, "worstCase": worst_case})
+        return self.stream("GET", "/v1/quotes/stream", query={"inputMint": input_mint, "outputMint": output_mint, "amount": amount, "swapMode": swap_mode, "slippage": slippage, "priority": priority, "maxPriceImpact": max_price_impact, "maxPriorityCost": max_priority_cost, "requireChecked": require_checked, "amountRaw": amount_raw, "maxPaths": max_paths, "maxLegs": max_legs, "directOnly": direct_only, "venues": venues, "excludeVenues": exclude_venues, "maxTransactionVersion": max_transaction_version, "totalGuard": total_guard, "worstCase": worst_case})
 
     def get_priority(self) -> GetPriorityResponse:
         """Returns the current price of each priority level."""

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { QuoteRequestSchema, SwapRequestSchema } from "../../../gen/tradewire/v1/trade_pb.ts";
 import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
 import { namingFields } from "./trade-fields.ts";
 
@@ -39,4 +40,11 @@ test("results and other errors pass through", async () => {
   const details = { tried: "a market" };
   const refused = new TradewireError("NO_ROUTE", "None.", { details });
   await expect(namingFields(FIELDS, async () => Promise.reject(refused))).rejects.toBe(refused);
+});
+
+test("the body of a swap can be sent as a quote, whatever fields it has", () => {
+  const known = new Set(QuoteRequestSchema.fields.map(({ name, scalar }) => `${name} ${scalar}`));
+  expect(
+    SwapRequestSchema.fields.map(({ name, scalar }) => `${name} ${scalar}`).filter((one) => !known.has(one)),
+  ).toEqual([]);
 });

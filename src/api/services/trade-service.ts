@@ -70,7 +70,6 @@ export function createTradeService(trades: Trades, bounds: StreamBounds): Servic
         namingFields(swapFields(request), () =>
           trades.build({
             ...toSwap(request),
-            totalGuard: request.totalGuard,
             principal: principalOf(context),
             priority: levelOf(request.priority),
             caller: stateOf(context),
@@ -133,13 +132,14 @@ function answer(built: BuiltTrade | Promise<BuiltTrade>) {
   return built instanceof Promise ? built.then(fromBuilt) : fromBuilt(built);
 }
 
-function toSwap(request: Omit<SwapRequest, "$typeName" | "priority" | "totalGuard">) {
+function toSwap(request: Omit<SwapRequest, "$typeName" | "priority">) {
   return {
     inMint: parseMint(request.inputMint, "inputMint"),
     outMint: parseMint(request.outputMint, "outputMint"),
     mode: swapModeOf(request.swapMode),
     amount: request.amount ?? Number.NaN,
     amountRaw: request.amountRaw,
+    totalGuard: request.totalGuard,
     ...termsOf(request),
   };
 }

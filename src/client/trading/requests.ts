@@ -51,7 +51,8 @@ export function quoteRequest(
   refuseUnknownKeys(options, { ...ROUTE_KEYS, ...CONTROL_KEYS, worstCase: true }, "the options of quote");
   swapAsTrade(order);
   const terms = { ...swapTerms(order), ...routeLimits(options), maxTransactionVersion: NEWEST_VERSION };
-  return options.worstCase === true ? { ...terms, worstCase: true } : terms;
+  // Builds send the guard too: it is what their worst case is of.
+  return options.worstCase === true ? { ...terms, worstCase: true, totalGuard: true } : terms;
 }
 
 /** Which of the account's trades to list. Times are ISO 8601 with a time zone. */

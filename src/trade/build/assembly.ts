@@ -10,9 +10,9 @@ import { closeTokenAccount, createTokenAccount, requireBalance } from "../../sol
 import { fillWrappedSol, openWrappedSol, seededAddress } from "../../solana/token/wrapped-sol.ts";
 import type { Intent } from "../intent.ts";
 import type { Route, RouteStep } from "../quote/route.ts";
+import { loosened, type TotalGuard, totalGuardOf } from "../total-guard.ts";
 import { nativeSha256 } from "./native-sha256.ts";
 import { createAccountUnits, UNITS } from "./parts/compute-units.ts";
-import { loosened, type TotalGuard, totalGuardOf } from "./parts/total-guard.ts";
 import { swapLegOf } from "./unbuildable-market.ts";
 import { type WalletAccounts, wrappedSolAccount } from "./wallet-accounts.ts";
 
@@ -116,7 +116,7 @@ function guardOf(
   { guardsTotal, wrapping, head }: AssemblyContext,
 ): TotalGuard | undefined {
   if (guardsTotal !== true || wrapping !== "seeded") return undefined;
-  return totalGuardOf(intent, route, head.rentExemption(TOKEN_ACCOUNT_BYTES));
+  return totalGuardOf(intent, route, head);
 }
 
 /** The most that a step may spend. */

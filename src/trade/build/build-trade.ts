@@ -8,6 +8,7 @@ import { estimatesOf, legsOf, type Route } from "../quote/route.ts";
 import { proofOf } from "../quote/route-proof.ts";
 import { withheldVenues } from "../quote/withheld-venues.ts";
 import { inTurn, type WorstCasePorts, worstCaseOf } from "../quote/worst-case/worst-case.ts";
+import { guardedRoute } from "../total-guard.ts";
 import type { BuiltTrade, RouteLeg, TradeRequest } from "../trade.ts";
 import { insufficientFunds, type Shortfall, shortfallOf } from "./balances.ts";
 import { buildExpiresAtMs } from "./build-expiry.ts";
@@ -16,7 +17,6 @@ import { type LoadedTrade, loadTrade, recallTrade, renewTrade, warmIfPossible } 
 import type { MessageSettings } from "./message-forms.ts";
 import { nativeSha256 } from "./native-sha256.ts";
 import { draftOnlyMarket } from "./parts/only-market.ts";
-import { loosened } from "./parts/total-guard.ts";
 import type { SealedTrade } from "./token/sealed-trade.ts";
 import type { TokenSealer } from "./token/submission-token.ts";
 import { balanceAddresses } from "./wallet-accounts.ts";
@@ -133,17 +133,11 @@ function sealDraft(ports: BuildPorts, draft: TradeDraft): BuiltTrade | Promise<B
 async function sealWithWorstCase(ports: BuildPorts, draft: TradeDraft): Promise<BuiltTrade> {
   const { intent } = draft.loaded;
   const clock = ports.head.clock();
-  const route = signedRoute(draft);
+  const { route: quoted, assembly } = draft.composed;
+  const route = assembly.isGuarded ? guardedRoute(quoted) : quoted;
   const worstCase = await worstCaseOf(ports.worstCases, route, intent.mode, clock);
   const built = seal(ports, draft);
   return { ...built, estimates: { ...built.estimates, worstCase } };
-}
-
-/** The route with the bounds that the bytes have its markets enforce: under the guard of the total they are wider. */
-function signedRoute({ composed: { route, assembly } }: TradeDraft): Route {
-  if (!assembly.isGuarded) return route;
-  const guard = { amount: route.threshold, allowance: route.outAmount - route.threshold };
-  return { ...route, steps: route.steps.map((step) => loosened(step, guard)) };
 }
 
 /** The hash of the message that is being sealed: nothing keeps it. */

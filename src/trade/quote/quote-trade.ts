@@ -3,6 +3,7 @@ import type { MarketFault, Markets } from "../../market/port.ts";
 import type { ChainClock } from "../../solana/account.ts";
 import { canonicalMint, type Intent, resolveIntent } from "../intent.ts";
 import { checkPriceImpact } from "../limits.ts";
+import { guardedRoute, totalGuardOf } from "../total-guard.ts";
 import type { QuotedTrade, Trades } from "../trade.ts";
 import { type LongSearches, pausing, type Steps } from "./long-searches.ts";
 import type { PriceMovements } from "./movement/price-movements.ts";
@@ -25,7 +26,7 @@ export type RouteFit =
 /** What the quote story reads; everything answers from memory once warm. */
 export interface QuotePorts extends CapacityPorts {
   readonly markets: Markets;
-  readonly head: Pick<ChainHead, "clock">;
+  readonly head: Pick<ChainHead, "clock" | "rentExemption">;
   /** Measures the transactions of routes, in order. */
   readonly measureRoutes: (
     intent: Intent,
@@ -95,7 +96,8 @@ function answer(
     isFirst = false;
     return priceTrade(ports, request, intent, renewed ?? snapshot, isAllowed);
   }, request.caller);
-  const complete = (one: PricedTrade) => (request.worstCase === true ? withWorstCase(ports, request, one) : one.quoted);
+  const complete = (one: PricedTrade) =>
+    request.worstCase === true ? withWorstCase(ports, request, intent, one) : one.quoted;
   return priced instanceof Promise ? priced.then(complete) : complete(priced);
 }
 
@@ -149,12 +151,15 @@ function* priceTrade(
   return { quoted, route: best!.route, clock };
 }
 
+/** The answer with the worst that the bytes of such a build allow: with a guard of the total, each market's bound is wider. */
 async function withWorstCase(
-  { worstCases }: QuotePorts,
-  { mode }: QuoteRequest,
+  { worstCases, head }: QuotePorts,
+  { mode, totalGuard }: QuoteRequest,
+  intent: Intent,
   { quoted, route, clock }: PricedTrade,
 ): Promise<QuotedTrade> {
-  const worstCase = await worstCaseOf(worstCases, route, mode, clock);
+  const isGuarded = totalGuard === true && totalGuardOf(intent, route, head) !== undefined;
+  const worstCase = await worstCaseOf(worstCases, isGuarded ? guardedRoute(route) : route, mode, clock);
   return { ...quoted, estimates: { ...quoted.estimates, worstCase } };
 }
 

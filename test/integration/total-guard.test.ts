@@ -240,10 +240,10 @@ function mutationsOf({ world, guarded }: GuardedSale): Mutation[] {
 test("a quote's worst case is that of a build, with the guard and without", async () => {
   for (const { request, world } of sales) {
     const ports = world.ports();
-    const quotePorts = { ...ports, measureRoutes: (...asked: never[]) => measureRoutes(ports, ...(asked as never)) };
+    const quotePorts: QuotePorts = { ...ports, measureRoutes: (...asked) => measureRoutes(ports, ...asked) };
     const worstOf = async (totalGuard: boolean) => {
       const asked = { ...request, totalGuard, worstCase: true };
-      const [built, quoted] = [await buildTrade(ports, asked), await quoteTrade(quotePorts as QuotePorts, asked)];
+      const [built, quoted] = [await buildTrade(ports, asked), await quoteTrade(quotePorts, asked)];
       expect(quoted.route.map(({ market }) => market)).toEqual(built.route.map(({ market }) => market));
       expect(quoted.estimates.worstCase).toEqual(built.estimates.worstCase);
       return quoted.estimates.worstCase!.markets.map(({ bound }) => bound);

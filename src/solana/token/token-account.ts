@@ -1,5 +1,5 @@
 import { Address } from "../../primitives/address.ts";
-import { readU64 } from "../../primitives/bytes.ts";
+import { hasBytesAt, readU64 } from "../../primitives/bytes.ts";
 import type { Account } from "../account.ts";
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../programs.ts";
 
@@ -39,6 +39,11 @@ export function decodeTokenAccount(account: Account): TokenAccount {
 /** True if nothing can be moved into or out of a token account. */
 export function isFrozen({ data }: Account): boolean {
   return data[108] === 2;
+}
+
+/** True if the wallet may move what a token account holds. */
+export function isOwnedBy({ data }: Account, wallet: Address): boolean {
+  return hasBytesAt(data, 32, wallet.bytes);
 }
 
 /** The balance alone, in base units: for vaults, of which nothing else is read. */

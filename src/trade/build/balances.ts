@@ -8,7 +8,7 @@ import type { Intent } from "../intent.ts";
 import type { Route } from "../quote/route.ts";
 import type { Costs } from "../trade.ts";
 import type { Assembly } from "./assembly.ts";
-import type { WalletAccounts } from "./wallet-accounts.ts";
+import { type AccountFault, accountFault, type WalletAccounts } from "./wallet-accounts.ts";
 
 interface BalanceCheck {
   readonly intent: Intent;
@@ -23,6 +23,8 @@ interface BalanceCheck {
 
 /** What a wallet lacks for a trade. Tokens in base units of their mint, SOL in lamports. */
 export type Shortfall =
+  /** It cannot use its own account of a mint. */
+  | { readonly kind: "account"; readonly mint: Mint; readonly fault: AccountFault }
   | { readonly kind: "token"; readonly mint: Mint; readonly held: bigint; readonly needed: bigint }
   /** `rent` must stay in the wallet's account, beside what the trade needs; 0 if what the trade returns leaves more than that. */
   | {
@@ -35,15 +37,24 @@ export type Shortfall =
 
 /** What the wallet lacks to pay for the trade, as far as its balances are known. */
 export function shortfallOf(check: BalanceCheck): Shortfall | undefined {
-  return tokenShortfall(check) ?? solShortfall(check);
+  return sourceShortfall(check) ?? destinationShortfall(check) ?? solShortfall(check);
 }
 
-function tokenShortfall({ intent, route, accounts, markets }: BalanceCheck): Shortfall | undefined {
+function sourceShortfall({ intent, route, accounts, markets }: BalanceCheck): Shortfall | undefined {
   if (accounts.source === undefined) return undefined;
   const account = markets.account(accounts.source.address);
   if (account === undefined) return undefined;
+  const mint = intent.inMint;
+  const fault = accountFault(account, accounts.wallet);
+  if (fault !== undefined) return { kind: "account", mint, fault };
   const held = account === null || !isTokenAccount(account) ? 0n : tokenBalance(account);
-  return held >= route.inAmount ? undefined : { kind: "token", mint: intent.inMint, held, needed: route.inAmount };
+  return held >= route.inAmount ? undefined : { kind: "token", mint, held, needed: route.inAmount };
+}
+
+function destinationShortfall({ intent, accounts, markets }: BalanceCheck): Shortfall | undefined {
+  if (accounts.destination === undefined) return undefined;
+  const fault = accountFault(markets.account(accounts.destination.address), accounts.wallet);
+  return fault === undefined ? undefined : { kind: "account", mint: intent.outMint, fault };
 }
 
 function solShortfall(check: BalanceCheck): Shortfall | undefined {
@@ -75,11 +86,18 @@ function solShortfall(check: BalanceCheck): Shortfall | undefined {
 }
 
 /**
- * INSUFFICIENT_TOKEN_BALANCE or INSUFFICIENT_SOL, with both amounts.
+ * INSUFFICIENT_TOKEN_BALANCE or INSUFFICIENT_SOL, with both amounts; NO_ROUTE for an account that cannot be used.
  *
  * @param faucet how to get SOL on a test chain
  */
 export function insufficientFunds(shortfall: Shortfall, faucet?: (wallet: Address) => string): TradewireError {
+  if (shortfall.kind === "account") {
+    const { mint, fault } = shortfall;
+    return new TradewireError(
+      "NO_ROUTE",
+      `The wallet's account of ${mint.address} ${fault}: the trade would fail, or pay somebody else.`,
+    );
+  }
   const { held, needed } = shortfall;
   if (shortfall.kind === "token") {
     const { address, decimals } = shortfall.mint;

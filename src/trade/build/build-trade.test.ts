@@ -162,6 +162,39 @@ describe("a wallet with too little SOL in memory", () => {
   });
 });
 
+describe("a wallet's account of the token", () => {
+  const at = associatedTokenAccount(WALLET, MINT, TOKEN_PROGRAM).address;
+  const holding = (owner: Address, state: number): Account => {
+    const data = new Uint8Array(165);
+    data.set(MINT.bytes);
+    data.set(owner.bytes, 32);
+    data.fill(1, 64, 71);
+    data[108] = state;
+    return { ...accountOf(at, 2_000_000n), owner: TOKEN_PROGRAM, data };
+  };
+  const SALE = { ...REQUEST, inMint: MINT, outMint: REQUEST.inMint, amount: 1 };
+  const own = holding(WALLET, 1);
+
+  test.each([
+    ["is frozen", holding(WALLET, 2)],
+    ["belongs to another wallet", holding(EXTRA, 1)],
+  ])("that %s is never sold from or bought into: it is read again, and the trade refused", async (fault, bad) => {
+    for (const request of [REQUEST, SALE]) {
+      const { ports, reads } = portsOf(market(), {}, { [at.toString()]: bad });
+      const refused = await refusal(() => buildTrade(ports, request));
+      expect(refused).toMatchObject({ code: "NO_ROUTE", message: expect.stringContaining(fault) });
+      expect(reads.map(([kind, asked]) => [kind, asked.includes(at)])).toEqual([["refresh", true]]);
+    }
+  });
+
+  test("that was frozen and is no longer is traded with", async () => {
+    for (const request of [REQUEST, SALE]) {
+      const { ports } = portsOf(market(), { [at.toString()]: own }, { [at.toString()]: holding(WALLET, 2) });
+      expect(await buildTrade(ports, request)).toMatchObject({ platform: "raydium_cpmm" });
+    }
+  });
+});
+
 describe("a message too large for a transaction", () => {
   /** The size of the plain form grows with the swap's data, byte by byte. */
   const built = async (dataBytes: number, change: (ports: BuildPorts) => BuildPorts = (ports) => ports) =>

@@ -13,7 +13,6 @@ import {
   MAX_TRANSACTION_SIZE_V1,
   SIGNATURE_SIZE,
 } from "../../solana/message.ts";
-import { isFrozen, isTokenAccount } from "../../solana/token/token-account.ts";
 import { transferLamports } from "../../solana/token/token-instructions.ts";
 import type { Intent } from "../intent.ts";
 import { leanRoute, olderRoute } from "../quote/lean-route.ts";
@@ -34,7 +33,7 @@ import {
 } from "./budget.ts";
 import { UNITS } from "./parts/compute-units.ts";
 import { UnbuildableMarket } from "./unbuildable-market.ts";
-import { type WalletAccounts, walletTokenAccount, wrappedSolAccount } from "./wallet-accounts.ts";
+import { accountFault, type WalletAccounts, walletTokenAccount, wrappedSolAccount } from "./wallet-accounts.ts";
 
 export interface MessageSettings extends BudgetSettings {
   /** Whether a route that fits no other form may become a version 1 transaction, which not every wallet can read yet. */
@@ -179,7 +178,7 @@ function formOf(
   const { markets, head } = ports;
   const { request, intent, nonce, seed, choice } = terms;
   const accounts = accountsOf(route, terms);
-  rejectFrozen(markets, route, accounts);
+  rejectUnusable(markets, route, accounts);
   const trade = assemble(intent, route, accounts, { markets, head, nonce, seed, wrapping, guardsTotal });
   const assembly = withTips(trade, accounts.wallet, choice.tips);
   const budget = budgetFor(ports, request, route, assembly, nonce);
@@ -285,16 +284,20 @@ function accountsOf({ remainders }: Route, { accounts, snapshot }: MessageTerms)
 
 /**
  * Anyone can open a wallet's account of a mint, and its freeze authority can freeze it: then no trade of the wallet can pass
- * through.
+ * through. Nor can it through one whose owner was changed.
  *
  * @throws UnbuildableMarket
  */
-function rejectFrozen(markets: MessagePorts["markets"], { steps }: Route, { intermediate }: WalletAccounts): void {
+function rejectUnusable(
+  markets: MessagePorts["markets"],
+  { steps }: Route,
+  { intermediate, wallet }: WalletAccounts,
+): void {
   for (const { account } of intermediate) {
-    const known = markets.account(account.address);
-    if (known == null || !isTokenAccount(known) || !isFrozen(known)) continue;
+    const fault = accountFault(markets.account(account.address), wallet);
+    if (fault === undefined) continue;
     const { hot } = steps.find(({ quote }) => quote.outMint === account.mint)!;
-    const reason = `the wallet's account of ${account.mint} is frozen`;
+    const reason = `the wallet's account of ${account.mint} ${fault}`;
     throw new UnbuildableMarket(hot, new TradewireError("NO_ROUTE", reason), false);
   }
 }

@@ -1,9 +1,11 @@
 import type { Principal } from "../../accounts/port.ts";
 import type { Markets } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
+import type { Account } from "../../solana/account.ts";
 import { associatedTokenAccount, type DerivedAddress } from "../../solana/derived-address.ts";
 import { SOL_MINT, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
+import { isFrozen, isOwnedBy, isTokenAccount } from "../../solana/token/token-account.ts";
 
 /** A token account of the wallet. */
 interface WalletTokenAccount extends DerivedAddress {
@@ -59,4 +61,17 @@ export function knowsBalances(
     (source === undefined || markets.account(source.address) !== undefined) &&
     (destination === undefined || markets.account(destination.address) !== undefined)
   );
+}
+
+/** Why a wallet cannot use a token account at an address of its own, in words. */
+export type AccountFault = "is frozen" | "belongs to another wallet";
+
+/**
+ * What is wrong with a token account at the wallet's associated address; undefined if nothing is known to be. The issuer of a token
+ * may freeze it, and its owner may have been changed: then what is bought would be another's, and a sale fails for a fee.
+ */
+export function accountFault(account: Account | null | undefined, wallet: Address): AccountFault | undefined {
+  if (account == null || !isTokenAccount(account)) return undefined;
+  if (isFrozen(account)) return "is frozen";
+  return isOwnedBy(account, wallet) ? undefined : "belongs to another wallet";
 }

@@ -42,3 +42,25 @@ test("a node that makes up another record each time leaves nothing behind", asyn
   collectGarbage();
   expect(seen.filter((record) => record.deref() !== undefined).length).toBeLessThanOrEqual(1);
 });
+
+test("a node without records contradicts by what it missed at the time, not once it need no longer remember", () => {
+  const landed = { ...failed(0), error: null };
+  const votesWith = (misses: readonly bigint[]) => {
+    const votes = new RecordVotes(witnesses as unknown as Witnesses);
+    votes.receiveRecord(nodes[0], landed, 0);
+    votes.receiveStatus(nodes[0], { slot: landed.slot, error: null, commitment: "confirmed" });
+    votes.receiveRecord(nodes[1], "unserved", 0);
+    for (const slot of misses) votes.receiveMiss(nodes[1], slot);
+    return votes;
+  };
+  const { slot } = landed;
+  expect(votesWith([]).proven(0)?.witnesses).toBe(1);
+  expect(votesWith([slot - 1n]).proven(0)?.witnesses).toBe(1);
+  expect(votesWith([slot + 5_000n]).proven(0)?.witnesses).toBe(1);
+  expect(votesWith([slot]).proven(0)).toBeUndefined();
+  const everySlot = Array.from({ length: 600 }, (_, later) => slot - 100n + BigInt(later));
+  const votes = votesWith(everySlot);
+  expect(votes.proven(0)).toBeUndefined();
+  votes.receiveStatus(nodes[1], { slot, error: null, commitment: "confirmed" });
+  expect(votes.proven(0)?.witnesses).toBe(1);
+});

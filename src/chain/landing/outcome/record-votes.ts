@@ -7,6 +7,13 @@ import { isCut, recordKey } from "./record-key.ts";
 /** What a node gave when asked for the record: the record, none yet, or no usable answer. */
 export type RecordAnswer = TransactionRecord | "absent" | "unserved" | "unusable";
 
+/** Slots for which a node without histories remembers a status at least: Agave keeps those of 300 roots. */
+const STATUS_SLOTS = 150n;
+/** A node's misses are noted this many slots apart. */
+const MISS_SPACING = 32n;
+/** Misses noted of a node: they cover a message's lifetime and the time in which its outcome is proven. */
+const MOST_MISSES = 32;
+
 /** A record that enough nodes agree on. */
 export interface ProvenRecord {
   readonly record: TransactionRecord;
@@ -21,8 +28,8 @@ export class RecordVotes {
   readonly #answers = new Map<RpcEndpoint, RecordAnswer>();
   /** The status each node reported last. */
   readonly #statuses = new Map<RpcEndpoint, SignatureStatus>();
-  /** The newest slot as of which a node has not seen the transaction; no entry once it has. */
-  readonly #missedAt = new Map<RpcEndpoint, bigint>();
+  /** Slots as of which a node has not seen the transaction, some apart, oldest first; no entry once it has. */
+  readonly #misses = new Map<RpcEndpoint, bigint[]>();
   /** Since when a node has given no record (running milliseconds). */
   readonly #withoutSinceMs = new Map<RpcEndpoint, number>();
   readonly #wholeKeys = new WeakMap<TransactionRecord, string>();
@@ -50,12 +57,17 @@ export class RecordVotes {
   /** Takes in a node's status. A later one replaces it. */
   receiveStatus(endpoint: RpcEndpoint, status: SignatureStatus): void {
     this.#statuses.set(endpoint, status);
-    this.#missedAt.delete(endpoint);
+    this.#misses.delete(endpoint);
   }
 
   /** Takes in that a node, as of this slot, has the transaction in no block. */
   receiveMiss(endpoint: RpcEndpoint, slot: bigint): void {
-    this.#missedAt.set(endpoint, slot);
+    const slots = this.#misses.get(endpoint);
+    if (slots === undefined) this.#misses.set(endpoint, [slot]);
+    else if (slot >= slots.at(-1)! + MISS_SPACING) {
+      slots.push(slot);
+      if (slots.length > MOST_MISSES) slots.shift();
+    }
   }
 
   /** Takes in what a node gave when asked for the record. A later answer replaces it. */
@@ -154,12 +166,13 @@ export class RecordVotes {
 
   /**
    * True of a node that cannot vouch for a record of this slot: silent, stuck, not serving records, or without a usable answer. One
-   * that has come to that slot and has the transaction in no block contradicts it, whether it serves records or not.
+   * that had come to that slot and had the transaction in no block contradicts it, whether it serves records or not; but not one that
+   * came there so long ago that it need no longer remember.
    */
   #hasNoSay(endpoint: RpcEndpoint, slot: bigint, atMs: number): boolean {
     const answer = this.#answers.get(endpoint);
     if (this.#witnesses.isSilent(endpoint)) return true;
-    if ((this.#missedAt.get(endpoint) ?? -1n) >= slot) return false;
+    if (this.#misses.get(endpoint)?.some((missed) => missed >= slot && missed <= slot + STATUS_SLOTS) === true) return false;
     if (answer === "unserved") return true;
     const sinceMs = this.#withoutSinceMs.get(endpoint);
     if (sinceMs === undefined || atMs - sinceMs < this.#witnesses.silentAfterMs) return false;

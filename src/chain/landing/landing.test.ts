@@ -617,7 +617,8 @@ describe("two nodes", () => {
     async (kind) => {
       start(2);
       const [lying, honest] = views as [NodeView, NodeView];
-      endpoints[1]!.methods.getTransaction = () => Promise.reject(new NodeError(kind, "no record", { rpcCode: -32603 }));
+      endpoints[1]!.methods.getTransaction = () =>
+        Promise.reject(new NodeError(kind, "no record", { rpcCode: -32603 }));
       const box = land({ deadlineMs: Date.now() + 60_000 });
       lying.status = confirmed(1_101, "AccountInUse");
       honest.statusSlot = 1_105;

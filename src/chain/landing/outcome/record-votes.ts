@@ -172,7 +172,8 @@ export class RecordVotes {
   #hasNoSay(endpoint: RpcEndpoint, slot: bigint, atMs: number): boolean {
     const answer = this.#answers.get(endpoint);
     if (this.#witnesses.isSilent(endpoint)) return true;
-    if (this.#misses.get(endpoint)?.some((missed) => missed >= slot && missed <= slot + STATUS_SLOTS) === true) return false;
+    if (this.#misses.get(endpoint)?.some((missed) => missed >= slot && missed <= slot + STATUS_SLOTS) === true)
+      return false;
     if (answer === "unserved") return true;
     const sinceMs = this.#withoutSinceMs.get(endpoint);
     if (sinceMs === undefined || atMs - sinceMs < this.#witnesses.silentAfterMs) return false;

@@ -57,7 +57,7 @@ export const CHAIN_SETTINGS = {
     10_000,
   ),
   MARKET_SEARCH_INTERVAL_MS: integer(
-    "Least time after which a pair in use is searched for new markets; the longer it is known, the more, up to six hours. Known ones stay live meanwhile",
+    "Minimum time between searches for new markets of a pair in use; longer for pairs known longer, up to six hours. Known markets stay live meanwhile",
     "ms",
     60_000,
     1_000,
@@ -86,7 +86,13 @@ export const CHAIN_SETTINGS = {
     100_000,
   ),
   COLD_SEARCH_BURST_SECONDS: integer("How many seconds' worth of them may come at once", "seconds", 60, 1, 3_600),
-  COLD_SEARCHES_AT_ONCE: integer("Of these, pending; one address gets half of them", "searches", 8, 1, 1_000),
+  COLD_SEARCHES_AT_ONCE: integer(
+    "Such searches pending at once; one address gets half of the places",
+    "searches",
+    8,
+    1,
+    1_000,
+  ),
   COLD_SEARCH_WAIT_MS: integer(
     "Longest wait of a call for its turn; callers take turns, and those that would wait longer are refused",
     "ms",
@@ -134,7 +140,7 @@ export const SANDBOX_SETTINGS = {
 export const TRADE_SETTINGS = {
   SUBMIT_TIMEOUT_MS: integer("Longest time a submit takes to answer", "ms", 25_000, 1_000, 29_000),
   HISTORY_HOURS: integer(
-    "How long the nodes keep history; whether a trade landed that expired longer ago is not said",
+    "How long the nodes keep history; a trade that no node shows and that expired longer ago ends as OUTCOME_UNKNOWN",
     "hours",
     24,
     1,
@@ -161,7 +167,7 @@ export const SHADOW_SETTINGS = {
     ),
   ),
   SHADOW_MEMORY_MIB: integer(
-    "Memory of the process that runs them, above which it is started afresh",
+    "Memory of the process that runs them, above which it is restarted",
     "MiB",
     768,
     256,

@@ -55,7 +55,7 @@ export const CONNECTION_SETTINGS = {
     10,
   ),
   PROXY_ADDRESSES: addresses(
-    "Who these proxies are; none: any peer of a private network. Others are believed nothing that they forward",
+    "Addresses of these proxies; none: any peer of a private network. What other peers forward is ignored",
   ),
 } as const satisfies Record<string, Setting<unknown>>;
 

@@ -49,7 +49,7 @@ export const ACCOUNT_SETTINGS = {
   ),
   MAX_KEYS_PER_ACCOUNT: integer("Live API keys that one account may have", "keys", 10, 1, 1_000),
   IDLE_KEY_DAYS: keyLife("Time after its last use for which an API key is kept; then its wallet registers again", 365),
-  UNUSED_KEY_DAYS: keyLife("Time after its registration for which an API key is kept that was never used", 30),
+  UNUSED_KEY_DAYS: keyLife("Time after its registration for which a never-used API key is kept", 30),
   REVOKED_KEY_DAYS: keyLife("Time after its revocation for which an API key is listed", 90),
   KEEP_TRADES_HOURS: integer(
     "Time after its end for which a submitted trade can be looked up and listed",
@@ -75,7 +75,7 @@ export const TRACE_SETTINGS = {
   OTEL_EXPORTER_OTLP_HEADERS: headers("Headers that the collector requires, such as a token"),
   OTEL_SERVICE_NAME: text("Name of this service in traces", "tradewire"),
   TRACE_PERCENT: integer(
-    "Calls that are traced unless the caller has decided that (traceparent)",
+    "Share of calls that are traced if the caller has not decided it (traceparent)",
     "percent",
     10,
     0,

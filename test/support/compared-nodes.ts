@@ -63,6 +63,8 @@ export async function startWorld(nodes: number, options: WorldOptions = {}) {
     /** Every slot ends in another state than the nodes know of. */
     movesWithin: false,
     streamLies: undefined as ((balance: number, slot: bigint) => number) | undefined,
+    /** A stream that lies reports a state in every slot, not only where there is a change. */
+    liesInEverySlot: true,
     /** Slots whose changes the stream does not report, though it reports the slots. */
     leavesOut: (_slot: bigint): boolean => false,
     /** Called four times a slot. */
@@ -121,7 +123,8 @@ export async function startWorld(nodes: number, options: WorldOptions = {}) {
     if (world.leavesOut(slotReported)) return;
     const isChange = world.moveEverySlot && !world.restsIn(slotReported);
     const reported = world.streamLies?.(at(slotReported), slotReported) ?? at(slotReported);
-    if (isChange || world.streamLies !== undefined) report(accountOf(reported, slotReported));
+    if (isChange || (world.liesInEverySlot && world.streamLies !== undefined))
+      report(accountOf(reported, slotReported));
     if (world.movesWithin) report(accountOf(at(slotReported) + 0.5, slotReported));
   };
   const report = (account: Account) =>

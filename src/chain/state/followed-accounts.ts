@@ -174,6 +174,12 @@ export class FollowedAccounts {
     this.add(entry, { slot, account, epoch: -1, order: 0 });
   }
 
+  /** Drops what the stream reported of the account. If nothing else is known of it, the last that was delivered stays until a read. */
+  dropStreamed(entry: FollowedAccount): void {
+    entry.versions = entry.versions.filter(({ isStreamed }) => isStreamed !== true);
+    if (entry.versions.length > 0) this.#deliver(entry);
+  }
+
   /** Notes a credible read, before its version is added, or that no answer can carry the account. */
   noteRead(entry: FollowedAccount, sentAtMs: number): void {
     entry.readAtMs = sentAtMs;

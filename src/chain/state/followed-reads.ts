@@ -27,6 +27,15 @@ interface FollowedReadsOptions {
   readonly onDifference: (entry: FollowedAccount) => void;
 }
 
+interface ReadFacts {
+  /** Epoch milliseconds. */
+  readonly sentAtMs: number;
+  /** From which slot the stream reported the account when it was sent. */
+  readonly coveredBefore: bigint | undefined;
+  /** True if the stream is to be compared with it: where nodes are compared with each other, one node's word proves nothing. */
+  readonly isAudit: boolean;
+}
+
 /** Upper bounds of accounts per call and of concurrent calls: sixty thousand accounts must not be requested at once. */
 const ACCOUNTS_PER_READ = 100;
 const MAX_CONCURRENT_READS = 16;
@@ -129,14 +138,15 @@ export class FollowedReads {
     }
   }
 
-  /** Takes in a read made elsewhere. */
+  /** Takes in what several nodes agree on. It audits no stream: the slot may be the word of one of them. */
   accept(
     entry: FollowedAccount,
     read: { readonly slot: bigint; readonly account: AccountVersion["account"]; readonly sentAtMs: number },
   ): void {
     const { slot, account, sentAtMs } = read;
     // Its place among the notices of its slot is unknown: any of them wins.
-    this.#receive(entry, { slot, account, epoch: -1, order: 0 }, { sentAtMs, coveredBefore: undefined });
+    const version = { slot, account, epoch: -1, order: 0 };
+    this.#receive(entry, version, { sentAtMs, coveredBefore: undefined, isAudit: false });
   }
 
   /** While the stream is alive, no node can be far ahead of everything known. */
@@ -165,7 +175,10 @@ export class FollowedReads {
       if (isComparison && entry.streamed && !isSameNow(entry, account)) {
         followed.noteRead(entry, sentAtMs);
         onDifference(entry);
-      } else this.#receive(entry, { slot, account, ...stamp }, { sentAtMs, coveredBefore: coveredBefore[i] });
+      } else {
+        const version = { slot, account, ...stamp };
+        this.#receive(entry, version, { sentAtMs, coveredBefore: coveredBefore[i], isAudit: !isComparison });
+      }
     }
   }
 
@@ -175,18 +188,14 @@ export class FollowedReads {
     this.#turn.spend(ACCOUNTS_PER_READ);
   }
 
-  #receive(
-    entry: FollowedAccount,
-    version: AccountVersion,
-    { sentAtMs, coveredBefore }: { readonly sentAtMs: number; readonly coveredBefore: bigint | undefined },
-  ): void {
+  #receive(entry: FollowedAccount, version: AccountVersion, { sentAtMs, coveredBefore, isAudit }: ReadFacts): void {
     const { followed, tree, stream, audit, suspension } = this.#parts;
     const { slot, account, epoch, order } = version;
     stream.note(slot);
     followed.noteRead(entry, sentAtMs);
     // If a version of the slot is known already, the read may be newer than it: there is nothing left to compare it with.
     const isKnownSlot = entry.versions.some((known) => known.slot === slot);
-    if (entry.streamed && !isKnownSlot && stream.isNear(slot))
+    if (isAudit && entry.streamed && !isKnownSlot && stream.isNear(slot))
       audit.add({ slot, entry, account, stamp: { epoch, order } });
     // Of a stream that was found wrong, nothing outlives a read, whatever slot it named.
     const isVoid = suspension.isOn || entry.isDoubted;

@@ -232,6 +232,7 @@ class StreamedStateSource implements LiveStateSource {
       onDead: (slot) => this.#turn(tree.kill(slot)),
       onReplaced: (slot, addresses) => {
         this.#counters.forks += 1;
+        this.#comparison.noteReplaced(slot);
         this.#followed.discard(slot, addresses);
       },
       onConfirmed: (slot) => this.#turn(tree.confirm(slot)),

@@ -58,6 +58,8 @@ export class AccountObservations {
   constructor(entry: FollowedAccount, isComplete: boolean) {
     this.entry = entry;
     this.streamRecord = new StreamRecord(isComplete);
+    for (const { slot, account, isStreamed } of entry.versions)
+      if (isStreamed === true) this.streamRecord.note(slot, account, false);
   }
 
   add(statement: Statement): void {
@@ -87,10 +89,10 @@ export class AccountObservations {
     );
   }
 
-  /** The nodes that have said the same of the same slot, each at its time. */
-  agreeingOn({ slot, account }: Statement): readonly number[] {
-    return this.#statements.flatMap((list, node) =>
-      list.some((one) => one.slot === slot && hasSameContent(one.account, account)) ? [node] : [],
+  /** What nodes have said that is the same of the same slot, each at its time. */
+  agreeingOn({ slot, account }: Statement): readonly Statement[] {
+    return this.#statements.flatMap(
+      (list) => list.find((one) => one.slot === slot && hasSameContent(one.account, account)) ?? [],
     );
   }
 

@@ -55,6 +55,47 @@ for (const moves of [true, false])
       },
     );
 
+test.each([2n, 3n, 4n, 5n, 7n, 11n])(
+  "a complete stream that halves a vault that changes in one of %i slots, and nothing else, prices nothing for longer than two seconds",
+  async (every) => {
+    for (let phase = 0n; phase < every; phase++) {
+      const world = await startWorld(2, { isOnlyStream: true });
+      const restsIn = (slot: bigint) => slot % every !== phase;
+      Object.assign(world, { moveEverySlot: true, liesInEverySlot: false, restsIn });
+      await world.pass(4_000);
+      world.streamLies = (balance) => balance / 2;
+      while (world.known()! > 900) await world.pass(200);
+      const since = Date.now();
+      let last = 0;
+      world.onSample = () => {
+        expect(world.source.contested().size).toBe(0);
+        if (world.known()! < 900) last = Date.now() - since;
+      };
+      const calls = world.calls;
+      await world.pass(9_000);
+      expect(last).toBeLessThan(1_700);
+      // Within the stated budget: three to six a second, twice that while the account is doubted.
+      expect(world.calls - calls).toBeLessThanOrEqual(12 * 9);
+      world.source.close();
+    }
+  },
+);
+
+test.each([0n, 2n])(
+  "an honest stream is not left on the word of one node that names its states as those of slots later, by the other %i slots behind",
+  async (behind) => {
+    for (const every of [1n, 2n, 3n, 7n]) {
+      const world = await startWorld(2, { isOnlyStream: true, behind: [behind, 0n] });
+      Object.assign(world, { moveEverySlot: true, restsIn: (slot: bigint) => slot % every !== 0n });
+      world.lie(1, (balance) => balance, 2n);
+      await world.pass(20_000);
+      expect([every, world.doubts]).toEqual([every, 0]);
+      expect(world.source.counts().streamed).toBe(1);
+      world.source.close();
+    }
+  },
+);
+
 test.each([true, false])(
   "a lie in one of three slots is found out within ten seconds (WebSocket: %s)",
   async (isWebSocket) => {

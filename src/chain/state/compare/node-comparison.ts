@@ -41,6 +41,8 @@ const IN_USE_MS = 10_000;
 /** How often an account in use is compared, and one about which the nodes do not agree. Milliseconds. */
 const ROUND_MS = 700;
 const OPEN_ROUND_MS = 250;
+/** Every other round about an account that the stream is doubted about comes so much sooner: in step with slots it would miss the same ones. */
+const ROUND_SHIFT_MS = 100;
 const ACCOUNTS_PER_CALL = 100;
 /** Accounts out of use that are compared along with each call, in turn. */
 const IDLE_PER_CALL = 20;
@@ -72,6 +74,7 @@ export class NodeComparison {
   readonly #contested = new Set<Address>();
   #idle: Iterator<FollowedAccount> | undefined;
   readonly #verdicts: StreamVerdicts;
+  #rounds = 0;
   #warnedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: NodeComparisonOptions) {
@@ -81,7 +84,11 @@ export class NodeComparison {
     this.#options = { ...options, now };
     this.#nodes = new WitnessNodes(options.witnesses, now, options.warn);
     this.#budget = new CallBudget(options.callsPerSecond, now);
-    this.#verdicts = new StreamVerdicts({ ...this.#options, warn: (message) => this.#warn(message) });
+    this.#verdicts = new StreamVerdicts({
+      ...this.#options,
+      warn: (message) => this.#warn(message),
+      needed: () => this.#neededToBlame(),
+    });
   }
 
   /** True if there is more than one node, and a budget to ask them. */
@@ -113,6 +120,11 @@ export class NodeComparison {
     this.#tracked.get(entry)?.streamRecord.note(slot, account);
   }
 
+  /** The bank of the slot was replaced. */
+  noteReplaced(slot: bigint): void {
+    this.#verdicts.noteReplaced(slot);
+  }
+
   /** A read differs from what the stream says: the nodes decide. */
   suspect(entry: FollowedAccount): void {
     const observations = this.#tracked.get(entry) ?? this.#track(entry);
@@ -123,6 +135,7 @@ export class NodeComparison {
   tick(): void {
     if (!this.isOn) return;
     this.#time.turn();
+    this.#verdicts.tick();
     for (const observations of this.#nextOpen()) this.#judge(observations);
     for (let batch = this.#due(); batch.length > 0; batch = this.#due()) {
       const nodes = this.#nodes.free();
@@ -146,6 +159,7 @@ export class NodeComparison {
   }
 
   clear(): void {
+    this.#verdicts.clear();
     this.#tracked.clear();
     this.#open.clear();
     this.#contested.clear();
@@ -172,6 +186,11 @@ export class NodeComparison {
     this.#contested.delete(observations.entry.address);
   }
 
+  #openRoundMs({ entry }: AccountObservations): number {
+    const isShifted = this.#options.isComplete && entry.isDoubted && this.#rounds % 2 === 0;
+    return isShifted ? OPEN_ROUND_MS - ROUND_SHIFT_MS : OPEN_ROUND_MS;
+  }
+
   /** Up to one call's worth of accounts to ask about now. */
   #due(): readonly AccountObservations[] {
     const { followed, now } = this.#options;
@@ -180,7 +199,7 @@ export class NodeComparison {
     for (const observations of this.#open) {
       if (due.length === ACCOUNTS_PER_CALL) return due;
       if (!followed.has(observations.entry) || this.#isForgettable(observations, atMs)) this.#forget(observations);
-      else if (observations.askedAtMs <= atMs - OPEN_ROUND_MS) due.push(observations);
+      else if (observations.askedAtMs <= atMs - this.#openRoundMs(observations)) due.push(observations);
     }
     const open = new Set(due);
     const first = this.#tracked.values().next().value;
@@ -222,6 +241,7 @@ export class NodeComparison {
       // To the end of the line.
       if (this.#tracked.delete(observations.entry)) this.#tracked.set(observations.entry, observations);
     }
+    this.#rounds += 1;
     counters.compared += batch.length;
     const addresses = batch.map(({ entry }) => entry.address);
     for (const node of nodes)
@@ -255,9 +275,18 @@ export class NodeComparison {
   #checkStream(observations: AccountObservations, statement: Statement): void {
     const { entry } = observations;
     if (entry.delivered === undefined || !this.#nodes.counts(statement.node)) return;
-    const agreeing = observations.agreeingOn(statement).filter((node) => this.#nodes.counts(node)).length;
-    if (agreeing < Math.max(2, this.#nodes.needed())) return;
-    if (this.#verdicts.check(observations, statement)) this.#verdicts.blame(entry, agreeing);
+    const agreeing = observations.agreeingOn(statement).filter(({ node }) => this.#nodes.counts(node));
+    const needed = this.#neededToBlame();
+    if (agreeing.length < needed) {
+      this.#verdicts.noteClaim(observations, statement);
+      return;
+    }
+    if (this.#verdicts.check(observations, agreeing, needed)) this.#verdicts.blame(entry, agreeing.length);
+  }
+
+  /** No node's word alone is held against the stream, nor that of a minority. */
+  #neededToBlame(): number {
+    return Math.max(2, this.#nodes.needed());
   }
 
   /** Decides what the last statements of the nodes mean for the account. */
@@ -307,10 +336,13 @@ export class NodeComparison {
     const { entry, streamRecord } = observations;
     const newest = agreed[0]!;
     const context = { tree, stream, atMs: now() };
-    const isStreamWrong = this.#verdicts.check(observations, newest);
-    const isWrong = observations.relationOf(newest, context) === "differs";
+    const needed = this.#nodes.isTrusted(newest.node) ? 1 : this.#neededToBlame();
+    const isStreamWrong = agreed.length >= needed && this.#verdicts.check(observations, agreed, needed);
+    const differing = agreed.filter((one) => observations.relationOf(one, context) === "differs").length;
+    const isWrong = differing > 0;
     if (isWrong || isStreamWrong) this.#options.counters.contradicted += 1;
-    if (isStreamWrong || (isWrong && entry.delivered!.isStreamed === true)) this.#verdicts.blame(entry, agreed.length);
+    const isBlamed = (isComplete ? differing >= needed : isWrong) && entry.delivered!.isStreamed === true;
+    if (isStreamWrong || isBlamed) this.#verdicts.blame(entry, agreed.length);
     const isOpenTooLong = this.#isOpenTooLong(observations);
     // What a complete record explains speaks for the stream: nodes may answer from within slots.
     const isUnexplained = isOpenTooLong && (!isComplete || streamRecord.wrong > 0);
@@ -332,7 +364,7 @@ export class NodeComparison {
         this.#nodes.setAside(other.node, `its state of account ${entry.address} at slot ${other.slot} differs`);
     }
     this.#settle(observations);
-    if (streamRecord.wrong > 0) this.#hold(observations);
+    if (streamRecord.wrong > 0 || entry.isDoubted) this.#hold(observations);
   }
 
   #settle(observations: AccountObservations): void {

@@ -79,11 +79,16 @@ test("an omission is held against the stream where its own state is known, and o
     },
   });
   const record = new StreamRecord(true);
-  for (const slot of [106n, 107n, 108n]) record.agree({ slot, account: state(slot === 107n ? 3n : 1n), atMs: 0 });
+  for (const slot of [106n, 107n, 108n]) {
+    const account = state(slot === 107n ? 3n : 1n);
+    record.agree({ account, slots: [slot, slot], needed: 2, sentAtMs: 0, atMs: 0 });
+  }
   const heldAt = (slot: bigint) => (slot === 107n ? undefined : { account: state(slot === 106n ? 1n : 2n) });
-  expect(record.check(120n, 500, heldAt)).toBe(false);
-  expect(record.check(111n, 1_000, heldAt)).toBe(false);
+  const checkAt = (slot: bigint, atMs: number) =>
+    record.check({ slot, atMs, coveredFrom: 100n, isCertain: () => true, heldAt }, 2);
+  expect(checkAt(120n, 500).isAnyWrong).toBe(false);
+  expect(checkAt(111n, 1_000).isAnyWrong).toBe(false);
   expect(record.wrong).toBe(0);
-  expect(record.check(120n, 1_000, heldAt)).toBe(true);
+  expect(checkAt(120n, 1_000)).toMatchObject({ isAnyWrong: true, isAnyCertain: false, contradicted: undefined });
   expect(record.wrong).toBe(1);
 });

@@ -1,19 +1,67 @@
+import { maxOf } from "../../../primitives/integer.ts";
 import type { Account } from "../../../solana/account.ts";
 import { hasSameContent } from "../../../solana/account-content.ts";
 
-/** What an account held at a slot, by the word of most nodes. */
-interface Agreement {
-  readonly slot: bigint;
+/** What an account held, by the word of most nodes. */
+export interface Agreement {
   readonly account: Account | null;
+  /** The slot that each of them named. */
+  readonly slots: readonly bigint[];
+  /** How many of them the stream has to contradict to be wrong: among so many is an honest one. */
+  readonly needed: number;
+  /** When the first of them was asked (epoch milliseconds). */
+  readonly sentAtMs: number;
   /** When they agreed. Milliseconds. */
   readonly atMs: number;
+}
+
+/** What one node says. */
+interface Claim {
+  readonly node: number;
+  readonly slot: bigint;
+  readonly account: Account | null;
+  readonly atMs: number;
+}
+
+interface KeptAgreement extends Agreement {
+  readonly newest: bigint;
+  isSaid: boolean;
 }
 
 /** What the stream reported of a slot: the states of the account in it, in the order of its changes. */
 interface ReportedSlot {
   readonly slot: bigint;
   readonly states: (Account | null)[];
+  /** False if the record began after the slot: there may have been more states. */
+  readonly isWhole: boolean;
 }
+
+/** What a check has to know of the stream and the chain. */
+export interface StreamView {
+  /** The newest slot that the stream reported. */
+  readonly slot: bigint;
+  readonly atMs: number;
+  /** The slot from which the stream reports every change of the account; undefined while it does not. */
+  readonly coveredFrom: bigint | undefined;
+  /** True of a slot of the chain whose bank was not replaced. */
+  isCertain(slot: bigint): boolean;
+  /** What is held of a slot by the stream's word, unless that is uncertain. */
+  heldAt(slot: bigint): Pick<Agreement, "account"> | undefined;
+}
+
+/** What checks of a stream have shown. */
+export interface StreamChecks {
+  /** True if a slot was found wrong, and if one was certainly. */
+  readonly isAnyWrong: boolean;
+  readonly isAnyCertain: boolean;
+  /** What the stream certainly contradicts, unless it reports changes later than it should: the account is better read. Said once. */
+  readonly contradicted: Agreement | undefined;
+  /** True if the stream may yet report what the nodes agree on. */
+  readonly isPending: boolean;
+}
+
+/** How a statement relates to what the stream reported. Certain: so far that no state of the slots around it is the same. */
+type Verdict = "right" | "wrong" | "certainly wrong" | "unknown";
 
 /**
  * Slots the stream has to be past one that is checked. One that reports every change may have its last change of the slot still
@@ -24,10 +72,13 @@ const PATIENCE_SLOTS = 1n;
 /** The same of a slot of which it has reported no change, and the time since the nodes agreed on it. Slots, and milliseconds. */
 const OMITTED_PATIENCE_SLOTS = 4n;
 const OMITTED_PATIENCE_MS = 700;
+/** Slots by which a node may read a later state than that of the slot it names. @see https://github.com/anza-xyz/agave/issues/4807 */
+const READ_LATER_SLOTS = 2n;
 /** Slots that are remembered as right or wrong, and for how long (milliseconds). */
 const MAX_CHECKS = 8;
 const CHECKED_MS = 10_000;
 const MAX_AGREEMENTS = 8;
+const MAX_CLAIMS = 16;
 const MAX_SLOTS = 32;
 /** A slot with more changes is not checked. */
 const MAX_STATES = 64;
@@ -38,7 +89,11 @@ const MAX_STATES = 64;
  */
 export class StreamRecord {
   readonly #isComplete: boolean;
-  readonly #agreements: Agreement[] = [];
+  readonly #agreements: KeptAgreement[] = [];
+  readonly #claims: Claim[] = [];
+  /** When the stream last contradicted each node (epoch milliseconds). */
+  readonly #contradictedAtMs = new Map<number, number>();
+  /** Oldest slot first. */
   readonly #reported: ReportedSlot[] = [];
   /** The last slots checked, oldest first, and when (epoch milliseconds). */
   readonly #checks: { readonly isWrong: boolean; readonly atMs: number }[] = [];
@@ -53,46 +108,89 @@ export class StreamRecord {
     return this.#checks.filter(({ isWrong }) => isWrong).length;
   }
 
-  /** The stream reports a change. */
-  note(slot: bigint, account: Account | null): void {
-    const last = this.#reported.at(-1);
-    if (last?.slot === slot) last.states.push(account);
-    else this.#reported.push({ slot, states: [account] });
-    if (last !== undefined && last.states.length > MAX_STATES) last.states.length = MAX_STATES;
+  /** The stream reports a change. @param isWhole false if others of the slot may have come before the record began */
+  note(slot: bigint, account: Account | null, isWhole = true): void {
+    let at = this.#reported.length;
+    while (at > 0 && this.#reported[at - 1]!.slot > slot) at--;
+    const known = this.#reported[at - 1];
+    if (known?.slot !== slot) this.#reported.splice(at, 0, { slot, states: [account], isWhole });
+    else if (known.states.length < MAX_STATES) known.states.push(account);
     if (this.#reported.length > MAX_SLOTS) this.#reported.shift();
   }
 
   /** Most nodes agree. @returns false if they agreed on another state of that slot before: they answer from within slots */
-  agree({ slot, account, atMs }: Agreement): boolean {
-    const known = this.#agreements.find((one) => one.slot === slot);
-    if (known !== undefined) return hasSameContent(known.account, account);
-    this.#agreements.push({ slot, account, atMs });
+  agree(agreement: Agreement): boolean {
+    const newest = agreement.slots.reduce(maxOf);
+    const known = this.#agreements.find((one) => one.newest === newest);
+    if (known !== undefined) return hasSameContent(known.account, agreement.account);
+    this.#agreements.push({ ...agreement, newest, isSaid: false });
     if (this.#agreements.length > MAX_AGREEMENTS) this.#agreements.shift();
     return true;
   }
 
-  /**
-   * Checks the slots that the stream has passed.
-   * @param heldAt what is held of a slot by the stream's word, unless that is uncertain
-   * @returns true if one of them was wrong
-   */
-  check(streamSlot: bigint, atMs: number, heldAt: (slot: bigint) => Pick<Agreement, "account"> | undefined): boolean {
+  /** One node's word. That several are contradicted, each at a slot of its own, counts as if they had agreed. */
+  claim(claim: Claim): void {
+    this.#claims.push(claim);
+    if (this.#claims.length > MAX_CLAIMS) this.#claims.shift();
+  }
+
+  /** Checks the slots that the stream has passed. @param needed nodes among which is an honest one */
+  check(view: StreamView, needed: number): StreamChecks {
+    const { slot: streamSlot, atMs } = view;
     while (this.#checks.length > 0 && this.#checks[0]!.atMs < atMs - CHECKED_MS) this.#checks.shift();
-    let isAnyWrong = false;
+    let [isAnyWrong, isAnyCertain, isPending] = [false, false, false];
+    let contradicted: Agreement | undefined;
     for (const agreement of [...this.#agreements]) {
-      const { slot } = agreement;
-      if (streamSlot < slot + (this.#isComplete ? COMPLETE_PATIENCE_SLOTS : PATIENCE_SLOTS)) continue;
-      const isReported = this.#reported.some((one) => one.slot === slot);
-      const isOver = streamSlot >= slot + OMITTED_PATIENCE_SLOTS && atMs - agreement.atMs >= OMITTED_PATIENCE_MS;
-      if (!isReported && !isOver) continue;
+      const { newest } = agreement;
+      const verdict = this.#verdictOn(agreement, view);
+      const isPassed = streamSlot >= newest + (this.#isComplete ? COMPLETE_PATIENCE_SLOTS : PATIENCE_SLOTS);
+      if (isPassed && verdict === "certainly wrong" && this.#isComplete && !agreement.isSaid) {
+        agreement.isSaid = true;
+        contradicted = agreement;
+      }
+      if (!this.#isRipe(newest, agreement.atMs, view)) {
+        isPending ||= verdict !== "right";
+        continue;
+      }
       this.#agreements.splice(this.#agreements.indexOf(agreement), 1);
-      const isRight = isReported ? this.#isReported(agreement) : isUnchanged(agreement, heldAt(slot));
-      if (isRight === undefined) continue;
-      isAnyWrong ||= !isRight;
-      this.#checks.push({ isWrong: !isRight, atMs });
-      if (this.#checks.length > MAX_CHECKS) this.#checks.shift();
+      if (verdict === "unknown") continue;
+      const isWrong = verdict !== "right";
+      isAnyWrong ||= isWrong;
+      isAnyCertain ||= verdict === "certainly wrong";
+      this.#note(isWrong, atMs);
     }
-    return isAnyWrong;
+    if (this.#areContradicted(view, needed)) {
+      isAnyWrong = isAnyCertain = true;
+      this.#note(true, atMs);
+    }
+    return { isAnyWrong, isAnyCertain, contradicted, isPending: isPending || this.#claims.length > 0 };
+  }
+
+  #note(isWrong: boolean, atMs: number): void {
+    this.#checks.push({ isWrong, atMs });
+    if (this.#checks.length > MAX_CHECKS) this.#checks.shift();
+  }
+
+  /** True once the stream has had time to report what there is of the slot. */
+  #isRipe(slot: bigint, sinceMs: number, view: StreamView): boolean {
+    if (view.slot < slot + (this.#isComplete ? COMPLETE_PATIENCE_SLOTS : PATIENCE_SLOTS)) return false;
+    if (this.#reportedIn(slot)) return true;
+    return view.slot >= slot + OMITTED_PATIENCE_SLOTS && view.atMs - sinceMs >= OMITTED_PATIENCE_MS;
+  }
+
+  /** True if the stream certainly contradicts as many nodes of late: nodes that are slots apart never agree on what moves. */
+  #areContradicted(view: StreamView, needed: number): boolean {
+    for (const claim of [...this.#claims]) {
+      if (!this.#isRipe(claim.slot, claim.atMs, view)) continue;
+      this.#claims.splice(this.#claims.indexOf(claim), 1);
+      if (this.#verdictAt(claim.slot, claim.account, view) === "certainly wrong")
+        this.#contradictedAtMs.set(claim.node, view.atMs);
+    }
+    for (const [node, atMs] of this.#contradictedAtMs)
+      if (atMs < view.atMs - CHECKED_MS) this.#contradictedAtMs.delete(node);
+    if (this.#contradictedAtMs.size < needed) return false;
+    this.#contradictedAtMs.clear();
+    return true;
   }
 
   /** The consequences were drawn: what was wrong counts no more. */
@@ -100,16 +198,38 @@ export class StreamRecord {
     this.#checks.length = 0;
   }
 
-  /** Undefined if the stream reported no change in the slot, or too many, or what it held before is not known. */
-  #isReported({ slot, account }: Agreement): boolean | undefined {
-    const at = this.#reported.findIndex((one) => one.slot === slot);
-    const before = this.#reported[at - 1]?.states.at(-1);
-    if (at < 0 || before === undefined || this.#reported[at]!.states.length >= MAX_STATES) return undefined;
-    return [before, ...this.#reported[at]!.states].some((state) => hasSameContent(state, account));
+  /** Wrong if as many nodes as needed are contradicted, each at the slot that it named: that of one alone may be a lie. */
+  #verdictOn({ slots, account, needed }: Agreement, view: StreamView): Verdict {
+    const verdicts = slots.map((slot) => this.#verdictAt(slot, account, view));
+    const count = (isMeant: (verdict: Verdict) => boolean) => verdicts.filter(isMeant).length;
+    if (count((one) => one === "certainly wrong") >= needed) return "certainly wrong";
+    if (count((one) => one === "certainly wrong" || one === "wrong") >= needed) return "wrong";
+    return verdicts.includes("unknown") ? "unknown" : "right";
   }
-}
 
-/** Whether an account of whose slot the stream reports no change is what it was; undefined if that is not known. */
-function isUnchanged({ account }: Agreement, held: Pick<Agreement, "account"> | undefined): boolean | undefined {
-  return held === undefined ? undefined : hasSameContent(held.account, account);
+  /** Unknown if what the stream held before the slot is not known, or it reported too many changes in it. */
+  #verdictAt(slot: bigint, account: Account | null, view: StreamView): Verdict {
+    const isSame = (state: Account | null) => hasSameContent(state, account);
+    const reported = this.#reported.find((one) => one.slot === slot);
+    const before = this.#before(slot, view);
+    const held = before === undefined ? view.heldAt(slot) : { account: before };
+    const states = reported?.states ?? [];
+    if (states.some(isSame) || (held !== undefined && isSame(held.account))) return "right";
+    if (held === undefined || reported?.isWhole === false || states.length >= MAX_STATES) return "unknown";
+    const later = this.#reported.filter((one) => one.slot > slot && one.slot <= slot + READ_LATER_SLOTS);
+    const isCertain = before !== undefined && view.isCertain(slot) && !later.some((one) => one.states.some(isSame));
+    return isCertain ? "certainly wrong" : "wrong";
+  }
+
+  /** What the stream last reported of the slots before; undefined if it may have missed a change since. */
+  #before(slot: bigint, { coveredFrom, isCertain }: StreamView): Account | null | undefined {
+    const last = this.#reported.findLast((one) => one.slot < slot && isCertain(one.slot));
+    if (last === undefined) return undefined;
+    const isCovered = this.#isComplete ? coveredFrom !== undefined && last.slot >= coveredFrom : this.#reportedIn(slot);
+    return isCovered ? last.states.at(-1) : undefined;
+  }
+
+  #reportedIn(slot: bigint): boolean {
+    return this.#reported.some((one) => one.slot === slot);
+  }
 }

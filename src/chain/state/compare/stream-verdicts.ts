@@ -1,13 +1,19 @@
 import type { Now } from "../../../primitives/clock.ts";
+import { minOf } from "../../../primitives/integer.ts";
 import { type AccountVersion, versionAt } from "../account-versions.ts";
 import type { FollowedAccount } from "../followed-account.ts";
+import type { FollowedAccounts } from "../followed-accounts.ts";
+import type { FollowedReads } from "../followed-reads.ts";
 import type { SlotTree } from "../slot-tree.ts";
 import type { StateCounters } from "../state-counts.ts";
 import type { StreamProgress } from "../stream-progress.ts";
 import type { AccountObservations, Statement } from "./account-observations.ts";
 import type { DoubtedAccounts } from "./doubted-accounts.ts";
+import type { Agreement, StreamView } from "./stream-record.ts";
 
 interface StreamVerdictsOptions {
+  readonly followed: FollowedAccounts;
+  readonly reads: Pick<FollowedReads, "accept">;
   readonly doubted: DoubtedAccounts;
   readonly tree: SlotTree;
   readonly stream: StreamProgress;
@@ -18,6 +24,8 @@ interface StreamVerdictsOptions {
   readonly isComplete: boolean;
   /** True while what the stream reports counts for no account: it was found wrong. */
   readonly isSuspended: () => boolean;
+  /** Nodes of which one is honest. */
+  readonly needed: () => number;
   /** The nodes agree on states that the stream has not reported. */
   readonly onWrongStream: () => void;
 }
@@ -25,36 +33,103 @@ interface StreamVerdictsOptions {
 /** Wrong slots, of the last few that were checked, after which the stream is not believed about an account, and about any. */
 const DOUBTED_SLOTS = 2;
 const WRONG_SLOTS = 3;
-/** Accounts that a stream is newly doubted about, within that time (milliseconds), after which it is wrong. */
-const WIDELY_DOUBTED = 4;
+/** Accounts that a stream is found wrong about, within that time (milliseconds), after which it is wrong about all. */
+const WIDELY_WRONG = 4;
 const WIDELY_MS = 10_000;
 /** How long nodes that answered from within a slot are taken to do so. Milliseconds. */
 const WITHIN_SLOTS_MS = 60_000;
+/** Slots remembered as replaced: more than an agreement waits for. */
+const MAX_REPLACED = 64;
+/** Accounts looked at per call of `tick`, in turn. */
+const CHECKED_PER_TICK = 1_000;
 
 /** Whether the stream is believed, about one account and at all, by what most nodes agree on. */
 export class StreamVerdicts {
   readonly #options: StreamVerdictsOptions;
   /** When most nodes last agreed on two states of one slot (epoch milliseconds). */
   #withinSlotsAtMs = Number.NEGATIVE_INFINITY;
-  /** When the stream was newly doubted about an account (epoch milliseconds). */
-  #doubtedAtMs: number[] = [];
+  /** When the stream was last found wrong about each account (epoch milliseconds). */
+  readonly #wrongAtMs = new Map<FollowedAccount, number>();
+  /** Accounts of which the stream may yet report what the nodes agree on, those looked at longest ago first. */
+  readonly #pending = new Set<AccountObservations>();
+  readonly #replaced = new Set<bigint>();
 
   constructor(options: StreamVerdictsOptions) {
     this.#options = options;
   }
 
-  /** Most nodes agree on a state of the account. @returns true if the stream is wrong, not only about this account */
-  check({ entry, streamRecord }: AccountObservations, agreed: Statement): boolean {
-    const { stream, isComplete, isSuspended, now } = this.#options;
+  /** Looks at what the stream has reported since the nodes agreed. */
+  tick(): void {
+    let toCheck = Math.min(CHECKED_PER_TICK, this.#pending.size);
+    for (const observations of this.#pending) {
+      if (--toCheck < 0) return;
+      if (this.#recheck(observations)) this.blame(observations.entry, 2);
+    }
+  }
+
+  clear(): void {
+    this.#pending.clear();
+    this.#wrongAtMs.clear();
+  }
+
+  /** The bank of the slot was replaced: what the stream reported of it shows nothing. */
+  noteReplaced(slot: bigint): void {
+    this.#replaced.add(slot);
+    if (this.#replaced.size > MAX_REPLACED) this.#replaced.delete(this.#replaced.values().next().value!);
+  }
+
+  /**
+   * Most nodes agree on a state of the account, each at the slot it named.
+   *
+   * @param needed how many of them must contradict the stream for it to be wrong
+   * @returns true if the stream is wrong, not only about this account
+   */
+  check(observations: AccountObservations, agreed: readonly Statement[], needed: number): boolean {
+    const { isComplete, now } = this.#options;
     const atMs = now();
-    if (!streamRecord.agree({ ...agreed, atMs })) this.#withinSlotsAtMs = atMs;
-    const isAnyWrong = streamRecord.check(stream.slot, atMs, (slot) => this.#heldAt(entry, slot));
-    if (isAnyWrong && streamRecord.wrong >= DOUBTED_SLOTS) this.doubt(entry);
+    // A stream that leaves out changes may be right about one of the slots by chance: the newest shows what it has missed.
+    const counting = isComplete ? agreed : agreed.slice(0, 1);
+    const slots = counting.map(({ slot }) => slot);
+    const sentAtMs = Math.min(...agreed.map((one) => one.sentAtMs));
+    const agreement = { account: agreed[0]!.account, slots, needed: Math.min(needed, slots.length), sentAtMs, atMs };
+    if (!observations.streamRecord.agree(agreement)) this.#withinSlotsAtMs = atMs;
+    return this.#recheck(observations);
+  }
+
+  /** One node says so; it is looked at once the stream has had time to say the same. */
+  noteClaim(observations: AccountObservations, { node, slot, account }: Statement): void {
+    if (!this.#options.isComplete) return;
+    observations.streamRecord.claim({ node, slot, account, atMs: this.#options.now() });
+    this.#pending.add(observations);
+  }
+
+  #recheck(observations: AccountObservations): boolean {
+    const { isComplete, isSuspended, followed, now, needed } = this.#options;
+    const { entry, streamRecord } = observations;
+    this.#pending.delete(observations);
+    if (!followed.has(entry)) return false;
+    const { isAnyWrong, isAnyCertain, contradicted, isPending } = streamRecord.check(this.#viewOf(entry), needed());
+    if (isPending && isComplete) this.#pending.add(observations);
+    const isDoubtful = isAnyWrong && streamRecord.wrong >= DOUBTED_SLOTS;
+    if (isDoubtful || isAnyCertain) this.#wrongAtMs.set(entry, now());
+    if (isDoubtful || contradicted !== undefined) this.doubt(entry);
+    if (contradicted !== undefined) this.#takeBack(entry, contradicted);
     // A stream that was found wrong is believed again once every slot that is checked is right.
     const isWrongAgain = isComplete && isAnyWrong && isSuspended();
-    const isWrong = isWrongAgain || (isComplete && streamRecord.wrong >= WRONG_SLOTS) || this.#isDoubtedWidely();
+    const isWrong = isWrongAgain || (isComplete && streamRecord.wrong >= WRONG_SLOTS) || this.#isWidelyWrong();
     if (isWrong) streamRecord.forget();
     return isWrong;
+  }
+
+  #viewOf(entry: FollowedAccount): StreamView {
+    const { tree, stream, now } = this.#options;
+    return {
+      slot: stream.slot,
+      atMs: now(),
+      coveredFrom: entry.coveredFrom,
+      isCertain: (slot) => tree.isOnChain(slot) && !this.#replaced.has(slot),
+      heldAt: (slot) => this.#heldAt(entry, slot),
+    };
   }
 
   /** The state of the account at the end of the slot, if the stream vouches for it and has reported no change in the slot itself. */
@@ -66,13 +141,20 @@ export class StreamVerdicts {
     return held?.slot === slot ? undefined : held;
   }
 
+  /** Nothing that the stream reported of the account is held any more: what the nodes agree on is, or what was read later. */
+  #takeBack(entry: FollowedAccount, { account, slots, sentAtMs }: Agreement): void {
+    const { followed, reads } = this.#options;
+    followed.dropStreamed(entry);
+    const slot = slots.reduce(minOf);
+    reads.accept(entry, { slot, account, sentAtMs });
+  }
+
   /** The stream does not count for the account for a while. */
   doubt(entry: FollowedAccount): void {
-    const { doubted, counters, now, warn } = this.#options;
+    const { doubted, counters, warn } = this.#options;
     const isNew = !entry.isDoubted;
     doubted.begin(entry);
     if (!isNew) return;
-    this.#doubtedAtMs.push(now());
     counters.contradicted += 1;
     warn(`The stream contradicts most Solana nodes about account ${entry.address}, which is read instead.`);
   }
@@ -83,15 +165,15 @@ export class StreamVerdicts {
     this.#options.onWrongStream();
   }
 
-  /** True if one account after the other was doubted: the stream is wrong, not what is known of an account. */
-  #isDoubtedWidely(): boolean {
+  /** True if it was wrong about one account after the other: the stream is wrong, not what is known of an account. */
+  #isWidelyWrong(): boolean {
     const { isComplete, now } = this.#options;
     const atMs = now();
+    for (const [entry, thenMs] of this.#wrongAtMs) if (atMs - thenMs >= WIDELY_MS) this.#wrongAtMs.delete(entry);
+    if (this.#wrongAtMs.size < WIDELY_WRONG) return false;
     // Unless every change is reported, a state from within a slot is one that no stream reports.
     if (!isComplete && atMs - this.#withinSlotsAtMs < WITHIN_SLOTS_MS) return false;
-    this.#doubtedAtMs = this.#doubtedAtMs.filter((thenMs) => atMs - thenMs < WIDELY_MS);
-    if (this.#doubtedAtMs.length < WIDELY_DOUBTED) return false;
-    this.#doubtedAtMs = [];
+    this.#wrongAtMs.clear();
     return true;
   }
 }

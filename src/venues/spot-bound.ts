@@ -2,17 +2,32 @@ import type { Address } from "../primitives/address.ts";
 import type { Account, AccountView } from "../solana/account.ts";
 
 /**
- * The most that trades on a market give: `rate · x / (1 + curb · x)` for an input of x, before transfer fees. The rate is that of the
- * smallest trade, which no larger one beats; the curb is 0 where it is not known how much worse they are.
+ * The most that an input gives, before transfer fees: the part of it that is kept reaches the curve, and of that, x,
+ * `rate · x / (1 + curb · x)` is given up to `reach`, and `after` for each further unit. The rate is that of the smallest trade, which
+ * no larger one beats.
  */
+export interface SpotLine {
+  /** Output for a unit on the curve, in base units. */
+  readonly rate: number;
+  /** By how much a unit worsens the rate; 0 where that is not known. Fraction. */
+  readonly curb: number;
+  /**
+   * The part of an input that reaches the curve, in whole units: what is kept by a fee that is rounded up. 1 where it is counted in the
+   * rate. Fraction.
+   */
+  readonly kept: number;
+  /** Units on the curve up to which the rate and the curb hold. */
+  readonly reach: number;
+  /** Output for each unit beyond. */
+  readonly after: number;
+}
+
+/** The most that trades on a market give. */
 export interface SpotBound {
-  /** Of the first mint for the second: output for a unit of input, in base units. */
-  readonly rate0: number;
-  /** By how much a unit of input worsens the rate. Fraction. */
-  readonly curb0: number;
+  /** Of the first mint for the second. */
+  readonly from0: SpotLine;
   /** Of the second mint for the first. */
-  readonly rate1: number;
-  readonly curb1: number;
+  readonly from1: SpotLine;
   /** What the program's rounding may gain on either side. Base units. */
   readonly rounding: number;
 }
@@ -60,27 +75,78 @@ export function spotBoundOf<State>(
 /** What doubles may be off by: bounds are made in some ten steps. Fraction. */
 const SLACK = 1e-12;
 
-/** A market that refuses every trade. */
-export const NOTHING: SpotBound = { rate0: 0, curb0: 0, rate1: 0, curb1: 0, rounding: 0 };
+/** Numbers of a line in a table, with the bound's rounding. */
+export const LINE_SIZE = 6;
 
-/** The most that an input gives. Base units. */
-export function mostOut(rate: number, curb: number, rounding: number, amount: number): number {
-  return ((rate * (amount + rounding)) / (1 + curb * amount)) * (1 + SLACK) + rounding;
+/** Writes a line into a table from a place on: bounds of many markets lie side by side. */
+export function writeLine(table: Float64Array, at: number, line: SpotLine, rounding: number): void {
+  table[at] = line.rate;
+  table[at + 1] = line.curb;
+  table[at + 2] = line.kept;
+  table[at + 3] = line.reach;
+  table[at + 4] = line.after;
+  table[at + 5] = rounding;
 }
 
-/** The least input that gives an output. Base units; Infinity if none does. */
-export function leastIn(rate: number, curb: number, rounding: number, amount: number): number {
+/** True if the line bounds something: what is no number compares as neither more nor less. */
+export function isLine({ rate, curb, kept, reach, after }: SpotLine): boolean {
+  return isMeasure(rate) && isMeasure(curb) && kept >= 0 && kept <= 1 && reach >= 0 && isMeasure(after);
+}
+
+const isMeasure = (value: number) => value >= 0 && value < Number.POSITIVE_INFINITY;
+
+/** The most that an input gives by the line at a place of a table. Whole base units. */
+export function mostOut(table: Float64Array, at: number, amount: number): number {
+  const rate = table[at]!;
+  const curb = table[at + 1]!;
+  const reach = table[at + 3]!;
+  const rounding = table[at + 5]!;
+  const moved = Math.floor(table[at + 2]! * amount * (1 + SLACK));
+  const most =
+    moved <= reach
+      ? (rate * (moved + rounding)) / (1 + curb * moved)
+      : (rate * (reach + rounding)) / (1 + curb * reach) + table[at + 4]! * (moved - reach);
+  return Math.floor(most * (1 + SLACK) + rounding);
+}
+
+/** The least input that gives an output by the line at a place of a table. Base units; Infinity if none does. */
+export function leastIn(table: Float64Array, at: number, amount: number): number {
+  const rate = table[at]!;
+  const curb = table[at + 1]!;
+  const reach = table[at + 3]!;
+  const rounding = table[at + 5]!;
   const wanted = (amount - rounding) / (1 + SLACK);
   if (wanted <= 0) return 0;
   const left = rate - wanted * curb;
-  return left <= 0 ? Number.POSITIVE_INFINITY : wanted / left - rounding;
+  let moved = left <= 0 ? Number.POSITIVE_INFINITY : wanted / left;
+  if (moved > reach) moved = reach + (wanted - (rate * reach) / (1 + curb * reach)) / table[at + 4]!;
+  return moved / table[at + 2]! / (1 + SLACK) - rounding;
 }
+
+/** A line that holds for trades of every size, with fees counted in the rate. */
+export function wholeLine(rate: number, curb: number): SpotLine {
+  return { rate, curb, kept: 1, reach: Number.POSITIVE_INFINITY, after: 0 };
+}
+
+const NO_LINE = wholeLine(0, 0);
+
+/** A market that refuses every trade. */
+export const NOTHING: SpotBound = { from0: NO_LINE, from1: NO_LINE, rounding: 0 };
 
 /** The bound of a curve x · y = k, by its reserves and the part of a trade that fees leave: of its input, and of its output. */
 export function productBound(reserve0: number, reserve1: number, kept: ProductFees): SpotBound {
   if (!(reserve0 > 0 && reserve1 > 0)) return NOTHING;
-  const [curb0, curb1] = [kept.in0 / reserve0, kept.in1 / reserve1];
-  return { rate0: curb0 * reserve1 * kept.out0, curb0, rate1: curb1 * reserve0 * kept.out1, curb1, rounding: 0 };
+  return {
+    from0: productLine(reserve0, reserve1 * kept.out0, kept.in0, kept.roundsUp),
+    from1: productLine(reserve1, reserve0 * kept.out1, kept.in1, kept.roundsUp),
+    rounding: 0,
+  };
+}
+
+function productLine(reserveIn: number, reserveOut: number, kept: number, roundsUp = false): SpotLine {
+  const counted = roundsUp ? 1 : kept;
+  const line = wholeLine((counted / reserveIn) * reserveOut, counted / reserveIn);
+  return roundsUp ? { ...line, kept } : line;
 }
 
 /** Parts that fees leave: of the input and of the output, for the first mint going in and for the second. Fractions. */
@@ -89,12 +155,14 @@ export interface ProductFees {
   readonly out0: number;
   readonly in1: number;
   readonly out1: number;
+  /** True if fees on inputs are rounded up, so that whole units reach the curve. */
+  readonly roundsUp?: boolean;
 }
 
 /** The bound of a price of the second mint per first, by the part of a trade that fees leave. */
 export function priceBound(price: number, kept: number): SpotBound {
   if (!(price > 0 && price < Number.POSITIVE_INFINITY)) return NOTHING;
-  return { rate0: price * kept, curb0: 0, rate1: kept / price, curb1: 0, rounding: 0 };
+  return { from0: wholeLine(price * kept, 0), from1: wholeLine(kept / price, 0), rounding: 0 };
 }
 
 const TWO_32 = 2 ** 32;

@@ -1,7 +1,7 @@
 import { hasBytesAt } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { stableSpot } from "../curves/stable-spot.ts";
-import { numberU64, productBound, type SpotBounds, vaultAmount } from "../spot-bound.ts";
+import { numberU64, productBound, type SpotBounds, vaultAmount, wholeLine } from "../spot-bound.ts";
 import type { DammV1Market, DammV1Pool } from "./layout.ts";
 import type { VaultShare } from "./math.ts";
 
@@ -54,12 +54,13 @@ export const dammV1Spot: SpotBounds<DammV1Market, Bounded> = {
       const price0 = stableSpot(Number(amplification), zero.least * a, one.most * b);
       const price1 = stableSpot(Number(amplification), one.least * b, zero.most * a);
       if (price0 === undefined || price1 === undefined) return undefined;
-      return { rate0: (price0 * kept * a) / b, curb0: 0, rate1: (price1 * kept * b) / a, curb1: 0, rounding: ROUNDING };
+      const from0 = wholeLine((price0 * kept * a) / b, 0);
+      return { from0, from1: wholeLine((price1 * kept * b) / a, 0), rounding: ROUNDING };
     }
     const fees = { in0: kept, out0: 1, in1: kept, out1: 1 };
-    const { rate0, curb0 } = productBound(zero.least, one.most, fees);
-    const { rate1, curb1 } = productBound(zero.most, one.least, fees);
-    return { rate0, curb0, rate1, curb1, rounding: ROUNDING };
+    const { from0 } = productBound(zero.least, one.most, fees);
+    const { from1 } = productBound(zero.most, one.least, fees);
+    return { from0, from1, rounding: ROUNDING };
   },
   follows: {
     fixed: [

@@ -4,10 +4,11 @@ import { decodeOnceFor } from "../../solana/decode-once.ts";
 import type { DerivedAddress } from "../../solana/derived-address.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { MAX_TICK, MIN_TICK } from "../curves/concentrated-liquidity.ts";
+import { rangeBound } from "../curves/range-spot.ts";
 import { degraded } from "../shared/refusals.ts";
 import { requireAccount, requireMint } from "../shared/required.ts";
 import { type Reserves, requireReserves } from "../shared/reserves.ts";
-import { numberI32, numberQ64, priceBound, type SpotBounds } from "../spot-bound.ts";
+import { numberI32, numberQ64, numberU128, type SpotBounds } from "../spot-bound.ts";
 import {
   decodeWhirlpool,
   decodeWhirlpoolOracle,
@@ -156,7 +157,7 @@ function routeFrom(
   };
 }
 
-/** The fee comes from the state, without the part that follows volatility, the price from the pool's account. */
+/** The fee comes from the state, without the part that follows volatility, price and liquidity from the pool's account. */
 export const whirlpoolSpot: SpotBounds<WhirlpoolMarket, WhirlpoolState> = {
   reads: ({ market }) => [market.address],
   of({ market, curve }, [account]) {
@@ -166,8 +167,14 @@ export const whirlpoolSpot: SpotBounds<WhirlpoolMarket, WhirlpoolState> = {
     const isNear = (ahead: number) =>
       whirlpoolArrayStart(tick + ahead, tickSpacing) === whirlpoolArrayStart(curve.tick + ahead, tickSpacing);
     if (!isNear(0) || !isNear(tickSpacing)) return undefined;
-    const root = numberQ64(data, 65);
-    return priceBound(root * root, 1 - Number(curve.feeRate) / 1e6);
+    return rangeBound({
+      root: numberQ64(data, 65),
+      liquidity: numberU128(data, 49),
+      tick,
+      tickSpacing,
+      kept: 1 - Number(curve.feeRate) / 1e6,
+      isOnInput: [true, true],
+    });
   },
   follows: {
     fixed: [

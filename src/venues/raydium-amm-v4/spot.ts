@@ -19,7 +19,7 @@ export const ammV4Spot: SpotBounds<AmmV4Market, Bounded> = {
     const [owed0, owed1] = [numberU64(data, 192), numberU64(data, 200)];
     if (owed0 > held0 * MOST_OWED || owed1 > held1 * MOST_OWED) return undefined;
     const kept = Math.max(0, 1 - Number(pool.feeNumerator) / Number(pool.feeDenominator));
-    return productBound(held0 - owed0, held1 - owed1, { in0: kept, out0: 1, in1: kept, out1: 1 });
+    return productBound(held0 - owed0, held1 - owed1, { in0: kept, out0: 1, in1: kept, out1: 1, roundsUp: true });
   },
   follows: {
     fixed: [

@@ -27,6 +27,7 @@ export const cpmmSpot: SpotBounds<CpmmMarket, Bounded> = {
       out0: kept(side0.creatorFeeOnInput ? 0 : creator),
       in1: kept(side1.creatorFeeOnInput ? trade + creator : trade),
       out1: kept(side1.creatorFeeOnInput ? 0 : creator),
+      roundsUp: true,
     });
   },
   follows: {

@@ -7,7 +7,7 @@ import { readU64, writeU64 } from "../../../primitives/bytes.ts";
 import { createRandom } from "../../../primitives/random.ts";
 import type { Account } from "../../../solana/account.ts";
 import { SOL_MINT } from "../../../solana/programs.ts";
-import { spotBoundOf } from "../../../venues/spot-bound.ts";
+import { spotBoundOf, wholeLine } from "../../../venues/spot-bound.ts";
 import type { Ask } from "../../../venues/venue.ts";
 import { rankMarkets } from "../ranking.ts";
 import { bestPairRate } from "./best-rate.ts";
@@ -83,7 +83,8 @@ test(`by spot bounds the best market and rate are those of quoting all, over ${T
 test("a bound that is no number hides no other market", () => {
   for (let trade = 0; trade < 12; trade++) {
     const drawn = Array.from({ length: 8 }, drawnMarket);
-    const none = { rate0: Number.NaN, curb0: Number.NaN, rate1: Number.NaN, curb1: Number.NaN, rounding: 0 };
+    const line = wholeLine(Number.NaN, Number.NaN);
+    const none = { from0: line, from1: line, rounding: 0 };
     const markets = drawn.map((hot, place): HotMarket => (place === trade % 4 ? { ...hot, spot: none } : hot));
     const ask: Ask = { mode: "exactIn", inMint: SOL_MINT, outMint: mint, amount: 10_000_000n, clock };
     const { candidates } = rankMarkets({ markets, faults: [], searched: [], line: {} }, ask, false, 1);

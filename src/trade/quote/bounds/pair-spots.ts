@@ -1,20 +1,22 @@
 import type { HotMarket, PairMarkets } from "../../../market/port.ts";
 import { type Address, compareAddresses } from "../../../primitives/address.ts";
-import { leastIn, mostOut } from "../../../venues/spot-bound.ts";
+import { isLine, LINE_SIZE, leastIn, mostOut, type SpotBound, wholeLine, writeLine } from "../../../venues/spot-bound.ts";
 import type { Ask } from "../../../venues/venue.ts";
 import type { Leader } from "./leader.ts";
 import { compareTied } from "./tied-markets.ts";
 
 /** Up to this many markets without a bound are quoted each time; with more, the pair has no bounds. */
 const MOST_UNKNOWN = 4;
+/** In the place of a bound that is not known. */
+const UNKNOWN = wholeLine(Number.POSITIVE_INFINITY, 0);
 
 /** The bounds of a pair's markets in one direction, side by side: the markets themselves lie all over memory. */
 export class PairSpots {
   #markets: readonly HotMarket[] = [];
-  /** By place: output for a unit of input at most, and by how much a unit of input worsens it. Infinity and 0 if unknown. */
+  /** By place, the line of each. */
+  #lines = new Float64Array(0);
+  /** By place, what a small input gives at most for a unit. Infinity if unknown. */
   #rates = new Float64Array(0);
-  #curbs = new Float64Array(0);
-  #roundings = new Float64Array(0);
   #unknown = 0;
   /** What each market promises for the last ask: the more the better. */
   #promises = new Float64Array(0);
@@ -48,29 +50,24 @@ export class PairSpots {
     const before = this.#markets;
     if (before === markets) return;
     this.#markets = markets;
-    if (before.length !== markets.length) {
+    const isAnother = before.length !== markets.length;
+    if (isAnother) {
+      this.#lines = new Float64Array(markets.length * LINE_SIZE);
       this.#rates = new Float64Array(markets.length);
-      this.#curbs = new Float64Array(markets.length);
-      this.#roundings = new Float64Array(markets.length);
       this.#promises = new Float64Array(markets.length);
       this.#order = markets.map((_, place) => place);
       this.#unknown = 0;
     }
-    const isAnother = before.length !== markets.length;
     for (let place = 0; place < markets.length; place++) {
       const hot = markets[place]!;
       if (!isAnother && before[place] === hot) continue;
-      const spot = spotOf(hot);
-      const isFirst = hot.market.mints[0] === inMint;
-      const rate = isFirst ? spot?.rate0 : spot?.rate1;
-      const curb = isFirst ? spot?.curb0 : spot?.curb1;
-      // What is no number compares as neither more nor less, and would hide the markets around it.
-      const isBound = rate !== undefined && curb !== undefined && isMeasure(rate) && isMeasure(curb);
       if (!isAnother && this.#rates[place] === Number.POSITIVE_INFINITY) this.#unknown--;
-      if (!isBound) this.#unknown++;
-      this.#rates[place] = isBound ? rate : Number.POSITIVE_INFINITY;
-      this.#curbs[place] = isBound ? curb : 0;
-      this.#roundings[place] = isBound ? spot!.rounding : 0;
+      const spot = spotOf(hot);
+      const line = hot.market.mints[0] === inMint ? spot?.from0 : spot?.from1;
+      const known = line !== undefined && isLine(line) ? line : UNKNOWN;
+      if (known === UNKNOWN) this.#unknown++;
+      writeLine(this.#lines, place * LINE_SIZE, known, known === UNKNOWN ? 0 : spot!.rounding);
+      this.#rates[place] = known.rate * known.kept;
     }
   }
 
@@ -78,15 +75,10 @@ export class PairSpots {
   bound({ mode, amount }: Ask): this {
     const size = Number(amount);
     const promises = this.#promises;
-    const rates = this.#rates;
-    const curbs = this.#curbs;
-    const roundings = this.#roundings;
-    for (let at = 0; at < promises.length; at++) {
-      promises[at] =
-        mode === "exactIn"
-          ? mostOut(rates[at]!, curbs[at]!, roundings[at]!, size)
-          : -leastIn(rates[at]!, curbs[at]!, roundings[at]!, size);
-    }
+    const lines = this.#lines;
+    const isExactIn = mode === "exactIn";
+    for (let place = 0, at = 0; place < promises.length; place++, at += LINE_SIZE)
+      promises[place] = isExactIn ? mostOut(lines, at, size) : -leastIn(lines, at, size);
     this.#picked = 0;
     return this;
   }
@@ -128,10 +120,7 @@ export class PairSpots {
   }
 }
 
-/** True of a number that bounds something. */
-const isMeasure = (value: number) => value >= 0 && value < Number.POSITIVE_INFINITY;
-
-function spotOf(hot: HotMarket) {
+function spotOf(hot: HotMarket): SpotBound | undefined {
   try {
     return hot.spot;
   } catch {

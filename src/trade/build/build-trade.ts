@@ -16,7 +16,7 @@ import { type DraftPorts, draftTrade, type TradeDraft } from "./draft-trade.ts";
 import { type LoadedTrade, loadTrade, recallTrade, renewTrade, warmIfPossible } from "./load-trade.ts";
 import type { MessageSettings } from "./message-forms.ts";
 import { nativeSha256 } from "./native-sha256.ts";
-import { draftOnlyMarket } from "./parts/only-market.ts";
+import { draftSingleMarket } from "./parts/single-market.ts";
 import type { SealedTrade } from "./token/sealed-trade.ts";
 import type { TokenSealer } from "./token/submission-token.ts";
 import { balanceAddresses } from "./wallet-accounts.ts";
@@ -101,7 +101,7 @@ function draftNow(ports: BuildPorts, loaded: LoadedTrade): TradeDraft | Promise<
   const lifetime = ports.head.lifetime();
   loaded.request.stages?.mark("snapshot");
   const nonce = ports.nextNonce();
-  return draftOnlyMarket(ports, loaded, lifetime, nonce) ?? draftBySearch(ports, loaded, nonce);
+  return draftSingleMarket(ports, loaded, lifetime, nonce) ?? draftBySearch(ports, loaded, nonce);
 }
 
 /** @param nonce of the first draft */

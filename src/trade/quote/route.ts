@@ -125,6 +125,13 @@ export function onlyRoute(intent: Intent, hot: HotMarket, clock: ChainClock): Ro
   }
 }
 
+/** The best route over one market of a pair, without reasons: undefined if none makes the trade. */
+export function bestRoute(intent: Intent, pair: PairMarkets, clock: ChainClock): Route | undefined {
+  const ask = askOf(intent, intent.inMint.address, intent.outMint.address, intent.amount, clock);
+  const [best] = rankMarkets(pair, ask, isTaxed(intent), 1).candidates;
+  return best === undefined ? undefined : routeOver(intent, best.hot, best.quote);
+}
+
 /** Routes with their value, the most valuable first: see `compareRoutes`. */
 export function orderRoutes(intent: Intent, routes: readonly Route[], clock: ChainClock): readonly Route[] {
   if (routes.length < 2) return routes;

@@ -2,7 +2,7 @@ import type { HotMarket } from "../../../market/port.ts";
 import type { Address } from "../../../primitives/address.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import type { Intent } from "../../intent.ts";
-import { mostRateOf } from "../bounds/best-rate.ts";
+import { bestPairRate, mostRateOf } from "../bounds/best-rate.ts";
 import { roundSizeOf } from "../bounds/market-rate.ts";
 import { allAtOnce, type Steps } from "../long-searches.ts";
 import { bestSmallRate } from "./best-small-rate.ts";
@@ -239,10 +239,15 @@ export function planOf(intent: Intent, crossings: readonly MintCrossing[], terms
 export function bestRateOf(intent: Intent, crossings: readonly MintCrossing[], terms: PlanTerms): number {
   const inAmount = roundSizeOf(terms.inAmount);
   // Of one pair it is kept as well by its markets.
-  if (crossings.length === 1) return bestSmallRate(intent, crossings, { ...terms, inAmount });
+  if (crossings.length === 1) return onlyPairRate(intent, crossings[0]!, inAmount, terms.clock);
   return rates.recall(intent, crossings, terms, inAmount, () =>
     bestSmallRate(intent, crossings, { ...terms, inAmount }),
   );
+}
+
+function onlyPairRate({ mode }: Intent, { from, to, pair }: MintCrossing, inAmount: number, clock: ChainClock): number {
+  if (pair.markets.length === 0 || inAmount < 1) return 0;
+  return bestPairRate(pair, { mode, inMint: from, outMint: to, roundSize: inAmount, clock });
 }
 
 /** What the only pair of a trade gives at most for one unit, without a quote. Infinity if it is not the only one, or unknown. */

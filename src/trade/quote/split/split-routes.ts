@@ -8,9 +8,10 @@ import { fillNetwork, pathsOf } from "./flow/fill-network.ts";
 import type { Flow } from "./flow/flow.ts";
 import type { PlannedStep } from "./flow/plan-parts.ts";
 import { limitedChain } from "./limited-chain.ts";
+import { mayGain } from "./may-gain.ts";
 import type { CurveNetwork, MintCrossing } from "./network.ts";
 import { realizePlan } from "./realize.ts";
-import { bestRateOf, boundedRateOf, LEAST_SPLIT_GAIN, planOf, type SplitPlan } from "./split-plans.ts";
+import { planOf, type SplitPlan } from "./split-plans.ts";
 import { NO_SPLITS, type Splits } from "./splits.ts";
 
 /** Parts of the input, to divide it between the markets that take part, and the smallest that are moved after. */
@@ -62,11 +63,7 @@ export function* splitRoutes(
   if (crossings.reduce((sum, { pair }) => sum + pair.markets.length, 0) < 2) return undefined;
   const inAmount = single?.inAmount ?? intent.amount;
   const planTerms = { inAmount: Number(inAmount), maxLegs: terms.maxLegs, clock: terms.clock };
-  if (single !== undefined) {
-    // No division gives more for the whole than the best price for its first part.
-    const least = (Number(single.outAmount) * (1 + LEAST_SPLIT_GAIN)) / Number(inAmount);
-    if (boundedRateOf(crossings) < least || bestRateOf(intent, crossings, planTerms) < least) return undefined;
-  }
+  if (single !== undefined && !mayGain(intent, crossings, single, planTerms)) return undefined;
   const plan = planOf(intent, crossings, planTerms);
   yield* plan.ready();
   const chain = limitedChain(intent, plan.network, single, planTerms);

@@ -10,7 +10,7 @@ import type { TradeRequest } from "../../trade.ts";
 import type { BuildPorts } from "../build-trade.ts";
 import { draftTrade, type TradeDraft } from "../draft-trade.ts";
 import { recallTrade } from "../load-trade.ts";
-import { draftOnlyMarket } from "./only-market.ts";
+import { draftSingleMarket } from "./single-market.ts";
 
 const random = createRandom(93);
 const { mint, clock, markets: samples } = readSampleMarkets();
@@ -50,7 +50,7 @@ function requestOf(isBuy: boolean, mode: "exactIn" | "exactOut", more: Partial<T
 function drafts(ports: BuildPorts, request: TradeRequest): readonly [string | undefined, string | undefined] {
   const loaded = recallTrade(ports.markets, request)!;
   const lifetime = ports.head.lifetime();
-  const short = draftOnlyMarket(ports, loaded, lifetime, NONCE);
+  const short = draftSingleMarket(ports, loaded, lifetime, NONCE);
   try {
     return [shown(short), shown(allAtOnce(draftTrade(ports, loaded, lifetime, NONCE, true)))];
   } catch {
@@ -83,14 +83,34 @@ test("a trade on the only market is the one that the search finds, to the byte, 
   expect([...made].sort()).toEqual([...new Set(samples.map(({ venue }) => venue.id))].sort());
 });
 
+test("a trade that one of several markets makes best is the one that the search finds, to the byte", () => {
+  let [short, divided] = [0, 0];
+  for (let round = 0; round < 400; round++) {
+    const drawn = Array.from({ length: 2 + (random.u32() % 9) }, () => random.pick(samples).hot);
+    const ports = portsOf([...new Set(drawn)]);
+    const request = requestOf(round % 2 === 0, random.pick(["exactIn", "exactOut"]), {
+      ...(random.chance(0.2) ? { maxPaths: 1 } : {}),
+    });
+    const [alone, searched] = drafts(ports, request);
+    if (alone !== undefined) {
+      expect(alone, `round ${round}`).toBe(searched);
+      short++;
+    } else if (searched !== undefined) divided++;
+  }
+  expect(short).toBeGreaterThan(60);
+  expect(divided).toBeGreaterThan(20);
+});
+
 test("any other trade is left to the search", () => {
-  const [first, second] = samples.map(({ hot }) => hot) as [HotMarket, HotMarket];
+  const [first] = samples.map(({ hot }) => hot) as [HotMarket];
   const request = requestOf(true, "exactIn", { amountRaw: "1000000" });
   const shortOf = (hots: readonly HotMarket[], more: Partial<TradeRequest>) =>
     drafts(portsOf(hots), { ...request, ...more })[0];
   expect(shortOf([first], {})).toBeDefined();
   expect(shortOf([], {})).toBeUndefined();
-  expect(shortOf([first, second], {})).toBeUndefined();
+  // Two like one another share a trade.
+  const twin = { ...first, market: { ...first.market, address: Address.from(random.bytes(32)) } };
+  expect(shortOf([first, twin], { amountRaw: "1000000000" })).toBeUndefined();
   expect(shortOf([first], { requireChecked: true })).toBeUndefined();
   expect(shortOf([first], { excludeVenues: [first.venue.id] })).toBeUndefined();
 });

@@ -1,0 +1,61 @@
+import type { Lifetime } from "../../../chain/port.ts";
+import type { PairMarkets } from "../../../market/port.ts";
+import type { ChainClock } from "../../../solana/account.ts";
+import { bestRoute, onlyRoute, type Route } from "../../quote/route.ts";
+import { UNBOUNDED } from "../../quote/route-bounds.ts";
+import { hasOneWay } from "../../quote/snapshot.ts";
+import { mayGain } from "../../quote/split/may-gain.ts";
+import type { DraftPorts, TradeDraft } from "../draft-trade.ts";
+import type { LoadedTrade } from "../load-trade.ts";
+import { composeMessage, type MessageTerms } from "../message-forms.ts";
+
+/**
+ * Drafts a trade that one market of its pair makes best, without a way over a hub, as most are: there is nothing to divide or to search.
+ * The draft is the one that `draftTrade` gives, for less than choosing costs.
+ *
+ * @param nonce a number that differs between builds, below 2^14
+ * @returns undefined for any other trade, and if the markets refuse this one or its message fits into no transaction
+ */
+export function draftSingleMarket(
+  ports: DraftPorts,
+  loaded: LoadedTrade,
+  lifetime: Lifetime,
+  nonce: number,
+): TradeDraft | undefined {
+  const { request, intent, accounts, snapshot } = loaded;
+  if (intent.requireChecked === true || intent.bounds?.allows !== undefined) return undefined;
+  const route = singleRoute(loaded, ports.head.clock());
+  if (route === undefined) return undefined;
+  const choice = ports.senders.choose(request.priority, nonce);
+  const terms: MessageTerms = {
+    request,
+    intent,
+    accounts,
+    snapshot,
+    blockhash: lifetime.blockhash,
+    nonce,
+    seed: ports.nextSeed(),
+    choice,
+  };
+  const composed = composeMessage(ports, terms, route);
+  return composed.fits ? { loaded, composed, lifetime, senders: choice.senders, fitLoss: 0 } : undefined;
+}
+
+/** The route over one market, if no other kind may be better. */
+function singleRoute({ intent, snapshot }: LoadedTrade, clock: ChainClock): Route | undefined {
+  const { direct, hubs } = snapshot;
+  const [first] = direct.markets;
+  if (first === undefined) return undefined;
+  if (hasOneWay(snapshot)) return onlyRoute(intent, first, clock);
+  return hubs.length === 0 ? bestAlone(intent, direct, clock) : undefined;
+}
+
+/** The best of several markets, if dividing the trade between them cannot gain. */
+function bestAlone(intent: LoadedTrade["intent"], direct: PairMarkets, clock: ChainClock): Route | undefined {
+  const route = bestRoute(intent, direct, clock);
+  const { maxPaths, maxLegs } = intent.bounds ?? UNBOUNDED;
+  if (route === undefined || maxPaths < 2) return route;
+  const crossings = [{ from: intent.inMint.address, to: intent.outMint.address, pair: direct }];
+  const terms = { inAmount: Number(route.inAmount), maxLegs, clock };
+  return mayGain(intent, crossings, route, terms) ? undefined : route;
+}

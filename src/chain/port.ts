@@ -56,6 +56,11 @@ export interface KnownAccount {
   readonly readAtMs: number;
 }
 
+/** A followed account, for as long as it is followed. */
+export interface FollowedRecord {
+  readonly address: Address;
+}
+
 /**
  * Follows changes of accounts. Over any transport, the last delivered state of an account is the newest known on the chain: an
  * older state never follows a newer one, unless the newer one's slot is no longer part of the chain.
@@ -83,8 +88,11 @@ export interface StateSource {
   /**
    * Up to when the delivered state of a followed account is known to be complete (epoch milliseconds). Never decreases, unless
    * the account becomes unknown or its stream proves to have lost a change.
+   * @param record of the account, which saves the look-up
    */
-  currentAtMs(address: Address): number;
+  currentAtMs(address: Address, record?: FollowedRecord): number;
+  /** The record of a followed account; undefined if it is not followed. Absent: there are none. */
+  recordOf?(address: Address): FollowedRecord | undefined;
   /** Followed accounts whose state the nodes contradict each other about now: nothing may be built on them. */
   contested(): ReadonlySet<Address>;
   close(): void;

@@ -1,4 +1,4 @@
-import type { KnownAccount, StateSource } from "../chain/port.ts";
+import type { FollowedRecord, KnownAccount, StateSource } from "../chain/port.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Account, AccountView } from "../solana/account.ts";
 import { hasSameContent } from "../solana/account-content.ts";
@@ -13,10 +13,13 @@ export interface AccountHolder {
 export interface HeldAccount {
   /** Undefined before the first read, and while its state is unknown. */
   readonly account: Account | null | undefined;
+  /** What its source knows it by; undefined if that keeps none. */
+  readonly record: FollowedRecord | undefined;
 }
 
 interface Entry {
   account: Account | null | undefined;
+  record: FollowedRecord | undefined;
   /** One by itself, as most accounts have, or a set of several. */
   holders: AccountHolder | Set<AccountHolder> | undefined;
   /** Resolves after the first read of the account. */
@@ -59,7 +62,7 @@ export class LiveAccounts implements AccountView {
     for (const address of addresses) {
       let entry = this.#entries.get(address);
       if (entry === undefined) {
-        entry = { account: undefined, holders: undefined, reading: undefined };
+        entry = { account: undefined, record: undefined, holders: undefined, reading: undefined };
         this.#entries.set(address, entry);
       }
       addHolder(entry, holder);
@@ -92,9 +95,12 @@ export class LiveAccounts implements AccountView {
     return this.#source.refresh(addresses);
   }
 
-  /** The moment up to which the account is known to be current. Epoch milliseconds. */
-  currentAtMs(address: Address): number {
-    return this.#source.currentAtMs(address);
+  /**
+   * The moment up to which the account is known to be current. Epoch milliseconds.
+   * @param held of the address: saves a look-up
+   */
+  currentAtMs(address: Address, held?: HeldAccount): number {
+    return this.#source.currentAtMs(address, held?.record);
   }
 
   /** Accounts that nothing may be built on now, because the nodes contradict each other about them. */
@@ -109,7 +115,11 @@ export class LiveAccounts implements AccountView {
 
   #follow(addresses: readonly Address[], known: ReadonlyMap<Address, KnownAccount> | undefined): Promise<void> {
     const reading = this.#source.follow(addresses, known);
-    for (const address of addresses) this.#entries.get(address)!.reading = reading;
+    for (const address of addresses) {
+      const entry = this.#entries.get(address)!;
+      entry.reading = reading;
+      entry.record = this.#source.recordOf?.(address);
+    }
     const done = () => {
       for (const address of addresses) {
         const entry = this.#entries.get(address);

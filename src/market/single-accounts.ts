@@ -85,9 +85,10 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
     }
     const atMs = now();
     entry.lastUsedMs = atMs;
-    const account = entry.held?.account;
+    const { held } = entry;
+    const account = held?.account;
     if (account === null && this.#opened.has(address)) return undefined;
-    return account !== undefined && live.currentAtMs(address) + maxAgeMs >= atMs ? account : undefined;
+    return account !== undefined && live.currentAtMs(address, held) + maxAgeMs >= atMs ? account : undefined;
   }
 
   /** @throws TradewireError UPSTREAM_ERROR */

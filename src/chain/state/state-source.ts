@@ -1,6 +1,13 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
-import { type AccountReader, isOversized, isUncertain, type KnownAccount, type StateSource } from "../port.ts";
+import {
+  type AccountReader,
+  type FollowedRecord,
+  isOversized,
+  isUncertain,
+  type KnownAccount,
+  type StateSource,
+} from "../port.ts";
 import type { AccountFeed, AccountNotice, FeedListener } from "./account-feed.ts";
 import { DoubtedAccounts } from "./compare/doubted-accounts.ts";
 import { NodeComparison } from "./compare/node-comparison.ts";
@@ -193,8 +200,13 @@ class StreamedStateSource implements LiveStateSource {
     return this.#reads.read(this.#entriesOf(addresses));
   }
 
-  currentAtMs(address: Address): number {
-    const entry = this.#followed.get(address);
+  recordOf(address: Address): FollowedAccount | undefined {
+    return this.#followed.get(address);
+  }
+
+  /** @param record as `recordOf` answered */
+  currentAtMs(address: Address, record?: FollowedRecord): number {
+    const entry = (record as FollowedAccount | undefined) ?? this.#followed.get(address);
     if (entry === undefined) return 0;
     if (!entry.streamed) return entry.provenAtMs;
     this.#stream.noteHead();

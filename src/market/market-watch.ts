@@ -2,22 +2,21 @@ import type { KnownAccount } from "../chain/port.ts";
 import { TradewireError } from "../errors/tradewire-error.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Account, AccountView } from "../solana/account.ts";
-import { hasSameParts } from "../solana/account-content.ts";
 import { type SpotBound, spotBoundOf } from "../venues/spot-bound.ts";
 import type { Market, MintPair, Venue } from "../venues/venue.ts";
 import type { AccountHolder, LiveAccounts } from "./live-accounts.ts";
 import type { JudgedMarket, MarketJudge } from "./market-judge.ts";
-import type { HotMarket, MarketFault } from "./port.ts";
+import type { HotMarket } from "./port.ts";
 import { type FoundMarket, reasonOf } from "./search/discovery.ts";
 import { AnsweredMarket } from "./watch/answered-market.ts";
+import { DecodedMarket } from "./watch/decoded-market.ts";
 import { FollowedState } from "./watch/followed-state.ts";
 import { HeldAccounts } from "./watch/held-accounts.ts";
+import { faultOf, type MarketReading } from "./watch/market-reading.ts";
+import { type FollowingMarket, followSoon } from "./watch/soon-followed.ts";
 
-/** A watched market: ready to trade on, at fault, or short of accounts that are still to be read. */
-type MarketReading =
-  | { readonly kind: "hot"; readonly hot: HotMarket }
-  | { readonly kind: "fault"; readonly fault: MarketFault; readonly closed: boolean }
-  | { readonly kind: "lacking"; readonly addresses: readonly Address[] };
+/** Changes in a row whose bounds are found at once although no trade asks for them. */
+const MOST_UNASKED = 8;
 
 interface MarketWatchOptions {
   readonly judge: MarketJudge;
@@ -31,7 +30,7 @@ interface MarketWatchOptions {
  * One market kept live: its accounts held, its state decoded once per change. The account it was found by serves until it is
  * live itself, so that the accounts the market needs can be read together with it.
  */
-export class MarketWatch implements JudgedMarket, AccountHolder {
+export class MarketWatch implements JudgedMarket, AccountHolder, FollowingMarket {
   readonly venue: Venue;
   readonly address: Address;
   /** Only what this market holds: an account held for another alone could change, or go, without notice. */
@@ -46,8 +45,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
   /** Newest slot of the accounts held; undefined if it is to be found. */
   #slot: bigint | undefined;
   readonly #found: FoundMarket;
-  #market: Market | undefined;
-  #decodedFrom: Account;
+  readonly #decoded: DecodedMarket;
   #wasLive = false;
   /** The market whose state was last read; undefined after a fault, and while accounts are lacking. */
   #readFor: Market | undefined;
@@ -55,6 +53,10 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
   #isGlanced = false;
   /** What changes are followed from without a read; undefined if the next one takes a read. */
   #followed: FollowedState | undefined;
+  /** Bounds that were found at a change since a trade last asked. */
+  #unasked = 0;
+  /** True while a change is to be followed at the end of the turn. */
+  #isDue = false;
   /** The last answer, if its state is yet to be read. */
   #unread: HotMarket | undefined;
   /** True once the view had to answer that an account is not known. */
@@ -67,8 +69,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
     this.address = found.account.address;
     this.#live = live;
     this.#found = found;
-    this.#market = found.market;
-    this.#decodedFrom = found.account;
+    this.#decoded = new DecodedMarket(found);
     this.#judge = judge;
     this.#onChange = onChange;
     this.#warn = warn;
@@ -79,6 +80,15 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
     return { a, b };
   }
 
+  /** Up to when every account behind the state is known to be current. Epoch milliseconds; Infinity if there is none. */
+  get currentAtMs(): number {
+    const { addresses, entries } = this.#held;
+    let oldestMs = Number.POSITIVE_INFINITY;
+    for (let place = 0; place < addresses.length; place++)
+      oldestMs = Math.min(oldestMs, this.#live.currentAtMs(addresses[place]!, entries[place]));
+    return oldestMs;
+  }
+
   /** An account behind it has changed. */
   onChange(address: Address, account: Account | null | undefined): void {
     if (account === null || account === undefined || this.#followed?.isBoundTo(address)) this.#followed = undefined;
@@ -87,6 +97,17 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
       account !== null && account !== undefined && this.#slot !== undefined && account.slot >= this.#slot;
     this.#slot = isNewest ? account.slot : undefined;
     this.judged();
+    if (this.#followed === undefined || this.#isDue || this.#unasked >= MOST_UNASKED) return;
+    this.#isDue = true;
+    followSoon(this);
+  }
+
+  /** Finds the bound after a change before a trade asks for it. */
+  followChange(): void {
+    this.#isDue = false;
+    if (this.#reading !== undefined) return;
+    this.#unasked += 1;
+    this.#reading = this.#follow();
   }
 
   /** What the next `read` says is no longer what the last one said. */
@@ -104,6 +125,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
 
   /** The same, but a market that was read before may be decoded only when its state is asked for: its bound says whether it is. */
   glance(): MarketReading {
+    this.#unasked = 0;
     if (this.#reading !== undefined) return this.#reading;
     this.#isGlanced = true;
     this.#reading = this.#follow() ?? this.#derive();
@@ -124,6 +146,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
     this.#judge.end(this);
     this.#live.release(this, this.#held.addresses);
     this.#held.clear();
+    this.#followed = undefined;
   }
 
   /** Our code failed on this market. Logged once. */
@@ -152,7 +175,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
     if (own === undefined) return { kind: "lacking", addresses: [address] };
     if (own === null) return this.#fault("the market was closed", { closed: true });
     try {
-      const market = this.#decode(own);
+      const market = this.#decoded.of(own);
       if (market === undefined) return this.#fault("the account is no longer a market", { closed: true });
       const again = market === readFor ? this.#readAgain(market) : undefined;
       if (again === undefined) {
@@ -197,7 +220,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
 
   /** The market after a change that its bound follows; undefined if it must be read. */
   #follow(): MarketReading | undefined {
-    const spot = this.#followed?.boundNow();
+    const spot = this.#boundNow();
     if (spot === undefined) return undefined;
     const { withheld, backing, unitsScale, refusesLean } = this.#judge.standingOf(this);
     if (withheld !== undefined) return undefined;
@@ -209,13 +232,24 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
     return { kind: "hot", hot };
   }
 
+  /** The bound after a change; undefined if the market must be read. Code that fails on its bytes costs the bound, no more. */
+  #boundNow(): SpotBound | undefined {
+    try {
+      return this.#followed?.boundNow();
+    } catch (error) {
+      this.#followed = undefined;
+      this.failed(error);
+      return undefined;
+    }
+  }
+
   /** The state of a market that was followed. @throws TradewireError if it cannot be read: the next answer says why */
   #readFollowed(hot: HotMarket, market: Market): unknown {
     const isLast = this.#unread === hot;
     this.#missesAny = false;
     try {
       const own = this.view.get(this.address);
-      if (!own || this.#decode(own) !== market) throw new TradewireError("VENUE_DEGRADED", "it is another market now");
+      if (!own || this.#decoded.of(own) !== market) throw new TradewireError("VENUE_DEGRADED", "it is another market now");
       const state = this.venue.read(market, this.view);
       if (this.#missesAny && this.venue.needs(market, this.view).length > 0)
         throw new TradewireError("VENUE_DEGRADED", "accounts of it are yet to be read");
@@ -235,21 +269,8 @@ export class MarketWatch implements JudgedMarket, AccountHolder {
 
   readonly #bound = (state: unknown): SpotBound | undefined => spotBoundOf(this.venue, state, this.view);
 
-  #decode(own: Account): Market | undefined {
-    const before = this.#decodedFrom;
-    if (own !== before) {
-      const { decoded } = this.venue;
-      const isSame = this.#market !== undefined && decoded !== undefined && hasSameParts(own, before, decoded);
-      if (!isSame) this.#market = this.venue.decode(own, this.pair);
-      this.#decodedFrom = own;
-    }
-    return this.#market;
-  }
-
-  #fault(reason: string, { closed = false, isWithheld = false } = {}): MarketReading {
-    const fault = { venue: this.venue.id, market: this.address.toString(), reason };
-    if (isWithheld) return { kind: "fault", fault: { ...fault, isWithheld }, closed };
-    return { kind: "fault", fault, closed };
+  #fault(reason: string, more: { readonly closed?: boolean; readonly isWithheld?: boolean } = {}): MarketReading {
+    return faultOf(this.venue.id, this.address, reason, more);
   }
 
   #newestSlot(): bigint {

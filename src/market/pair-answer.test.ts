@@ -31,6 +31,7 @@ function fakeWatch(): FakeWatch {
     address: at,
     venue: { id: "raydium_cpmm" },
     held: [],
+    currentAtMs: now(),
     set,
     read: () => set.reading,
     glance: () => set.reading,

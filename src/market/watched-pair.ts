@@ -203,9 +203,9 @@ export class WatchedPair {
     if (headAgeMs > maxAgeMs) return headAgeMs;
     if (atMs <= this.#freshUntilMs) return 0;
     let oldestMs = Number.POSITIVE_INFINITY;
-    for (const { held } of this.#watches) {
-      live.use(held);
-      for (const address of held) oldestMs = Math.min(oldestMs, live.currentAtMs(address));
+    for (const watch of this.#watches) {
+      live.use(watch.held);
+      oldestMs = Math.min(oldestMs, watch.currentAtMs);
     }
     if (oldestMs + maxAgeMs < atMs) return atMs - oldestMs;
     this.#freshUntilMs = Math.min(oldestMs, atMs) + maxAgeMs;

@@ -8,6 +8,7 @@ export const BUILD_PROBE_NAMES = [
   "many",
   "manyOneUpdate",
   "manyAllUpdated",
+  "manyUpdate",
 ] as const;
 
 export type BuildProbe = (typeof BUILD_PROBE_NAMES)[number];

@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { buildTrade } from "../../../src/trade/build/build-trade.ts";
 import type { TradeRequest } from "../../../src/trade/trade.ts";
 import { answerParent } from "../child.ts";
-import { cpuMicrosOf, hashKibibyte } from "../measure.ts";
+import { cpuMicros, cpuMicrosOf, hashKibibyte } from "../measure.ts";
 import { buildEach, randomBuy, randomBuys } from "../spread/spread-requests.ts";
 import { FULL_SPREAD, openSpreadWorld, type SpreadWorld } from "../spread/spread-world.ts";
 import type { BuildProbe, BuildQuestion } from "./build-probes.ts";
@@ -22,6 +22,7 @@ const MANY = 64;
  */
 const BY_ROUNDS: ReadonlySet<BuildProbe> = new Set(["oneMarket", "many", "manyOneUpdate", "manyAllUpdated"]);
 const ROUNDS = 24;
+const UPDATE_ROUNDS = 4;
 
 const seed = 17;
 const scale = Number(process.argv[2] ?? 1);
@@ -35,20 +36,37 @@ for (const world of [spread, many, single]) await buildEach(world);
 
 answerParent({ ready: true }, async ({ probe, bytes }: BuildQuestion) => {
   await nextTurn();
-  return { value: bytes === true ? bytesOf(probe) : microsOf(probe) };
+  return { value: await (bytes === true ? bytesOf(probe) : microsOf(probe)) };
 });
 
-function microsOf(probe: BuildProbe): number {
+async function microsOf(probe: BuildProbe): Promise<number> {
   if (probe === "hash") return cpuMicrosOf(hashKibibyte, HASHES);
+  if (probe === "manyUpdate") return updateMicros();
   let micros = 0;
   const rounds = BY_ROUNDS.has(probe) ? ROUNDS : 1;
   beginSlots();
   for (let round = 0; round < rounds; round++) {
     const builds = prepare(probe);
+    // Updates and calls come in turns of their own.
+    await nextTurn();
     let next = 0;
     micros += cpuMicrosOf(() => builds[next++]!(), builds.length) / rounds;
   }
   return micros;
+}
+
+/** What an update takes of one of many markets that a trade has asked for since its last: all that comes of it before the next trade. */
+async function updateMicros(): Promise<number> {
+  let micros = 0;
+  const markets = many.mints.flatMap((mint) => many.marketsOf.get(mint)!);
+  for (let round = 0; round < UPDATE_ROUNDS; round++) {
+    for (const build of buildsOf(many, buyOfEach(many))) build();
+    const before = cpuMicros();
+    for (const market of markets) many.chain.touch(market);
+    await nextTurn();
+    micros += cpuMicros() - before;
+  }
+  return micros / UPDATE_ROUNDS / markets.length;
 }
 
 /** However long it has waited for a processor, the state is fresh. */
@@ -57,8 +75,9 @@ function beginSlots(): void {
 }
 
 /** Bytes that a build leaves to the collector; only right if none runs meanwhile. */
-function bytesOf(probe: BuildProbe): number {
+async function bytesOf(probe: BuildProbe): Promise<number> {
   const builds = prepare(probe).slice(0, 100);
+  await nextTurn();
   globalThis.gc?.();
   beginSlots();
   const before = process.memoryUsage();

@@ -249,7 +249,8 @@ export class MarketWatch implements JudgedMarket, AccountHolder, FollowingMarket
     this.#missesAny = false;
     try {
       const own = this.view.get(this.address);
-      if (!own || this.#decoded.of(own) !== market) throw new TradewireError("VENUE_DEGRADED", "it is another market now");
+      if (!own || this.#decoded.of(own) !== market)
+        throw new TradewireError("VENUE_DEGRADED", "it is another market now");
       const state = this.venue.read(market, this.view);
       if (this.#missesAny && this.venue.needs(market, this.view).length > 0)
         throw new TradewireError("VENUE_DEGRADED", "accounts of it are yet to be read");

@@ -46,8 +46,7 @@ function checkTrades({ venue, hot }: SampleMarket, state: unknown, bound: SpotBo
     const [input, output] = [Number(quote.inAmount), Number(quote.outAmount)];
     const told = `${what}: ${ask.mode} of ${ask.amount}, ${input} for ${output}, ${JSON.stringify(line)}`;
     if (ask.mode === "exactIn" && venue.spot!.takesLess !== true) expect(quote.inAmount, told).toBe(ask.amount);
-    if (ask.mode === "exactIn")
-      expect(mostOut(table, 0, Number(ask.amount)), told).toBeGreaterThanOrEqual(output);
+    if (ask.mode === "exactIn") expect(mostOut(table, 0, Number(ask.amount)), told).toBeGreaterThanOrEqual(output);
     else expect(leastIn(table, 0, Number(ask.amount)), told).toBeLessThanOrEqual(input);
   }
   return made;

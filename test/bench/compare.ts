@@ -14,7 +14,16 @@ const WARM_ROUNDS = 6;
 const ROUNDS = 15;
 const WARM_CALLS = 4_000;
 const CALLS = 1_000;
-const PROBES: readonly BuildProbe[] = ["onePair", "spread", "updated", "oneMarket", "many", "manyOneUpdate", "manyAllUpdated", "manyUpdate"];
+const PROBES: readonly BuildProbe[] = [
+  "onePair",
+  "spread",
+  "updated",
+  "oneMarket",
+  "many",
+  "manyOneUpdate",
+  "manyAllUpdated",
+  "manyUpdate",
+];
 
 /** One figure of both revisions. Processor time, microseconds. */
 interface Compared {

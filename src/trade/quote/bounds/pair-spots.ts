@@ -1,6 +1,14 @@
 import type { HotMarket, PairMarkets } from "../../../market/port.ts";
 import { type Address, compareAddresses } from "../../../primitives/address.ts";
-import { isLine, LINE_SIZE, leastIn, mostOut, type SpotBound, wholeLine, writeLine } from "../../../venues/spot-bound.ts";
+import {
+  isLine,
+  LINE_SIZE,
+  leastIn,
+  mostOut,
+  type SpotBound,
+  wholeLine,
+  writeLine,
+} from "../../../venues/spot-bound.ts";
 import type { Ask } from "../../../venues/venue.ts";
 import type { Leader } from "./leader.ts";
 import { compareTied } from "./tied-markets.ts";

@@ -1,9 +1,9 @@
 import type { Address } from "../../../primitives/address.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import type { Intent } from "../../intent.ts";
-import { bestPairRate } from "../bounds/best-rate.ts";
-import { roundSizeOf } from "../bounds/market-rate.ts";
-import type { MintCrossing } from "./network.ts";
+import type { MintCrossing } from "../split/network.ts";
+import { bestPairRate } from "./best-rate.ts";
+import { roundSizeOf } from "./market-rate.ts";
 
 interface RateTerms {
   /** What goes in. Base units. */

@@ -275,3 +275,30 @@ test("a market found by a caller's search and by one in the background at once i
   await settle();
   expect(await marketsOf(markets)).toEqual([at(10).toString()]);
 });
+
+test("a search that found nothing does not answer the next one, due five seconds later: it was one node's word", async () => {
+  const reader: MarketsOptions["reader"] = {
+    fetchAccounts: (addresses) => state.fetchAccounts(addresses),
+    async fetchProgramAccounts(filter) {
+      const found = await state.fetchProgramAccounts(filter);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return found;
+    },
+  };
+  const markets = start({ reader });
+  const first = marketsOf(markets);
+  await settle();
+  await vi.advanceTimersByTimeAsync(100);
+  expect(await first).toEqual([]);
+  putPool(at(10), token, SOL_MINT);
+  let found: readonly string[] = [];
+  const askedAtMs = Date.now();
+  while (found.length === 0 && Date.now() < askedAtMs + 20_000) {
+    const asking = marketsOf(markets);
+    await settle();
+    await vi.advanceTimersByTimeAsync(100);
+    found = await asking;
+  }
+  expect(found).toEqual([at(10).toString()]);
+  expect(Date.now() - askedAtMs).toBeLessThan(6_000);
+});

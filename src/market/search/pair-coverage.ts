@@ -75,13 +75,13 @@ export class PairCoverages {
   }
 
   /** Notes a complete search of the pair if those of its mints were not: a node may refuse filters, or an answer be too large. */
-  notePair(pair: MintPair, found: readonly FoundMarket[]): void {
+  notePair(pair: MintPair, found: readonly FoundMarket[], atMs: number): void {
     const markets = found.map(({ venue, market }) => ({
       venue: venue.id,
       address: market.address,
       mints: market.mints,
     }));
-    this.#options.index.add(keyOf(pair), markets, { venues: this.#venueIds, atMs: this.#options.now() });
+    this.#options.index.add(keyOf(pair), markets, { venues: this.#venueIds, atMs });
   }
 
   /** The searches that together cover the pair; undefined if there are none, or too old ones. */
@@ -126,9 +126,12 @@ export class PairCoverages {
     return search;
   }
 
-  /** Keeps what a search found; it counts as a search of the subject if it was whole. */
-  #keep(subject: SearchSubject, { byVenue, isWhole }: SubjectFindings): void {
-    const { venues, index, neighbours, now } = this.#options;
+  /**
+   * Keeps what a search found; it counts as a search of the subject if it was whole, of when it was sent: of when it ended, it would
+   * answer the next one, that is to show whether an empty answer was one node's lie.
+   */
+  #keep(subject: SearchSubject, { byVenue, readAtMs, isWhole }: SubjectFindings): void {
+    const { venues, index, neighbours } = this.#options;
     const markets: IndexedMarket[] = [];
     const pair = subject.mint === undefined ? subject.pair : { a: subject.mint, b: subject.mint };
     for (const venue of venues) {
@@ -143,7 +146,7 @@ export class PairCoverages {
     }
     if (subject.mint !== undefined) neighbours.note(subject.mint, markets);
     if (markets.length > MAX_KEPT) return;
-    index.add(subject.key, markets, isWhole ? { venues: this.#venueIds, atMs: now() } : undefined);
+    index.add(subject.key, markets, isWhole ? { venues: this.#venueIds, atMs: readAtMs } : undefined);
   }
 }
 

@@ -98,7 +98,7 @@ export class PairSearch {
     }
     if (coverage.searches.length > 0) {
       this.#noteOutcome(searched);
-      if (isComplete && !isWhole) coverages.notePair(pair.pair, found);
+      if (isComplete && !isWhole) coverages.notePair(pair.pair, found, coverage.atMs);
     }
     const unseen = this.#freshOf(pair, found);
     const fresh = unseen.slice(0, maxFound);

@@ -194,3 +194,19 @@ test("a search that fails hands its place on", async () => {
   );
   expect(found.every(({ status }) => status === "rejected")).toBe(true);
 });
+
+test("a search made again begins at another node than the one that answered", async () => {
+  const answer = (of: string) => () => ({
+    context: { slot: 1 },
+    value: of === "liar" ? [] : [{ pubkey: addresses[0]!.toString(), account: value }],
+  });
+  const endpoints = ["liar", "honest"].map((name) => fakeEndpoint({ getProgramAccounts: answer(name) }, name));
+  const pool = createRpcPool({ endpoints, now: Date.now, warn: () => {} });
+  const reader = createAccountReader({ pool, commitment: "processed" });
+  const search = (size: number) => reader.fetchProgramAccounts({ program: TOKEN_PROGRAM, dataSize: size, memcmp: [] });
+  expect(await search(1)).toEqual([]);
+  // An odd number of others in between.
+  await search(2);
+  expect((await search(1)).length).toBe(1);
+  expect(await search(1)).toEqual([]);
+});

@@ -27,6 +27,8 @@ const MAX_GATHERED = 64;
 const MAX_CONCURRENT_CALLS = 16;
 /** Upper bound of concurrent searches, over all reads: a cold token takes a few dozen, and many may be asked for at once. */
 const MAX_CONCURRENT_SEARCHES = 64;
+/** Searches of which it is kept who answered: some hundred tokens' worth, each a few hundred bytes. */
+const MAX_SEARCHES_KEPT = 4_000;
 /** Accounts decoded in one turn of the event loop. */
 const DECODED_AT_ONCE = 256;
 const WHAT_PROGRAM_ACCOUNTS = "a program's accounts";
@@ -42,6 +44,8 @@ class RpcAccountReader implements AccountReader {
   readonly #readOptions: Pick<ReadOptions, "isWrong" | "only">;
   readonly #searches = new WorkQueue(MAX_CONCURRENT_SEARCHES);
   readonly #gathered = new GatheredReads(MAX_PER_CALL, (addresses) => this.#fetchChunk(addresses, undefined));
+  /** At which node a search begins that was made before, by number. */
+  readonly #searchedAt = new Map<string, number>();
   /** Calls so far: each begins at another node, so that no node alone says what everything is. */
   #calls = 0;
 
@@ -91,9 +95,21 @@ class RpcAccountReader implements AccountReader {
   }
 
   #search(program: Address, config: object): Promise<unknown> {
+    const key = `${program} ${JSON.stringify(config)}`;
     return this.#searches.run(() =>
-      this.#pool.read("getProgramAccounts", [program.toString(), config], this.#optionsOfNext()),
+      this.#pool.read("getProgramAccounts", [program.toString(), config], {
+        ...this.#readOptions,
+        startAt: this.#searchedAt.get(key) ?? this.#calls++,
+        onAnswer: (endpoint) => this.#noteSearched(key, endpoint),
+      }),
     );
+  }
+
+  /** The next time the search begins at another node: what one leaves out, another shows. */
+  #noteSearched(key: string, endpoint: RpcEndpoint): void {
+    this.#searchedAt.delete(key);
+    this.#searchedAt.set(key, this.#pool.endpoints.indexOf(endpoint) + 1);
+    if (this.#searchedAt.size > MAX_SEARCHES_KEPT) this.#searchedAt.delete(this.#searchedAt.keys().next().value!);
   }
 
   /**

@@ -29,17 +29,18 @@ const COLUMNS = {
 const NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
 
 const INTO = `insert into submissions (${NAMES.join(", ")})`;
-const IF_NEW = "on conflict (message_hash) do nothing returning message_hash";
+const IF_NEW = "on conflict (message_hash) do nothing";
 /** If a message was signed several times, the signature that landed stays. */
 const IF_PENDING =
   "on conflict (message_hash) do update set outcome = excluded.outcome, finished_at_ms = excluded.finished_at_ms, " +
   "signature = excluded.signature, transaction_bytes = excluded.transaction_bytes " +
-  "where submissions.outcome is null returning message_hash";
+  "where submissions.outcome is null";
+/** On PostgreSQL one statement writes several rows: it names those that it has written. */
+const RETURNING = "returning message_hash";
 
 /** Most messages have one signature, and a claim that stands with it: then nothing else of the row is sent or written again. */
 const END_CLAIM =
-  "update submissions set outcome = ?, finished_at_ms = ? where message_hash = ? and signature = ? and outcome is null " +
-  "returning message_hash";
+  "update submissions set outcome = ?, finished_at_ms = ? where message_hash = ? and signature = ? and outcome is null";
 
 /** A row for each place in the arrays. In order: two processes that write the same messages wait for each other in one direction only. */
 const FROM_ARRAYS = `select * from unnest(${NAMES.map((name, i) => `$${i + 1}::${COLUMNS[name]}[]`).join(", ")}) order by 1`;
@@ -72,25 +73,26 @@ export function createSubmissionWrites(store: Store): SubmissionWrites {
   });
   const isFinalized = (hash: string) => finalized.add(hash, hash);
   if (store.isEmbedded) {
-    const write = async (suffix: string, row: NewSubmission) =>
-      (
-        await query(
-          `${INTO} ${FROM_VALUES} ${suffix}`,
+    const writer = (suffix: string) => {
+      const sql = `${INTO} ${FROM_VALUES} ${suffix}`;
+      return async (row: NewSubmission) =>
+        (await store.write(
+          sql,
           NAMES.map((name) => row[name] ?? null),
-        )
-      ).length > 0;
+        )) > 0;
+    };
+    const [insert, end] = [writer(IF_NEW), writer(IF_PENDING)];
     const finish = async (row: NewSubmission) => {
       const { outcome = null, finished_at_ms = null, message_hash, signature } = row;
-      const ended = await query(END_CLAIM, [outcome, finished_at_ms, message_hash, signature]);
-      return ended.length > 0 || write(IF_PENDING, row);
+      return (await store.write(END_CLAIM, [outcome, finished_at_ms, message_hash, signature])) > 0 || end(row);
     };
-    return { insert: (row) => write(IF_NEW, row), finish, isFinalized };
+    return { insert, finish, isFinalized };
   }
   const batches = (suffix: string) =>
     new Batches<NewSubmission, boolean>({
       run: async (rows) => {
         const columns = NAMES.map((name) => rows.map((row) => row[name] ?? null));
-        const written = new Set(await query(`${INTO} ${FROM_ARRAYS} ${suffix}`, columns));
+        const written = new Set(await query(`${INTO} ${FROM_ARRAYS} ${suffix} ${RETURNING}`, columns));
         return rows.map(({ message_hash }) => written.has(message_hash));
       },
       most: ROWS_AT_ONCE,

@@ -22,9 +22,13 @@ export async function openPostgres(databaseUrl: string, limits: PostgresLimits):
     await migrating.destroy();
   }
   const db = connect(databaseUrl, limits);
-  const query = async (sql: string, parameters: readonly unknown[]) =>
-    (await db.executeQuery(CompiledQuery.raw(sql, [...parameters]))).rows;
-  return { db, query, isFault };
+  const run = (sql: string, parameters: readonly unknown[]) => db.executeQuery(CompiledQuery.raw(sql, [...parameters]));
+  return {
+    db,
+    query: async (sql, parameters) => (await run(sql, parameters)).rows,
+    write: async (sql, parameters) => Number((await run(sql, parameters)).numAffectedRows ?? 0n),
+    isFault,
+  };
 }
 
 const connect = (databaseUrl: string, limits: PostgresLimits): Database =>

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { Kysely, sql } from "kysely";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { SqliteThreadDialect } from "./sqlite-dialect.ts";
 
 interface Schema {
@@ -97,6 +98,28 @@ it("runs a statement by itself, after a transaction that has begun before", asyn
   await expect(wrong).rejects.toMatchObject({ name: "SqliteFailure", errcode: 1 });
   await db.destroy();
   await expect(dialect.query("select 1", [])).rejects.toThrow("closed");
+});
+
+it("writes a statement by itself and says how many rows it has written", async () => {
+  const dialect = new SqliteThreadDialect(file);
+  const db = new Kysely<Schema>({ dialect });
+  open.push(db);
+  await put(db, "known");
+  const insert = "insert into marks (name, weight) values (?, ?) on conflict (name) do nothing";
+  expect(await dialect.write(insert, ["new", 1])).toBe(1);
+  expect(await dialect.write(insert, ["known", 2])).toBe(0);
+  expect(await dialect.write("update marks set weight = 3 where name = ?", ["absent"])).toBe(0);
+});
+
+it("hands bytes to the thread without the memory they lie in", async () => {
+  const posted = vi.spyOn(Worker.prototype, "postMessage");
+  const db = connect();
+  const bytes = Buffer.alloc(4_096, 7).subarray(100, 103);
+  const { rows } = await sql<{ text: string }>`select hex(${bytes}) as text`.execute(db);
+  expect(rows).toEqual([{ text: "070707" }]);
+  const [sent] = posted.mock.calls.flatMap(([task]) => task.parameters ?? []);
+  posted.mockRestore();
+  expect(sent.buffer.byteLength).toBe(3);
 });
 
 it("takes back a transaction that cannot be committed before others have their turn", async () => {

@@ -24,6 +24,11 @@ export class SqliteThreadDialect implements Dialect {
     return this.#driver.query(sql, parameters);
   }
 
+  /** The same of a statement that returns no rows. @returns how many it has written @throws SqliteFailure */
+  write(sql: string, parameters: readonly unknown[]): Promise<number> {
+    return this.#driver.write(sql, parameters);
+  }
+
   createDriver(): Driver {
     return this.#driver;
   }
@@ -72,6 +77,11 @@ class ThreadDriver implements Driver {
   async query(sql: string, parameters: readonly unknown[]): Promise<readonly unknown[]> {
     const { rows } = await this.#turns.together(() => this.#thread!.run(sql, parameters, false));
     return rows;
+  }
+
+  async write(sql: string, parameters: readonly unknown[]): Promise<number> {
+    const { changes } = await this.#turns.together(() => this.#thread!.run(sql, parameters, false));
+    return changes;
   }
 
   async acquireConnection(): Promise<ThreadConnection> {

@@ -67,7 +67,7 @@ export class SqliteThread {
     const id = this.#asked++;
     if (this.#waiting.size === 0) this.#worker.ref();
     this.#waiting.set(id, waiting);
-    this.#worker.postMessage({ id, sql, parameters, alone } satisfies SqliteTask);
+    this.#worker.postMessage({ id, sql, parameters: parameters.map(exact), alone } satisfies SqliteTask);
     return waiting.promise;
   }
 
@@ -97,4 +97,9 @@ export class SqliteThread {
     for (const waiting of this.#waiting.values()) waiting.reject(failure);
     this.#waiting.clear();
   }
+}
+
+/** Bytes in memory of their own: a message to a thread holds the whole memory that its bytes lie in, 64 KiB of Node's pool. */
+function exact(value: unknown): unknown {
+  return value instanceof Uint8Array && value.length < value.buffer.byteLength ? new Uint8Array(value) : value;
 }

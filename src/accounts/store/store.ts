@@ -21,6 +21,8 @@ export interface Store {
   run<T>(work: (db: Database) => Promise<T>): Promise<T>;
   /** Runs one statement, whose text is made once, in the database's own form. @returns its rows @throws as `run` */
   query<R>(sql: string, parameters: readonly unknown[]): Promise<readonly R[]>;
+  /** The same of a statement that returns no rows. @returns how many it has written @throws as `run` */
+  write(sql: string, parameters: readonly unknown[]): Promise<number>;
   /** Runs queries that take effect together or not at all. @throws TradewireError UPSTREAM_ERROR, and what `work` throws */
   transact<T>(work: (db: Database) => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -38,13 +40,14 @@ export async function openStore(
 ): Promise<Store> {
   const { dataDir, databaseUrl } = place;
   try {
-    const { db, query, isFault } =
+    const { db, query, write, isFault } =
       databaseUrl === undefined ? await openEmbedded(dataDir) : await openServer(databaseUrl, limits);
     return {
       isEmbedded: databaseUrl === undefined,
       run: (work) => reporting(isFault, () => work(db)),
       query: <R>(sql: string, parameters: readonly unknown[]) =>
         reporting(isFault, () => query(sql, parameters) as Promise<readonly R[]>),
+      write: (sql, parameters) => reporting(isFault, () => write(sql, parameters)),
       transact: (work) => reporting(isFault, () => db.transaction().execute(work)),
       close: () => db.destroy(),
     };
@@ -60,7 +63,9 @@ async function openEmbedded(dataDir: string): Promise<OpenDatabase> {
   try {
     await migrate(db);
     const query = dialect.query.bind(dialect);
-    return { db, query, isFault: (error) => error instanceof SqliteFailure && SQLITE_FAULTS.has(error.errcode & 0xff) };
+    const write = dialect.write.bind(dialect);
+    const isFault = (error: unknown) => error instanceof SqliteFailure && SQLITE_FAULTS.has(error.errcode & 0xff);
+    return { db, query, write, isFault };
   } catch (error) {
     await db.destroy();
     throw error;

@@ -104,9 +104,10 @@ export class FlowGuard {
     let maxStreams = MAX_STREAMS;
     server.on("session", (session) => {
       const { remoteAddress } = session.socket;
-      const network = this.#proxies.isProxy(remoteAddress) ? SHARED : networkOf(remoteAddress);
+      const isShared = this.#proxies.isProxy(remoteAddress);
+      const network = isShared ? SHARED : networkOf(remoteAddress);
       const peer = remoteAddress ?? "";
-      const flow = new SessionFlow(session, { network, peer, maxStreams, nowMs: this.#nowMs });
+      const flow = new SessionFlow(session, { network, peer, isShared, maxStreams, nowMs: this.#nowMs });
       this.#sessions.set(session, flow);
       session.once("close", () => this.#sessions.delete(session));
     });
@@ -137,8 +138,8 @@ export class FlowGuard {
   }
 
   readonly #onMade = (made: unknown): void => {
-    const { session } = (made as { readonly stream: ServerHttp2Stream }).stream;
-    if (session !== undefined) this.#sessions.get(session as ServerHttp2Session)?.make();
+    const { stream } = made as { readonly stream: ServerHttp2Stream };
+    if (stream.session !== undefined) this.#sessions.get(stream.session as ServerHttp2Session)?.make(stream);
   };
 
   /** The connection of a stream that has a place; undefined if the stream was refused. */

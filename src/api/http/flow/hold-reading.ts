@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 interface HeldSocket {
   _paused?: boolean;
   readonly parser?: { resume?(): void } | null;
+  readonly _handle?: { readStop?(): void } | null;
 }
 
 /** Reads no more of an HTTP/1.1 connection once what has been read is parsed. */
@@ -22,3 +23,8 @@ export function resumeReading(socket: Socket): void {
 
 /** True while reading is paused: the connection's reader must not change then. */
 export const isHeld = (socket: Socket): boolean => (socket as HeldSocket)._paused === true;
+
+/** Reads nothing more of a connection that is to be closed: the rest of the turn's reads, up to 2 MiB, stays with the system. */
+export function stopReading(socket: Socket): void {
+  (socket as HeldSocket)._handle?.readStop?.();
+}

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { TradewireError } from "../../../errors/tradewire-error.ts";
+import { BodyPieces } from "./body-pieces.ts";
 import { isHeld, pauseReading, resumeReading } from "./hold-reading.ts";
 import { refuseAndClose } from "./refuse-and-close.ts";
 
@@ -39,6 +40,8 @@ interface Line {
   readonly waiting: { readonly request: IncomingMessage; readonly response: ServerResponse }[];
   isPaused: boolean;
   isRefused: boolean;
+  /** Counts what chunked bodies come in; undefined before the first. */
+  pieces: BodyPieces | undefined;
   /** True if the time of a request ran out while it was held back. */
   isLate: boolean;
   /** Ends the connection if that request does not arrive now. */
@@ -70,7 +73,7 @@ export function isAnswered(socket: Socket): boolean {
  * Serves the requests of each HTTP/1.1 connection one after another, each in a turn of the event loop of its own: a client
  * that pipelines gets no more of the service's time than one that waits for its answers. With 16 requests waiting, nothing more
  * is read until they are served. Beyond the bounds of a connection, or of all together, one is refused, and the connection
- * closes after it.
+ * closes after it. A connection whose bodies come in too many chunks closes at once.
  *
  * @param handler serves one request
  */
@@ -114,12 +117,17 @@ export function serveInTurn(
         waiting: [],
         isPaused: false,
         isRefused: false,
+        pieces: undefined,
         isLate: false,
         lateTimer: undefined,
       };
       lines.set(socket, line);
     }
     clearTimeout(line.lateTimer);
+    if (request.headers["transfer-encoding"] !== undefined) {
+      line.pieces ??= new BodyPieces(false, () => socket.destroy());
+      line.pieces.watch(request);
+    }
     const { current, waiting } = line;
     if (waiting.length === 0 && (current === undefined || hasEnded(current))) serve(line, request, response);
     else if (line.isRefused) return;

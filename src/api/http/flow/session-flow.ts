@@ -1,8 +1,11 @@
 import http2, { type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
+import type { Socket } from "node:net";
+import { BodyPieces } from "./body-pieces.ts";
 import { ControlAllowance } from "./control-allowance.ts";
+import { stopReading } from "./hold-reading.ts";
 import { WaitingStream } from "./waiting.ts";
 
-const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_NO_ERROR } = http2.constants;
+const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = http2.constants;
 
 /** Concurrent streams of one HTTP/2 connection, while there are places enough for all. */
 export const MAX_STREAMS = 256;
@@ -28,6 +31,8 @@ interface FlowParts {
   readonly network: string;
   /** The client's address; empty if it was gone before it could be read. */
   readonly peer: string;
+  /** Whether it is a proxy's, with the requests of many clients. */
+  readonly isShared?: boolean;
   /** Streams at once, announced when the session began. */
   readonly maxStreams: number;
   /** A monotonic clock. */
@@ -49,15 +54,17 @@ export class SessionFlow {
   #untilMs = 0;
   #refused = 0;
   #madeInTurn = 0;
+  readonly #pieces: BodyPieces;
   #maxStreams: number;
   /** True while it may have as many streams as at first. */
   #isNew = true;
   /** Answers read since its present limit was set. */
   #read = 0;
 
-  constructor(session: ServerHttp2Session, { network, peer, maxStreams, nowMs }: FlowParts) {
+  constructor(session: ServerHttp2Session, { network, peer, isShared, maxStreams, nowMs }: FlowParts) {
     this.network = network;
     this.peer = peer;
+    this.#pieces = new BodyPieces(isShared === true, () => this.destroy());
     this.#maxStreams = maxStreams;
     this.#session = session;
     this.#nowMs = nowMs;
@@ -95,10 +102,14 @@ export class SessionFlow {
   /** True if a stream waited for its client when last looked at. */
   isWaiting = false;
 
-  /** Counts a stream that the protocol library has just made, perhaps in the middle of a read. Closes the connection if there are too many. */
-  make(): void {
+  /**
+   * Counts a stream that the protocol library has just made, perhaps in the middle of a read, and what its body comes in from now on.
+   * Closes the connection if there are too many.
+   */
+  make(stream: ServerHttp2Stream): void {
     if (this.#madeInTurn++ === 0) setImmediate(this.#forgetMade);
     if (this.#madeInTurn > MAX_IN_TURN) this.destroy();
+    this.#pieces.watch(stream);
   }
 
   readonly #forgetMade = (): void => {
@@ -212,8 +223,10 @@ export class SessionFlow {
     }
   };
 
-  /** Closes the connection at once, with the reason. */
+  /** Closes the connection at once. Without a code: streams that nobody listens to yet would throw it as their error. */
   destroy(): void {
-    this.#session.destroy(undefined, NGHTTP2_ENHANCE_YOUR_CALM);
+    if (this.#session.destroyed) return;
+    stopReading(this.#session.socket as Socket);
+    this.#session.destroy();
   }
 }

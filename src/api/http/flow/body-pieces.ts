@@ -1,0 +1,80 @@
+import type { Readable } from "node:stream";
+
+/**
+ * Pieces, frames of HTTP/2 or chunks of HTTP/1.1, that one body may come in in one turn of the event loop, and all bodies of one
+ * connection. Each takes some microseconds and, while it waits to be read, some 300 bytes, however small it is, and one read has room for
+ * 10,900 of a byte. Honest pieces have kilobytes, and bodies come in two or three.
+ */
+const MOST_OF_BODY = 256;
+const MOST_OF_CONNECTION = 1_024;
+
+/** Turns of the event loop in which pieces came, over all connections. */
+let turn = 0;
+let isCounting = false;
+
+function endTurn(): void {
+  turn++;
+  isCounting = false;
+}
+
+/** Counts pieces, anew in each turn of the event loop. */
+class PieceCount {
+  #turn = -1;
+  #count = 0;
+
+  /** Counts one piece. @returns those of this turn */
+  add(): number {
+    if (!isCounting) {
+      isCounting = true;
+      setImmediate(endTurn);
+    }
+    if (this.#turn !== turn) {
+      this.#turn = turn;
+      this.#count = 0;
+    }
+    return ++this.#count;
+  }
+}
+
+/** Bounds the pieces in which the bodies of one connection come. */
+export class BodyPieces {
+  readonly #all = new PieceCount();
+  readonly #isShared: boolean;
+  readonly #onFlood: () => void;
+  #isFlooding = false;
+
+  /**
+   * @param isShared whether a proxy sends the requests of many clients over the connection: then a body that comes in too many pieces
+   * loses what is beyond them, and is refused for it, but the connection stays
+   * @param onFlood called in the middle of a read, once one body, or all together, come in too many pieces in one turn
+   */
+  constructor(isShared: boolean, onFlood: () => void) {
+    this.#isShared = isShared;
+    this.#onFlood = onFlood;
+  }
+
+  /** Counts the pieces of a body from now on, as the protocol library delivers them. @param stream an HTTP/2 stream, or a request */
+  watch(stream: Readable): void {
+    const own = new PieceCount();
+    let isCut = false;
+    const { push } = stream;
+    stream.push = (piece, encoding) => {
+      // A body that was cut has no end: what came of it must not count as all of it.
+      if (piece === null) return isCut || this.#isFlooding ? false : push.call(stream, piece, encoding);
+      const isTooMany = own.add() > MOST_OF_BODY;
+      if ((this.#all.add() > MOST_OF_CONNECTION || isTooMany) && !this.#isShared) this.#flood();
+      if (isTooMany && !isCut) {
+        isCut = true;
+        setImmediate(() => stream.destroy());
+      }
+      // False: nothing more is to be read.
+      return !isCut && !this.#isFlooding && push.call(stream, piece, encoding);
+    };
+  }
+
+  #flood(): void {
+    if (this.#isFlooding) return;
+    this.#isFlooding = true;
+    this.#onFlood();
+  }
+}

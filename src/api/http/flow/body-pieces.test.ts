@@ -80,6 +80,22 @@ it.each([
   await expect.poll(() => edge.load().streams).toBe(0);
 });
 
+it("closes a connection of which one body comes in a thousand pieces of a byte, however slowly", async () => {
+  const { socket, frames } = await openStreams(1);
+  const closed = once(socket, "close").then(() => true);
+  const pings = () => frames.filter(({ type }) => type === PING).length;
+  const some = Buffer.concat(Array.from({ length: 100 }, () => frame(FrameType.data, 0, 1, ONE)));
+  for (let sent = 0; sent < 1_000; sent += 100) {
+    const before = pings();
+    socket.write(Buffer.concat([some, frame(PING, 0, 0, Buffer.alloc(8))]));
+    // Its answer shows that the pieces have been read; the next ones come in another turn.
+    await expect.poll(pings, { interval: 1 }).toBe(before + 1);
+  }
+  expect(socket.destroyed).toBe(false);
+  socket.write(some);
+  expect(await closed).toBe(true);
+});
+
 it("cuts one body that comes in too many pieces through a proxy, and serves the others of its connection", async () => {
   await edge.close();
   edge = await startEdge({ trustedProxies: 1 });

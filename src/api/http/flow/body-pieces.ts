@@ -7,6 +7,9 @@ import type { Readable } from "node:stream";
  */
 const MOST_OF_BODY = 256;
 const MOST_OF_CONNECTION = 1_024;
+/** A body that comes in more pieces than this, over any time, must have so many bytes a piece on average. */
+const MOST_SMALL = 1_024;
+const LEAST_BYTES = 16;
 
 /** Turns of the event loop in which pieces came, over all connections. */
 let turn = 0;
@@ -46,7 +49,7 @@ export class BodyPieces {
   /**
    * @param isShared whether a proxy sends the requests of many clients over the connection: then a body that comes in too many pieces
    * loses what is beyond them, and is refused for it, but the connection stays
-   * @param onFlood called in the middle of a read, once one body, or all together, come in too many pieces in one turn
+   * @param onFlood called in the middle of a read, once one body, or all together, come in too many pieces
    */
   constructor(isShared: boolean, onFlood: () => void) {
     this.#isShared = isShared;
@@ -55,13 +58,18 @@ export class BodyPieces {
 
   /** Counts the pieces of a body from now on, as the protocol library delivers them. @param stream an HTTP/2 stream, or a request */
   watch(stream: Readable): void {
-    const own = new PieceCount();
+    let own: PieceCount | undefined;
+    let pieces = 0;
+    let bytes = 0;
     let isCut = false;
     const { push } = stream;
     stream.push = (piece, encoding) => {
       // A body that was cut has no end: what came of it must not count as all of it.
       if (piece === null) return isCut || this.#isFlooding ? false : push.call(stream, piece, encoding);
-      const isTooMany = own.add() > MOST_OF_BODY;
+      pieces++;
+      bytes += (piece as Buffer).length;
+      own ??= new PieceCount();
+      const isTooMany = own.add() > MOST_OF_BODY || (pieces > MOST_SMALL && bytes < pieces * LEAST_BYTES);
       if ((this.#all.add() > MOST_OF_CONNECTION || isTooMany) && !this.#isShared) this.#flood();
       if (isTooMany && !isCut) {
         isCut = true;

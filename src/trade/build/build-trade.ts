@@ -14,7 +14,7 @@ import { insufficientFunds, type Shortfall, shortfallOf } from "./balances.ts";
 import { buildExpiresAtMs } from "./build-expiry.ts";
 import { type DraftPorts, draftTrade, type TradeDraft } from "./draft-trade.ts";
 import { type LoadedTrade, loadTrade, recallTrade, renewTrade, warmIfPossible } from "./load-trade.ts";
-import type { MessageSettings } from "./message-forms.ts";
+import type { ComposedMessage, MessageSettings } from "./message-forms.ts";
 import { nativeSha256 } from "./native-sha256.ts";
 import { draftSingleMarket } from "./parts/single-market.ts";
 import type { SealedTrade } from "./token/sealed-trade.ts";
@@ -101,17 +101,24 @@ function draftNow(ports: BuildPorts, loaded: LoadedTrade): TradeDraft | Promise<
   const lifetime = ports.head.lifetime();
   loaded.request.stages?.mark("snapshot");
   const nonce = ports.nextNonce();
-  return draftSingleMarket(ports, loaded, lifetime, nonce) ?? draftBySearch(ports, loaded, nonce);
+  const single = draftSingleMarket(ports, loaded, lifetime, nonce);
+  if (single !== undefined && "draft" in single) return single.draft;
+  return draftBySearch(ports, loaded, nonce, single?.misfit);
 }
 
-/** @param nonce of the first draft */
-function draftBySearch(ports: BuildPorts, loaded: LoadedTrade, nonce: number): TradeDraft | Promise<TradeDraft> {
+/** @param nonce of the first draft @param misfit as `draftTrade` */
+function draftBySearch(
+  ports: BuildPorts,
+  loaded: LoadedTrade,
+  nonce: number,
+  misfit: ComposedMessage | undefined,
+): TradeDraft | Promise<TradeDraft> {
   let isFirst = true;
   return ports.searches.run((searches) => {
     const newest = isFirst ? loaded : (recallTrade(ports.markets, loaded.request) ?? loaded);
     const drawn = isFirst ? nonce : ports.nextNonce();
     isFirst = false;
-    return draftTrade(ports, newest, ports.head.lifetime(), drawn, searches);
+    return draftTrade(ports, newest, ports.head.lifetime(), drawn, searches, misfit);
   }, loaded.request.caller);
 }
 

@@ -53,6 +53,7 @@ export interface TradeDraft {
  *
  * @param nonce a number that differs between builds, below 2^14
  * @param searches false if nothing may be searched that is long for one turn
+ * @param misfit what was composed of a route on one market and fits into no transaction: it is not composed again
  * @throws TradewireError as `chooseRoutes`; NO_ROUTE if no route fits into a transaction
  */
 export function* draftTrade(
@@ -61,6 +62,7 @@ export function* draftTrade(
   lifetime: Lifetime,
   nonce: number,
   searches: boolean,
+  misfit?: ComposedMessage,
 ): Steps<TradeDraft> {
   const { request, intent, accounts, snapshot } = loaded;
   const capacity = capacityOf(ports, request);
@@ -89,7 +91,8 @@ export function* draftTrade(
     }
     const [route, ...others] = left;
     if (route === undefined) throw noneFits(misfits, ports.settings, request);
-    const composed = composeMessage(ports, terms, route);
+    const composed =
+      misfit !== undefined && isSameTrade(misfit.route, route) ? misfit : composeMessage(ports, terms, route);
     if (composed.fault === undefined) fitLoss.tries(composed.route);
     if (composed.fits) {
       // While it is unknown whether accounts exist, costs are too: the trade is drafted again once they have been read.
@@ -156,4 +159,10 @@ function* cheaperThan(
   const search = opens ? splits?.narrower(pathCount(route) - 1) : undefined;
   const fewer = search === undefined ? undefined : yield* pausing(search, searches);
   return fewer === undefined ? others : orderRoutes(intent, [fewer, ...others], clock);
+}
+
+/** True of two routes that trade the same on the same state of one market. */
+function isSameTrade(a: Route, b: Route): boolean {
+  if (a.steps.length !== 1 || b.steps.length !== 1) return false;
+  return a.steps[0]!.hot === b.steps[0]!.hot && a.inAmount === b.inAmount && a.outAmount === b.outAmount;
 }

@@ -50,7 +50,8 @@ function requestOf(isBuy: boolean, mode: "exactIn" | "exactOut", more: Partial<T
 function drafts(ports: BuildPorts, request: TradeRequest): readonly [string | undefined, string | undefined] {
   const loaded = recallTrade(ports.markets, request)!;
   const lifetime = ports.head.lifetime();
-  const short = draftSingleMarket(ports, loaded, lifetime, NONCE);
+  const single = draftSingleMarket(ports, loaded, lifetime, NONCE);
+  const short = single !== undefined && "draft" in single ? single.draft : undefined;
   try {
     return [shown(short), shown(allAtOnce(draftTrade(ports, loaded, lifetime, NONCE, true)))];
   } catch {

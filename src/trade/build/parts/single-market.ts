@@ -7,21 +7,22 @@ import { hasOneWay } from "../../quote/snapshot.ts";
 import { mayGain } from "../../quote/split/may-gain.ts";
 import type { DraftPorts, TradeDraft } from "../draft-trade.ts";
 import type { LoadedTrade } from "../load-trade.ts";
-import { composeMessage, type MessageTerms } from "../message-forms.ts";
+import { type ComposedMessage, composeMessage, type MessageTerms } from "../message-forms.ts";
 
 /**
  * Drafts a trade that one market of its pair makes best, without a way over a hub, as most are: there is nothing to divide or to search.
  * The draft is the one that `draftTrade` gives, for less than choosing costs.
  *
  * @param nonce a number that differs between builds, below 2^14
- * @returns undefined for any other trade, and if the markets refuse this one or its message fits into no transaction
+ * @returns undefined for any other trade, and if the markets refuse this one; what was composed in place of the draft if it fits into no
+ * transaction
  */
 export function draftSingleMarket(
   ports: DraftPorts,
   loaded: LoadedTrade,
   lifetime: Lifetime,
   nonce: number,
-): TradeDraft | undefined {
+): { readonly draft: TradeDraft } | { readonly misfit: ComposedMessage } | undefined {
   const { request, intent, accounts, snapshot } = loaded;
   if (intent.requireChecked === true || intent.bounds?.allows !== undefined) return undefined;
   const route = singleRoute(loaded, ports.head.clock());
@@ -38,7 +39,8 @@ export function draftSingleMarket(
     choice,
   };
   const composed = composeMessage(ports, terms, route);
-  return composed.fits ? { loaded, composed, lifetime, senders: choice.senders, fitLoss: 0 } : undefined;
+  if (!composed.fits) return { misfit: composed };
+  return { draft: { loaded, composed, lifetime, senders: choice.senders, fitLoss: 0 } };
 }
 
 /** The route over one market, if no other kind may be better. */

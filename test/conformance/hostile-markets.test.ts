@@ -21,6 +21,12 @@ const TOKEN = { mint: 0, amount: 64, state: 108, frozen: 2 } as const;
 /** Written where a Token-2022 mint has its account type and its extensions. */
 const MINT_EXTENSIONS = 165;
 
+/** Selling the token, then buying it, for an exact input; the same for an exact output. */
+const ASKS = (["exactIn", "exactOut"] as const).flatMap((mode) =>
+  [mint, SOL_MINT].map((inMint) => ({ mode, inMint, outMint: inMint === mint ? SOL_MINT : mint })),
+);
+const QUOTED = ASKS.map(() => "quoted");
+
 /** Venues whose programs make the mint and hold no vault in a token account that a trade's price depends on. */
 const WITHOUT_VAULTS = ["pump_fun"];
 
@@ -33,8 +39,8 @@ describe.each(venues)("a market of $id that was made to rob", (venue) => {
   const named = held.filter(({ address }) => own?.includes(address));
   const vaults = named.length > 0 ? named : held;
 
-  test("is quoted while it is honest, both ways", () => {
-    expect(outcomes(sample, new Map())).toEqual(["quoted", "quoted"]);
+  test("is quoted while it is honest, both ways and of both kinds", () => {
+    expect(outcomes(sample, new Map())).toEqual(QUOTED);
   });
 
   test.skipIf(WITHOUT_VAULTS.includes(venue.id))("is refused with the reason if one of its vaults is frozen", () => {
@@ -50,9 +56,9 @@ describe.each(venues)("a market of $id that was made to rob", (venue) => {
   test.skipIf(WITHOUT_VAULTS.includes(venue.id))("gives nothing out of a vault that was drained", () => {
     for (const vault of vaults) {
       const drained = changed(vault, (data) => writeU64(data, TOKEN.amount, 0n));
-      const [sell, buy] = outcomes(sample, over(drained));
       // Selling the token takes SOL out, buying it takes the token out.
-      expect(holds(vault, SOL_MINT) ? sell : buy).toMatch(/INSUFFICIENT_LIQUIDITY|VENUE_DEGRADED/);
+      for (const out of leaving(vault, outcomes(sample, over(drained))))
+        expect(out).toMatch(/INSUFFICIENT_LIQUIDITY|VENUE_DEGRADED/);
     }
   });
 
@@ -60,9 +66,9 @@ describe.each(venues)("a market of $id that was made to rob", (venue) => {
     for (const vault of vaults) {
       const held = AMOUNT / 2n;
       const nearlyDrained = changed(vault, (data) => writeU64(data, TOKEN.amount, held));
-      for (const [index, quoted] of quotes(sample, over(nearlyDrained)).entries())
-        if (holds(vault, index === 0 ? SOL_MINT : mint) && quoted !== undefined)
-          expect(quoted.outAmount).toBeLessThanOrEqual(held);
+      for (const amount of [AMOUNT, held + 1n])
+        for (const quoted of leaving(vault, quotes(sample, over(nearlyDrained), amount)))
+          if (quoted !== undefined) expect(quoted.outAmount).toBeLessThanOrEqual(held);
     }
   });
 
@@ -99,6 +105,30 @@ describe.each(venues)("a market of $id that was made to rob", (venue) => {
     }
   });
 
+  test("is no market in an account of another type of its programs", () => {
+    const own = sample.accounts.get(sample.hot.market.address)!;
+    for (const data of otherTypes(own)) {
+      expect(venue.decode({ ...own, data }, pair)).toBeUndefined();
+      for (const outcome of outcomes(sample, over({ ...own, data }))) expect(outcome).not.toBe("quoted");
+    }
+  });
+
+  test("is never priced on an account of another type of its programs, in place of its configuration or any other", () => {
+    for (const account of read) {
+      if (isTokenAccount(account) || isMint(account) || account.address === sample.hot.market.address) continue;
+      const without = amounts(quotes(sample, new Map([[account.address, null]])));
+      // Refused, or priced as if there were no such account.
+      for (const [type, data] of otherTypes(account).entries())
+        for (const [index, quoted] of amounts(quotes(sample, over({ ...account, data }))).entries())
+          if (quoted !== undefined)
+            expect([account.address.toString(), type, quoted]).toEqual([
+              account.address.toString(),
+              type,
+              without[index],
+            ]);
+    }
+  });
+
   test("ends in a quote that can be, or in a refusal, whatever its accounts hold", () => {
     const own = { venue, address: sample.hot.market.address, pair, clock, accounts: sample.accounts };
     const found = nothingFound();
@@ -125,8 +155,7 @@ describe.each(venues)("a market of $id that was made to rob", (venue) => {
     "is quoted if its token has a permanent delegate or an idle hook, as honest ones have",
     () => {
       const honest = [extension(12, 32, (value) => value.set(ATTACKER.bytes)), extension(14, 64)];
-      for (const tlv of honest)
-        expect(outcomes(sample, over(withExtension(sample, tlv)))).toEqual(["quoted", "quoted"]);
+      for (const tlv of honest) expect(outcomes(sample, over(withExtension(sample, tlv)))).toEqual(QUOTED);
     },
   );
 });
@@ -148,6 +177,44 @@ function accountsOf({ venue, hot, accounts }: SampleMarket): readonly Account[] 
   };
   venue.read(hot.market, view);
   return [...seen.values()];
+}
+
+/** Where most programs write an account's type. */
+const TYPE_SIZE = 8;
+/** The one that a pool without a transfer hook is not priced by: configurations of Meteora's curves with one. */
+const OTHER_KIND = Uint8Array.from([0x28, 0xdc, 0xc2, 0xfb, 0x29, 0xc7, 0x7b, 0xfd]);
+/** Raydium's first AMM writes none: it tells its accounts apart by their sizes. */
+const TOLD_BY_SIZE = "675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8";
+
+/**
+ * What other accounts of the owner could hold: the same bytes under another type, and all that the samples have of its other types,
+ * as they are and at the account's own size.
+ */
+function otherTypes({ data, owner }: Account): readonly Uint8Array[] {
+  const typeOf = (bytes: Uint8Array) => Buffer.from(bytes.subarray(0, TYPE_SIZE)).toString("hex");
+  const bySize = owner.toString() === TOLD_BY_SIZE;
+  const others = new Map<string, Uint8Array>();
+  for (const { addresses, accounts } of markets)
+    for (const address of addresses) {
+      const other = accounts.get(address);
+      if (other?.owner === owner && !bySize && typeOf(other.data) !== typeOf(data))
+        others.set(typeOf(other.data), other.data);
+    }
+  const resized = (bytes: Uint8Array) => {
+    const same = new Uint8Array(data.length);
+    same.set(bytes.subarray(0, data.length));
+    return same;
+  };
+  const retyped = data.map((byte, index) => (index < TYPE_SIZE ? byte ^ 0xff : byte));
+  const ofOtherKind = data.slice();
+  ofOtherKind.set(OTHER_KIND);
+  const ofTypes = [...others.values()].flatMap((bytes) => [bytes, resized(bytes)]);
+  return bySize ? [data.subarray(1), new Uint8Array(data.length + 1)] : [retyped, ofOtherKind, ...ofTypes];
+}
+
+/** What counts of quotes. */
+function amounts(quoted: ReturnType<typeof quotes>) {
+  return quoted.map((one) => one && [one.inAmount, one.outAmount]);
 }
 
 type Overlay = ReadonlyMap<Address, Account | null>;
@@ -180,29 +247,33 @@ function withExtension({ accounts }: SampleMarket, tlv: Uint8Array): Account {
   return { ...plain, owner: TOKEN_2022_PROGRAM, data };
 }
 
-/** What selling the token and buying it give, with some accounts replaced; undefined where refused. */
-function quotes(sample: SampleMarket, overlay: Overlay) {
-  return attempts(sample, overlay).map((attempt) => (attempt instanceof Error ? undefined : attempt));
+/** Of what was made of `ASKS`, where the vault's token comes out. */
+function leaving<T>(vault: Account, made: readonly T[]): readonly T[] {
+  return made.filter((_, index) => holds(vault, ASKS[index]!.outMint));
+}
+
+/** What each of `ASKS` gives, with some accounts replaced; undefined where refused. */
+function quotes(sample: SampleMarket, overlay: Overlay, amount = AMOUNT) {
+  return attempts(sample, overlay, amount).map((attempt) => (attempt instanceof Error ? undefined : attempt));
 }
 
 /** "quoted", or the refusal's code and words. */
 function outcomes(sample: SampleMarket, overlay: Overlay): readonly string[] {
-  return attempts(sample, overlay).map((attempt) => {
+  return attempts(sample, overlay, AMOUNT).map((attempt) => {
     if (!(attempt instanceof Error)) return "quoted";
     expect(attempt).toBeInstanceOf(TradewireError);
     return `${(attempt as TradewireError).code}: ${attempt.message}`;
   });
 }
 
-function attempts({ venue, hot: { market }, accounts }: SampleMarket, overlay: Overlay) {
+function attempts({ venue, hot: { market }, accounts }: SampleMarket, overlay: Overlay, amount: bigint) {
   const view: AccountView = {
     get: (address) => (overlay.has(address) ? (overlay.get(address) ?? null) : accounts.get(address)),
   };
-  return [mint, SOL_MINT].map((inMint) => {
-    const outMint = inMint === mint ? SOL_MINT : mint;
+  return ASKS.map((ask) => {
     try {
       const state = venue.read(market, view);
-      return venue.quote(state, { mode: "exactIn", inMint, outMint, amount: AMOUNT, clock });
+      return venue.quote(state, { ...ask, amount, clock });
     } catch (error) {
       return error as Error;
     }

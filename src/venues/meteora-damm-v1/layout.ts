@@ -21,6 +21,18 @@ const VAULT_MIN_SIZE = 1227;
 /** State accounts that hold the price of staked SOL: Marinade's and Lido's. */
 const MARINADE_STATE = Address.of("8szGkuLTAux9XMgZ2vtY39jVSowEcpBfFfD8hXSEqdGC");
 const LIDO_STATE = Address.of("49Yi1TKkNyYjPAFdR9LBvoHcUjuPX4Df5T5yv39w2XTn");
+const MARINADE_TYPE = hex("d8926b5e684bb6b1");
+
+/** Owners of these accounts, and of stake pools: those of the stake pool program and of Sanctum's two builds of it. */
+const MARINADE_PROGRAM = Address.of("MarBmsSgKXdrN1egZf5sqe1TMai9K1rChYNDJgjq7aD");
+const LIDO_PROGRAM = Address.of("CrX7kMhLC3cSsXJdT7JDgqrRVWGnUpX3gfEfxxU2NVLi");
+const STAKE_POOL_PROGRAMS = [
+  "SPoo1Ku8WFXoNDMHPsrGSTSG1Y47rzgn41SLUnakuHy",
+  "SP12tWFxD9oJsVWNavTTBZvMbA6gkAmxtVgxdqvyvhY",
+  "SPMBzsVUuoHA4Jm6KunbsotaahvVikZs1JyTW6iJvbn",
+].map(Address.of);
+/** First byte of a stake pool; the program's lists of validators have another. */
+const STAKE_POOL_TYPE = 1;
 
 /** The kind of staked SOL of a pool's token B, by the program's number. */
 type DepegKind = "none" | "marinade" | "lido" | "stakePool";
@@ -164,17 +176,20 @@ export function decodeDammV1Vault({ owner, data }: Account): DammV1Vault | undef
 const MILLIONTHS = 1_000_000n;
 
 /**
- * Current value of staked SOL, in millionths of SOL, rounded down; undefined if the account is too short or empty.
+ * Current value of staked SOL, in millionths of SOL, rounded down; undefined if the account is too short or empty, of another type, or
+ * not of a program that stakes: a pool's creator names its stake pool, and whose program it is would name the price.
  *
  * @see @meteora-ag/dynamic-amm-sdk 1.4.1 `curve/stable-swap`, getBasePoolVirtualPrice
  */
-export function stakedPrice(kind: DepegKind, { data }: Account): bigint | undefined {
+export function stakedPrice(kind: DepegKind, { owner, data }: Account): bigint | undefined {
   switch (kind) {
     case "marinade":
+      if (owner !== MARINADE_PROGRAM || !hasBytesAt(data, 0, MARINADE_TYPE)) return undefined;
       return data.length < 520 ? undefined : (readU64(data, 512) * MILLIONTHS) >> 32n;
     case "lido":
-      return ratioAt(data, 81, 73);
+      return owner === LIDO_PROGRAM ? ratioAt(data, 81, 73) : undefined;
     case "stakePool":
+      if (!STAKE_POOL_PROGRAMS.includes(owner) || data[0] !== STAKE_POOL_TYPE) return undefined;
       return ratioAt(data, 258, 266);
     default:
       return undefined;

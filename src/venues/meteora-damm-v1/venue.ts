@@ -166,7 +166,6 @@ function readState(market: DammV1Market, have: AccountView): DammV1State {
       reserve: requireReserve(have, vault.tokenVault, market.mints[index], "meteora_damm_v1"),
     };
   };
-  const stake = market.stake === undefined ? undefined : have.get(market.stake);
   return {
     market,
     pool,
@@ -175,9 +174,22 @@ function readState(market: DammV1Market, have: AccountView): DammV1State {
       requireMint(have, market.mints[1], "meteora_damm_v1"),
     ],
     shares: [share(0), share(1)],
-    stakedPrice: stake && pool.stable ? stakedPrice(pool.stable.depeg, stake) : undefined,
+    stakedPrice: readStakedPrice(market, pool, have),
     accounts: dammV1Accounts(market, vaults),
   };
+}
+
+/** @throws TradewireError VENUE_DEGRADED if the account that names the price is not of a program that stakes SOL */
+function readStakedPrice({ address, stake }: DammV1Market, pool: DammV1Pool, have: AccountView): bigint | undefined {
+  const account = stake === undefined ? undefined : have.get(stake);
+  if (account === undefined || account === null || pool.stable === undefined) return undefined;
+  const price = stakedPrice(pool.stable.depeg, account);
+  if (price === undefined)
+    throw degraded(
+      "meteora_damm_v1",
+      `${stake}, which prices the staked SOL of ${address}, is no stake pool known here`,
+    );
+  return price;
 }
 
 const vaultIn = decodeOnce(decodeDammV1Vault);

@@ -147,10 +147,13 @@ export function decodeDbcPool({ data }: Account): DbcPool {
   };
 }
 
-/** The terms in a configuration account, or undefined if it is none or of a kind not supported here. */
-export function decodeDbcConfig({ owner, data }: Account): DbcConfig | undefined {
+/**
+ * The terms in a configuration account, or undefined if it is none or of a kind not supported here.
+ * @param hooked true for pools whose coin has a transfer hook: their configurations have a type of their own
+ */
+export function decodeDbcConfig({ owner, data }: Account, hooked: boolean): DbcConfig | undefined {
   if (owner !== DBC_PROGRAM || data.length < CONFIG_MIN_SIZE) return undefined;
-  if (!hasBytesAt(data, 0, CONFIG_DISCRIMINATOR) && !hasBytesAt(data, 0, HOOKED_CONFIG_DISCRIMINATOR)) return undefined;
+  if (!hasBytesAt(data, 0, hooked ? HOOKED_CONFIG_DISCRIMINATOR : CONFIG_DISCRIMINATOR)) return undefined;
   const baseFee = decodeBaseFee(data);
   const collectFeeMode = data[232]!;
   if (baseFee === undefined || !isPriceableFee(baseFee) || collectFeeMode > 1) return undefined;

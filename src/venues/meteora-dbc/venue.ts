@@ -108,7 +108,7 @@ function readState(market: DbcMarket, have: AccountView): DbcState {
   if (!isDbcPool(account)) {
     throw degraded("meteora_dbc", `${market.address} is no longer a pool`);
   }
-  const config = decodeDbcConfig(requireAccount(have, market.config, "meteora_dbc", "configuration"));
+  const config = decodeDbcConfig(requireAccount(have, market.config, "meteora_dbc", "configuration"), market.hooked);
   if (config === undefined || config.quoteMint !== market.mints[1] || config.segments.length === 0) {
     throw degraded("meteora_dbc", `${market.config} is not a configuration of a kind known here`);
   }

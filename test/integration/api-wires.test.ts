@@ -65,8 +65,53 @@ type Refusal = readonly [
   authorization?: string | undefined,
 ];
 
+/** Every request of a trade, with its amount as a number and in base units. */
+const AMOUNTS = [
+  [buy, BUY, "solAmount"],
+  [sell, SELL, "tokenAmount"],
+  [swap, SWAP, "amount"],
+  [quote, SWAP, "amount"],
+] as const;
+/** What names no base units: nothing, signs, other notations and digits, zeros ahead, what 64 bits do not hold. */
+const NO_BASE_UNITS = [
+  "",
+  "-1",
+  "+1",
+  "0",
+  "007",
+  "1.5",
+  "1e9",
+  "0x10",
+  " 1",
+  "1\n",
+  "1_000",
+  "\uff11",
+  `${2n ** 64n}`,
+  "9".repeat(40),
+];
+
+/** Amounts in base units that no request may have. */
+const BAD_AMOUNTS = AMOUNTS.flatMap(([method, request, field]): Refusal[] => {
+  const raw = `${field}Raw`;
+  const none = without(request, field);
+  return [
+    [`${method.name}: an amount in neither form`, method, none, "VALIDATION_ERROR", field],
+    [`${method.name}: an amount in both forms`, method, { ...request, [raw]: "1" }, "VALIDATION_ERROR", raw],
+    ...NO_BASE_UNITS.map(
+      (text): Refusal => [
+        `${method.name}: base units ${JSON.stringify(text)}`,
+        method,
+        { ...none, [raw]: text },
+        "VALIDATION_ERROR",
+        raw,
+      ],
+    ),
+  ];
+});
+
 /** Refused on every wire with the same code and field. */
 const BAD: readonly Refusal[] = [
+  ...BAD_AMOUNTS,
   ...Object.keys(BUY).map((field): Refusal => [`no ${field}`, buy, without(BUY, field), "VALIDATION_ERROR", field]),
   ...Object.keys(SWAP).map((field): Refusal => [`no ${field}`, swap, without(SWAP, field), "VALIDATION_ERROR", field]),
   ["an empty request", buy, {}, "VALIDATION_ERROR", "mint"],
@@ -80,24 +125,12 @@ const BAD: readonly Refusal[] = [
   ["amount 0", buy, { ...BUY, solAmount: 0 }, "VALIDATION_ERROR", "solAmount"],
   ["amount -1", sell, { ...SELL, tokenAmount: -1 }, "VALIDATION_ERROR", "tokenAmount"],
   ["amount infinity", swap, { ...SWAP, amount: Number.POSITIVE_INFINITY }, "VALIDATION_ERROR", "amount"],
-  ["an amount in both forms", buy, { ...BUY, solAmountRaw: "1" }, "VALIDATION_ERROR", "solAmountRaw"],
-  ["both forms of a sale", sell, { ...SELL, tokenAmountRaw: "1" }, "VALIDATION_ERROR", "tokenAmountRaw"],
   [
     "a share beside base units",
     sell,
     { ...without(SELL, "tokenAmount"), tokenAmountRaw: "1", sellPercent: 1 },
     "VALIDATION_ERROR",
     "tokenAmount",
-  ],
-  ["base units 0", buy, { ...without(BUY, "solAmount"), solAmountRaw: "0" }, "VALIDATION_ERROR", "solAmountRaw"],
-  ["base units 1.5", swap, { ...without(SWAP, "amount"), amountRaw: "1.5" }, "VALIDATION_ERROR", "amountRaw"],
-  ["base units 007", quote, { ...without(SWAP, "amount"), amountRaw: "007" }, "VALIDATION_ERROR", "amountRaw"],
-  [
-    "base units above u64",
-    swap,
-    { ...without(SWAP, "amount"), amountRaw: "18446744073709551616" },
-    "VALIDATION_ERROR",
-    "amountRaw",
   ],
   ["transaction version 2", buy, { ...BUY, maxTransactionVersion: 2 }, "VALIDATION_ERROR", "maxTransactionVersion"],
   ["no path", buy, { ...BUY, maxPaths: 0 }, "VALIDATION_ERROR", "maxPaths"],
@@ -146,6 +179,14 @@ const BAD_JSON: readonly Refusal[] = [
   ["a misspelt field", buy, { ...BUY, slipage: 0.1 }, "VALIDATION_ERROR", "slipage"],
   ["a field of another request", sell, { ...SELL, solAmount: 1 }, "VALIDATION_ERROR", "solAmount"],
   ["a number as text", buy, { ...BUY, solAmount: "0.1" }, "VALIDATION_ERROR", "solAmount"],
+  [
+    "base units as a number",
+    buy,
+    { ...without(BUY, "solAmount"), solAmountRaw: 5 },
+    "VALIDATION_ERROR",
+    "solAmountRaw",
+  ],
+  ["base units as null", swap, { ...without(SWAP, "amount"), amountRaw: null }, "VALIDATION_ERROR", "amount"],
   ["a number as null", buy, { ...BUY, slippage: null }, "VALIDATION_ERROR", "slippage"],
   ["a number as a list", buy, { ...BUY, slippage: [0] }, "VALIDATION_ERROR", "slippage"],
   ["a mint as a number", buy, { ...BUY, mint: 7 }, "VALIDATION_ERROR", "mint"],

@@ -19,6 +19,8 @@ export interface Plan {
   readonly durationMs: number;
   /** The whole request as text. */
   readonly request: string;
+  /** In place of it, a request for each call, in turn. */
+  readonly requests?: readonly string[];
   /** Whether the process leaves the processor to all others. */
   readonly givesWay?: boolean;
 }
@@ -70,13 +72,17 @@ export async function startCallers(plan: Plan): Promise<Callers> {
 
 class Connection {
   readonly #socket: net.Socket;
-  readonly #request: Buffer;
+  readonly #requests: readonly Buffer[];
   readonly #done: (connection: Connection, status: number, text: string) => void;
   #received = "";
   startMs = 0;
 
-  constructor(plan: Plan, done: (connection: Connection, status: number, text: string) => void) {
-    this.#request = Buffer.from(plan.request);
+  constructor(
+    plan: Plan,
+    requests: readonly Buffer[],
+    done: (connection: Connection, status: number, text: string) => void,
+  ) {
+    this.#requests = requests;
     this.#done = done;
     this.#socket = net.connect(plan.port, "127.0.0.1");
     this.#socket.setNoDelay(true);
@@ -89,9 +95,10 @@ class Connection {
     return once(this.#socket, "connect");
   }
 
-  ask(): void {
+  /** @param turn of all calls: which of the requests it makes */
+  ask(turn: number): void {
     this.startMs = machineMs();
-    this.#socket.write(this.#request);
+    this.#socket.write(this.#requests[turn % this.#requests.length]!);
   }
 
   #read(chunk: Buffer): void {
@@ -123,14 +130,16 @@ async function main(plan: Plan): Promise<void> {
   const free: Connection[] = [];
   const notes = new CoreTimes();
   let [running, waiting, unsent, startMs] = [false, 0, 0, 0];
+  const requests = (plan.requests ?? [plan.request]).map((text) => Buffer.from(text));
+  let asked = 0;
   const ask = (connection: Connection) => {
     waiting++;
-    connection.ask();
+    connection.ask(asked++);
   };
   const connections = Array.from(
     { length: plan.connections },
     () =>
-      new Connection(plan, (connection, status, text) => {
+      new Connection(plan, requests, (connection, status, text) => {
         if (!running) return;
         waiting--;
         const nowMs = machineMs();

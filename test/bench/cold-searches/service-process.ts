@@ -1,0 +1,58 @@
+/**
+ * The whole service on a node that another process runs, with notes of its processor time. Argument: its settings as JSON. Says its
+ * port and the keys of two callers, then answers "coreTimes".
+ */
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import type { Environment } from "../../../src/process/config/config.ts";
+import { type CoreTime, CoreTimes } from "../../slow/edge/core-times.ts";
+import { startTestService } from "../../support/service.ts";
+
+/** A service, and the two callers that it knows. */
+export interface SearchingService {
+  readonly port: number;
+  readonly neighbour: string;
+  readonly attacker: string;
+  /** Notes of its processor time since the last time. */
+  coreTimes(): Promise<readonly CoreTime[]>;
+  stop(): Promise<void>;
+}
+
+const FILE = fileURLToPath(import.meta.url);
+
+export async function startSearchingService(environment: Environment): Promise<SearchingService> {
+  const child: ChildProcess = fork(FILE, [JSON.stringify(environment)], { stdio: "inherit" });
+  const [known] = (await once(child, "message")) as [Pick<SearchingService, "port" | "neighbour" | "attacker">];
+  return {
+    ...known,
+    async coreTimes() {
+      child.send("coreTimes");
+      const [times] = (await once(child, "message")) as [readonly CoreTime[]];
+      return times;
+    },
+    async stop() {
+      const ended = once(child, "exit");
+      child.send("stop");
+      await ended;
+    },
+  };
+}
+
+async function main(environment: Environment): Promise<void> {
+  const service = await startTestService(environment);
+  const [neighbour, attacker] = [await service.newClient(), await service.newClient()].map(({ apiKey }) => apiKey);
+  const coreTimes = new CoreTimes();
+  coreTimes.watch();
+  process.on("message", async (asked) => {
+    if (asked === "coreTimes") {
+      process.send!(coreTimes.take());
+      return;
+    }
+    await service.close();
+    process.exit(0);
+  });
+  process.send!({ port: Number(new URL(service.url).port), neighbour, attacker });
+}
+
+if (process.argv[1] === FILE) await main(JSON.parse(process.argv[2]!));

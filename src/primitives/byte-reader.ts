@@ -41,7 +41,14 @@ export class ByteReader {
   }
 
   text(): string {
-    return utf8.decode(this.bytes(this.u8()));
+    const bytes = this.bytes(this.u8());
+    let text = "";
+    for (const byte of bytes) {
+      // A decoder takes longer to call than short names take to read.
+      if (byte >= 0x80) return utf8.decode(bytes);
+      text += String.fromCharCode(byte);
+    }
+    return text;
   }
 
   #advance(size: number): number {

@@ -1,4 +1,4 @@
-import { createDecipheriv, createSecretKey, type KeyObject } from "node:crypto";
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from "node:crypto";
 import { expect, test } from "vitest";
 import { createRandom } from "../../../primitives/random.ts";
 import { GcmStreams } from "./gcm-streams.ts";
@@ -29,6 +29,39 @@ test("Node opens what is sealed, of every length of text and owner", () => {
       expect(opened(sealed, key, Buffer.concat([network, Buffer.from(owner)])).equals(plain)).toBe(true);
     }
   }
+});
+
+test("what Node seals is opened, of every length, and nothing else", () => {
+  const streams = GcmStreams.open(fillRandom)!;
+  for (let length = 0; length <= 512; length++) {
+    const key = anyKey();
+    const network = random.bytes(random.u32() % 90);
+    const owner = "a".repeat(random.u32() % 100);
+    const plain = random.bytes(length);
+    const head = random.bytes(14);
+    const cipher = createCipheriv("aes-256-gcm", key, head.subarray(2));
+    cipher.setAAD(Buffer.concat([network, Buffer.from(owner)]));
+    const sealed = Buffer.concat([head, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+    streams.useKey(key, network);
+    expect(streams.open(sealed, owner)).toEqual(plain);
+    const changed = Buffer.from(sealed);
+    changed[2 + (random.u32() % (sealed.length - 2))]! ^= 1 << (random.u32() % 8);
+    expect(streams.open(changed, owner)).toBeUndefined();
+    expect(streams.open(sealed, `${owner}b`)).toBeUndefined();
+    expect(streams.open(sealed.subarray(0, -1), owner)).toBeUndefined();
+    // What is sealed next does not suffer from what was opened.
+    streams.text.clear().bytes(plain);
+    expect(opened(streams.seal(0, owner)!, key, Buffer.concat([network, Buffer.from(owner)])).equals(plain)).toBe(true);
+  }
+});
+
+test("nothing is opened that is too short, too long or of an owner that is not ASCII", () => {
+  const streams = GcmStreams.open(fillRandom)!;
+  streams.useKey(anyKey(), new Uint8Array(0));
+  for (const length of [0, 1, 13, 14, 29, 543, 9_000])
+    expect(streams.open(new Uint8Array(length), "a")).toBeUndefined();
+  expect(streams.open(new Uint8Array(100), "ö")).toBeUndefined();
+  expect(streams.open(new Uint8Array(100), "o".repeat(513))).toBeUndefined();
 });
 
 test("no nonce comes twice, and texts of all draws open", () => {

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from "node:crypto";
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
 import { ByteWriter } from "../../../primitives/byte-writer.ts";
 import { putAscii } from "../../../primitives/bytes.ts";
 import { type Ghash, MEMORY, openGhash } from "./ghash-module.ts";
@@ -20,12 +20,16 @@ const STREAMS = 32;
 const STREAM_BLOCKS = 33;
 const STREAM_BYTES = STREAM_BLOCKS * BLOCK;
 
-/** The longest text that is sealed. Bytes. */
+/** The longest text that is sealed or opened. Bytes. */
 const MOST_TEXT = STREAM_BYTES - BLOCK;
+const NOTHING = new Uint8Array(0);
+/** The key stream of the text that is being opened, and the tag that it should have. */
+const OPENED_AT = STREAMS_AT + STREAMS * STREAM_BYTES;
+const TAG_AT = OPENED_AT + STREAM_BYTES;
 
 /**
  * AES-256-GCM for many short texts with random nonces. A cipher of Node's serves one text, and it and its three buffers cost more
- * than the encryption; here one cipher encrypts the counters of many nonces at a time, ahead of their texts. Opening is left to Node.
+ * than the encryption; here one cipher encrypts the counters of many nonces at a time, ahead of their texts, and those of a text that is opened.
  *
  * @see NIST SP 800-38D, algorithm 4, for nonces of 96 bits
  */
@@ -37,6 +41,10 @@ export class GcmStreams {
   readonly #nonces = new Uint32Array((STREAMS * NONCE_BYTES) / 4);
   /** Nonce and counter of each block of all streams. */
   readonly #counters = new Uint32Array((STREAMS * STREAM_BYTES) / 4);
+  /** The same of a text that is opened. */
+  readonly #opening = new Uint32Array(STREAM_BYTES / 4);
+  readonly #openingNonce = new Uint8Array(NONCE_BYTES);
+  readonly #openingWords = new Uint32Array(this.#openingNonce.buffer);
   /** Encrypts blocks by themselves. */
   #blocks: ReturnType<typeof createCipheriv> | undefined;
   #boundToAll = 0;
@@ -51,10 +59,9 @@ export class GcmStreams {
     this.#words = new Uint32Array(buffer);
     this.#fillRandom = fillRandom;
     this.text = new ByteWriter(new Uint8Array(buffer, TEXT, TEXT_ROOM));
-    for (let block = 0; block < STREAMS * STREAM_BLOCKS; block++) {
-      // Counters are written highest byte first.
-      this.#counters[4 * block + 3] = (1 + (block % STREAM_BLOCKS)) << 24;
-    }
+    // Counters are written highest byte first.
+    for (let block = 0; block < STREAM_BLOCKS; block++) this.#opening[4 * block + 3] = (1 + block) << 24;
+    for (let stream = 0; stream < STREAMS; stream++) this.#counters.set(this.#opening, (stream * STREAM_BYTES) / 4);
   }
 
   /** Undefined if the machine cannot: texts are then sealed by Node's ciphers. */
@@ -97,20 +104,49 @@ export class GcmStreams {
     const stream = STREAMS_AT + STREAM_BYTES * this.#next;
     this.#putHead(head);
     this.#next += 1;
-    const { hash, add, finish } = this.#ghash;
-    const blocks = (length + BLOCK - 1) >> 4;
     const end = TEXT + length;
-    add(TEXT, stream + BLOCK, blocks);
+    this.#ghash.add(TEXT, stream + BLOCK, (length + BLOCK - 1) >> 4);
+    this.#putTag(end, length, bound, stream);
+    return bytes.toString("base64url", TEXT - HEAD_BYTES, end + BLOCK);
+  }
+
+  /**
+   * Opens what was sealed with this key.
+   *
+   * @param sealed head, nonce, sealed text and tag
+   * @param owner what it has to be bound to
+   * @returns the text, valid until the next call; undefined if it is not authentic, or is none that `seal` takes
+   */
+  open(sealed: Uint8Array, owner: string): Uint8Array | undefined {
+    const length = sealed.length - HEAD_BYTES - BLOCK;
+    const bytes = this.#bytes;
+    const bound = this.#boundToAll + owner.length;
+    const isUsual = length >= 0 && length <= MOST_TEXT && bound <= BOUND_ROOM;
+    if (!isUsual || !putAscii(bytes, BOUND + this.#boundToAll, owner)) return undefined;
+    bytes.set(sealed.subarray(HEAD_BYTES, HEAD_BYTES + length), TEXT);
+    const blocks = (length + BLOCK - 1) >> 4;
+    this.#drawFor(sealed.subarray(2, HEAD_BYTES), blocks);
+    this.#putTag(TAG_AT, length, bound, OPENED_AT);
+    if (!timingSafeEqual(bytes.subarray(TAG_AT, TAG_AT + BLOCK), sealed.subarray(HEAD_BYTES + length)))
+      return undefined;
+    this.#ghash.add(TEXT, OPENED_AT + BLOCK, blocks);
+    return new Uint8Array(bytes.buffer, TEXT, length);
+  }
+
+  /** Writes the tag of the sealed text at `TEXT`, whose key stream begins at `stream`. */
+  #putTag(to: number, length: number, bound: number, stream: number): void {
+    const bytes = this.#bytes;
+    const { hash, finish } = this.#ghash;
+    const blocks = (length + BLOCK - 1) >> 4;
     const padded = TEXT + blocks * BLOCK;
-    for (let at = end; at < padded; at++) bytes[at] = 0;
+    for (let at = TEXT + length; at < padded; at++) bytes[at] = 0;
     this.#putLengths(padded, bound, length);
     for (let at = BOUND + bound; (at & (BLOCK - 1)) !== 0; at++) bytes[at] = 0;
     this.#begin();
     const whole = this.#boundToAll >> 4;
     hash(BOUND + whole * BLOCK, ((bound + BLOCK - 1) >> 4) - whole);
     hash(TEXT, blocks + 1);
-    finish(end, stream);
-    return bytes.toString("base64url", TEXT - HEAD_BYTES, end + BLOCK);
+    finish(to, stream);
   }
 
   /** Writes the day and the nonce before the text. */
@@ -153,7 +189,21 @@ export class GcmStreams {
     this.#next = 0;
   }
 
-  /** True if Node opens what is sealed here. */
+  /** Draws the key stream of one nonce, for the tag and so many blocks of text. */
+  #drawFor(nonce: Uint8Array, blocks: number): void {
+    this.#openingNonce.set(nonce);
+    const [a, b, c] = [this.#openingWords[0]!, this.#openingWords[1]!, this.#openingWords[2]!];
+    const counters = this.#opening;
+    const end = 4 * (blocks + 1);
+    for (let at = 0; at < end; at += 4) {
+      counters[at] = a;
+      counters[at + 1] = b;
+      counters[at + 2] = c;
+    }
+    this.#bytes.set(this.#blocks!.update(new Uint8Array(counters.buffer, 0, 4 * end)), OPENED_AT);
+  }
+
+  /** True if Node opens what is sealed here, and it is opened here. */
   #isRight(): boolean {
     const key = createSecretKey(new Uint8Array(32).fill(1));
     const network = new Uint8Array(21).fill(2);
@@ -163,7 +213,8 @@ export class GcmStreams {
     const sealed = Buffer.from(this.seal(4, "owner") ?? "", "base64url");
     const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(2, HEAD_BYTES));
     decipher.setAAD(Buffer.concat([network, Buffer.from("owner")])).setAuthTag(sealed.subarray(-BLOCK));
-    return Buffer.concat([decipher.update(sealed.subarray(HEAD_BYTES, -BLOCK)), decipher.final()]).equals(plain);
+    const byNode = Buffer.concat([decipher.update(sealed.subarray(HEAD_BYTES, -BLOCK)), decipher.final()]);
+    return byNode.equals(plain) && byNode.equals(this.open(sealed, "owner") ?? NOTHING);
   }
 }
 

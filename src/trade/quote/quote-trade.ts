@@ -135,7 +135,7 @@ function* priceTrade(
     needsOpenAccounts: best!.needsOpenAccounts,
     value: best!.route.value,
     splitGain: splitGainOf(request, best!.route, alternatives),
-    priceMovement: ports.movements?.note(intent, best!.route),
+    priceMovement: ports.movements?.note(intent, best!.route, request.caller),
     alternatives: alternatives.map(({ route, needsOpenAccounts }) => ({
       platform: route.platform,
       inAmount: route.inAmount,
@@ -195,10 +195,10 @@ function* allNarrower(routes: readonly Route[], { narrower }: Splits, searches: 
   return found;
 }
 
-/** What splitting gains over the best route with one path. Fraction of that route's value; 0 if nothing was split. */
+/** What splitting gains over the best route with one path. Fraction of that route's value; 0 if nothing was split, or that route is worth nothing. */
 function splitGainOf({ mode }: QuoteRequest, best: Route, others: readonly OfferedRoute[]): number {
   const single = others.find(({ route }) => pathCount(route) === 1)?.route;
-  if (pathCount(best) === 1 || single === undefined) return 0;
+  if (pathCount(best) === 1 || single === undefined || single.value <= 0n) return 0;
   const [more, less] = mode === "exactIn" ? [best.value, single.value] : [single.value, best.value];
   return Number(more - less) / Number(single.value);
 }

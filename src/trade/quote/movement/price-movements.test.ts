@@ -5,7 +5,7 @@ import { Address } from "../../../primitives/address.ts";
 import { createRandom } from "../../../primitives/random.ts";
 import type { Venue } from "../../../venues/venue.ts";
 import type { Intent } from "../../intent.ts";
-import { MOST_OBSERVED, PriceMovements } from "./price-movements.ts";
+import { MOST_OBSERVED, MOST_OF_ONE, PriceMovements } from "./price-movements.ts";
 import { PRICE_EVERY_MS } from "./price-series.ts";
 
 const random = createRandom(16_4);
@@ -81,6 +81,22 @@ test("pairs, work and memory are bounded, and pairs without quotes are dropped",
   expect(price.quotes).toBe(MOST_OBSERVED);
   await observe(120);
   expect(movements.size).toBe(0);
+});
+
+test("one address that quotes pair after pair takes no place from what others quote", async () => {
+  const { movements, observe } = observing();
+  const [own, popular] = [intent(), intent()];
+  const [victim, attacker] = [{ peer: "192.0.2.1" }, { peer: "198.51.100.1" }];
+  movements.note(popular, TRADE, victim);
+  for (let round = 0; round < 60; round++) {
+    movements.note(own, TRADE, victim);
+    // It quotes the others' pairs too, to have them dropped as its own.
+    movements.note(popular, TRADE, attacker);
+    for (let pair = 0; pair < 2 * MOST_OBSERVED; pair++) movements.note(intent(), TRADE, attacker);
+    await observe(1);
+  }
+  expect(movements.size).toBe(MOST_OF_ONE + 2);
+  for (const quoted of [own, popular]) expect(movements.note(quoted, TRADE, victim).samples).toBeGreaterThan(20);
 });
 
 test("for dust, a trade is observed whose price shows; without a state there is no price", async () => {

@@ -1,5 +1,5 @@
 import type { ChainHead } from "../../../chain/port.ts";
-import type { Markets } from "../../../market/port.ts";
+import type { Markets, SearchCaller } from "../../../market/port.ts";
 import type { Now } from "../../../primitives/clock.ts";
 import { minOf, U64_MAX } from "../../../primitives/integer.ts";
 import { HUB_MINTS } from "../../../solana/hub-mints.ts";
@@ -19,6 +19,8 @@ interface PriceMovementsOptions {
 
 /** Pairs observed at most, each direction and size by itself; with more, the one quoted longest ago is dropped. */
 export const MOST_OBSERVED = 64;
+/** Of these, pairs that one address alone quotes: a place beyond them costs it its own. */
+export const MOST_OF_ONE = MOST_OBSERVED / 4;
 /** A pair that nobody quotes for this long is observed no more. Milliseconds. */
 const OBSERVED_MS = 10 * 60_000;
 /** Slots that a blockhash lives. */
@@ -39,12 +41,14 @@ interface Observed {
   readonly intent: Intent;
   readonly series: PriceSeries;
   quotedAtMs: number;
+  /** The one address that quotes it; undefined once another one has, or if it is not known. */
+  peer: string | undefined;
 }
 
 /**
  * Observes the prices of pairs that are being quoted, from memory: what a trade of about the quoted size would give on its best
- * single path. Callers share what is observed, so none of them chooses the size. Bounded in pairs, prices and work; a build never
- * comes here.
+ * single path. Callers share what is observed, so none of them chooses the size, and none takes the place of what others quote.
+ * Bounded in pairs, prices and work; a build never comes here.
  */
 export class PriceMovements {
   readonly #options: PriceMovementsOptions;
@@ -60,8 +64,8 @@ export class PriceMovements {
     return this.#observed.size;
   }
 
-  /** Notes a quote and says how the price has moved so far. */
-  note(intent: Intent, amounts: QuotedAmounts): PriceMovement {
+  /** Notes a quote and says how the price has moved so far. Without a caller, it is nobody's alone. */
+  note(intent: Intent, amounts: QuotedAmounts, caller?: Pick<SearchCaller, "peer">): PriceMovement {
     const { head, now } = this.#options;
     const size = observedSize(amounts);
     const key = `${intent.inMint.address} ${intent.outMint.address} ${size}`;
@@ -70,12 +74,22 @@ export class PriceMovements {
       intent: unbounded(intent, size),
       series: new PriceSeries(),
       quotedAtMs,
+      peer: caller?.peer,
     };
     entry.quotedAtMs = quotedAtMs;
+    if (entry.peer !== caller?.peer) entry.peer = undefined;
     this.#observed.delete(key);
     this.#observed.set(key, entry);
-    if (this.#observed.size > MOST_OBSERVED) this.#observed.delete(this.#observed.keys().next().value!);
+    this.#makeRoom(entry.peer);
     return entry.series.movementOver(BLOCKHASH_SLOTS * head.slotMs());
+  }
+
+  /** Drops what was quoted longest ago: of the address alone if it has more than its places, of all if they are full. */
+  #makeRoom(peer: string | undefined): void {
+    const own =
+      peer === undefined ? [] : [...this.#observed.keys()].filter((key) => this.#observed.get(key)!.peer === peer);
+    if (own.length > MOST_OF_ONE) this.#observed.delete(own[0]!);
+    else if (this.#observed.size > MOST_OBSERVED) this.#observed.delete(this.#observed.keys().next().value!);
   }
 
   /** Prices every observed pair once. A call while one runs does nothing. */

@@ -93,7 +93,7 @@ function observePrices(
   { steadyMs, closers }: AppContext,
   { markets, head }: Pick<ChainParts & MarketParts, "markets" | "head">,
 ): PriceMovements {
-  const movements = new PriceMovements({ markets, head, now: steadyMs, pause: () => setImmediate() });
+  const movements = new PriceMovements({ markets, head, now: steadyMs, pause: () => setImmediate(), networkOf });
   const timer = setInterval(() => void movements.observe(), PRICE_EVERY_MS);
   closers.keep({ close: () => clearInterval(timer) });
   return movements;

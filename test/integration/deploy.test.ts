@@ -62,6 +62,12 @@ it.skipIf(!has("haproxy"))("has a balancer that its program accepts", () => {
   rmSync(folder, { recursive: true });
 });
 
+it("bounds connections in the balancer by the part of the address space that one client owns", () => {
+  const config = read("deploy/haproxy.cfg");
+  expect(config).toContain("track-sc0 src,ipmask(32,64)");
+  expect(config).toMatch(/reject if \{ sc0_conn_cur gt \d+ \}/);
+});
+
 it("runs on Kubernetes without root, with a readiness probe and time to drain", () => {
   const [deployment, service, budget] = documents("deploy/kubernetes/tradewire.yaml");
   expect([deployment.kind, service.kind, budget.kind]).toEqual(["Deployment", "Service", "PodDisruptionBudget"]);

@@ -82,6 +82,15 @@ it("reports a history that does not reach back, and a message that nodes may hav
   });
 });
 
+it("refuses a list that is longer than it was asked for", async () => {
+  const row = { signature: "x", slot: 1_390 };
+  const flooding = fakeEndpoint({
+    getEpochInfo: () => ({ absoluteSlot: 1_540, blockHeight: 540 }),
+    getSignaturesForAddress: () => Array.from({ length: 200_000 }, () => row),
+  });
+  await expect(search([flooding])).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
+});
+
 it("proves nothing while one of two nodes gives no answer", async () => {
   const dead = fakeEndpoint({
     getEpochInfo: () => ({ absoluteSlot: 1_540, blockHeight: 540 }),

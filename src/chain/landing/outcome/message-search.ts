@@ -103,7 +103,13 @@ async function viewOf(
       ...(before === undefined ? {} : { before }),
     };
     const answer = await pool.ask(endpoint, "getSignaturesForAddress", [wallet.toString(), config], TIMEOUT_MS);
-    const rows = asList(answer, WHAT).map((row) => {
+    const listed = asList(answer, WHAT);
+    if (listed.length > PAGE)
+      throw new NodeError(
+        "malformed",
+        `The Solana node ${endpoint.name} lists more transactions than it was asked for.`,
+      );
+    const rows = listed.map((row) => {
       const { signature, slot } = asRecord(row, WHAT);
       return { signature: asText(signature, WHAT), slot: asInteger(slot, WHAT) };
     });

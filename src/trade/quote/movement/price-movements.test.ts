@@ -40,7 +40,10 @@ function observing() {
   };
   const markets = { hubMints: [], marketsOf, knownMarkets: pair, mint: () => null } as unknown as Markets;
   const head = { clock: () => clock, slotMs: () => 400 };
-  const movements = new PriceMovements({ markets, head, now: () => time.ms, pause: async () => undefined });
+  const networkOf = (address: string) => address.replace(/::.*/, "");
+  const movements = new PriceMovements({
+    ...{ markets, head, now: () => time.ms, pause: async () => undefined, networkOf },
+  });
   const observe = async (times: number, change?: (index: number) => void) => {
     for (let index = 0; index < times; index++) {
       time.ms += PRICE_EVERY_MS;
@@ -83,16 +86,17 @@ test("pairs, work and memory are bounded, and pairs without quotes are dropped",
   expect(movements.size).toBe(0);
 });
 
-test("one address that quotes pair after pair takes no place from what others quote", async () => {
+test("one network that quotes pair after pair takes no place from what others quote", async () => {
   const { movements, observe } = observing();
   const [own, popular] = [intent(), intent()];
-  const [victim, attacker] = [{ peer: "192.0.2.1" }, { peer: "198.51.100.1" }];
+  const victim = { peer: "192.0.2.1" };
   movements.note(popular, TRADE, victim);
   for (let round = 0; round < 60; round++) {
     movements.note(own, TRADE, victim);
     // It quotes the others' pairs too, to have them dropped as its own.
-    movements.note(popular, TRADE, attacker);
-    for (let pair = 0; pair < 2 * MOST_OBSERVED; pair++) movements.note(intent(), TRADE, attacker);
+    movements.note(popular, TRADE, { peer: "2001:db8:0:1::1" });
+    for (let pair = 0; pair < 2 * MOST_OBSERVED; pair++)
+      movements.note(intent(), TRADE, { peer: `2001:db8:0:1::${pair}` });
     await observe(1);
   }
   expect(movements.size).toBe(MOST_OF_ONE + 2);

@@ -15,6 +15,8 @@ interface PriceMovementsOptions {
   readonly now: Now;
   /** Lets other work run. */
   readonly pause: () => Promise<void>;
+  /** The part of the address space that one client owns. */
+  readonly networkOf: (address: string) => string;
 }
 
 /** Pairs observed at most, each direction and size by itself; with more, the one quoted longest ago is dropped. */
@@ -41,8 +43,8 @@ interface Observed {
   readonly intent: Intent;
   readonly series: PriceSeries;
   quotedAtMs: number;
-  /** The one address that quotes it; undefined once another one has, or if it is not known. */
-  peer: string | undefined;
+  /** The one network that quotes it; undefined once another one has, or if it is not known. */
+  network: string | undefined;
 }
 
 /**
@@ -66,7 +68,8 @@ export class PriceMovements {
 
   /** Notes a quote and says how the price has moved so far. Without a caller, it is nobody's alone. */
   note(intent: Intent, amounts: QuotedAmounts, caller?: Pick<SearchCaller, "peer">): PriceMovement {
-    const { head, now } = this.#options;
+    const { head, now, networkOf } = this.#options;
+    const network = caller && networkOf(caller.peer);
     const size = observedSize(amounts);
     const key = `${intent.inMint.address} ${intent.outMint.address} ${size}`;
     const quotedAtMs = now();
@@ -74,22 +77,22 @@ export class PriceMovements {
       intent: unbounded(intent, size),
       series: new PriceSeries(),
       quotedAtMs,
-      peer: caller?.peer,
+      network,
     };
     entry.quotedAtMs = quotedAtMs;
-    if (entry.peer !== caller?.peer) entry.peer = undefined;
+    if (entry.network !== network) entry.network = undefined;
     this.#observed.delete(key);
     this.#observed.set(key, entry);
-    this.#makeRoom(entry.peer);
+    this.#makeRoom(entry.network);
     return entry.series.movementOver(BLOCKHASH_SLOTS * head.slotMs());
   }
 
   /** Drops what was quoted longest ago: of the address alone if it has more than its places, of all if they are full. */
-  #makeRoom(peer: string | undefined): void {
-    const own =
-      peer === undefined ? [] : [...this.#observed.keys()].filter((key) => this.#observed.get(key)!.peer === peer);
-    if (own.length > MOST_OF_ONE) this.#observed.delete(own[0]!);
-    else if (this.#observed.size > MOST_OBSERVED) this.#observed.delete(this.#observed.keys().next().value!);
+  #makeRoom(network: string | undefined): void {
+    const all = this.#observed;
+    const own = network === undefined ? [] : [...all.keys()].filter((key) => all.get(key)!.network === network);
+    if (own.length > MOST_OF_ONE) all.delete(own[0]!);
+    else if (all.size > MOST_OBSERVED) all.delete(all.keys().next().value!);
   }
 
   /** Prices every observed pair once. A call while one runs does nothing. */

@@ -10,6 +10,7 @@ export const MEMO_PROGRAM = Address.of("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmf
 export const INSTRUCTIONS_SYSVAR = Address.of("Sysvar1nstructions1111111111111111111111111");
 export const CLOCK_SYSVAR = Address.of("SysvarC1ock11111111111111111111111111111111");
 export const SLOT_HASHES_SYSVAR = Address.of("SysvarS1otHashes111111111111111111111111111");
+export const RECENT_BLOCKHASHES_SYSVAR = Address.of("SysvarRecentB1ockHashes11111111111111111111");
 export const RENT_SYSVAR = Address.of("SysvarRent111111111111111111111111111111111");
 
 /** The loaders of programs: one keeps the code in an account of its own and can replace it, the other never can. */

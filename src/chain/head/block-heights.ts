@@ -63,10 +63,14 @@ export class BlockHeights {
   /**
    * Finds the heights from all nodes together, whatever was known. @returns the slot of their blockhashes, the median
    *
+   * @param lagging nodes that count only if no other answers; never rejects
    * @throws TradewireError UPSTREAM_ERROR if no node answers consistently
    */
-  async locate(): Promise<bigint> {
-    const words = await this.#askEach((endpoint) => this.#fetchConsistent(endpoint));
+  async locate(lagging: Promise<ReadonlySet<RpcEndpoint>> = Promise.resolve(new Set())): Promise<bigint> {
+    const said = await this.#askEach((endpoint) => this.#fetchConsistent(endpoint));
+    const laggards = await lagging;
+    const inTime = said.filter(({ endpoint }) => !laggards.has(endpoint));
+    const words = inTime.length > 0 ? inTime : said;
     if (this.#blockhashBlocks === 0n) this.#blockhashBlocks = this.#most(words, ({ blocks }) => blocks).blocks;
     this.#skipped = this.#most(words, ({ skipped }) => skipped.count).skipped;
     return middle(words, ({ value }) => value.blockhashSlot).value.blockhashSlot;

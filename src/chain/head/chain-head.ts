@@ -10,11 +10,11 @@ import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { asInteger } from "../rpc/rpc-values.ts";
 import type { Subscriptions } from "../rpc/subscriptions.ts";
 import { BlockHeights } from "./block-heights.ts";
+import { NewestBlockhash } from "./blockhash/newest-blockhash.ts";
 import { ChainTime } from "./chain-time.ts";
 import { FeatureGates } from "./feature-gates.ts";
 import { GenesisWatch } from "./genesis-watch.ts";
 import { type ClockAnswer, decodeClock, decodeSlotMs } from "./head-answers.ts";
-import { NewestBlockhash } from "./newest-blockhash.ts";
 import { MAX_LAG_SLOTS, NewestSlot } from "./newest-slot.ts";
 import { RentRates } from "./rent-rates.ts";
 import { repeat } from "./repeat.ts";
@@ -269,10 +269,10 @@ class FollowedChainHead implements LiveChainHead {
     return repeat(work, periodMs, (error) => this.#warn(`Cannot refresh ${what}: ${String(error)}`));
   }
 
-  /** Finds the head from all endpoints together: the median of their answers. */
+  /** Finds the head from all endpoints together: the median of their answers, without those that lag by the wall clock. */
   async #locate(): Promise<void> {
     const asked = this.#time.ask();
-    this.#newest.reset(await this.#heights.locate());
+    this.#newest.reset(await this.#heights.locate(asked.then((answers) => this.#time.laggards(answers))));
     this.#time.take((await asked).filter(({ readAt }) => !this.#isBehind(readAt)));
     this.#blockhash.forget();
     this.#clock = undefined;

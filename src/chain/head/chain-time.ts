@@ -22,6 +22,8 @@ interface TimeAnswer {
 
 /** Far above what nodes a few slots apart differ by, and what block time drifts between two refreshes. Milliseconds. */
 const TOLERANCE_MS = 15_000;
+/** By how much the time of a node's newest block is behind if the node is. Milliseconds. */
+const LAGGING_MS = 6_000;
 
 /**
  * How far block time is from this process's clock, as most nodes report it: fees and openings of markets depend on it. If an even
@@ -55,6 +57,16 @@ export class ChainTime {
       return isBehind(readAt) ? [] : [{ endpoint, readAt, offsetMs: timeOf(clock) - now() }];
     });
     return (await Promise.allSettled(asked)).flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+  }
+
+  /** Of an even number of nodes, those whose time is behind the wall clock, which another one agrees with: its vote decides. */
+  laggards(answers: readonly TimeAnswer[]): ReadonlySet<RpcEndpoint> {
+    const { now, wallMs } = this.#options;
+    const wall = wallMs() - now();
+    const isBehind = ({ offsetMs }: TimeAnswer) => offsetMs < wall - LAGGING_MS;
+    const isDecisive =
+      answers.length % 2 === 0 && answers.some(({ offsetMs }) => Math.abs(offsetMs - wall) <= LAGGING_MS);
+    return new Set(isDecisive ? answers.filter(isBehind).map(({ endpoint }) => endpoint) : []);
   }
 
   /** Takes in what the nodes say; nothing changes if none says anything. */

@@ -1,7 +1,7 @@
 import bs58 from "bs58";
 import { readU64 } from "../../primitives/bytes.ts";
 import type { ChainClock } from "../../solana/account.ts";
-import { CLOCK_SYSVAR } from "../../solana/programs.ts";
+import { CLOCK_SYSVAR, RECENT_BLOCKHASHES_SYSVAR, SYSVAR_OWNER } from "../../solana/programs.ts";
 import type { Lifetime } from "../port.ts";
 import { NodeError } from "../rpc/node-error.ts";
 import { asAccount, asContext, asInteger, asList, asRecord, asText } from "../rpc/rpc-values.ts";
@@ -18,7 +18,18 @@ export interface ClockAnswer {
   readonly clock: ChainClock;
 }
 
+/** The newest blockhashes of a node's chain, and the slot they were read at. */
+export interface RecentBlockhashes {
+  readonly readAt: bigint;
+  /** The newest first. */
+  readonly blockhashes: readonly Uint8Array[];
+}
+
 const CLOCK_BYTES = 40;
+/** The list of recent blockhashes: their number, then for each its bytes and the lamports of a signature. */
+const COUNT_BYTES = 8;
+const BLOCKHASH_BYTES = 32;
+const ENTRY_BYTES = BLOCKHASH_BYTES + 8;
 
 /** Decodes getLatestBlockhash. @throws TradewireError UPSTREAM_ERROR */
 export function decodeLifetime(result: unknown): Lifetime {
@@ -50,6 +61,28 @@ export function decodeClock(result: unknown): ClockAnswer {
       unixTimestamp: BigInt.asIntN(64, readU64(account.data, 32)),
     },
   };
+}
+
+/** Params of getMultipleAccounts for that many of the newest blockhashes. */
+export function recentBlockhashesParams(count: number): readonly unknown[] {
+  const dataSlice = { offset: 0, length: COUNT_BYTES + count * ENTRY_BYTES };
+  return [[RECENT_BLOCKHASHES_SYSVAR.toString()], { encoding: "base64", commitment: "processed", dataSlice }];
+}
+
+/** Decodes the answer to that; undefined if the node keeps no such list. @throws TradewireError UPSTREAM_ERROR */
+export function decodeRecentBlockhashes(result: unknown): RecentBlockhashes | undefined {
+  const { slot: readAt, value } = asContext(result, "recent blockhashes");
+  const account = asAccount(RECENT_BLOCKHASHES_SYSVAR, asList(value, "recent blockhashes")[0] ?? null, readAt);
+  if (account === null || account.owner !== SYSVAR_OWNER || account.data.length < COUNT_BYTES) return undefined;
+  const { data } = account;
+  const held = Math.floor((data.length - COUNT_BYTES) / ENTRY_BYTES);
+  const count = Math.min(held, Number(readU64(data, 0)));
+  if (count === 0) return undefined;
+  const blockhashes = Array.from({ length: count }, (_, i) => {
+    const at = COUNT_BYTES + i * ENTRY_BYTES;
+    return data.subarray(at, at + BLOCKHASH_BYTES);
+  });
+  return { readAt, blockhashes };
 }
 
 /** Decodes getRecentPerformanceSamples: milliseconds per slot over the last minute, 0 without a sample. @throws TradewireError UPSTREAM_ERROR */

@@ -6,7 +6,7 @@ import bs58 from "bs58";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Address } from "../../primitives/address.ts";
 import { concatBytes, hex, writeU32, writeU64 } from "../../primitives/bytes.ts";
-import { SLOT_HASHES_SYSVAR, SYSTEM_PROGRAM } from "../../solana/programs.ts";
+import { RECENT_BLOCKHASHES_SYSVAR, SLOT_HASHES_SYSVAR, SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { transferLamports } from "../../solana/token/token-instructions.ts";
 import { feeOf } from "../transaction/fees.ts";
 import { INSTRUCTION_ERRORS, TRANSACTION_ERRORS } from "../transaction/transaction-error.ts";
@@ -170,6 +170,17 @@ describe("a chain in process", () => {
     expect(chain.ledger.isBlockhashValid(blockhash, "processed")).toBe(false);
     expect(chain.ledger.blockAt(slot + 1)).toBeUndefined();
     expect(chain.ledger.blockAt(slot + 5)).toMatchObject({ parentSlot: slot });
+  });
+
+  it("lists recent blockhashes, that of the commitment's own block first", () => {
+    for (let i = 0; i < 8; i++) chain.advanceSlot(i === 4 ? 4 : 0);
+    for (const commitment of ["processed", "confirmed", "finalized"] as const) {
+      const { data } = chain.account(RECENT_BLOCKHASHES_SYSVAR, commitment)!;
+      expect(data.length).toBe(6_008);
+      const listed = [0, 1, 2].map((i) => bs58.encode(data.subarray(8 + 40 * i, 40 + 40 * i)));
+      const blocks = [...chain.ledger.backwards(commitment)].slice(0, 3);
+      expect(listed).toEqual(blocks.map(({ blockhash }) => blockhash));
+    }
   });
 
   it("shows slot hashes as the block of the commitment has them", () => {

@@ -4,7 +4,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
 import type { Account } from "../../solana/account.ts";
 import { FEATURE_PROGRAM, TRANSACTION_V1_FEATURE } from "../../solana/features.ts";
-import { CLOCK_SYSVAR, SLOT_HASHES_SYSVAR } from "../../solana/programs.ts";
+import { CLOCK_SYSVAR, RECENT_BLOCKHASHES_SYSVAR, SLOT_HASHES_SYSVAR } from "../../solana/programs.ts";
 import { feeOf } from "../transaction/fees.ts";
 import { loadAddresses } from "../transaction/lookup-table.ts";
 import type { TransactionErrorJson } from "../transaction/transaction-error.ts";
@@ -17,6 +17,7 @@ import { goneAccount } from "./gone-account.ts";
 import { changesOf, landedTransaction, sum } from "./landed.ts";
 import { type Block, type Commitment, encodeBlockhash, type LandedTransaction, Ledger } from "./ledger.ts";
 import type { ChainListener, SlotAdvance } from "./listener.ts";
+import { recentBlockhashes } from "./recent-blockhashes.ts";
 
 const NO_DATA = new Uint8Array(0);
 const DEFAULT_CONFIRMED_AFTER_SLOTS = 2;
@@ -262,6 +263,7 @@ export class Chain {
 
   /** The account at the end of a block that is not older than the finalized one, or null. */
   accountAtEndOf(slot: number, address: Address): Account | null {
+    if (address === RECENT_BLOCKHASHES_SYSVAR) return recentBlockhashes(this.ledger, slot);
     const past = this.ledger.accountAtEndOf(slot, address);
     return past === undefined ? this.bank.account(address) : past;
   }

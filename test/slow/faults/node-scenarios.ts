@@ -104,7 +104,7 @@ export const NODE_SCENARIOS: readonly Scenario[] = [
   },
   {
     row: 5,
-    promise: "a node that lies (±200 slots, wrong last valid height, foreign blockhash, false null)",
+    promise: "a node that lies (±200 slots, wrong last valid height, foreign or old blockhash, false null)",
     target: "0 wrong terminals; trades again ≤ 2 s; no blockhash > 10 slots old",
     run: ({ seed, scale }) =>
       onRig({ seed, endpoints: 3 }, async (rig, expect) => {
@@ -114,6 +114,7 @@ export const NODE_SCENARIOS: readonly Scenario[] = [
           { lastValidShift: -200 },
           { lastValidShift: 200 },
           { foreignBlockhash: true },
+          { oldBlockhash: true },
           { hidesStatuses: true },
         ];
         let failed = 0;

@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import bs58 from "bs58";
 import { WebSocket, WebSocketServer } from "ws";
+import { RECENT_BLOCKHASHES_SYSVAR } from "../../../src/solana/programs.ts";
 import type { Mutator } from "./mutation.ts";
 
 /** What is wrong with a node. Everything at its first value: nothing. */
@@ -21,6 +22,8 @@ export interface Faults {
   readonly lastValidShift: number;
   /** The newest blockhash it names is of no block. */
   readonly foreignBlockhash: boolean;
+  /** The newest blockhash it names is that of 141 blocks before. */
+  readonly oldBlockhash: boolean;
   /** The node knows of no transaction, by status, record or wallet. */
   readonly hidesStatuses: boolean;
   /** Statuses of every transaction asked for, also of those in no block. */
@@ -50,6 +53,7 @@ const HEALTHY: Faults = {
   balances: 1,
   lastValidShift: 0,
   foreignBlockhash: false,
+  oldBlockhash: false,
   hidesStatuses: false,
   statuses: "true",
   mutator: undefined,
@@ -62,6 +66,14 @@ const HEALTHY: Faults = {
 };
 
 const GET_SLOT = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "getSlot", params: [{ commitment: "processed" }] });
+/** The bytes of one entry in the list of recent blockhashes. */
+const GET_OLD_BLOCKHASH = JSON.stringify({
+  ...{ jsonrpc: "2.0", id: 0, method: "getAccountInfo" },
+  params: [
+    RECENT_BLOCKHASHES_SYSVAR.toString(),
+    { commitment: "confirmed", encoding: "base64", dataSlice: { offset: 8 + 40 * 141, length: 32 } },
+  ],
+});
 
 /** A call in its envelope, by itself or in a list. */
 interface NodeCall {
@@ -285,6 +297,7 @@ class LyingProxy implements RpcProxy {
       slotShift === 0 &&
       lastValidShift === 0 &&
       !this.#faults.foreignBlockhash &&
+      !this.#faults.oldBlockhash &&
       !hidesStatuses &&
       this.#faults.mutator === undefined &&
       this.#faults.statuses === "true";
@@ -311,7 +324,15 @@ class LyingProxy implements RpcProxy {
     answer.result = shifted(answer.result, slotShift, lastValidShift);
     if (this.#faults.foreignBlockhash && method === "getLatestBlockhash")
       Object.assign((answer.result as { value: object }).value, { blockhash: bs58.encode(randomBytes(32)) });
+    if (this.#faults.oldBlockhash && method === "getLatestBlockhash")
+      Object.assign((answer.result as { value: object }).value, { blockhash: await this.#oldBlockhash() });
     return JSON.stringify(answer);
+  }
+
+  /** The oldest of the 142 newest blockhashes. Base58. */
+  async #oldBlockhash(): Promise<string> {
+    const answer = JSON.parse(await this.#forward(GET_OLD_BLOCKHASH)) as { result: { value: { data: [string] } } };
+    return bs58.encode(Buffer.from(answer.result.value.data[0], "base64"));
   }
 
   async #forward(body: string): Promise<string> {

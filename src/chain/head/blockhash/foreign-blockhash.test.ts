@@ -1,14 +1,16 @@
 import bs58 from "bs58";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type FakeEndpoint, fakeEndpoint, fakeSubscriptions } from "../../../test/support/fake-chain.ts";
-import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
-import { createRpcPool } from "../rpc/rpc-pool.ts";
-import { createChainHead, type LiveChainHead } from "./chain-head.ts";
+import { type FakeEndpoint, fakeEndpoint, fakeSubscriptions } from "../../../../test/support/fake-chain.ts";
+import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
+import { createRpcPool } from "../../rpc/rpc-pool.ts";
+import { createChainHead, type LiveChainHead } from "../chain-head.ts";
 
 const SLOT_MS = 400;
 const MAX_AGE_MS = 10_000;
 /** The chain: moves by hand. */
 let slot: number;
+/** Lists of blockhashes that were asked for. */
+let lists: number;
 let warnings: string[];
 let doubted: string[];
 let subscriptions: ReturnType<typeof fakeSubscriptions>;
@@ -16,7 +18,8 @@ let head: LiveChainHead | undefined;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  slot = 1_000;
+  beginAnew();
+  lists = 0;
   warnings = [];
   doubted = [];
   subscriptions = fakeSubscriptions();
@@ -33,12 +36,25 @@ function hashOf(of: number, chain = 1): string {
   return bs58.encode(bytes);
 }
 
-function clockAccount(at: number) {
+/** When slot 20,000 begins. */
+let startMs: number;
+
+function clockAccount(at: number, timeOf: number) {
   const data = Buffer.alloc(40);
   data.writeBigUInt64LE(BigInt(at), 0);
-  data.writeBigInt64LE(1_795_000_000n, 32);
+  data.writeBigInt64LE(BigInt(Math.floor((startMs + (timeOf - 20_000) * SLOT_MS) / 1_000)), 32);
   const owner = "Sysvar1111111111111111111111111111111111111";
   return { lamports: 1, owner, data: [data.toString("base64"), "base64"], executable: false };
+}
+
+/** The list of the newest blockhashes, as much of it as is asked for. */
+function listAccount(newest: number, chain: number, length: number) {
+  const count = 150;
+  const data = Buffer.alloc(8 + 40 * count);
+  data.writeBigUInt64LE(BigInt(count), 0);
+  for (let i = 0; i < count; i++) data.set(bs58.decode(hashOf(newest - i, chain)), 8 + 40 * i);
+  const owner = "Sysvar1111111111111111111111111111111111111";
+  return { lamports: 1, owner, data: [data.subarray(0, length).toString("base64"), "base64"], executable: false };
 }
 
 interface NodeOptions {
@@ -46,10 +62,17 @@ interface NodeOptions {
   chain?: number;
   /** Slots it is behind. */
   lag?: number;
+  /** The same of the time it names; absent: as many. */
+  timeLag?: number;
+  /** False: it keeps no list of the newest blockhashes. */
+  listsBlockhashes?: boolean;
 }
 
 /** A node with a chain of its own to answer from. */
-function node(name: string, { chain = 1, lag = 0 }: NodeOptions = {}): FakeEndpoint {
+function node(
+  name: string,
+  { chain = 1, lag = 0, timeLag = lag, listsBlockhashes = true }: NodeOptions = {},
+): FakeEndpoint {
   const newest = () => slot - lag;
   const answers = fakeEndpoint(
     {
@@ -63,10 +86,13 @@ function node(name: string, { chain = 1, lag = 0 }: NodeOptions = {}): FakeEndpo
         const isKnown = hash === hashOf(of, chain) && of <= newest() && of > newest() - 150;
         return { context: { slot: newest() }, value: isKnown };
       },
-      getMultipleAccounts: ([address]: string[]) => ({
-        context: { slot: newest() },
-        value: [address?.startsWith("Sysvar") ? clockAccount(newest()) : null],
-      }),
+      getMultipleAccounts: ([address]: string[], { dataSlice }: { dataSlice?: { length: number } } = {}) => {
+        const isList = address?.startsWith("SysvarRecentB1ockHashes") === true;
+        if (isList) lists += 1;
+        const list = () => (listsBlockhashes ? listAccount(newest(), chain, dataSlice!.length) : null);
+        const other = () => (address?.startsWith("Sysvar") ? clockAccount(newest(), slot - timeLag) : null);
+        return { context: { slot: newest() }, value: [isList ? list() : other()] };
+      },
       getEpochInfo: () => ({ absoluteSlot: newest(), blockHeight: newest() - 100, epoch: 3 }),
       getSlot: () => newest(),
       getMinimumBalanceForRentExemption: (size: number) => (128 + size) * 5_080,
@@ -91,6 +117,12 @@ async function start(nodes: readonly FakeEndpoint[], trusted?: RpcEndpoint): Pro
   await vi.advanceTimersByTimeAsync(1_000);
   head = await starting;
   return head;
+}
+
+/** A chain from its first slot on, now. */
+function beginAnew(): void {
+  slot = 20_000;
+  startMs = Date.now();
 }
 
 /** Lets slots pass, with a build in each. @returns the blockhashes built on, undefined for a refused build */
@@ -148,8 +180,7 @@ test("two nodes that come to contradict each other in everything: the last prove
   const [a, b] = [node("a"), node("b")];
   await start([a, b]);
   await build(5);
-  const { getLatestBlockhash, isBlockhashValid } = node("foreign", { chain: 2 }).methods;
-  Object.assign(b.methods, { getLatestBlockhash, isBlockhashValid });
+  Object.assign(b.methods, node("foreign", { chain: 2 }).methods);
   const used = await build(MAX_AGE_MS / SLOT_MS + 10);
   const built = used.filter((hash) => hash !== undefined);
   expect(built.every(isTrue)).toBe(true);
@@ -254,19 +285,79 @@ test("an old blockhash named as a new one is refused, whichever node names it", 
   }
 });
 
+/** A node that names true blockhashes of so many slots ago, as those of now. */
+function datingBack(slots: number): FakeEndpoint {
+  const liar = node("liar");
+  liar.methods.getLatestBlockhash = () => ({
+    context: { slot: slot - 2 },
+    value: { blockhash: hashOf(slot - slots), lastValidBlockHeight: slot - 2 - 100 + 150 },
+  });
+  return liar;
+}
+
+for (const back of [14, 30, 70, 141])
+  test.each([
+    ["the first of two", (liar: FakeEndpoint) => [liar, node("b")]],
+    ["the second of two", (liar: FakeEndpoint) => [node("b"), liar]],
+    ["the first of three", (liar: FakeEndpoint) => [liar, node("b"), node("c")]],
+    ["the first of three, one without a list", (liar) => [liar, node("b", { listsBlockhashes: false }), node("c")]],
+  ] as [string, (liar: FakeEndpoint) => FakeEndpoint[]][])(
+    `a true blockhash of ${back} slots ago, never seen here, is not built on, though every node knows it: %s names it from the start`,
+    async (_, nodesWith) => {
+      await start(nodesWith(datingBack(back)));
+      for (let i = 0; i < 60; i++) {
+        const [built] = await build(1);
+        expect(isTrue(built)).toBe(true);
+        expect(ageOf(built!)).toBeLessThanOrEqual(6);
+      }
+    },
+  );
+
+test("of two nodes, one that keeps no list of the newest blockhashes is still a witness that one is known", async () => {
+  const liar = node("liar");
+  liar.methods.getLatestBlockhash = node("foreign", { chain: 2 }).methods.getLatestBlockhash!;
+  await start([liar, node("b", { listsBlockhashes: false })]);
+  const used = await build(40);
+  expect(used.every(isTrue)).toBe(true);
+  expect(ageOf(used.at(-1)!)).toBeLessThanOrEqual(5);
+});
+
+for (const lag of [20, 30, 41, 49, 60, 141, 200, 10_000])
+  test.each([
+    ["which its clock shows too", true],
+    ["with the time of now", false],
+  ])(`a node ${lag} slots behind from the start, %s, leads no build back`, async (_, isClockBehind) => {
+    for (const nth of [0, 1]) {
+      beginAnew();
+      const nodes = [node("a"), node("b")];
+      Object.assign(nodes[nth]!.methods, node("behind", { lag, timeLag: isClockBehind ? lag : 0 }).methods);
+      const started = await start(nodes);
+      let refused = 0;
+      for (let i = 0; i < 60; i++) {
+        const [built] = await build(1);
+        if (built === undefined) refused += 1;
+        else expect(ageOf(built)).toBeLessThanOrEqual(5);
+      }
+      // The wall clock decides between two that are further apart than the chain can have moved.
+      if (isClockBehind || lag <= 49) expect(refused).toBe(0);
+      started.close();
+    }
+  });
+
 test("the proof of a blockhash takes one call in use, and none more than without it at rest", async () => {
   const nodes = [node("a"), node("b")];
   const of = (method: string) => nodes.reduce((sum, { countOf }) => sum + countOf(method), 0);
   await start(nodes);
-  const proofs = of("isBlockhashValid");
+  const proofs = lists;
   await build(50);
-  expect(of("isBlockhashValid") - proofs).toBeLessThanOrEqual(51);
+  expect(lists - proofs).toBeLessThanOrEqual(51);
+  expect(of("isBlockhashValid")).toBe(0);
   for (let i = 0; i < 50; i++) {
     await vi.advanceTimersByTimeAsync(SLOT_MS);
     slot += 1;
     subscriptions.slot(BigInt(slot));
   }
-  const calls = () => of("isBlockhashValid") + of("getLatestBlockhash");
+  const calls = () => lists + of("getLatestBlockhash");
   const before = calls();
   for (let i = 0; i < 150; i++) {
     await vi.advanceTimersByTimeAsync(SLOT_MS);

@@ -1,11 +1,11 @@
-import type { Now } from "../../primitives/clock.ts";
-import type { Lifetime } from "../port.ts";
-import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
-import type { RpcPool } from "../rpc/rpc-pool.ts";
-import type { BlockHeights } from "./block-heights.ts";
+import type { Now } from "../../../primitives/clock.ts";
+import type { Lifetime } from "../../port.ts";
+import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
+import type { RpcPool } from "../../rpc/rpc-pool.ts";
+import type { BlockHeights } from "../block-heights.ts";
+import { decodeLifetime } from "../head-answers.ts";
+import { MAX_LAG_SLOTS, type NewestSlot } from "../newest-slot.ts";
 import { BlockhashWitnesses } from "./blockhash-witnesses.ts";
-import { decodeLifetime } from "./head-answers.ts";
-import { MAX_LAG_SLOTS, type NewestSlot } from "./newest-slot.ts";
 
 interface NewestBlockhashOptions {
   readonly pool: RpcPool;
@@ -187,6 +187,8 @@ export class NewestBlockhash {
 
   #isWrong(lifetime: Lifetime, known: bigint): boolean {
     const lags = lifetime.slot + MAX_LAG_SLOTS < known;
-    return lags || !this.#newest.isReachable(lifetime.slot) || !this.#heights.fits(lifetime);
+    // Before the first, the newest slot alone shows who lags.
+    const isOff = known === 0n ? this.#newest.isOff(lifetime.slot) : !this.#newest.isReachable(lifetime.slot);
+    return lags || isOff || !this.#heights.fits(lifetime);
   }
 }

@@ -1,12 +1,12 @@
 import bs58 from "bs58";
 import { expect, test } from "vitest";
-import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
-import type { RpcPool } from "../rpc/rpc-pool.ts";
-import type { BlockHeights } from "./block-heights.ts";
+import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
+import type { RpcPool } from "../../rpc/rpc-pool.ts";
+import type { BlockHeights } from "../block-heights.ts";
+import { NewestSlot } from "../newest-slot.ts";
 import { NewestBlockhash } from "./newest-blockhash.ts";
-import { NewestSlot } from "./newest-slot.ts";
 
-/** Two nodes. The first names what `name` says; the second knows it when its answer is let go. */
+/** Two nodes without lists of blockhashes. The first names what `name` says; the second knows it when its answer is let go. */
 function world() {
   const endpoint = (name: string) =>
     ({
@@ -28,7 +28,10 @@ function world() {
         value: { blockhash: bs58.encode(new Uint8Array(32).fill(named)), lastValidBlockHeight: named + 150 },
       };
     },
-    ask: () => new Promise((resolve) => proofs.push((value) => resolve({ context: { slot: 200 }, value }))),
+    ask: (_: RpcEndpoint, method: string) =>
+      method === "isBlockhashValid"
+        ? new Promise((resolve) => proofs.push((value) => resolve({ context: { slot: 200 }, value })))
+        : Promise.reject(new Error("refused")),
   } as unknown as RpcPool;
   const now = () => 1_000_000;
   const newest = new NewestSlot(now);
@@ -48,15 +51,18 @@ test("a proof that was under way when the newest slot was taken back brings noth
   const { blockhash, newest, proofs, name } = world();
   name(100);
   await blockhash.refresh();
+  await settle();
   proofs.shift()!(true);
   await settle();
   expect(blockhash.lifetime?.slot).toBe(100n);
 
   name(130);
   await blockhash.refresh();
+  await settle();
   await blockhash.comeBackTo(101n);
   name(102);
   await blockhash.refresh();
+  await settle();
   expect(proofs.length).toBe(2);
   proofs[0]!(true);
   await settle();
@@ -64,6 +70,7 @@ test("a proof that was under way when the newest slot was taken back brings noth
   expect(newest.slot).toBe(100n);
   // The newer proof is still the one under way: no other is begun.
   await blockhash.refresh();
+  await settle();
   expect(proofs.length).toBe(2);
   proofs[1]!(true);
   await settle();
@@ -74,6 +81,7 @@ test("one that is being proven while all is forgotten is not taken in", async ()
   const { blockhash, proofs, name } = world();
   name(100);
   await blockhash.refresh();
+  await settle();
   blockhash.forget();
   proofs[0]!(true);
   await settle();

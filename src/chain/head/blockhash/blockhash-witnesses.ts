@@ -1,10 +1,10 @@
 import bs58 from "bs58";
-import type { Now } from "../../primitives/clock.ts";
-import type { Lifetime } from "../port.ts";
-import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
-import type { RpcPool } from "../rpc/rpc-pool.ts";
-import { asContext } from "../rpc/rpc-values.ts";
-import { MAX_LAG_SLOTS } from "./newest-slot.ts";
+import type { Now } from "../../../primitives/clock.ts";
+import type { Lifetime } from "../../port.ts";
+import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
+import type { RpcPool } from "../../rpc/rpc-pool.ts";
+import { MAX_LAG_SLOTS } from "../newest-slot.ts";
+import { askBlockhashWord, type BlockhashWord } from "./blockhash-word.ts";
 
 interface BlockhashWitnessesOptions {
   readonly pool: Pick<RpcPool, "endpoints" | "ask">;
@@ -18,15 +18,6 @@ interface BlockhashWitnessesOptions {
   readonly trusted?: RpcEndpoint | undefined;
 }
 
-/**
- * What a node says of a blockhash; behind: it has not come to the blockhash's slot; far behind: by more slots than a healthy node is;
- * nothing: no usable answer.
- */
-type Word = "known" | "unknown" | "behind" | "far behind" | "nothing";
-
-const METHOD = "isBlockhashValid";
-/** A new blockhash is wanted several times a second: a node that takes longer is no witness of this one. Milliseconds. */
-const TIMEOUT_MS = 1_000;
 /** Silence after which a node is not asked. Milliseconds. */
 const SILENT_MS = 1_000;
 /** Blockhashes remembered: more than are read in the life of one. */
@@ -35,8 +26,8 @@ const MAX_PROVEN = 512;
 const WARN_EVERY_MS = 10_000;
 
 /**
- * Whether a second node knows a new blockhash: what is built on one that only its own node knows can never land. Every other node
- * that has come to its slot is asked until one knows it. With one node, and after a while without a word of any other, or with one
+ * Whether a second node knows a new blockhash as new: what is built on one that only its own node knows can never land, and on an
+ * old one it expires early. Every other node that has come to its slot is asked until one knows it. With one node, and after a while without a word of any other, or with one
  * other that is far behind, one node's word counts; that of the trusted one always does.
  */
 export class BlockhashWitnesses {
@@ -47,6 +38,8 @@ export class BlockhashWitnesses {
   /** When a node other than the one in question last had a say. */
   #heardAtMs = Number.NEGATIVE_INFINITY;
   #isContradicted = false;
+  /** True once two nodes, or the trusted one, have known a blockhash as new. */
+  #isHeadSure = false;
 
   constructor(options: BlockhashWitnessesOptions) {
     this.#options = options;
@@ -57,20 +50,21 @@ export class BlockhashWitnesses {
     return this.#options.pool.endpoints.length > 1;
   }
 
-  /** True while the newest blockhash is one that the other nodes do not know. */
+  /** True while the newest blockhash is one that the other nodes do not know, or know as an older one. */
   get isContradicted(): boolean {
     return this.#isContradicted;
   }
 
   /** True if messages may be built on the blockhash that this node names. A node that others contradict is doubted. Never rejects. */
-  async prove({ blockhash, slot }: Lifetime, from: RpcEndpoint): Promise<boolean> {
-    const text = bs58.encode(blockhash);
+  async prove(named: Lifetime, from: RpcEndpoint): Promise<boolean> {
+    const { slot } = named;
+    const text = bs58.encode(named.blockhash);
     const proven = this.#proven.get(text);
     if (proven !== undefined && slot > proven + MAX_LAG_SLOTS) {
       this.#contradict(from, `names a blockhash of slot ${proven} as that of slot ${slot}`);
       return false;
     }
-    const isProven = from === this.#options.trusted || (await this.#ask(text, slot, from));
+    const isProven = from === this.#options.trusted || (await this.#ask(named, from));
     if (isProven) {
       this.#isContradicted = false;
       if (proven === undefined) this.#remember(text, slot);
@@ -78,29 +72,31 @@ export class BlockhashWitnesses {
     return isProven;
   }
 
-  async #ask(text: string, slot: bigint, from: RpcEndpoint): Promise<boolean> {
-    const { now, aloneAfterMs, trusted } = this.#options;
+  async #ask(named: Lifetime, from: RpcEndpoint): Promise<boolean> {
+    const { now, aloneAfterMs, trusted, pool, isOff } = this.#options;
     const [first, ...rest] = this.#othersThan(from);
-    const words = new Map<RpcEndpoint, Word>();
-    const ask = async (endpoint: RpcEndpoint) => void words.set(endpoint, await this.#wordOf(endpoint, text, slot));
+    const words = new Map<RpcEndpoint, BlockhashWord>();
+    const ask = async (endpoint: RpcEndpoint) =>
+      void words.set(endpoint, await askBlockhashWord({ pool, endpoint, named, isOff, isHeadSure: this.#isHeadSure }));
     if (first !== undefined) await ask(first);
-    const isDecided = isOneOf(words, "known") || (first === trusted && isOneOf(words, "unknown"));
+    const isDenied = (word: BlockhashWord | undefined) => word === "unknown" || word === "older";
+    const isDecided =
+      isOneOf(words, "known") || (first === trusted && first !== undefined && isDenied(words.get(first)));
     if (!isDecided) await Promise.all(rest.map(ask));
     const hasSpoken = isHeard([...words.values()]);
     const isAlone = now() - this.#heardAtMs > aloneAfterMs;
     if (hasSpoken) this.#heardAtMs = now();
-    const strangers = [...words].flatMap(([endpoint, word]) => (word === "unknown" ? [endpoint] : []));
-    if (isOneOf(words, "known")) {
+    const strangers = [...words].flatMap(([endpoint, word]) => (isDenied(word) ? [endpoint] : []));
+    // What one keeps no list of, another may know as an old one.
+    const isOld = isOneOf(words, "older") || isOneOf(words, "far ahead");
+    if (isOneOf(words, "known") || (isOneOf(words, "valid") && !isOld)) {
       // Two nodes know it: those that deny it are asked last for a while, else each proof would take a call more.
       for (const stranger of strangers) stranger.doubt();
+      this.#isHeadSure = true;
       return true;
     }
-    if (strangers.length > 0)
-      this.#contradict(
-        from,
-        `names a blockhash that ${strangers.map(({ name }) => name).join(" and ")} ${strangers.length > 1 ? "do" : "does"} not know`,
-      );
-    return !hasSpoken && isAlone;
+    if (strangers.length > 0) this.#contradict(from, denialOf(strangers, isOneOf(words, "older")));
+    return !hasSpoken && isAlone && !isOld;
   }
 
   /** The trusted one first, then those that answer well; without those that are silent. */
@@ -111,20 +107,6 @@ export class BlockhashWitnesses {
     return pool.endpoints
       .filter((endpoint) => endpoint !== from && endpoint.silentForMs() < SILENT_MS)
       .sort((a, b) => rank(a) - rank(b));
-  }
-
-  async #wordOf(endpoint: RpcEndpoint, text: string, slot: bigint): Promise<Word> {
-    const { pool, isOff } = this.#options;
-    try {
-      const answer = await pool.ask(endpoint, METHOD, [text, { commitment: "processed" }], TIMEOUT_MS);
-      const { slot: readAt, value } = asContext(answer, "a blockhash's validity");
-      if (typeof value !== "boolean" || isOff(readAt)) return "nothing";
-      // A node that knows it before its slot knows an older one.
-      if (readAt < slot) return readAt + MAX_LAG_SLOTS < slot ? "far behind" : "behind";
-      return value ? "known" : "unknown";
-    } catch {
-      return "nothing";
-    }
   }
 
   #contradict(from: RpcEndpoint, what: string): void {
@@ -142,12 +124,21 @@ export class BlockhashWitnesses {
   }
 }
 
-/** True if the words count beside that of the node in question. One node far behind lags; of two it is the one ahead that is doubtful. */
-function isHeard(words: readonly Word[]): boolean {
-  const isNear = words.some((word) => word !== "nothing" && word !== "far behind");
-  return isNear || words.filter((word) => word === "far behind").length > 1;
+/** True if the words count beside that of the node in question. One node far from it lags; of two it is the one ahead that is doubtful. */
+function isHeard(words: readonly BlockhashWord[]): boolean {
+  const isFar = (word: BlockhashWord) => word === "far behind" || word === "far ahead";
+  const isNear = words.some((word) => word !== "nothing" && !isFar(word));
+  return isNear || words.filter(isFar).length > 1;
 }
 
-function isOneOf(words: ReadonlyMap<RpcEndpoint, Word>, wanted: Word): boolean {
+function denialOf(strangers: readonly RpcEndpoint[], isOlder: boolean): string {
+  const names = strangers.map(({ name }) => name).join(" and ");
+  const verb = strangers.length > 1 ? "do" : "does";
+  return isOlder
+    ? `names a blockhash as new that ${names} ${verb} not have as new`
+    : `names a blockhash that ${names} ${verb} not know`;
+}
+
+function isOneOf(words: ReadonlyMap<RpcEndpoint, BlockhashWord>, wanted: BlockhashWord): boolean {
   return [...words.values()].includes(wanted);
 }

@@ -4,18 +4,20 @@ import { MAX_COMPUTE_UNITS } from "../../solana/compute-budget.ts";
 import { MAX_TRANSACTION_SIZE, MAX_TRANSACTION_SIZE_V1 } from "../../solana/message.ts";
 import type { TradeRequest } from "../trade.ts";
 
-/** Codes that stand for the whole trade if every market refused it with the same one. */
-const SHARED_CODES = ["INSUFFICIENT_LIQUIDITY", "VALIDATION_ERROR", "UNSUPPORTED_TOKEN_EXTENSION"] as const;
+/** Codes that stand for the whole trade if every market refused it with the same one: they speak of the trade, not of the market. */
+export const SHARED_CODES = ["INSUFFICIENT_LIQUIDITY", "VALIDATION_ERROR", "UNSUPPORTED_TOKEN_EXTENSION"] as const;
 
 /**
  * The error of a trade that no market can make: the code that every market refused with, or NO_ROUTE.
  *
  * @param searched venues that were searched for markets
+ * @param isNarrowed true if the request leaves out markets or hubs
  */
 export function noRoute(
   refusals: readonly TradewireError[],
   faults: readonly MarketFault[],
   searched: readonly string[],
+  isNarrowed = false,
 ): TradewireError {
   const tried = faults
     .map(({ venue, market, reason }) => `${venue}${market === undefined ? "" : ` ${market}`}: ${reason}`)
@@ -24,7 +26,7 @@ export function noRoute(
   const venues = venuesOf(faults);
   if (withheld.length > 0) return degraded(withheld, tried, venues);
   const [first] = refusals;
-  if (first === undefined) return nothingPriced(tried, venues, searched);
+  if (first === undefined) return nothingPriced(tried, venues, searched, isNarrowed);
   const code = SHARED_CODES.find((shared) => refusals.every((refusal) => refusal.code === shared));
   if (code !== undefined) {
     const field = code === "VALIDATION_ERROR" ? { field: "amount" } : {};
@@ -38,6 +40,7 @@ export function noRoute(
     tried,
     venues,
     searched,
+    isNarrowed,
     refusals.every(({ message }) => message === first.message) ? first.message : "",
   );
 }
@@ -76,13 +79,14 @@ function nothingPriced(
   tried: string,
   venues: NonNullable<ErrorFacts["tried"]>,
   searched: readonly string[],
+  isNarrowed: boolean,
   reason = "",
 ): TradewireError {
   const details = { searched: searched.join(", "), ...(tried === "" ? {} : { tried }) };
-  const message =
-    tried === ""
-      ? "No supported venue has a market for these two mints, directly or through SOL or USDC."
-      : `No market can make this trade now${reason === "" ? "" : `: ${reason}`}.`;
+  const none = isNarrowed
+    ? "No market that this request allows trades these two mints: see its venues, excludeVenues, maxLegs, directOnly and requireChecked."
+    : "No supported venue has a market for these two mints, directly or through SOL or USDC.";
+  const message = tried === "" ? none : `No market can make this trade now${reason === "" ? "" : `: ${reason}`}.`;
   return new TradewireError("NO_ROUTE", message, { details, tried: venues });
 }
 

@@ -1,14 +1,18 @@
 import { expect, test } from "vitest";
 import { drawWorld } from "../../../test/bench/routing/worlds.ts";
-import type { Markets, PairMarkets } from "../../market/port.ts";
+import { readSampleMarkets } from "../../../test/support/sample-markets.ts";
+import type { ErrorCode } from "../../errors/error-codes.ts";
+import { TradewireError } from "../../errors/tradewire-error.ts";
+import type { HotMarket, Markets, PairMarkets } from "../../market/port.ts";
 import { subjectsOf } from "../../market/search/search-subject.ts";
 import type { Address } from "../../primitives/address.ts";
 import { createRandom } from "../../primitives/random.ts";
 import { HUB_MINTS } from "../../solana/hub-mints.ts";
-import { TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { SOL_MINT, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import type { Intent } from "../intent.ts";
 import { allAtOnce } from "./long-searches.ts";
+import { routeBoundsOf } from "./route-bounds.ts";
 import { routesOf, takeSnapshot } from "./snapshot.ts";
 
 const EMPTY: PairMarkets = { markets: [], faults: [], searched: [] };
@@ -64,6 +68,43 @@ test("a trade passes through the hubs that the operator names, and through no ot
   expect([...asked]).toEqual([]);
   takeSnapshot(marketsWith(), from, to);
   expect([...asked]).toEqual([...HUB_MINTS]);
+});
+
+test("a pair is searched again if its markets are closed or there are none, not for what a request leaves out", () => {
+  const { markets: samples, mint, clock } = readSampleMarkets();
+  const known = samples.filter(({ venue }) => venue.id === "raydium_cpmm").map(({ hot }) => hot);
+  const refusing = (code: ErrorCode): HotMarket => ({
+    ...known[0]!,
+    venue: {
+      ...known[0]!.venue,
+      quote: () => {
+        throw new TradewireError(code, "the market does not make it");
+      },
+    },
+  });
+  const asked = (markets: readonly HotMarket[], bounds: Parameters<typeof routeBoundsOf>[0] = {}) => {
+    let searches = 0;
+    const intent: Intent = {
+      ...{ inMint: mintOf(mint), outMint: mintOf(SOL_MINT), mode: "exactIn", amount: 1_000_000n },
+      ...{ slippagePpb: 0n, emptied: undefined, bounds: routeBoundsOf(bounds) },
+    };
+    const snapshot = { direct: { markets, faults: [], searched: [] }, hubs: [] };
+    const routes = routesOf({ searchSoon: () => void searches++ }, intent, snapshot, clock);
+    try {
+      allAtOnce(routes);
+      return ["a route", searches];
+    } catch (error) {
+      return [(error as Error).message, searches];
+    }
+  };
+  expect(asked(known)).toEqual(["a route", 0]);
+  expect(asked([])).toEqual([expect.stringContaining("No supported venue"), 1]);
+  expect(asked([], { directOnly: true })).toEqual([expect.stringContaining("that this request allows"), 1]);
+  expect(asked([refusing("NO_ROUTE")])).toEqual([expect.stringContaining("No market can make this trade now"), 1]);
+  const bySize = [refusing("INSUFFICIENT_LIQUIDITY"), refusing("VALIDATION_ERROR")];
+  expect(asked(bySize)).toEqual([expect.stringContaining("No market can make this trade now"), 0]);
+  for (const bounds of [{ venues: ["meteora_dbc"] }, { excludeVenues: ["raydium_cpmm"] }])
+    expect(asked(known, bounds)).toEqual([expect.stringContaining("that this request allows"), 0]);
 });
 
 test("a hub is searched with each mint it trades, never with all there are", () => {

@@ -5,7 +5,7 @@ import { HUB_MINTS } from "../../solana/hub-mints.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import type { Intent } from "../intent.ts";
 import { allAtOnce, pausing, type Steps } from "./long-searches.ts";
-import { noRoute } from "./no-route.ts";
+import { noRoute, SHARED_CODES } from "./no-route.ts";
 import { type HubMarkets, orderRoutes, priceRoutes, type Routes } from "./route.ts";
 import { onlyAllowed, UNBOUNDED } from "./route-bounds.ts";
 import { onlyChecked } from "./route-proof.ts";
@@ -69,8 +69,8 @@ interface RouteOptions {
 export type FoundRoutes = Routes & { readonly splits?: Splits | undefined };
 
 /**
- * The routes of the trade on the snapshot, best first. If there is none the pair is searched again: a market that closes
- * is often replaced by another.
+ * The routes of the trade on the snapshot, best first. If there is none because a market has closed, the pair is searched again:
+ * it is often replaced by another.
  *
  * Pauses while it searches for a division, if that is long; others go on meanwhile.
  *
@@ -88,10 +88,11 @@ export function* routesOf(
 ): Steps<FoundRoutes> {
   const eligible = eligibleOf(intent, snapshot);
   const { direct, hubs, between = [] } = eligible;
+  const refuse = (tried: Tried) => refusalOf(markets, intent, tried, { snapshot, eligible });
   if (hasOneWay(eligible)) {
     const { routes, refusals, faults } = priceRoutes(intent, direct, NO_HUBS, clock, least);
     if (routes.length > 0) return { routes, faults };
-    throw refusalOf(markets, intent, noRoute(refusals, faults, direct.searched));
+    throw refuse({ refusals, faults });
   }
   const { routes, refusals, faults } = priceRoutes(intent, direct, hubs, clock, least);
   const longer = between.length === 0 ? [] : threeLegRoutes(intent, hubs, between, clock);
@@ -106,7 +107,7 @@ export function* routesOf(
   if (found.length === 0) {
     // What divisions lose that fit nobody, single routes lose too.
     if (singles.length > 0) return { routes: singles, faults, ...((splits?.unfitWorth ?? 1) > 1 ? { splits } : {}) };
-    throw refusalOf(markets, intent, noRoute(refusals, faults, direct.searched));
+    throw refuse({ refusals, faults });
   }
   return { routes: orderRoutes(intent, [...found, ...singles], clock), faults, splits };
 }
@@ -126,13 +127,24 @@ export function hasOneWay({ direct, hubs }: Snapshot): boolean {
   return !(isReached && isLeft);
 }
 
-/** The refusal of a trade that nothing can make. The pair is searched again if it has no route. */
+/** Why no market makes a trade. */
+type Tried = Pick<ReturnType<typeof priceRoutes>, "refusals" | "faults">;
+
+/**
+ * The refusal of a trade that nothing can make. The pair is searched again if it has no market, or if one of those that the trade may
+ * use is closed or faulty. What the request itself leaves out is no reason: such searches are on nobody's account.
+ */
 function refusalOf(
   markets: Pick<Markets, "searchSoon">,
   { inMint, outMint }: Intent,
-  refusal: ReturnType<typeof noRoute>,
+  { refusals, faults }: Tried,
+  { snapshot, eligible }: { readonly snapshot: Snapshot; readonly eligible: Snapshot },
 ): ReturnType<typeof noRoute> {
-  if (refusal.code === "NO_ROUTE") markets.searchSoon({ a: inMint.address, b: outMint.address });
+  const refusal = noRoute(refusals, faults, eligible.direct.searched, eligible !== snapshot);
+  const byTrade = refusals.filter(({ code }) => SHARED_CODES.some((shared) => shared === code)).length;
+  const isClosed = faults.filter(({ market }) => market !== undefined).length > byTrade;
+  if (refusal.code === "NO_ROUTE" && (isClosed || snapshot.direct.markets.length === 0))
+    markets.searchSoon({ a: inMint.address, b: outMint.address });
   return refusal;
 }
 

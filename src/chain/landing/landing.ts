@@ -16,6 +16,7 @@ import type { Witnesses } from "../rpc/witnesses.ts";
 import { Broadcasts } from "./broadcasts.ts";
 import { isCredible, type LandingHead } from "./landing-head.ts";
 import { ExpiryChecks } from "./outcome/expiry-checks.ts";
+import { HistoryMessages } from "./outcome/history-messages.ts";
 import { searchMessage } from "./outcome/message-search.ts";
 import { fetchProgress } from "./outcome/progress-votes.ts";
 import { RecordReads } from "./outcome/record-reads.ts";
@@ -69,11 +70,13 @@ class BroadcastLanding implements LiveLanding {
   readonly #broadcasts: Broadcasts;
   readonly #polling: StatusPolling;
   readonly #records: RecordReads;
+  readonly #messages: HistoryMessages;
 
   constructor(options: LandingOptions) {
     const { pool, witnesses, senders, subscriptions, head, now, monotonicMs, random, warn } = options;
     const { runningMs = monotonicMs } = options;
     this.#witnesses = witnesses;
+    this.#messages = new HistoryMessages(pool);
     this.#senders = senders;
     this.#subscriptions = subscriptions;
     this.#head = head;
@@ -144,7 +147,7 @@ class BroadcastLanding implements LiveLanding {
   }
 
   searchMessage(query: MessageQuery): Promise<MessageFinding> {
-    return searchMessage(this.#witnesses, this.#head, query);
+    return searchMessage({ witnesses: this.#witnesses, head: this.#head, messages: this.#messages }, query);
   }
 
   counts(): { readonly pending: number; readonly repeated: number; readonly shed: number } {

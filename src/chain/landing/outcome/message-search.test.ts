@@ -8,6 +8,7 @@ import { wireLayout } from "../../../solana/message.ts";
 import { NodeError } from "../../rpc/node-error.ts";
 import { createRpcPool } from "../../rpc/rpc-pool.ts";
 import { Witnesses } from "../../rpc/witnesses.ts";
+import { HistoryMessages } from "./history-messages.ts";
 import { searchMessage } from "./message-search.ts";
 
 const LAST_VALID = 500n;
@@ -39,13 +40,17 @@ function search(endpoints: readonly FakeEndpoint[], height = 540n, known: readon
   const witnesses = new Witnesses({ pool, now: Date.now, warn: () => {} });
   const head = { blockHeight: () => height, slot: () => height + 1_000n, slotMs: () => 200 };
   const messageHash = hash("sha256", wireLayout(ours.transaction).message, "buffer");
-  return searchMessage(witnesses, head, {
-    wallet: wallet.address,
-    messageHash,
-    lastValidBlockHeight: LAST_VALID,
-    buildSlot: 1_349n,
-    known,
-  });
+  const messages = new HistoryMessages(pool);
+  return searchMessage(
+    { witnesses, head, messages },
+    {
+      wallet: wallet.address,
+      messageHash,
+      lastValidBlockHeight: LAST_VALID,
+      buildSlot: 1_349n,
+      known,
+    },
+  );
 }
 
 const funding = { signature: bs58.encode(new Uint8Array(64).fill(1)), slot: 10 };

@@ -6,11 +6,11 @@ import { SIGNATURE_SIZE, wireLayout } from "../../../solana/message.ts";
 import type { MessageFinding, MessageQuery } from "../../port.ts";
 import { isWithoutHistory, NodeError } from "../../rpc/node-error.ts";
 import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
-import type { RpcPool } from "../../rpc/rpc-pool.ts";
 import { asInteger, asList, asRecord, asText } from "../../rpc/rpc-values.ts";
 import type { Witnesses } from "../../rpc/witnesses.ts";
 import { HEIGHT_TOLERANCE, type LandingHead, LIFETIME_BLOCKS } from "../landing-head.ts";
 import { STATUS_CACHE_BLOCKS } from "./expiry.ts";
+import type { HistoryMessages } from "./history-messages.ts";
 
 const WHAT = "a wallet's history";
 const EPOCH_INFO = "epoch info";
@@ -19,12 +19,19 @@ const TIMEOUT_MS = 3_000;
 const PAGE = 1_000;
 const MAX_PAGES = 5;
 /** Transactions of the wallet within the message's lifetime whose messages are compared. */
-const MAX_COMPARED = 100;
+const MAX_COMPARED = 1_000;
 
 /** A signature in a wallet's history. */
 interface Entry {
   readonly signature: string;
   readonly slot: bigint;
+}
+
+/** What a search asks. */
+interface SearchPorts {
+  readonly witnesses: Witnesses;
+  readonly head: LandingHead;
+  readonly messages: HistoryMessages;
 }
 
 /** What one node shows of a wallet's finalized history. */
@@ -42,11 +49,8 @@ interface View {
  *
  * @throws TradewireError UPSTREAM_ERROR if too few nodes answer now
  */
-export async function searchMessage(
-  witnesses: Witnesses,
-  head: LandingHead,
-  query: MessageQuery,
-): Promise<MessageFinding> {
+export async function searchMessage(ports: SearchPorts, query: MessageQuery): Promise<MessageFinding> {
+  const { witnesses, head } = ports;
   const { lastValidBlockHeight } = query;
   const offset = head.slot() - head.blockHeight();
   const last = lastValidBlockHeight + offset;
@@ -60,7 +64,7 @@ export async function searchMessage(
     isRemembered: blocksSince <= STATUS_CACHE_BLOCKS,
   };
   const settled = await Promise.allSettled(
-    witnesses.endpoints.map((endpoint) => viewOf(witnesses, endpoint, query, range)),
+    witnesses.endpoints.map((endpoint) => viewOf(ports, endpoint, query, range)),
   );
   const views = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   const found = views.find((view) => view.found !== undefined)?.found;
@@ -80,7 +84,7 @@ function failureAmong(settled: readonly PromiseSettledResult<View>[]): unknown {
 }
 
 async function viewOf(
-  witnesses: Witnesses,
+  { witnesses, messages }: SearchPorts,
   endpoint: RpcEndpoint,
   query: MessageQuery,
   range: { readonly first: bigint; readonly last: bigint },
@@ -124,8 +128,10 @@ async function viewOf(
   );
   if (compared.length > MAX_COMPARED)
     throw new NodeError("malformed", `A wallet has more than ${MAX_COMPARED} transactions in a message's lifetime.`);
-  const transactions = await Promise.all(compared.map(({ signature }) => fetchBytes(pool, endpoint, signature)));
-  const found = transactions.find((bytes) => hasMessage(bytes, query));
+  const signatures = compared.map(({ signature }) => signature);
+  const hashes = await messages.hashesOf(endpoint, signatures);
+  const at = hashes.findIndex((hash) => equalBytes(hash, query.messageHash));
+  const found = at < 0 ? undefined : await messages.bytesOf(endpoint, signatures[at]!);
   if (found !== undefined && !isSigned(found, query)) {
     witnesses.setAside(endpoint, "it shows a transaction that the wallet has not signed");
     throw new NodeError("malformed", `The Solana node ${endpoint.name} has made up a transaction.`);
@@ -133,19 +139,9 @@ async function viewOf(
   return { found, reachesBack: entries.some(({ slot }) => slot <= buildSlot) };
 }
 
-function hasMessage(transaction: Uint8Array, { messageHash }: MessageQuery): boolean {
-  return equalBytes(hash("sha256", wireLayout(transaction).message, "buffer"), messageHash);
-}
-
-function isSigned(transaction: Uint8Array, { wallet }: MessageQuery): boolean {
+/** True if the wallet has signed the message in these bytes. */
+function isSigned(transaction: Uint8Array, { wallet, messageHash }: MessageQuery): boolean {
   const { message, signatureAt } = wireLayout(transaction);
+  if (!equalBytes(hash("sha256", message, "buffer"), messageHash)) return false;
   return verifySignature(wallet.bytes, message, transaction.subarray(signatureAt, signatureAt + SIGNATURE_SIZE));
-}
-
-/** The bytes of a finalized transaction, as one node has them. */
-async function fetchBytes(pool: RpcPool, endpoint: RpcEndpoint, signature: string): Promise<Uint8Array> {
-  const config = { encoding: "base64", commitment: "finalized", maxSupportedTransactionVersion: 1 };
-  const answer = asRecord(await pool.ask(endpoint, "getTransaction", [signature, config], TIMEOUT_MS), WHAT);
-  const [encoded] = asList(answer.transaction, WHAT);
-  return Buffer.from(asText(encoded, WHAT), "base64");
 }

@@ -24,8 +24,6 @@ export class PendingTransaction {
   readonly signed: Uint8Array;
   /** The signed bytes in base64. */
   readonly encoded: string;
-  /** Base58; undefined if the bytes are too short to hold one. */
-  readonly blockhash: string | undefined;
   readonly lastValidBlockHeight: bigint;
   readonly senders: readonly Sender[];
   /** Senders that have not answered the previous broadcast yet; they get no second one. */
@@ -57,10 +55,14 @@ export class PendingTransaction {
     this.signature = order.signature;
     this.signed = order.transaction;
     this.encoded = Buffer.from(order.transaction).toString("base64");
-    this.blockhash = recentBlockhash(order.transaction);
     this.lastValidBlockHeight = order.lastValidBlockHeight;
     this.senders = senders;
     this.votes = new RecordVotes(witnesses);
+  }
+
+  /** Base58; undefined if the bytes are too short to hold one. Few are asked for it: those that may have expired. */
+  get blockhash(): string | undefined {
+    return recentBlockhash(this.signed);
   }
 
   /** True once every wait has ended. */

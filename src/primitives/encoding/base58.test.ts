@@ -24,6 +24,16 @@ test("it encodes and decodes as bs58 does", () => {
   );
 });
 
+test("the largest bytes are encoded exactly, and longer ones are refused", () => {
+  for (let length = 0; length <= 128; length++) {
+    for (const value of [0, 1, 255]) {
+      const all = new Uint8Array(length).fill(value);
+      expect(encodeBase58(all)).toBe(bs58.encode(all));
+    }
+  }
+  expect(() => encodeBase58(new Uint8Array(129))).toThrow(RangeError);
+});
+
 test("other text has no bytes, as for bs58", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: "binary", maxLength: 50 }), fc.base64String({ maxLength: 50 })), (text) => {

@@ -9,6 +9,9 @@ export interface HttpOrigin {
   readonly isTls: boolean;
 }
 
+/** What is read goes here first. */
+const READ = Buffer.allocUnsafeSlow(65_536);
+
 /** A request on its way. */
 interface Exchange {
   readonly reader: AnswerReader;
@@ -34,12 +37,11 @@ export class HttpConnection {
   /** @param onGone called once it carries no further request */
   constructor({ host, port, isTls }: HttpOrigin, onGone: (connection: HttpConnection) => void) {
     this.#onGone = onGone;
-    const at = { host, port };
+    const at = { host, port, onread: { buffer: READ, callback: (length: number) => this.#receive(length) } };
     // A server certificate is issued for a name; an address is never sent as one.
     const servername = isIP(host) === 0 ? { servername: host } : {};
     this.#socket = isTls ? connectTls({ ...at, ...servername, ALPNProtocols: ["http/1.1"] }) : connectPlain(at);
     this.#socket.setNoDelay(true);
-    this.#socket.on("data", (bytes) => this.#take(bytes));
     this.#socket.on("end", () => this.#receiveEnd());
     this.#socket.on("error", (error) => this.#fail(error));
     this.#socket.on("close", () => this.#fail(new ConnectionClosed("the connection was closed")));
@@ -68,6 +70,12 @@ export class HttpConnection {
   destroy(): void {
     this.#leave();
     this.#socket.destroy();
+  }
+
+  /** Takes what was read, out of memory that the next read of any connection overwrites. @returns true to read on */
+  #receive(length: number): boolean {
+    this.#take(Buffer.from(READ.subarray(0, length)));
+    return true;
   }
 
   #take(bytes: Buffer): void {

@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import tls from "node:tls";
+import { afterEach, expect, test } from "vitest";
+import { HttpConnection } from "./http-connection.ts";
+
+const cert = readFileSync("test/fixtures/tls/localhost.pem", "utf8");
+const key = readFileSync("test/fixtures/tls/localhost.key", "utf8");
+const trusted = tls.getCACertificates("default");
+const AT_ONCE = 6;
+const HALF = 20_000;
+
+const open: { destroy(): void }[] = [];
+let server: Server | undefined;
+afterEach(() => {
+  tls.setDefaultCACertificates(trusted);
+  for (const one of open.splice(0)) one.destroy();
+  server?.close();
+});
+
+/** Answers of one letter each, in two halves: the second ones go when all first ones have been written. */
+function serveHalves(endsConnection: boolean): (socket: Socket) => void {
+  const waiting: (() => void)[] = [];
+  return (socket) => {
+    open.push(socket);
+    socket.on("error", () => {});
+    socket.on("data", (request) => {
+      const half = request.toString().trim().repeat(HALF);
+      socket.write(`HTTP/1.1 200 OK\r\n${endsConnection ? "" : `content-length: ${2 * HALF}\r\n`}\r\n${half}`);
+      waiting.push(() => (endsConnection ? socket.end(half) : socket.write(half)));
+      if (waiting.length === AT_ONCE) setImmediate(() => waiting.forEach((goOn) => void goOn()));
+    });
+  };
+}
+
+test.each([
+  [false, false],
+  [false, true],
+  [true, false],
+  [true, true],
+])("answers that come in pieces at once stay whole (TLS: %s, ended by the connection: %s)", async (isTls, isEnded) => {
+  tls.setDefaultCACertificates([cert]);
+  const serve = serveHalves(isEnded);
+  server = isTls ? tls.createServer({ cert, key }, serve) : createServer(serve);
+  await new Promise<void>((resolve) => server!.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { readonly port: number };
+  const letters = Array.from({ length: AT_ONCE }, (_, i) => String.fromCharCode(97 + i));
+  const answers = await Promise.all(
+    letters.map((letter) => {
+      const connection = new HttpConnection({ host: "localhost", port, isTls }, () => {});
+      open.push(connection);
+      return connection.send(letter, "latin1", 100_000);
+    }),
+  );
+  expect(answers.map(({ body }) => Buffer.from(body!).toString())).toEqual(
+    letters.map((letter) => letter.repeat(2 * HALF)),
+  );
+});

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import { equalBytes } from "../../primitives/bytes.ts";
 import { verifySignature } from "../../primitives/ed25519.ts";
@@ -20,7 +20,7 @@ export function verifySignedBytes(
   if (
     message.length !== sealed.messageLength ||
     (signatureAt === 1 && transaction[0] !== 1) ||
-    !equalBytes(createHash("sha256").update(message).digest(), sealed.messageHash)
+    !equalBytes(hash("sha256", message, "buffer"), sealed.messageHash)
   ) {
     throw new TradewireError(
       "MESSAGE_MISMATCH",

@@ -27,7 +27,7 @@ const DATED = /(\d{8})-[\w]+\.so$/;
 const TESTED: Readonly<Record<string, Tested>> = {
   meteora_damm_v1: { since: 20250101 },
   // Builds before this lack `swap2` as it is called here, or use twice the compute units.
-  meteora_damm_v2: { since: 20251201 },
+  meteora_damm_v2: { since: 20251218 },
   meteora_dbc: { since: 20250801 },
   // Pairs of today's layout do not trade on builds before this.
   meteora_dlmm: { since: 20260301 },

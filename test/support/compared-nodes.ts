@@ -4,6 +4,7 @@ import type { AccountFeed, FeedListener } from "../../src/chain/state/account-fe
 import type { StateWitness } from "../../src/chain/state/compare/witness-nodes.ts";
 import { createStateSource, type LiveStateSource } from "../../src/chain/state/state-source.ts";
 import { Address } from "../../src/primitives/address.ts";
+import { createRandom } from "../../src/primitives/random.ts";
 import type { Account } from "../../src/solana/account.ts";
 import { SYSTEM_PROGRAM } from "../../src/solana/programs.ts";
 
@@ -19,6 +20,8 @@ interface WorldOptions {
   readonly trusted?: number;
   readonly behind?: readonly bigint[];
   readonly comparisonsPerSecond?: number;
+  /** Of the times at which the nodes are compared. */
+  readonly seed?: number;
 }
 
 /** One vault, its stream, and nodes that may lie about it. The stream is that of node 0. */
@@ -31,6 +34,7 @@ export async function startWorld(nodes: number, options: WorldOptions = {}) {
     isWebSocket = !isOnlyStream,
   } = options;
   let listener!: FeedListener;
+  const random = createRandom(options.seed ?? 1);
   let slot = 1_000n;
   let order = 0;
   const balances = new Map<bigint, number>([[slot, 1_000]]);
@@ -108,7 +112,15 @@ export async function startWorld(nodes: number, options: WorldOptions = {}) {
   };
   const source: LiveStateSource = createStateSource({
     reader: readerOf(() => 0, false),
-    ...{ feed, witnesses, comparisonsPerSecond, now: Date.now, warn: () => {}, headSlot: () => slot },
+    ...{
+      feed,
+      witnesses,
+      comparisonsPerSecond,
+      now: Date.now,
+      warn: () => {},
+      headSlot: () => slot,
+      random: () => random.u32() / 2 ** 32,
+    },
   });
   let known: Account | null | undefined;
   source.onAccount((_, account) => {

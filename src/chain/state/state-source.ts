@@ -54,6 +54,8 @@ export interface StateSourceOptions {
   readonly witnesses?: readonly StateWitness[];
   /** Upper bound of calls per second, over all nodes, for that comparison. */
   readonly comparisonsPerSecond?: number;
+  /** 0 ≤ result < 1: draws when the nodes are compared next to a stream that reports every change; absent: always the longest time. */
+  readonly random?: () => number;
   /** How often a sample is compared with the chain, and its size. */
   readonly auditMs?: number;
   readonly auditSize?: number;
@@ -137,12 +139,13 @@ class StreamedStateSource implements LiveStateSource {
     this.#reads = new FollowedReads({
       ...{ reader, feed, followed, tree, stream, audit, suspension, counters, now, onDifference },
     });
-    const { witnesses = [], comparisonsPerSecond: callsPerSecond = DEFAULT_COMPARISONS_PER_SECOND } = options;
+    const { witnesses = [], random = () => 1 } = options;
+    const { comparisonsPerSecond: callsPerSecond = DEFAULT_COMPARISONS_PER_SECOND } = options;
     const onWrongStream = () => this.#leaveFeed();
     const tickMs = pollMs / 4;
     this.#comparison = new NodeComparison({
       ...{ witnesses, callsPerSecond, followed, reads: this.#reads, tree, stream, counters, now, warn, onWrongStream },
-      tickMs,
+      ...{ tickMs, random },
       ...{ doubted: this.#doubted, isComplete: feed.reportsEveryChange, isSuspended: () => suspension.isOn },
     });
     // Compared between the nodes, an account in use is verified better than by one more read.

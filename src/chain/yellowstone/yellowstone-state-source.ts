@@ -10,7 +10,7 @@ interface YellowstoneOptions extends FeedStreamOptions {
 
 export interface YellowstoneStateSourceOptions
   extends YellowstoneOptions,
-    Omit<StateSourceOptions, "feed" | "now" | "warn"> {}
+    Omit<StateSourceOptions, "feed" | "now" | "warn" | "random"> {}
 
 const DEFAULT_ACCOUNTS_PER_STREAM = 5_000;
 /** Reads only check this stream, they do not carry it: every account once in this time. Milliseconds. */

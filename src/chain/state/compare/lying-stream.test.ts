@@ -126,6 +126,26 @@ test.each([1n, 2n])("a lie in one of three slots is found out by nodes that are 
   }
 });
 
+test.each([0n, 1n, 2n])(
+  "a complete stream that lies in one of so many slots, in step with the rounds too, is found out by nodes that are %i slots apart",
+  async (apart) => {
+    for (const every of [3n, 4n, 5n, 7n, 10n])
+      for (const seed of [1, 2, 3]) {
+        const world = await startWorld(2, { isOnlyStream: true, behind: [0n, apart], seed });
+        world.moveEverySlot = true;
+        await world.pass(3_000);
+        const { calls } = world;
+        const begunMs = Date.now();
+        world.streamLies = (balance, slot) => (slot % every === 0n ? balance * 2 : balance);
+        while (world.source.counts().contradicted === 0 && Date.now() - begunMs < 20_000) await world.pass(200);
+        expect([every, seed, world.source.counts().contradicted]).toEqual([every, seed, 1]);
+        // Three to seven calls a second, of two nodes.
+        expect(world.calls - calls).toBeLessThanOrEqual((7 * (Date.now() - begunMs)) / 1_000 + 4);
+        world.source.close();
+      }
+  },
+);
+
 test("a stream that lies again and again, and is right for a minute in between, is believed less and less", async () => {
   const world = await startWorld(2, { isOnlyStream: true });
   world.moveEverySlot = true;

@@ -31,6 +31,8 @@ interface NodeComparisonOptions {
   readonly now: Now;
   /** How often `tick` is called. Milliseconds. */
   readonly tickMs: number;
+  /** 0 ≤ result ≤ 1: when the next round comes. */
+  readonly random: () => number;
   readonly warn: (message: string) => void;
   /** The nodes agree on states that the stream has not reported. */
   readonly onWrongStream: () => void;
@@ -38,8 +40,14 @@ interface NodeComparisonOptions {
 
 /** How long an account is compared after a trade was built on it. Milliseconds. */
 const IN_USE_MS = 10_000;
-/** How often an account in use is compared, and one about which the nodes do not agree. Milliseconds. */
+/** How often an account in use is compared. Milliseconds. */
 const ROUND_MS = 700;
+/**
+ * The same with a stream that reports every change: the shortest time. Each is drawn anew, because rounds in step with slots would
+ * miss the same ones. A stream of slots' ends is wrong only if two slots show it, for which rounds must not be too close.
+ */
+const LEAST_ROUND_MS = 150;
+/** The same of one about which the nodes do not agree. Milliseconds. */
 const OPEN_ROUND_MS = 250;
 /** Every other round about an account that the stream is doubted about comes so much sooner: in step with slots it would miss the same ones. */
 const ROUND_SHIFT_MS = 100;
@@ -74,6 +82,7 @@ export class NodeComparison {
   readonly #contested = new Set<Address>();
   #idle: Iterator<FollowedAccount> | undefined;
   readonly #verdicts: StreamVerdicts;
+  #roundMs = ROUND_MS;
   #rounds = 0;
   #warnedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -204,10 +213,10 @@ export class NodeComparison {
     const open = new Set(due);
     const first = this.#tracked.values().next().value;
     // Once one is due, those due soon come along: fewer calls for the same accounts.
-    const isAnyDue = due.length > 0 || (first !== undefined && first.askedAtMs <= atMs - ROUND_MS);
+    const isAnyDue = due.length > 0 || (first !== undefined && first.askedAtMs <= atMs - this.#roundMs);
     if (!isAnyDue) return due;
     for (const observations of this.#tracked.values()) {
-      if (due.length === ACCOUNTS_PER_CALL || observations.askedAtMs > atMs - ROUND_MS / 2) break;
+      if (due.length === ACCOUNTS_PER_CALL || observations.askedAtMs > atMs - this.#roundMs / 2) break;
       if (open.has(observations) || this.#open.has(observations)) continue;
       if (!followed.has(observations.entry) || observations.usedAtMs < atMs - IN_USE_MS) this.#forget(observations);
       else due.push(observations);
@@ -232,7 +241,7 @@ export class NodeComparison {
   }
 
   #ask(nodes: readonly number[], batch: readonly AccountObservations[]): void {
-    const { now, counters } = this.#options;
+    const { now, counters, random, isComplete } = this.#options;
     const sentAtMs = this.#clock();
     const askedAtMs = now();
     for (const observations of batch) {
@@ -241,6 +250,7 @@ export class NodeComparison {
       // To the end of the line.
       if (this.#tracked.delete(observations.entry)) this.#tracked.set(observations.entry, observations);
     }
+    this.#roundMs = isComplete ? LEAST_ROUND_MS + random() * (ROUND_MS - LEAST_ROUND_MS) : ROUND_MS;
     this.#rounds += 1;
     counters.compared += batch.length;
     const addresses = batch.map(({ entry }) => entry.address);

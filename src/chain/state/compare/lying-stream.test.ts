@@ -96,6 +96,31 @@ test.each([0n, 2n])(
   },
 );
 
+test.each([
+  [3n, 4n],
+  [4n, 2n],
+  [4n, 4n],
+])(
+  "a node that names true states as those of %i slots later, beside one %i slots behind, takes back no honest stream's changes",
+  async (ahead, behind) => {
+    for (const every of [3n, 4n, 6n])
+      for (const seed of [6, 11]) {
+        const world = await startWorld(2, { isOnlyStream: true, behind: [behind, 0n], seed });
+        Object.assign(world, { moveEverySlot: true, restsIn: (slot: bigint) => slot % every !== 0n });
+        world.lie(1, (balance) => balance, ahead);
+        let [refused, samples] = [0, 0];
+        world.onSample = () => {
+          samples += 1;
+          if (world.source.contested().size > 0) refused += 1;
+        };
+        await world.pass(20_000);
+        expect([every, seed, world.doubts]).toEqual([every, seed, 0]);
+        expect(refused).toBeLessThanOrEqual(samples / 2);
+        world.source.close();
+      }
+  },
+);
+
 test.each([true, false])(
   "a lie in one of three slots is found out within ten seconds (WebSocket: %s)",
   async (isWebSocket) => {

@@ -358,7 +358,8 @@ export class NodeComparison {
     const isUnexplained = isOpenTooLong && (!isComplete || streamRecord.wrong > 0);
     if (isUnexplained && entry.delivered!.isStreamed === true) this.#verdicts.doubt(entry);
     const isVoid = (entry.isDoubted || isStreamWrong) && entry.delivered!.isStreamed === true;
-    if (newest.slot > entry.delivered!.slot) reads.accept(entry, newest);
+    // Of the slots that they name, the oldest is certain: a later one may be a lie, and would hide what a stream reports in between.
+    if (newest.slot > entry.delivered!.slot) reads.accept(entry, isComplete ? agreed.at(-1)! : newest);
     // A read is newer than what the nodes agreed on before it, and does not go back to that.
     else if (isWrong || isVoid || isOpenTooLong) followed.replace(entry, newest);
     if (observations.relationOf(newest, context) !== "same") {

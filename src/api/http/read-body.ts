@@ -50,6 +50,9 @@ function timeAll(): void {
   for (const reader of readers) reader.time();
 }
 
+/** Chunks of a body that are made one: each takes some 300 bytes beside its own, and keeps the read that it came with. */
+const MERGED_AT = 64;
+
 class BodyReader {
   readonly #request: IncomingMessage;
   readonly #limitBytes: number;
@@ -81,7 +84,7 @@ class BodyReader {
     if (this.#length > this.#limitBytes) this.#drop();
     else if (this.#first === undefined) this.#first = chunk;
     else if (this.#chunks === undefined) this.#chunks = [this.#first, chunk];
-    else this.#chunks.push(chunk);
+    else if (this.#chunks.push(chunk) === MERGED_AT) this.#chunks = [Buffer.concat(this.#chunks)];
   }
 
   /**

@@ -34,7 +34,7 @@ function openFrame(id: number): Buffer {
 }
 
 /** Streams of a connection that are open, each with a body to come. */
-async function openStreams(count: number) {
+async function openStreams(count: number, settings?: { readonly initialWindowSize: number }) {
   const socket = net.connect(edge.port, "127.0.0.1").on("error", () => {});
   let rest: Buffer = Buffer.alloc(0);
   const frames: Frame[] = [];
@@ -44,7 +44,7 @@ async function openStreams(count: number) {
     frames.push(...read.frames);
   });
   const ids = Array.from({ length: count }, (_, i) => 2 * i + 1);
-  socket.write(Buffer.concat([HTTP2_PREFACE, settingsFrame()]));
+  socket.write(Buffer.concat([HTTP2_PREFACE, settingsFrame(settings)]));
   socket.write(Buffer.concat(ids.map(openFrame)));
   // A ping is answered once everything before it has been read.
   socket.write(frame(PING, 0, 0, Buffer.alloc(8)));
@@ -80,20 +80,43 @@ it.each([
   await expect.poll(() => edge.load().streams).toBe(0);
 });
 
-it("closes a connection of which one body comes in a thousand pieces of a byte, however slowly", async () => {
+const statusesOf = (frames: readonly Frame[]) => frames.filter(({ type }) => type === FrameType.headers).length;
+
+it("answers a call that comes a byte at a time, as through a proxy that forwards bytes", async () => {
   const { socket, frames } = await openStreams(1);
-  const closed = once(socket, "close").then(() => true);
-  const pings = () => frames.filter(({ type }) => type === PING).length;
-  const some = Buffer.concat(Array.from({ length: 100 }, () => frame(FrameType.data, 0, 1, ONE)));
-  for (let sent = 0; sent < 1_000; sent += 100) {
+  const letters = Array.from(`{}${" ".repeat(1_798)}`, (letter, i) =>
+    frame(FrameType.data, i === 1_799 ? 1 : 0, 1, Buffer.from(letter)),
+  );
+  for (let at = 0; at < letters.length; at += 50) {
+    const pings = () => frames.filter(({ type }) => type === PING).length;
     const before = pings();
-    socket.write(Buffer.concat([some, frame(PING, 0, 0, Buffer.alloc(8))]));
-    // Its answer shows that the pieces have been read; the next ones come in another turn.
+    socket.write(Buffer.concat([...letters.slice(at, at + 50), frame(PING, 0, 0, Buffer.alloc(8))]));
     await expect.poll(pings, { interval: 1 }).toBe(before + 1);
   }
+  await expect.poll(() => statusesOf(frames)).toBe(1);
   expect(socket.destroyed).toBe(false);
-  socket.write(some);
-  expect(await closed).toBe(true);
+  socket.destroy();
+});
+
+it("closes a connection of which small pieces of a body wait that nobody reads, however slowly they come", async () => {
+  const { socket, frames } = await openStreams(0, { initialWindowSize: 0 });
+  // The answer waits for its client, and the body for the answer.
+  socket.write(headersFrame(1, "GET", "/v1/openapi.json", false));
+  let isClosed = false;
+  socket.on("close", () => {
+    isClosed = true;
+  });
+  const pings = () => frames.filter(({ type }) => type === PING).length;
+  let sent = 0;
+  for (; sent < 1_000 && !isClosed; sent += 10) {
+    const before = pings();
+    const some = Array.from({ length: 10 }, () => frame(FrameType.data, 0, 1, ONE));
+    socket.write(Buffer.concat([...some, frame(PING, 0, 0, Buffer.alloc(8))]));
+    // Its answer shows that the pieces have been read; the next ones come in another turn.
+    await expect.poll(() => isClosed || pings() > before, { interval: 1 }).toBe(true);
+  }
+  expect(sent).toBeGreaterThan(200);
+  expect(sent).toBeLessThan(400);
 });
 
 it("cuts one body that comes in too many pieces through a proxy, and serves the others of its connection", async () => {

@@ -7,9 +7,14 @@ import type { Readable } from "node:stream";
  */
 const MOST_OF_BODY = 256;
 const MOST_OF_CONNECTION = 1_024;
-/** A body that comes in more pieces than this, over any time, must have so many bytes a piece on average. */
-const MOST_SMALL = 1_024;
+/**
+ * Pieces of one body that may wait unread from one turn to the next, unless they have so many bytes on average. A body that is read may
+ * come a byte at a time: a proxy may forward it so, and each read of a connection ends a piece.
+ */
+const MOST_WAITING = 256;
 const LEAST_BYTES = 16;
+/** The same for one body over any time: what reads it may keep it in pieces. A call has up to 1,800 bytes. */
+const MOST_SMALL = 2_048;
 
 /** Turns of the event loop in which pieces came, over all connections. */
 let turn = 0;
@@ -61,6 +66,7 @@ export class BodyPieces {
     let own: PieceCount | undefined;
     let pieces = 0;
     let bytes = 0;
+    let waiting = 0;
     let isCut = false;
     const { push } = stream;
     stream.push = (piece, encoding) => {
@@ -69,7 +75,13 @@ export class BodyPieces {
       pieces++;
       bytes += (piece as Buffer).length;
       own ??= new PieceCount();
-      const isTooMany = own.add() > MOST_OF_BODY || (pieces > MOST_SMALL && bytes < pieces * LEAST_BYTES);
+      const inTurn = own.add();
+      // Who reads has read all that the turns before brought.
+      const { readableLength } = stream;
+      if (inTurn === 1 && readableLength === 0) waiting = 0;
+      const isUnread = inTurn === 1 && waiting > MOST_WAITING && readableLength < waiting * LEAST_BYTES;
+      const isTooMany = inTurn > MOST_OF_BODY || isUnread || (pieces > MOST_SMALL && bytes < pieces * LEAST_BYTES);
+      waiting++;
       if ((this.#all.add() > MOST_OF_CONNECTION || isTooMany) && !this.#isShared) this.#flood();
       if (isTooMany && !isCut) {
         isCut = true;

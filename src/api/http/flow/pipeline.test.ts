@@ -58,3 +58,22 @@ test("while many requests wait on one connection, a few on another are served", 
   // One is served and four may wait.
   expect(await more).toEqual(["200", "200", "200", "200", "200", "429"]);
 });
+
+test("requests that wait when their connection closes are not broken off one by one", async () => {
+  const broken: string[] = [];
+  const serve = serveInTurn(() => {}, { requestIds: () => "id", mostWaiting: 4_096, lateMs: 1_000 });
+  server = http.createServer((request, response) => {
+    request.on("close", () => broken.push(request.url!)).on("error", () => {});
+    serve(request, response);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const socket = net.connect((server.address() as AddressInfo).port, "127.0.0.1").on("error", () => {});
+  const asked = once(server, "request") as Promise<[http.IncomingMessage]>;
+  socket.write(Array.from({ length: 500 }, (_, i) => `GET /${i} HTTP/1.1\r\nHost: x\r\n\r\n`).join(""));
+  const [first] = await asked;
+  const closed = once(socket, "close");
+  first.socket.destroy();
+  await closed;
+  await expect.poll(() => broken).toEqual(["/0"]);
+});

@@ -1,6 +1,7 @@
 import type { AccountReader, StateSource } from "../chain/port.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Now } from "../primitives/clock.ts";
+import { OneATurn } from "../primitives/turns/one-a-turn.ts";
 import type { ChainClock } from "../solana/account.ts";
 import { HUB_MINTS } from "../solana/hub-mints.ts";
 import type { MintPair, Venue } from "../venues/venue.ts";
@@ -128,7 +129,8 @@ export function createMarkets({
   let closed = false;
   const outage = watchSearchOutages(reader, warn);
   const turns = new SearchTurns({ budget: searchBudget, now, networkOf });
-  const searches = new SubjectSearches({ reader: outage.reader, venues, turns, now });
+  const pace = new OneATurn();
+  const searches = new SubjectSearches({ reader: outage.reader, venues, turns, pace, now });
   const neighbours = new Neighbours();
   const hubsIn = (pair: MintPair) => hubMints ?? found.hubsIn(pair);
   const coverages = new PairCoverages({ index, searches, venues, hubsIn, neighbours, now });
@@ -136,6 +138,7 @@ export function createMarkets({
     reader: outage.reader,
     coverages,
     searches,
+    pace,
     index,
     live,
     judge,

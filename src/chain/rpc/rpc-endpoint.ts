@@ -1,4 +1,5 @@
 import type { Now } from "../../primitives/clock.ts";
+import { OneATurn } from "../../primitives/turns/one-a-turn.ts";
 import { type CallReply, type GatheredCall, GatheredCalls } from "./http/gathered-calls.ts";
 import { HttpClient } from "./http/http-client.ts";
 import { describeConnectionFailure, NodeError } from "./node-error.ts";
@@ -72,6 +73,7 @@ class HttpEndpoint implements RpcEndpoint {
   readonly #timeoutMs: number;
   readonly #maxResponseBytes: number;
   readonly #gathered: GatheredCalls;
+  readonly #searches = new OneATurn();
   #lastId = 0;
   #failures = 0;
   #coolUntilMs = 0;
@@ -120,6 +122,8 @@ class HttpEndpoint implements RpcEndpoint {
     const { method } = call;
     const maxBytes = Math.min(this.#maxResponseBytes, ACCOUNT_METHODS.has(method) ? ACCOUNTS_BYTES : OTHER_BYTES);
     const { status, text } = await this.#post([call], maxBytes);
+    // A cold token's searches are answered in one turn of the loop, and parsing all of them takes longer than others should wait.
+    if (method === "getProgramAccounts") await this.#searches.next();
     if (text === undefined)
       throw this.#oversized(
         method,

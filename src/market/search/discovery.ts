@@ -1,8 +1,8 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { AccountReader } from "../../chain/port.ts";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
+import type { OneATurn } from "../../primitives/turns/one-a-turn.ts";
 import type { Account } from "../../solana/account.ts";
 import type { AccountFilter, Market, MintPair, Venue } from "../../venues/venue.ts";
 import type { MarketFault } from "../port.ts";
@@ -43,6 +43,8 @@ interface DiscoveryOptions {
   readonly reader: AccountReader;
   readonly searches: SubjectSearches;
   readonly venues: readonly Venue[];
+  /** Gives what is derived for each venue a turn of the loop. */
+  readonly pace: OneATurn;
   readonly now: Now;
   /** Receives the details of failures, which callers of the API do not get. */
   readonly warn: (message: string) => void;
@@ -99,7 +101,7 @@ class MarketDiscovery {
   async run(): Promise<Discovery> {
     const { venues } = this.#options;
     const { searches } = this.#coverage;
-    const plans = this.#plan();
+    const plans = await this.#plan();
     const searching = Promise.all(searches.map(({ findings }) => findings));
     const [read, findings, filtered] = await Promise.all([
       this.#readDerived(plans),
@@ -115,9 +117,11 @@ class MarketDiscovery {
     return { found, gone: this.#gone, faults: this.#faults, searched, isComplete: this.#isComplete, isWhole };
   }
 
-  #plan(): readonly Plan[] {
+  /** Deriving addresses takes time, so others get turns in between. */
+  async #plan(): Promise<readonly Plan[]> {
     const plans: Plan[] = [];
     for (const venue of this.#options.venues) {
+      if (plans.length > 0) await this.#options.pace.next();
       try {
         const searches = venue.search(this.#pair);
         plans.push({
@@ -193,7 +197,7 @@ class MarketDiscovery {
   async #guess(plans: readonly Plan[]): Promise<readonly Candidates[]> {
     const asked: { readonly venue: Venue; readonly addresses: readonly Address[] }[] = [];
     for (const { venue, guess } of plans) {
-      await nextTurn();
+      await this.#options.pace.next();
       asked.push({ venue, addresses: guess!() });
     }
     const readAtMs = this.#options.now();

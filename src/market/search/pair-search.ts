@@ -1,5 +1,6 @@
 import type { AccountReader } from "../../chain/port.ts";
 import type { Now } from "../../primitives/clock.ts";
+import type { OneATurn } from "../../primitives/turns/one-a-turn.ts";
 import type { ChainClock } from "../../solana/account.ts";
 import type { Venue } from "../../venues/venue.ts";
 import { completeWatches } from "../complete-watches.ts";
@@ -29,6 +30,8 @@ interface PairSearchOptions {
   readonly judge: MarketJudge;
   readonly head: { clock(): ChainClock };
   readonly venues: readonly Venue[];
+  /** Gives pieces of searches turns of the loop. */
+  readonly pace: OneATurn;
   readonly now: Now;
   readonly warn: (message: string) => void;
   /** Called after a search: false if the pair was dropped meanwhile. */
@@ -83,7 +86,7 @@ export class PairSearch {
    * @throws TradewireError UPSTREAM_ERROR
    */
   async search(pair: WatchedPair): Promise<void> {
-    const { now, judge, isWanted, maxMarketsPerPair, maxFound, coverages, index } = this.#options;
+    const { now, pace, judge, isWanted, maxMarketsPerPair, maxFound, coverages, index } = this.#options;
     const beganAtMs = now();
     const isLook = this.#isLook(pair);
     pair.schedule.begin(beganAtMs);
@@ -106,7 +109,10 @@ export class PairSearch {
     const { added, dropped } = isCrowded ? await this.#addBest(pair, fresh) : await this.#addAll(pair, fresh);
     await this.#refreshOld(found, added);
     // Reading the markets has begun their checks: they get as long as the reads took, and no more.
-    for (const watch of added) watch.read();
+    for (const watch of added) {
+      await pace.next();
+      watch.read();
+    }
     await judge.settled(added, Math.min(now() - beganAtMs, MAX_JUDGE_WAIT_MS));
     const { firstAtMs, atMs: searchedAtMs } = coverage;
     const left = unseen.length - fresh.length;

@@ -1,5 +1,6 @@
 import type { AccountReader } from "../../chain/port.ts";
 import type { Now } from "../../primitives/clock.ts";
+import type { OneATurn } from "../../primitives/turns/one-a-turn.ts";
 import type { Account } from "../../solana/account.ts";
 import type { AccountFilter, Venue } from "../../venues/venue.ts";
 import type { SearchCaller } from "../port.ts";
@@ -26,6 +27,8 @@ interface SubjectSearchesOptions {
   readonly reader: AccountReader;
   readonly venues: readonly Venue[];
   readonly turns: SearchTurns;
+  /** Gives the search of each venue a turn of the loop. */
+  readonly pace: OneATurn;
   readonly now: Now;
 }
 
@@ -107,7 +110,7 @@ export class SubjectSearches {
 
   /** Does not reject: what fails is the finding of its venue. */
   async #search(subject: SearchSubject): Promise<SubjectFindings> {
-    const { venues, now } = this.#options;
+    const { venues, pace, now } = this.#options;
     const readAtMs = now();
     const byVenue = new Map<string, VenueFinding>();
     const searching: Promise<void>[] = [];
@@ -117,6 +120,7 @@ export class SubjectSearches {
         const filters = filtersOf(venue, subject);
         if (filters === undefined) isWhole &&= pairFilters(venue, subject.pair).length === 0;
         else if (filters.length > 0) {
+          if (searching.length > 0) await pace.next();
           searching.push(
             this.filter(filters, true).then((finding) => {
               byVenue.set(venue.id, finding);

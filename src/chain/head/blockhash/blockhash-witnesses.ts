@@ -27,8 +27,9 @@ const WARN_EVERY_MS = 10_000;
 
 /**
  * Whether a second node knows a new blockhash as new: what is built on one that only its own node knows can never land, and on an
- * old one it expires early. Every other node that has come to its slot is asked until one knows it. With one node, and after a while without a word of any other, or with one
- * other that is far behind, one node's word counts; that of the trusted one always does.
+ * old one it expires early. Every other node that has come to its slot is asked until one knows it. With one node, and after a
+ * while without a word of any other, or with one other that is far from it, one node's word counts; that of the trusted one always
+ * does.
  */
 export class BlockhashWitnesses {
   readonly #options: BlockhashWitnessesOptions;

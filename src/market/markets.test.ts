@@ -4,7 +4,7 @@ import { type FakeState, fakeState } from "../../test/support/fake-state.ts";
 import { TradewireError } from "../errors/tradewire-error.ts";
 import { Address } from "../primitives/address.ts";
 import { concatBytes, writeU64 } from "../primitives/bytes.ts";
-import { SOL_MINT, TOKEN_PROGRAM } from "../solana/programs.ts";
+import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../solana/programs.ts";
 import { programErrors } from "../venues/shared/program-errors.ts";
 import type { Market, Venue } from "../venues/venue.ts";
 import { createMarkets, type LiveMarkets, type MarketsOptions } from "./markets.ts";
@@ -457,6 +457,22 @@ test("while many mints are kept, those asked for once are kept for a minute, oth
   await ask(mints.slice(9));
   await vi.advanceTimersByTimeAsync(300_000);
   expect(state.followed).toEqual(new Set(mints.slice(9)));
+});
+
+test("a mint that is said to be none stays one for five seconds, in which other nodes are asked", async () => {
+  state.set(token, mintData(6), TOKEN_PROGRAM);
+  start([]);
+  const known = await markets.mint(token);
+  for (const gone of [() => state.set(token, undefined), () => state.set(token, mintData(6), SYSTEM_PROGRAM)]) {
+    gone();
+    expect(markets.mint(token)).toEqual(known);
+    await vi.advanceTimersByTimeAsync(4_900);
+    expect(markets.mint(token)).toEqual(known);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(markets.mint(token)).toBe(null);
+    state.set(token, mintData(6), TOKEN_PROGRAM);
+    expect(markets.mint(token)).toEqual(known);
+  }
 });
 
 test("an account that is no mint is no mint", async () => {

@@ -29,6 +29,9 @@ const ONCE_IDLE_MS = 60_000;
 /** The part of the limit above which that holds. */
 const CROWDED = 0.1;
 
+/** How long an account that was a mint stays one: a single node may say that it is none, and others have yet to be asked. Milliseconds. */
+const GONE_MS = 5_000;
+
 interface Single {
   /** Undefined before the account is held. */
   held: HeldAccount | undefined;
@@ -38,6 +41,8 @@ interface Single {
   isMint: boolean;
   decodedFrom: Account | undefined;
   mint: Mint | null;
+  /** When it was first seen to be no mint any more; undefined if it never was one. */
+  goneAtMs: number | undefined;
 }
 
 /** Accounts requested by themselves, such as mints and wallet accounts: kept live from the first request until long unused. */
@@ -58,7 +63,7 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
     const { proofs } = this.#options;
     const entry = this.#singles.get(address);
     const account = entry?.held?.account;
-    if (entry !== undefined && account !== undefined) return this.#mintOf(entry, account);
+    if (entry !== undefined && account !== undefined) return this.#mintOf(address, entry, account);
     if (proofs.isAbsent(address)) return null;
     const read = this.#readMint(address, caller);
     // Callers that only look into memory drop the promise.
@@ -72,7 +77,7 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
     const known = await proofs.prove(address, caller);
     if (known.account === null) return null;
     await this.#hold([address], new Map([[address, known]]));
-    return this.#mintOf(this.#single(address), live.get(address) ?? null);
+    return this.#mintOf(address, this.#single(address), live.get(address) ?? null);
   }
 
   account(address: Address): Account | null | undefined {
@@ -164,6 +169,7 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
         isMint: false,
         decodedFrom: undefined,
         mint: null,
+        goneAtMs: undefined,
       };
       this.#singles.set(address, entry);
     }
@@ -171,14 +177,22 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
     return entry;
   }
 
-  #mintOf(entry: Single, account: Account | null): Mint | null {
-    entry.lastUsedMs = this.#options.now();
+  /** What was a mint stays one for a moment if it is said to be none now, and while the nodes contradict each other about it. */
+  #mintOf(address: Address, entry: Single, account: Account | null): Mint | null {
+    const atMs = this.#options.now();
+    entry.lastUsedMs = atMs;
     entry.isMint = true;
-    if (account === null) return null;
-    if (entry.decodedFrom !== account) {
-      entry.mint = isMint(account) ? decodeMint(account) : null;
-      entry.decodedFrom = account;
+    if (account !== null && isMint(account)) {
+      if (entry.decodedFrom !== account) {
+        entry.mint = decodeMint(account);
+        entry.decodedFrom = account;
+      }
+      entry.goneAtMs = undefined;
+      return entry.mint;
     }
-    return entry.mint;
+    if (entry.mint === null) return null;
+    entry.goneAtMs ??= atMs;
+    const isUnsure = atMs - entry.goneAtMs < GONE_MS || this.#options.live.contested().has(address);
+    return isUnsure ? entry.mint : null;
   }
 }

@@ -81,6 +81,28 @@ test.each([2n, 3n, 4n, 5n, 7n, 11n])(
   },
 );
 
+test.each([2n, 3n, 5n, 7n])(
+  "a WebSocket that halves a vault that changes in one of %i slots prices nothing for longer than two seconds",
+  async (every) => {
+    for (let phase = 0n; phase < every; phase++) {
+      const world = await startWorld(2, { isOnlyStream: true, isWebSocket: true });
+      const restsIn = (slot: bigint) => slot % every !== phase;
+      Object.assign(world, { moveEverySlot: true, liesInEverySlot: false, restsIn });
+      await world.pass(4_000);
+      world.streamLies = (balance) => balance / 2;
+      while (world.known()! > 900) await world.pass(200);
+      const since = Date.now();
+      let last = 0;
+      world.onSample = () => {
+        if (world.known()! < 900 && world.source.contested().size === 0) last = Date.now() - since;
+      };
+      await world.pass(9_000);
+      expect([every, phase, last <= DETECTED_MS ? "in time" : last]).toEqual([every, phase, "in time"]);
+      world.source.close();
+    }
+  },
+);
+
 test.each([0n, 2n])(
   "an honest stream is not left on the word of one node that names its states as those of slots later, by the other %i slots behind",
   async (behind) => {

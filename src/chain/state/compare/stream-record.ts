@@ -13,6 +13,8 @@ export interface Agreement {
   readonly sentAtMs: number;
   /** When they agreed. Milliseconds. */
   readonly atMs: number;
+  /** What the stream's word was then, of an earlier slot; absent if it had none. What is read instead hides it afterwards. */
+  readonly held?: { readonly account: Account | null; readonly slot: bigint } | undefined;
 }
 
 /** What one node says. */
@@ -199,8 +201,8 @@ export class StreamRecord {
   }
 
   /** Wrong if as many nodes as needed are contradicted, each at the slot that it named: that of one alone may be a lie. */
-  #verdictOn({ slots, account, needed }: Agreement, view: StreamView): Verdict {
-    const verdicts = slots.map((slot) => this.#verdictAt(slot, account, view));
+  #verdictOn({ slots, account, needed, held }: Agreement, view: StreamView): Verdict {
+    const verdicts = slots.map((slot) => this.#verdictAt(slot, account, view, held));
     const count = (isMeant: (verdict: Verdict) => boolean) => verdicts.filter(isMeant).length;
     if (count((one) => one === "certainly wrong") >= needed) return "certainly wrong";
     if (count((one) => one === "certainly wrong" || one === "wrong") >= needed) return "wrong";
@@ -208,12 +210,17 @@ export class StreamRecord {
   }
 
   /** Unknown if what the stream held before the slot is not known, or it reported too many changes in it. */
-  #verdictAt(slot: bigint, account: Account | null, view: StreamView): Verdict {
+  #verdictAt(slot: bigint, account: Account | null, view: StreamView, heldThen?: Agreement["held"]): Verdict {
     const isSame = (state: Account | null) => hasSameContent(state, account);
     const reported = this.#reported.find((one) => one.slot === slot);
     const before = this.#before(slot, view);
-    const held = before === undefined ? view.heldAt(slot) : { account: before };
+    const heldNow = before === undefined ? view.heldAt(slot) : { account: before };
+    const held = heldNow ?? heldThen;
     const states = reported?.states ?? [];
+    // It was late with what it held then, or the nodes named an earlier slot than that of the state they gave.
+    const isReported = (one: ReportedSlot) => one.slot > heldThen!.slot && one.slot <= slot + READ_LATER_SLOTS;
+    if (heldNow === undefined && heldThen !== undefined)
+      if (this.#reported.some((one) => isReported(one) && one.states.some(isSame))) return "right";
     if (states.some(isSame) || (held !== undefined && isSame(held.account))) return "right";
     if (held === undefined || reported?.isWhole === false || states.length >= MAX_STATES) return "unknown";
     const later = this.#reported.filter((one) => one.slot > slot && one.slot <= slot + READ_LATER_SLOTS);

@@ -30,8 +30,12 @@ interface StreamVerdictsOptions {
   readonly onWrongStream: () => void;
 }
 
-/** Wrong slots, of the last few that were checked, after which the stream is not believed about an account, and about any. */
+/**
+ * Wrong slots, of the last few that were checked, after which the stream is not believed about an account, and about any. One that
+ * reports a slot's state once is rarely checked: an agreement is read at once, and from then on nothing is held by its word.
+ */
 const DOUBTED_SLOTS = 2;
+const DOUBTED_ENDS = 1;
 const WRONG_SLOTS = 3;
 /** Accounts that a stream is found wrong about, within that time (milliseconds), after which it is wrong about all. */
 const WIDELY_WRONG = 4;
@@ -91,7 +95,10 @@ export class StreamVerdicts {
     const counting = isComplete ? agreed : agreed.slice(0, 1);
     const slots = counting.map(({ slot }) => slot);
     const sentAtMs = Math.min(...agreed.map((one) => one.sentAtMs));
-    const agreement = { account: agreed[0]!.account, slots, needed: Math.min(needed, slots.length), sentAtMs, atMs };
+    const [{ account, slot }] = agreed as readonly [Statement];
+    const version = isComplete ? undefined : this.#heldAt(observations.entry, slot);
+    const held = version?.isStreamed === true ? version : undefined;
+    const agreement = { account, slots, needed: Math.min(needed, slots.length), sentAtMs, atMs, held };
     if (!observations.streamRecord.agree(agreement)) this.#withinSlotsAtMs = atMs;
     return this.#recheck(observations);
   }
@@ -110,7 +117,7 @@ export class StreamVerdicts {
     if (!followed.has(entry)) return false;
     const { isAnyWrong, isAnyCertain, contradicted, isPending } = streamRecord.check(this.#viewOf(entry), needed());
     if (isPending && isComplete) this.#pending.add(observations);
-    const isDoubtful = isAnyWrong && streamRecord.wrong >= DOUBTED_SLOTS;
+    const isDoubtful = isAnyWrong && streamRecord.wrong >= (isComplete ? DOUBTED_SLOTS : DOUBTED_ENDS);
     if (isDoubtful || isAnyCertain) this.#wrongAtMs.set(entry, now());
     if (isDoubtful || contradicted !== undefined) this.doubt(entry);
     if (contradicted !== undefined) this.#takeBack(entry, contradicted);

@@ -55,17 +55,22 @@ for (const moves of [true, false])
       },
     );
 
+/** A vault that changes in one of `every` slots, and the only stream of it, which has just begun to halve what it reports. */
+async function startHalving({ every, phase, isWebSocket }: { every: bigint; phase: bigint; isWebSocket: boolean }) {
+  const world = await startWorld(2, { isOnlyStream: true, isWebSocket });
+  const restsIn = (slot: bigint) => slot % every !== phase;
+  Object.assign(world, { moveEverySlot: true, liesInEverySlot: false, restsIn });
+  await world.pass(4_000);
+  world.streamLies = (balance) => balance / 2;
+  while (world.known()! > 900) await world.pass(200);
+  return { world, since: Date.now() };
+}
+
 test.each([2n, 3n, 4n, 5n, 7n, 11n])(
   "a complete stream that halves a vault that changes in one of %i slots, and nothing else, prices nothing for longer than two seconds",
   async (every) => {
     for (let phase = 0n; phase < every; phase++) {
-      const world = await startWorld(2, { isOnlyStream: true });
-      const restsIn = (slot: bigint) => slot % every !== phase;
-      Object.assign(world, { moveEverySlot: true, liesInEverySlot: false, restsIn });
-      await world.pass(4_000);
-      world.streamLies = (balance) => balance / 2;
-      while (world.known()! > 900) await world.pass(200);
-      const since = Date.now();
+      const { world, since } = await startHalving({ every, phase, isWebSocket: false });
       let last = 0;
       world.onSample = () => {
         expect(world.source.contested().size).toBe(0);
@@ -85,13 +90,7 @@ test.each([2n, 3n, 5n, 7n])(
   "a WebSocket that halves a vault that changes in one of %i slots prices nothing for longer than two seconds",
   async (every) => {
     for (let phase = 0n; phase < every; phase++) {
-      const world = await startWorld(2, { isOnlyStream: true, isWebSocket: true });
-      const restsIn = (slot: bigint) => slot % every !== phase;
-      Object.assign(world, { moveEverySlot: true, liesInEverySlot: false, restsIn });
-      await world.pass(4_000);
-      world.streamLies = (balance) => balance / 2;
-      while (world.known()! > 900) await world.pass(200);
-      const since = Date.now();
+      const { world, since } = await startHalving({ every, phase, isWebSocket: true });
       let last = 0;
       world.onSample = () => {
         if (world.known()! < 900 && world.source.contested().size === 0) last = Date.now() - since;

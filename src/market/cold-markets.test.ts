@@ -42,12 +42,15 @@ function filterBy(...bytes: readonly Uint8Array[]): AccountFilter {
 }
 
 /** An index in memory, as processes on one database share it. */
-function memoryIndex(): MarketIndex & { readonly entries: Map<string, IndexEntry> } {
+function memoryIndex(): MarketIndex & { readonly entries: Map<string, IndexEntry>; readonly added: string[] } {
   const entries = new Map<string, IndexEntry>();
+  const added: string[] = [];
   return {
     entries,
+    added,
     find: async (keys) => new Map([...entries].filter(([key]) => keys.includes(key))),
     add(key, markets, searched) {
+      added.push(key);
       const before = entries.get(key);
       const all = new Map<Address, IndexedMarket>(
         [...(before?.markets ?? []), ...markets].map((one) => [one.address, one]),
@@ -119,6 +122,8 @@ test("one search serves all pairs of a mint", async () => {
   const found = await Promise.all([marketsOf(markets), marketsOf(markets, { a: token, b: USDC_MINT })]);
   expect(found).toEqual([[at(10).toString()], [at(11).toString()]]);
   expect(state.searches).toBe(1);
+  // Each thing written is a commit.
+  expect(index.added).toEqual([token.toString()]);
 });
 
 test("what was found before is read, not searched for: by another process, and after a restart", async () => {

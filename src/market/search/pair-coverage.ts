@@ -47,6 +47,8 @@ export class PairCoverages {
   readonly #options: PairCoveragesOptions;
   readonly #lookUps = new Map<string, { readonly entries: Promise<Entries>; readonly atMs: number }>();
   readonly #venueIds: readonly string[];
+  /** Searches whose findings are kept once they end. */
+  readonly #noted = new WeakSet<BegunSearch>();
 
   constructor(options: PairCoveragesOptions) {
     this.#options = options;
@@ -119,10 +121,12 @@ export class PairCoverages {
   }
 
   async #begin(subject: SearchSubject, caller: SearchCaller | undefined): Promise<BegunSearch> {
-    const { searches } = this.#options;
-    const isNew = searches.current(subject) === undefined;
-    const search = await searches.begin(subject, caller);
-    if (isNew) search.findings.then((findings) => this.#keep(subject, findings));
+    const search = await this.#options.searches.begin(subject, caller);
+    // The pairs of a mint, which wait for its turn together, get one search.
+    if (!this.#noted.has(search)) {
+      this.#noted.add(search);
+      search.findings.then((findings) => this.#keep(subject, findings));
+    }
     return search;
   }
 

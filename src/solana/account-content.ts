@@ -49,6 +49,11 @@ export class KeptAccount implements Account {
     return isText ? KeptAccount.#textOf(a) === KeptAccount.#textOf(b) : Buffer.compare(a.data, b.data) === 0;
   }
 
+  /** The length of the data in bytes, without turning text into bytes. */
+  static sizeOf(account: Account): number {
+    return account instanceof KeptAccount ? account.#text.length : account.data.length;
+  }
+
   static #textOf(account: Account): string {
     if (account instanceof KeptAccount) return account.#text;
     return Buffer.prototype.latin1Slice.call(account.data, 0, account.data.length);

@@ -1,5 +1,6 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { Address } from "../../primitives/address.ts";
+import { KeptAccount } from "../../solana/account-content.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import type { FollowedAccount } from "./followed-account.ts";
 import { FollowedAccounts } from "./followed-accounts.ts";
@@ -76,4 +77,25 @@ test("banks replaced again and again leave no trace behind", async () => {
   tree.rootAt(12n);
   followed.settle();
   await expect.poll(() => followed.spareVersions()).toBe(0);
+});
+
+test("what a stream reports stays text while it is kept, bounded, discarded and pruned", async () => {
+  const { tree, followed, entry } = changing(8, 0);
+  const asBytes = vi.spyOn(KeptAccount.prototype, "data", "get");
+  try {
+    for (let slot = 11n; slot < 400n; slot++) {
+      tree.begin(slot, slot - 1n);
+      const facts = { address: entry.address, owner: SYSTEM_PROGRAM, lamports: 1n, executable: false, slot };
+      const account = KeptAccount.of(facts, new Uint8Array(32 * 1024).fill(Number(slot % 256n)));
+      followed.add(entry, { slot, epoch: 0, order: 0, account, isStreamed: true });
+    }
+    expect(entry.versions.length).toBeLessThan(140);
+    followed.discard(399n, [entry.address]);
+    tree.rootAt(398n);
+    followed.settle();
+    await expect.poll(() => followed.spareVersions()).toBe(0);
+    expect(asBytes).not.toHaveBeenCalled();
+  } finally {
+    asBytes.mockRestore();
+  }
 });

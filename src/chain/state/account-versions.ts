@@ -1,6 +1,6 @@
 import { minOf } from "../../primitives/integer.ts";
 import type { Account } from "../../solana/account.ts";
-import { hasSameContent } from "../../solana/account-content.ts";
+import { hasSameContent, KeptAccount } from "../../solana/account-content.ts";
 import type { SlotTree } from "./slot-tree.ts";
 
 /** One state of an account and its place among the others. */
@@ -75,13 +75,13 @@ export function addVersion(history: AccountHistory, version: AccountVersion, roo
  */
 export function boundVersions(history: AccountHistory, head: bigint): void {
   const { versions } = history;
-  const bytes = versions.at(-1)?.account?.data.length ?? 0;
+  const bytes = sizeOf(versions.at(-1)?.account);
   if (versions.length <= MAX_VERSIONS && versions.length * bytes <= MAX_SPARE_BYTES) return;
   let first = versions.length - 1;
   let spare = 0;
   while (first > 0 && versions.length - first < MAX_VERSIONS) {
     const { account } = versions[first - 1]!;
-    if (account !== versions[first]!.account) spare += account?.data.length ?? 0;
+    if (account !== versions[first]!.account) spare += sizeOf(account);
     if (spare > MAX_SPARE_BYTES) break;
     first -= 1;
   }
@@ -89,6 +89,8 @@ export function boundVersions(history: AccountHistory, head: bigint): void {
   history.droppedUpTo = minOf(versions[first - 1]!.slot, head);
   versions.splice(0, first);
 }
+
+const sizeOf = (account: Account | null | undefined): number => (account == null ? 0 : KeptAccount.sizeOf(account));
 
 /** True if there is a version of the slot. Makes nothing: it is asked of thousands of accounts in one turn of the loop. */
 export function hasVersionOf({ versions }: AccountHistory, slot: bigint): boolean {

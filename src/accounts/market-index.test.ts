@@ -87,6 +87,51 @@ describe.each(homes)("the index of markets on $name", ({ databaseUrl }) => {
     expect(found!.has("another")).toBe(false);
   });
 
+  test("what is written and removed in the same moment is left as if each had come alone", async () => {
+    const index = open();
+    await Promise.all([
+      index.add("mint", [market, other]),
+      index.remove([market.address, other.address]),
+      index.add("mint", [other], { venues: ["a"], atMs: 1_000 }),
+      index.add("mint", [], { venues: ["a", "b"], atMs: 2_000 }),
+    ]);
+    const found = (await open().find(["mint"]))!.get("mint")!;
+    expect(found.markets).toEqual([other]);
+    expect(found.searched).toEqual({ venues: ["a", "b"], firstAtMs: 1_000, atMs: 2_000 });
+  });
+
+  test("what was found is written at the end, without a wait", async () => {
+    const index = open();
+    void index.add("mint", [market]);
+    await index.close();
+    expect((await open().find(["mint"]))!.get("mint")!.markets).toEqual([market]);
+  });
+
+  test("a first buy asks the database once and commits twice, and ten at once as often", async () => {
+    const counted = { reads: 0, writes: 0 };
+    const { query, write } = store;
+    const counting: Store = {
+      ...store,
+      query(sql, parameters) {
+        counted.reads += 1;
+        return query(sql, parameters);
+      },
+      write(sql, parameters) {
+        counted.writes += 1;
+        return write(sql, parameters);
+      },
+    };
+    const index = new StoredMarketIndex({ store: counting, network: "n", now: () => nowMs, warn: () => {} });
+    const buy = async (mint: string) => {
+      await index.find([mint, `${mint}:SOL`, `${mint}:USDC`]);
+      await index.add(mint, [market], { venues: ["a"], atMs: 1_000 });
+    };
+    await buy("one");
+    expect(counted).toEqual({ reads: 1, writes: 2 });
+    await Promise.all(Array.from({ length: 10 }, (_, n) => buy(`mint${n}`)));
+    expect(counted).toEqual({ reads: 2, writes: 4 });
+  });
+
   test("markets of one chain are none of another", async () => {
     await open("mainnet").add("mint", [market]);
     expect((await open("devnet").find(["mint"]))!.size).toBe(0);
@@ -118,7 +163,7 @@ test("a database that a busy machine makes slow by a second is waited for: a sea
   vi.useFakeTimers();
   try {
     const answer = Promise.withResolvers<never>();
-    const slow = { isEmbedded: true, run: () => answer.promise } as unknown as Store;
+    const slow = { isEmbedded: true, query: () => answer.promise } as unknown as Store;
     const index = new StoredMarketIndex({ store: slow, network: "genesis", now: () => nowMs, warn: () => {} });
     const finding = index.find(["mint"]);
     await vi.advanceTimersByTimeAsync(1_000);
@@ -132,7 +177,7 @@ test("a database that a busy machine makes slow by a second is waited for: a sea
 test("a process that stands still blames no database: an answer that came meanwhile counts", async () => {
   // Answers within two turns of the loop: after the timers that are due by then.
   const answered = () => new Promise((resolve) => setImmediate(() => setImmediate(() => resolve([]))));
-  const prompt = { isEmbedded: true, run: answered } as unknown as Store;
+  const prompt = { isEmbedded: true, query: answered } as unknown as Store;
   const index = new StoredMarketIndex({
     store: prompt,
     network: "genesis",

@@ -1,7 +1,8 @@
 import { Address } from "../primitives/address.ts";
 import type { Now } from "../primitives/clock.ts";
 import { afterRunning } from "../primitives/turns/after-running.ts";
-import type { Database } from "./store/schema.ts";
+import { createMarketRows, type MarketRows } from "./market-rows.ts";
+import { MarketWrites } from "./market-writes.ts";
 import type { Store } from "./store/store.ts";
 
 interface KeptMarket {
@@ -34,15 +35,9 @@ interface StoredMarketIndexOptions {
 const NETWORK_LENGTH = 12;
 /** Keys asked for in one query. */
 const KEYS_PER_QUERY = 200;
-/** Rows written by one statement: PostgreSQL allows 65,535 parameters, SQLite 32,766. */
-const ROWS_PER_WRITE = 500;
 const DEFAULT_ANSWER_MS = 1_500;
-/** Writes that may wait. Beyond that what was found is not kept, and is searched for again. */
-const MAX_WRITES = 1_000;
 /** How long a database that did not answer is not asked again. Milliseconds. */
 const DOWN_MS = 5_000;
-/** Longest wait of `close` for pending writes; later ones are dropped. Milliseconds. */
-const CLOSE_MS = 1_000;
 /** How long an outage of the database is not logged again. Milliseconds. */
 const QUIET_MS = 600_000;
 
@@ -52,15 +47,16 @@ export class StoredMarketIndex {
   readonly #prefix: string;
   readonly #asked = new Map<string, PromiseWithResolvers<KeptEntry | undefined>>();
   #isAsking = false;
-  #writes: Promise<void> = Promise.resolve();
-  #waiting = 0;
   #quietUntilMs = 0;
   #downUntilMs = 0;
   #isClosed = false;
-  #isDropping = false;
+  readonly #rows: MarketRows;
+  readonly #writes: MarketWrites;
 
   constructor(options: StoredMarketIndexOptions) {
     this.#options = options;
+    this.#rows = createMarketRows(options.store);
+    this.#writes = new MarketWrites({ rows: this.#rows, fail: (error) => this.#note(error) });
     this.#prefix = `${options.network.slice(0, NETWORK_LENGTH)}/`;
   }
 
@@ -92,52 +88,30 @@ export class StoredMarketIndex {
   /** Adds markets; with `searched`, notes that these venues were searched for the key. Resolves when written, or given up. */
   add(key: string, markets: readonly KeptMarket[], searched?: Search): Promise<void> {
     const atMs = this.#options.now();
-    const searchedAtMs = searched === undefined ? 0 : Math.round(searched.atMs - this.#aheadMs());
     const subject = this.#prefix + key;
-    return this.#write(async (db) => {
-      for (let from = 0; from < markets.length; from += ROWS_PER_WRITE) {
-        const rows = markets.slice(from, from + ROWS_PER_WRITE).map(({ venue, address, mints: [a, b] }) => ({
-          subject,
-          address: address.toString(),
-          venue,
-          mint_a: a.toString(),
-          mint_b: b.toString(),
-          found_at_ms: atMs,
-        }));
-        await db
-          .insertInto("markets")
-          .values(rows)
-          .onConflict((conflict) => conflict.columns(["subject", "address"]).doNothing())
-          .execute();
-      }
-      if (searched === undefined) return;
-      const venues = searched.venues.join(" ");
-      await db
-        .insertInto("market_searches")
-        .values({ subject, venues, first_at_ms: searchedAtMs, at_ms: searchedAtMs })
-        .onConflict((conflict) => conflict.column("subject").doUpdateSet({ venues, at_ms: searchedAtMs }))
-        .execute();
-    });
+    const rows = markets.map(({ venue, address, mints: [a, b] }) => ({
+      subject,
+      address: address.toString(),
+      venue,
+      mint_a: a.toString(),
+      mint_b: b.toString(),
+      found_at_ms: atMs,
+    }));
+    if (searched === undefined) return this.#writes.add(rows, undefined);
+    const searchedAtMs = Math.round(searched.atMs - this.#aheadMs());
+    const venues = searched.venues.join(" ");
+    return this.#writes.add(rows, { subject, venues, first_at_ms: searchedAtMs, at_ms: searchedAtMs });
   }
 
   /** Forgets markets. Resolves when that is written, or given up. */
   remove(addresses: readonly Address[]): Promise<void> {
-    return this.#write(async (db) => {
-      for (let from = 0; from < addresses.length; from += ROWS_PER_WRITE) {
-        const some = addresses.slice(from, from + ROWS_PER_WRITE).map(String);
-        await db.deleteFrom("markets").where("address", "in", some).execute();
-      }
-    });
+    return this.#writes.remove(addresses.map(String));
   }
 
   /** Lets pending writes end, if they do soon. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
     this.#isClosed = true;
-    const dropping = setTimeout(() => {
-      this.#isDropping = true;
-    }, CLOSE_MS);
-    await this.#writes;
-    clearTimeout(dropping);
+    return this.#writes.close();
   }
 
   #ask(key: string): Promise<KeptEntry | undefined> {
@@ -171,24 +145,21 @@ export class StoredMarketIndex {
   }
 
   async #query(keys: readonly string[]): Promise<ReadonlyMap<string, KeptEntry>> {
-    const { store } = this.#options;
-    const [markets, searches] = await Promise.all([
-      store.run((db) => db.selectFrom("markets").selectAll().where("subject", "in", keys).execute()),
-      store.run((db) => db.selectFrom("market_searches").selectAll().where("subject", "in", keys).execute()),
-    ]);
     const found = new Map<string, KeptEntry>();
     const aheadMs = this.#aheadMs();
-    for (const { subject, venues, first_at_ms, at_ms } of searches) {
-      const times = { firstAtMs: first_at_ms + aheadMs, atMs: at_ms + aheadMs };
-      found.set(subject, { markets: [], searched: { venues: venues.split(" "), ...times } });
-    }
-    for (const { subject, address, venue, mint_a, mint_b } of markets) {
+    for (const { subject, venues, address, mint_a, mint_b, first_at_ms, at_ms } of await this.#rows.find(keys)) {
       let entry = found.get(subject);
       if (entry === undefined) {
         entry = { markets: [] };
         found.set(subject, entry);
       }
-      entry.markets.push({ venue, address: Address.of(address), mints: [Address.of(mint_a), Address.of(mint_b)] });
+      if (address === "") {
+        const times = { firstAtMs: first_at_ms + aheadMs, atMs: at_ms + aheadMs };
+        entry.searched = { venues: venues.split(" "), ...times };
+      } else {
+        const mints = [Address.of(mint_a), Address.of(mint_b)] as const;
+        entry.markets.push({ venue: venues, address: Address.of(address), mints });
+      }
     }
     return found;
   }
@@ -197,20 +168,6 @@ export class StoredMarketIndex {
   #aheadMs(): number {
     const { now, searchMs = now } = this.#options;
     return searchMs() - now();
-  }
-
-  /** One write after the other: searches come no faster, and none of them waits for it. */
-  #write(work: (db: Database) => Promise<void>): Promise<void> {
-    if (this.#isClosed || this.#waiting >= MAX_WRITES) return Promise.resolve();
-    this.#waiting += 1;
-    const { store } = this.#options;
-    this.#writes = this.#writes
-      .then(() => (this.#isDropping ? undefined : store.run(work)))
-      .catch((error: unknown) => this.#note(error))
-      .finally(() => {
-        this.#waiting -= 1;
-      });
-    return this.#writes;
   }
 
   #note(error: unknown): void {

@@ -516,6 +516,25 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await page.context().close();
   });
 
+  it("shows the longest codes and names of senders on a screen of 320 pixels", async () => {
+    const page = await open("/", { viewport: { width: 320, height: 640 } });
+    await page.route("**/status.json", async (route) => {
+      const status = await (await route.fetch()).json();
+      status.recent.failures = [{ code: "UNSUPPORTED_TOKEN_EXTENSION", count: 1_234_567 }];
+      const name = "frankfurt-1.block-engine.example";
+      status.landing.senders = [{ name, sample: 12_345, landedShare: 0.9998, refused: 12_345 }];
+      await route.fulfill({ json: status });
+    });
+    await page.reload();
+    await page.getByText("UNSUPPORTED_TOKEN_EXTENSION").waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBe(0);
+    const cards = await page
+      .locator("section.card, .card")
+      .evaluateAll((all) => all.filter((card) => card.scrollWidth > card.clientWidth).map((card) => card.textContent));
+    expect(cards).toEqual([]);
+    await page.context().close();
+  });
+
   it(
     "fits a screen of 360 pixels, in light and in dark",
     async () => {

@@ -115,7 +115,8 @@ async function openStateSource(
     isCredible: (slot) => head.isCredible(slot),
   });
   const { comparisonsPerSecond } = config;
-  const parts = { reader, subscriptions, witnesses, comparisonsPerSecond, now, warn, headSlot: () => head.slot() };
+  const heads = { headSlot: () => head.slot(), slotByNodes: () => head.slotByNodes() };
+  const parts = { reader, subscriptions, witnesses, comparisonsPerSecond, now, warn, ...heads };
   if (config.yellowstoneUrl === undefined) return createRpcStateSource({ ...parts, commitment: "processed" });
   const { createYellowstoneStateSource } = await import("../chain/yellowstone/yellowstone-state-source.ts");
   return createYellowstoneStateSource({ ...parts, random, url: config.yellowstoneUrl, token: config.yellowstoneToken });

@@ -423,7 +423,7 @@ async function runInUse(started: LiveChainHead, slots: number): Promise<number> 
 
 test("a slot ahead of the chain that one node names is taken back before anything is stale", async () => {
   endpoint.methods.getSlot = () => slot;
-  const started = await startWith(endpoint, truthful(), truthful());
+  const started = await startWith(endpoint, truthful());
   await runInUse(started, 30);
   for (const ahead of [5, 12, 30, 39]) {
     subscriptions.slot(BigInt(slot + ahead));
@@ -434,10 +434,29 @@ test("a slot ahead of the chain that one node names is taken back before anythin
   }
 });
 
-test("a blockhash from a slot ahead of the chain is replaced by a true one before anything is stale", async () => {
+test("of three nodes none, nor the stream, leads further ahead of the chain than a healthy one may be", async () => {
   endpoint.methods.getSlot = () => slot;
   const honest = truthful();
   const started = await startWith(endpoint, honest, truthful());
+  await runInUse(started, 30);
+  for (const ahead of [12, 30, 39]) {
+    subscriptions.slot(BigInt(slot + ahead));
+    expect([ahead, started.slot()]).toEqual([ahead, BigInt(slot)]);
+    expect(started.isCredible(BigInt(slot + ahead))).toBe(false);
+  }
+  endpoint.methods.getLatestBlockhash = blockhashAt({ slot: 30, height: 30 });
+  for (let i = 0; i < 20; i++) {
+    subscriptions.slot(BigInt(slot + 30));
+    expect(await runInUse(started, 1)).toBeLessThan(2_000);
+    expect(started.lifetime().slot).toBeLessThanOrEqual(BigInt(slot));
+  }
+  expect(started.slot()).toBe(BigInt(slot));
+});
+
+test("a blockhash from a slot ahead of the chain is replaced by a true one before anything is stale", async () => {
+  endpoint.methods.getSlot = () => slot;
+  const honest = truthful();
+  const started = await startWith(endpoint, honest);
   await runInUse(started, 30);
   endpoint.methods.getLatestBlockhash = blockhashAt({ slot: 30, height: 30 });
   await eventually(async () => {

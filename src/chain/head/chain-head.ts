@@ -25,6 +25,8 @@ export interface LiveChainHead extends ChainHead {
   slot(): bigint;
   /** False for a slot far from the head: its source lags or is wrong. */
   isCredible(slot: bigint): boolean;
+  /** The slot that two of three nodes or more have come to; undefined with fewer. */
+  slotByNodes(): bigint | undefined;
   /** Milliseconds since the slot last moved. */
   slotAgeMs(): number;
   /**
@@ -133,6 +135,7 @@ class FollowedChainHead implements LiveChainHead {
   #usedAtMs = 0;
   #refreshedAtMs = 0;
   #contradictions = 0;
+  #clockReads = 0;
 
   constructor(options: ChainHeadOptions) {
     this.#pool = options.pool;
@@ -146,7 +149,7 @@ class FollowedChainHead implements LiveChainHead {
     this.#refreshMs = options.refreshMs ?? DEFAULT_REFRESH_MS;
     this.#idleRefreshMs = options.idleRefreshMs ?? DEFAULT_IDLE_REFRESH_MS;
     this.#slowRefreshMs = options.slowRefreshMs ?? DEFAULT_SLOW_REFRESH_MS;
-    this.#newest = new NewestSlot(options.now);
+    this.#newest = new NewestSlot(options.now, options.pool.slots);
     this.#rent = new RentRates(options.trusted);
     this.#features = new FeatureGates(options);
     this.#genesis = new GenesisWatch(options);
@@ -232,6 +235,10 @@ class FollowedChainHead implements LiveChainHead {
     return !this.#newest.isOff(slot);
   }
 
+  slotByNodes(): bigint | undefined {
+    return this.#newest.byNodes();
+  }
+
   slotAgeMs(): number {
     return this.#now() - this.#newest.atMs;
   }
@@ -312,7 +319,8 @@ class FollowedChainHead implements LiveChainHead {
     const askedAtMs = this.#now();
     const params = [[CLOCK_SYSVAR.toString()], { encoding: "base64", ...PROCESSED }];
     const result = await this.#pool.read("getMultipleAccounts", params, {
-      startAt: this.#blockhash.standstills,
+      // Each time another, so that what each has come to is known.
+      startAt: this.#clockReads++,
       isWrong: (answer) => this.#isWrongClock(decodeClock(answer)),
     });
     const { readAt, clock } = decodeClock(result);

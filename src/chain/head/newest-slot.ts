@@ -1,4 +1,5 @@
 import type { Now } from "../../primitives/clock.ts";
+import type { NodeSlots } from "../rpc/accounts/node-slots.ts";
 import { SlotPace } from "./slot-pace.ts";
 
 /** Slots by which an endpoint may be behind the best one. */
@@ -13,14 +14,17 @@ const UNMEASURED_SLOT_MS = 100;
 /** The newest slot known, since when, and the pace of slots. */
 export class NewestSlot {
   readonly #now: Now;
+  readonly #nodes: Pick<NodeSlots, "reachedByTwo"> | undefined;
   readonly #pace = new SlotPace();
   /** The latest slots that were seen as they began, oldest first: each is a block in the making. */
   readonly #begun: bigint[] = [];
   #slot = 0n;
   #atMs: number;
 
-  constructor(now: Now) {
+  /** @param nodes what each node has come to: none leads far ahead of two others; absent: any one's word counts */
+  constructor(now: Now, nodes?: Pick<NodeSlots, "reachedByTwo">) {
     this.#now = now;
+    this.#nodes = nodes;
     this.#atMs = now();
   }
 
@@ -37,6 +41,11 @@ export class NewestSlot {
   /** Milliseconds per slot; 0 while unmeasured. */
   get slotMs(): number {
     return this.#pace.slotMs;
+  }
+
+  /** The slot that two of three nodes or more have come to; undefined with fewer. */
+  byNodes(): bigint | undefined {
+    return this.#nodes?.reachedByTwo(this.slotMs);
   }
 
   /** Takes the slot as the newest, whatever was known before. */
@@ -78,7 +87,10 @@ export class NewestSlot {
   isReachable(seen: bigint): boolean {
     const slotMs = this.slotMs > 0 ? this.slotMs : UNMEASURED_SLOT_MS;
     const elapsed = BigInt(Math.ceil((2 * Math.max(0, this.#now() - this.#atMs)) / slotMs));
-    return seen <= this.#slot + MAX_LEAD_SLOTS + elapsed;
+    if (seen > this.#slot + MAX_LEAD_SLOTS + elapsed) return false;
+    if (seen <= this.#slot) return true;
+    const byNodes = this.byNodes();
+    return byNodes === undefined || seen <= byNodes + MAX_LAG_SLOTS;
   }
 
   /** True for a slot far from the head: its source lags or is wrong. */

@@ -1,5 +1,6 @@
 import type { Now } from "../../primitives/clock.ts";
 import { isOversized } from "../port.ts";
+import { NodeSlots } from "./accounts/node-slots.ts";
 import { isRefusal, NodeError } from "./node-error.ts";
 import type { RpcEndpoint } from "./rpc-endpoint.ts";
 
@@ -22,6 +23,8 @@ export interface ReadOptions {
 /** Several nodes that serve the same chain. */
 export interface RpcPool {
   readonly endpoints: readonly RpcEndpoint[];
+  /** The slots that their answers about accounts named. */
+  readonly slots: NodeSlots;
   /**
    * Asks one endpoint; the next one if that fails, and alongside it if it is slow. The first proper answer counts.
    * @throws TradewireError UPSTREAM_ERROR, as the NodeError of the last endpoint asked; of kind "refused" if no endpoint serves the method
@@ -54,6 +57,7 @@ export function createRpcPool(options: RpcPoolOptions): RpcPool {
 
 class FailoverPool implements RpcPool {
   readonly endpoints: readonly RpcEndpoint[];
+  readonly slots: NodeSlots;
   readonly #now: Now;
   readonly #warn: (message: string) => void;
   readonly #hedgeMs: number;
@@ -64,6 +68,7 @@ class FailoverPool implements RpcPool {
   constructor(options: RpcPoolOptions) {
     if (options.endpoints.length === 0) throw new RangeError("a pool needs at least one endpoint");
     this.endpoints = options.endpoints;
+    this.slots = new NodeSlots(options.now);
     this.#now = options.now;
     this.#warn = options.warn;
     this.#hedgeMs = options.hedgeMs ?? DEFAULT_HEDGE_MS;
@@ -78,6 +83,7 @@ class FailoverPool implements RpcPool {
       options,
       endpoints: this.#order(method, options),
       hedgeMs: this.#hedgeMs,
+      slots: this.slots,
       onRefusal: (endpoint) => this.#noteRefusal(endpoint, method),
     });
     return read.run();
@@ -87,7 +93,9 @@ class FailoverPool implements RpcPool {
     if (this.#isRefused(endpoint, method))
       throw new NodeError("refused", `The Solana node ${endpoint.name} does not serve ${method}.`);
     try {
-      return await endpoint.call(method, params, timeoutMs);
+      const result = await endpoint.call(method, params, timeoutMs);
+      this.slots.noteAnswer(endpoint, method, params, result);
+      return result;
     } catch (error) {
       if (isRefusal(error)) this.#noteRefusal(endpoint, method);
       throw error;
@@ -130,6 +138,7 @@ interface PoolReadOptions {
   /** In the order they are asked. */
   readonly endpoints: readonly RpcEndpoint[];
   readonly hedgeMs: number;
+  readonly slots: NodeSlots;
   readonly onRefusal: (endpoint: RpcEndpoint) => void;
 }
 
@@ -183,7 +192,8 @@ class PoolRead {
   }
 
   #receive(endpoint: RpcEndpoint, result: unknown): void {
-    const { method, options } = this.#parts;
+    const { method, params, options, slots } = this.#parts;
+    slots.noteAnswer(endpoint, method, params, result);
     if (options.isWrong?.(result) === true) {
       endpoint.doubt();
       this.#failure = new NodeError(

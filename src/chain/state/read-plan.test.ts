@@ -16,7 +16,15 @@ function planning(count: number) {
     return followed.start(Address.from(bytes));
   });
   const stream = new StreamProgress({
-    ...{ tree, now, headSlot: () => 0n, quietMs: 1_000, maxLagSlots: 10n, maxLeadSlots: 64n },
+    ...{
+      tree,
+      now,
+      headSlot: () => 0n,
+      slotByNodes: () => undefined,
+      quietMs: 1_000,
+      maxLagSlots: 10n,
+      maxLeadSlots: 64n,
+    },
   });
   const feed = { leastLiveAtMs: () => 0, liveAtMs: () => 0 } as unknown as AccountFeed;
   const plan = new ReadPlan({

@@ -529,3 +529,45 @@ test("reads made while the stream was down do not count against its replacement"
   await vi.advanceTimersByTimeAsync(400);
   expect(source.counts()).toMatchObject({ streamed: 1, auditDifferences: 0 });
 });
+
+test.each([4n, 9n, 30n, 60n])(
+  "a read that names a slot %i ahead of what two other nodes have come to makes nothing old",
+  async (ahead) => {
+    source.close();
+    let slot = 100n;
+    source = open({ headSlot: () => slot, slotByNodes: () => slot });
+    nodeSlot = slot;
+    await source.follow([key]);
+    const tick = async () => {
+      await vi.advanceTimersByTimeAsync(400);
+      slot += 1n;
+      nodeSlot = slot;
+      subscriptions.slot(slot);
+    };
+    await tick();
+    nodeSlot = slot + ahead;
+    await source.refresh([key]);
+    for (let i = 0; i < 20; i++) {
+      await tick();
+      expect([i, Date.now() - source.currentAtMs(key) <= 800]).toEqual([i, true]);
+    }
+  },
+);
+
+test.each([12n, 30n, 60n])(
+  "a stream that names a slot %i ahead of what two nodes have come to, once or always, is not followed there",
+  async (ahead) => {
+    source.close();
+    let slot = 100n;
+    source = open({ headSlot: () => slot, slotByNodes: () => slot });
+    nodeSlot = slot;
+    await source.follow([key]);
+    for (let i = 0; i < 40; i++) {
+      await vi.advanceTimersByTimeAsync(400);
+      slot += 1n;
+      nodeSlot = slot;
+      subscriptions.slot(i === 5 || i >= 20 ? slot + ahead : slot);
+      expect([i, Date.now() - source.currentAtMs(key) <= 800]).toEqual([i, true]);
+    }
+  },
+);

@@ -38,6 +38,8 @@ export interface StateSourceOptions {
   readonly warn: (message: string) => void;
   /** The newest slot known from elsewhere: a stream far behind it is not relied on. */
   readonly headSlot?: () => bigint;
+  /** The slot that two of three nodes or more have come to; undefined with fewer: then any word moves the newest slot. */
+  readonly slotByNodes?: () => bigint | undefined;
   /** How often accounts that no stream covers are read. */
   readonly pollMs?: number;
   /** How often even a streamed account is re-read, to heal what a stream has lost. */
@@ -115,7 +117,7 @@ class StreamedStateSource implements LiveStateSource {
   #doubtedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: StateSourceOptions) {
-    const { reader, feed, now, warn, headSlot = () => 0n } = options;
+    const { reader, feed, now, warn, headSlot = () => 0n, slotByNodes = () => undefined } = options;
     const { pollMs = DEFAULT_POLL_MS, auditMs = DEFAULT_AUDIT_MS, quietMs = DEFAULT_QUIET_MS } = options;
     const { refreshMs = DEFAULT_REFRESH_MS, verifyMs = DEFAULT_VERIFY_MS } = options;
     const { maxLagSlots = DEFAULT_MAX_LAG_SLOTS, maxLeadSlots = DEFAULT_MAX_LEAD_SLOTS } = options;
@@ -125,7 +127,7 @@ class StreamedStateSource implements LiveStateSource {
     this.#quietMs = quietMs;
     const tree = this.#tree;
     const counters = this.#counters;
-    const stream = new StreamProgress({ tree, now, headSlot, quietMs, maxLagSlots, maxLeadSlots });
+    const stream = new StreamProgress({ tree, now, headSlot, slotByNodes, quietMs, maxLagSlots, maxLeadSlots });
     const followed = new FollowedAccounts(tree, now);
     const sampleSize = options.auditSize ?? DEFAULT_AUDIT_SIZE;
     const audit = new StreamAudit({ reader, followed, tree, stream, counters, sampleSize });

@@ -8,11 +8,16 @@ interface StreamProgressOptions {
   readonly now: Now;
   /** The newest slot known from elsewhere; 0 before the first. */
   readonly headSlot: () => bigint;
+  /** The slot that two of three nodes or more have come to; undefined with fewer. */
+  readonly slotByNodes: () => bigint | undefined;
   /** Silence after which the stream is considered stale. */
   readonly quietMs: number;
   readonly maxLagSlots: bigint;
   readonly maxLeadSlots: bigint;
 }
+
+/** Slots ahead of the nodes at which one may be: a stream names it as it begins, and nodes answer from one or two before. */
+const AHEAD_SLOTS = 2n;
 
 /** How far a stream of slots has come, compared with the newest slot known from any source. Times are epoch milliseconds. */
 export class StreamProgress {
@@ -32,14 +37,20 @@ export class StreamProgress {
     this.receivedAtMs = this.#options.now();
     if (slot > this.slot) this.slot = slot;
     this.noteHead();
-    this.#times.note(slot, this.receivedAtMs);
+    this.#note(slot, this.receivedAtMs);
   }
 
   /** A slot is known from a read. */
   note(slot: bigint): void {
     // Each look at an account asks: a slot that is known costs no look at the clock.
     if (slot <= this.#times.newest) return;
-    this.#times.note(slot, this.#options.now());
+    this.#note(slot, this.#options.now());
+  }
+
+  /** A slot that most nodes have not come to makes nothing old: it may be the word of one that is wrong. */
+  #note(slot: bigint, atMs: number): void {
+    const byNodes = slot > this.#times.newest ? this.#options.slotByNodes() : undefined;
+    if (byNodes === undefined || slot <= byNodes + AHEAD_SLOTS) this.#times.note(slot, atMs);
   }
 
   noteHead(): void {
@@ -85,12 +96,18 @@ export class StreamProgress {
   /** True for a slot too far ahead of everything known to exist yet. */
   isFarAhead(slot: bigint): boolean {
     const { tree, headSlot, maxLeadSlots } = this.#options;
-    return tree.head > 0n && slot > maxOf(tree.head, headSlot()) + maxLeadSlots;
+    if (tree.head === 0n) return false;
+    return slot > maxOf(tree.head, headSlot()) + maxLeadSlots || this.#isAheadOfNodes(slot);
   }
 
   /** True for a slot too far ahead of what sources other than the stream know. */
   isFarAheadOfOthers(slot: bigint): boolean {
     const known = this.#options.headSlot();
-    return known > 0n && slot > known + this.#options.maxLeadSlots;
+    return known > 0n && (slot > known + this.#options.maxLeadSlots || this.#isAheadOfNodes(slot));
+  }
+
+  #isAheadOfNodes(slot: bigint): boolean {
+    const byNodes = this.#options.slotByNodes();
+    return byNodes !== undefined && slot > byNodes + this.#options.maxLagSlots;
   }
 }

@@ -8,7 +8,15 @@ function start() {
   const clock = { nowMs: 1_000_000 };
   const now = () => clock.nowMs;
   const tree = new SlotTree();
-  const stream = new StreamProgress({ tree, now, headSlot: () => 0n, quietMs: 1, maxLagSlots: 1n, maxLeadSlots: 1n });
+  const stream = new StreamProgress({
+    tree,
+    now,
+    headSlot: () => 0n,
+    slotByNodes: () => undefined,
+    quietMs: 1,
+    maxLagSlots: 1n,
+    maxLeadSlots: 1n,
+  });
   const suspension = new StreamSuspension({ followed: new FollowedAccounts(tree, now), stream, now, warn: () => {} });
   const pass = (ms: number) => {
     clock.nowMs += ms;

@@ -1,0 +1,63 @@
+import type { Now } from "../../../primitives/clock.ts";
+import { asContext } from "../rpc-values.ts";
+
+/** How long what a node said counts, and how long its newest slot stands against an older one that it names later. Milliseconds. */
+const SPOKE_LATELY_MS = 3_000;
+const STANDS_MS = 1_000;
+/** With fewer, a node that is ahead has nobody to bear it out. */
+const LEAST_NODES = 3;
+const NEEDED = 2;
+
+interface Claim {
+  readonly slot: bigint;
+  readonly atMs: number;
+}
+
+/**
+ * The newest slot that each node has answered from. One node that names slots which the chain has not come to would make all that is
+ * known look old: with three nodes or more that answer, a slot is taken to exist if two of them have come to it.
+ */
+export class NodeSlots {
+  readonly #now: Now;
+  readonly #claims = new Map<object, Claim>();
+
+  constructor(now: Now) {
+    this.#now = now;
+  }
+
+  /** Takes in the slot that a node's answer names, if it is an answer about accounts as they are now. */
+  noteAnswer(node: object, method: string, params: readonly unknown[], result: unknown): void {
+    if (method !== "getMultipleAccounts") return;
+    if ((params[1] as { readonly commitment?: unknown } | undefined)?.commitment !== "processed") return;
+    try {
+      this.note(node, asContext(result, "accounts").slot);
+    } catch {
+      // Whoever asked reports it.
+    }
+  }
+
+  note(node: object, slot: bigint): void {
+    const atMs = this.#now();
+    const known = this.#claims.get(node);
+    if (known === undefined || slot >= known.slot || atMs - known.atMs > STANDS_MS)
+      this.#claims.set(node, { slot, atMs });
+  }
+
+  /**
+   * The slot that two nodes have come to by now, as far as what they last said goes on at that pace.
+   *
+   * @param slotMs milliseconds per slot; 0 while unmeasured
+   * @returns undefined if fewer than three nodes have answered of late: then any of them may be the only one that is right
+   */
+  reachedByTwo(slotMs: number): bigint | undefined {
+    if (this.#claims.size < LEAST_NODES || slotMs <= 0) return undefined;
+    const atMs = this.#now();
+    const slots: bigint[] = [];
+    for (const claim of this.#claims.values()) {
+      const agoMs = atMs - claim.atMs;
+      if (agoMs <= SPOKE_LATELY_MS) slots.push(claim.slot + BigInt(Math.ceil(Math.max(0, agoMs) / slotMs)));
+    }
+    if (slots.length < LEAST_NODES) return undefined;
+    return slots.sort((a, b) => (a < b ? 1 : a > b ? -1 : 0))[NEEDED - 1];
+  }
+}

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -40,5 +40,30 @@ describe("loadSecrets", () => {
     writeFileSync(join(folder, "key-pepper"), "deadbeef\n");
     expect(() => loadSecrets(folder, {}, randomBytes)).toThrow(/key-pepper does not hold a secret/);
     expect(() => loadSecrets(folder, {}, randomBytes)).not.toThrow(/deadbeef/);
+  });
+
+  it("names the file and the setting if the system refuses it, and why", () => {
+    mkdirSync(join(folder, "key-pepper"));
+    const fails = () => loadSecrets(folder, {}, randomBytes);
+    expect(fails).toThrow(`The secret in DATA_DIR, ${join(folder, "key-pepper")}, can be neither read nor made.`);
+    expect(fails).toThrow(expect.objectContaining({ cause: expect.objectContaining({ code: "EISDIR" }) }));
+  });
+
+  it("refuses a link that leads nowhere", () => {
+    symlinkSync(join(folder, "gone"), join(folder, "token-key"));
+    expect(() => loadSecrets(folder, { keyPepper: new Uint8Array(32) }, randomBytes)).toThrow(
+      /token-key leads to no file/,
+    );
+    expect(readdirSync(folder)).toEqual(["token-key"]);
+  });
+
+  it("leaves no draft behind if a secret cannot be written", () => {
+    let calls = 0;
+    const fails = (length: number) => {
+      if (++calls === 2) throw new Error("no entropy");
+      return randomBytes(length);
+    };
+    expect(() => loadSecrets(folder, {}, fails)).toThrow("no entropy");
+    expect(readdirSync(folder)).toEqual([]);
   });
 });

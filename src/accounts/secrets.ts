@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { RandomBytes } from "../primitives/random.ts";
 
@@ -40,9 +40,15 @@ export function loadSecrets(
 }
 
 function keptSecret(dataDir: string, name: string, randomBytes: RandomBytes): Uint8Array {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const path = join(dataDir, name);
-  return readSecret(path) ?? makeSecret(path, randomBytes);
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    return readSecret(path) ?? makeSecret(path, randomBytes);
+  } catch (error) {
+    // What the system says alone, such as "no space left on device", names neither the file nor the setting.
+    if (!(error instanceof Error && "code" in error)) throw error;
+    throw new Error(`The secret in DATA_DIR, ${path}, can be neither read nor made.`, { cause: error });
+  }
 }
 
 /** A secret is kept as one line of hexadecimal. */
@@ -65,22 +71,29 @@ function readSecret(path: string): Uint8Array | undefined {
 /** If several processes start at once, one creates the secret and all read it: the complete file is linked into place. */
 function makeSecret(path: string, randomBytes: RandomBytes): Uint8Array {
   const draft = `${path}.${randomBytes(8).toString("hex")}`;
-  const file = openSync(draft, "wx", 0o600);
   try {
-    writeSync(file, `${randomBytes(SECRET_BYTES).toString("hex")}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  try {
+    writeDraft(draft, `${randomBytes(SECRET_BYTES).toString("hex")}\n`);
     linkSync(draft, path);
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
   } finally {
-    unlinkSync(draft);
+    rmSync(draft, { force: true });
   }
   syncFolder(dirname(path));
-  return readSecret(path)!;
+  const kept = readSecret(path);
+  // A symbolic link into a store that is not mounted, for example.
+  if (kept === undefined) throw new Error(`${path} leads to no file. Restore what it names, or remove it.`);
+  return kept;
+}
+
+function writeDraft(path: string, text: string): void {
+  const file = openSync(path, "wx", 0o600);
+  try {
+    writeFileSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** Without this, a power cut could lose the file while keys and tokens made with it survive. */

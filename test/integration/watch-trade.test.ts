@@ -127,6 +127,8 @@ test("the account's trades are listed with what was promised and what came of th
     "?status=lost": "status[0]",
     "?limit=0": "limit",
     "?since=noon": "since",
+    "?since=2026-02-30T00:00:00Z": "since",
+    "?until=2026-11-31": "until",
     "?cursor=x": "cursor",
     "?page=2": "page",
     "?limit=1&limit=2": "limit",

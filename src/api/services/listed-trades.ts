@@ -87,8 +87,13 @@ const ISO_TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\
 
 function parseTime(text: string, field: string): number {
   const epochMs = ISO_TIME.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(epochMs)) {
+  if (Number.isNaN(epochMs) || !isDay(text.slice(0, 10))) {
     throw invalidField(field, `${field} is not a time in ISO 8601 with a time zone, such as 2026-11-22T08:00:00Z.`);
   }
   return epochMs;
+}
+
+/** False for 30 February, which the runtime reads as 2 March. */
+function isDay(date: string): boolean {
+  return new Date(date).toISOString().startsWith(date);
 }

@@ -1,0 +1,65 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join, resolve } from "node:path";
+import bs58 from "bs58";
+import { afterEach, expect, it } from "vitest";
+import { childEnvironment } from "../support/child-environment.ts";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const PAGE = readFileSync(join(ROOT, "docs/guides/bot.md"), "utf8");
+const BOT = /^```js\n([\s\S]*?)^```$/m.exec(PAGE)![1]!;
+
+let server: Server;
+afterEach(() => server.close());
+
+/** Runs the page's bot against a service whose every trade lands and fails. @returns the calls it made, and what it ended with */
+async function run(outputAmount: number): Promise<{ calls: string[]; end: string }> {
+  const calls: string[] = [];
+  const answer = (response: ServerResponse, status: number, body: object) =>
+    response.writeHead(status).end(JSON.stringify(body));
+  server = createServer((request, response) => {
+    const path = request.url!.split("?")[0]!;
+    calls.push(path);
+    const unsignedTransaction = Buffer.alloc(200).toString("base64");
+    const estimates = { priceImpact: 0, outputAmount };
+    if (path === "/v1/quotes/stream") {
+      response.write(`event: quote\ndata: ${JSON.stringify({ estimates: { priceImpact: 0, outputAmount: 100 } })}\n\n`);
+    } else if (path === "/v1/tx/submit") {
+      answer(response, 422, {
+        success: false,
+        error: { code: "PROGRAM_ERROR", message: "refused", retryable: false, safeToRebuild: true },
+      });
+    } else answer(response, 200, { success: true, data: { unsignedTransaction, submissionToken: "t", estimates } });
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const { port } = server.address() as AddressInfo;
+  const env = childEnvironment({
+    TRADEWIRE_URL: `http://127.0.0.1:${port}`,
+    API_KEY: "api_k",
+    KEY: bs58.encode(Buffer.alloc(64, 1)),
+    MINT: "m",
+  });
+  const end = await new Promise<string>((ended) => {
+    execFile(
+      process.execPath,
+      ["--input-type=module", "-e", BOT],
+      { cwd: ROOT, env, timeout: 20_000 },
+      (_, __, errors) => ended(errors),
+    );
+  });
+  return { calls, end };
+}
+
+it("the page's bot gives up on a trade that lands and fails every time", async () => {
+  const { calls, end } = await run(100);
+  expect(end).toContain("refused");
+  expect(calls.filter((path) => path === "/v1/tx/submit")).toHaveLength(3);
+});
+
+it("the page's bot signs nothing whose least output is below its own limit", async () => {
+  const { calls, end } = await run(98.5);
+  expect(end).toContain("the price has moved away");
+  expect(calls).toEqual(["/v1/quotes/stream", "/v1/tx/buy"]);
+});

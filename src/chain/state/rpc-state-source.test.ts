@@ -571,3 +571,14 @@ test.each([12n, 30n, 60n])(
     }
   },
 );
+
+test("a notice of a slot on a parent from before the root leaves no account unknown", async () => {
+  for (let slot = 100n; slot < 140n; slot++) subscriptions.slot(slot);
+  nodeSlot = 139n;
+  await source.follow([key]);
+  subscriptions.activate();
+  for (const parent of [0n, 7n, 100n]) {
+    subscriptions.slot(subscriptions.lastSlot() + 1n, parent);
+    expect(received).toEqual([{ value: 1, slot: 139n }]);
+  }
+});

@@ -56,9 +56,9 @@ export class SlotTree {
     return this.#chain.has(slot);
   }
 
-  /** A slot has begun on its parent. A second parent for the same slot replaces the first. */
+  /** A slot has begun on its parent. A second parent for the same slot replaces the first. None can begin on one before the root. */
   begin(slot: bigint, parent: bigint): SlotTurn {
-    if (slot <= this.#root || parent >= slot || this.#dead.has(slot)) return NOTHING;
+    if (slot <= this.#root || parent >= slot || parent < this.#root || this.#dead.has(slot)) return NOTHING;
     const known = this.#parents.get(slot);
     if (known === parent) return NOTHING;
     this.#origin ??= parent;

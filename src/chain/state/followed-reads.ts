@@ -5,6 +5,7 @@ import { hasSameContent } from "../../solana/account-content.ts";
 import { type AccountReader, isOversized, isUncertain, type KnownAccount } from "../port.ts";
 import type { AccountFeed } from "./account-feed.ts";
 import type { AccountVersion } from "./account-versions.ts";
+import { isGone } from "./compare/gone-account.ts";
 import type { FollowedAccount } from "./followed-account.ts";
 import type { FollowedAccounts } from "./followed-accounts.ts";
 import type { SlotTree } from "./slot-tree.ts";
@@ -23,7 +24,9 @@ interface FollowedReadsOptions {
   readonly suspension: StreamSuspension;
   readonly counters: StateCounters;
   readonly now: Now;
-  /** A read made for comparison differs from what the stream says. */
+  /** True if the nodes are compared with each other. */
+  readonly isCompared: () => boolean;
+  /** A read made for comparison differs from what the stream says, or one says that an account is gone. */
   readonly onDifference: (entry: FollowedAccount) => void;
 }
 
@@ -75,7 +78,7 @@ export class FollowedReads {
     return this.#readAll(entries, false);
   }
 
-  /** The same, except that no read changes a streamed account: one that differs is reported. @throws TradewireError UPSTREAM_ERROR */
+  /** The same, except that no read changes a streamed account: one that differs is reported, for the nodes to decide. @throws TradewireError UPSTREAM_ERROR */
   compare(entries: readonly FollowedAccount[]): Promise<void> {
     return this.#readAll(entries, true);
   }
@@ -156,7 +159,7 @@ export class FollowedReads {
   }
 
   async #readChunk(entries: readonly FollowedAccount[], isComparison: boolean): Promise<void> {
-    const { reader, feed, followed, counters, now, onDifference } = this.#parts;
+    const { reader, feed, followed, counters, now, onDifference, isCompared } = this.#parts;
     const sentAtMs = now();
     const stamp = feed.readStamp();
     const coveredBefore = entries.map(({ coveredFrom }) => coveredFrom);
@@ -172,7 +175,8 @@ export class FollowedReads {
         counters.disbelieved += 1;
         continue;
       }
-      if (isComparison && entry.streamed && !isSameNow(entry, account)) {
+      const isDoubtful = isCompared() && isGone(entry.delivered?.account, account);
+      if (isDoubtful || (isComparison && entry.streamed && !isSameNow(entry, account))) {
         followed.noteRead(entry, sentAtMs);
         onDifference(entry);
       } else {

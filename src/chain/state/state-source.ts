@@ -10,6 +10,7 @@ import {
 } from "../port.ts";
 import type { AccountFeed, AccountNotice, FeedListener } from "./account-feed.ts";
 import { DoubtedAccounts } from "./compare/doubted-accounts.ts";
+import { isGone } from "./compare/gone-account.ts";
 import { NodeComparison } from "./compare/node-comparison.ts";
 import type { StateWitness } from "./compare/witness-nodes.ts";
 import type { FollowedAccount, Standing } from "./followed-account.ts";
@@ -140,6 +141,7 @@ class StreamedStateSource implements LiveStateSource {
     const onDifference = (entry: FollowedAccount) => this.#comparison.suspect(entry);
     this.#reads = new FollowedReads({
       ...{ reader, feed, followed, tree, stream, audit, suspension, counters, now, onDifference },
+      isCompared: () => this.#comparison.isOn,
     });
     const { witnesses = [], random = () => 1 } = options;
     const { comparisonsPerSecond: callsPerSecond = DEFAULT_COMPARISONS_PER_SECOND } = options;
@@ -280,10 +282,23 @@ class StreamedStateSource implements LiveStateSource {
       this.#counters.disbelieved += 1;
       return;
     }
+    if (this.#comparison.isOn && isGone(entry.delivered?.account, account)) {
+      this.#leaveToNodes(entry, slot);
+      return;
+    }
     this.#followed.add(entry, { slot, epoch, order, account, isStreamed: true });
     // A notice holds the whole state, and every later change is reported: as good as a read.
     const isCovered = entry.coveredFrom !== undefined && slot >= entry.coveredFrom;
     if (isCovered && this.#tree.isOnChain(slot)) this.#followed.trust(entry);
+  }
+
+  /** The stream says that the account is gone: it does not suffice for it until the nodes have been asked, or it was read after that. */
+  #leaveToNodes(entry: FollowedAccount, slot: bigint): void {
+    if (entry.streamed) entry.provenAtMs = Math.max(entry.provenAtMs, this.#streamedUpToMs(entry));
+    if (entry.coveredFrom !== undefined && entry.coveredFrom < slot) entry.coveredFrom = slot;
+    this.#followed.doubt(entry);
+    this.#comparison.suspect(entry);
+    this.#isUrgent = true;
   }
 
   #receiveSlot(slot: bigint, parent: bigint): void {

@@ -1,0 +1,13 @@
+import type { Account } from "../../../solana/account.ts";
+
+/** What one instruction can add to an account. Bytes. @see agave MAX_PERMITTED_DATA_INCREASE */
+const MAX_GROWTH = 10_240;
+
+/**
+ * True if an account that was known is said to be gone, or to have become another: closed, another program's, or grown beyond what an
+ * instruction can do. This is rare, and leaves its markets without a price, so that no node's word alone is enough for it.
+ */
+export function isGone(known: Account | null | undefined, said: Account | null): boolean {
+  if (known === null || known === undefined) return false;
+  return said === null || said.owner !== known.owner || said.data.length > known.data.length + MAX_GROWTH;
+}

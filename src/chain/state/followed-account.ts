@@ -59,6 +59,8 @@ export class FollowedAccount implements AccountHistory, Indexed, Ordered<Followe
   leftOut: { readonly untilMs: number; readonly error: unknown } | undefined;
   /** The slot of a replaced bank whose state of the account is yet to be discarded. */
   voidedSlot: bigint | undefined;
+  /** The slot that a version was last added of: it is among those changed in it. */
+  touchedIn: bigint | undefined;
   /** That of the accounts it is followed with; undefined once it is not. A look-up by address costs more. */
   home: object | undefined;
   /** The last poll that was to read it. */

@@ -143,13 +143,15 @@ export class FollowedAccounts {
   }
 
   #touch(entry: FollowedAccount, slot: bigint): void {
+    if (entry.touchedIn === slot) return;
+    entry.touchedIn = slot;
     const list = this.#touched.get(slot);
     if (list === undefined) {
       this.#touched.set(slot, [entry]);
       return;
     }
     list.push(entry);
-    // A stream that replaces the banks of a slot again and again names its accounts each time.
+    // A stream that replaces the banks of two slots again and again names their accounts each time.
     if (list.length > REPEATS * (this.size + 1)) this.#touched.set(slot, [...new Set(list)]);
   }
 
@@ -231,7 +233,7 @@ export class FollowedAccounts {
   turn(slots: readonly bigint[]): void {
     for (const slot of slots) {
       const touched = this.#touched.get(slot);
-      if (touched !== undefined) this.#undelivered.add([...touched]);
+      if (touched !== undefined) this.#undelivered.add(touched);
     }
   }
 

@@ -41,3 +41,14 @@ test("items that the work itself adds are done too, and nothing after it is clea
   vi.runAllTimers();
   expect(done).toHaveLength(14);
 });
+
+test("a list stays as it is, and what is added to it meanwhile is left out", () => {
+  const done: number[] = [];
+  const work = new GradualWork<number>((item) => void done.push(item), 10);
+  const items = range(0, 25);
+  work.add(items);
+  items.push(25);
+  vi.runAllTimers();
+  expect(done.toSorted((a, b) => a - b)).toEqual(range(0, 25));
+  expect(items).toEqual(range(0, 26));
+});

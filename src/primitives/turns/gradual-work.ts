@@ -1,8 +1,14 @@
+/** Items to do, and how many of them, from the first on, are left. */
+interface Rest<T> {
+  readonly items: readonly T[];
+  left: number;
+}
+
 /** Does something to many items, a bounded number per turn of the loop. Few items are done at once; order is not promised. */
 export class GradualWork<T> {
   readonly #work: (item: T) => void;
   readonly #perTurn: number;
-  readonly #lists: T[][] = [];
+  readonly #lists: Rest<T>[] = [];
   #next: NodeJS.Immediate | undefined;
   #isWorking = false;
 
@@ -11,9 +17,9 @@ export class GradualWork<T> {
     this.#perTurn = perTurn;
   }
 
-  /** Adds items, and does as many as fit if nothing else waits. The list is emptied on the way. */
-  add(items: T[]): void {
-    this.#lists.push(items);
+  /** Adds items, and does as many as fit if nothing else waits. What is added to the list later is left out. */
+  add(items: readonly T[]): void {
+    this.#lists.push({ items, left: items.length });
     if (this.#next === undefined && !this.#isWorking) this.#turn();
   }
 
@@ -36,11 +42,16 @@ export class GradualWork<T> {
 
   #workOn(count: number): void {
     for (let left = count; left > 0; left--) {
-      while (this.#lists.at(-1)?.length === 0) this.#lists.pop();
-      const items = this.#lists.at(-1);
-      if (items === undefined) return;
-      this.#work(items.pop()!);
+      this.#dropDone();
+      const list = this.#lists.at(-1);
+      if (list === undefined) return;
+      list.left -= 1;
+      this.#work(list.items[list.left]!);
     }
-    while (this.#lists.at(-1)?.length === 0) this.#lists.pop();
+    this.#dropDone();
+  }
+
+  #dropDone(): void {
+    while (this.#lists.at(-1)?.left === 0) this.#lists.pop();
   }
 }

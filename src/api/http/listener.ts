@@ -96,8 +96,8 @@ export class Listener {
         socket.on("data", () => {});
       },
     );
-    // A failed handshake concerns only its client.
-    secure.on("tlsClientError", () => {});
+    // A failed handshake concerns only its client. One that takes too long is left open by Node.
+    secure.on("tlsClientError", (_, socket) => void socket.destroy());
     const shakeHands = takeConnections(secure);
     secure.on("connection", (socket: Socket) => {
       if (this.#places.take(socket)) shakeHands(socket);

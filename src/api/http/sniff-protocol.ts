@@ -8,8 +8,8 @@ export const HTTP2_PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "la
 export type ServeConnection = (socket: Socket, first?: Buffer) => void;
 
 /**
- * Reads the first bytes of a connection and passes it to the protocol they belong to. Destroys it if it ends, fails or
- * stays silent for too long before that.
+ * Reads the first bytes of a connection and passes it to the protocol they belong to. Destroys it if it ends, fails, stays
+ * silent for too long or takes too long over HTTP/2's preface.
  *
  * @param undecided holds the socket until its protocol is known
  */
@@ -22,8 +22,10 @@ export function sniffProtocol(
 ): void {
   // Bytes are held here while undecided: putting them back makes the socket readable again at once.
   let held: Buffer | undefined;
+  let deadline: NodeJS.Timeout | undefined;
   const release = () => {
     undecided.delete(socket);
+    clearTimeout(deadline);
     socket
       .off("readable", read)
       .off("end", abandon)
@@ -44,7 +46,8 @@ export function sniffProtocol(
     const isHttp2 = seen.subarray(0, length).equals(HTTP2_PREFACE.subarray(0, length));
     if (isHttp2 && length < HTTP2_PREFACE.length) {
       held = seen;
-      socket.setTimeout(settings.headersTimeoutMs);
+      // From the first byte on: the timeout of the socket begins anew at each.
+      deadline ??= setTimeout(abandon, settings.headersTimeoutMs);
       return;
     }
     release();

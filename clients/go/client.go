@@ -21,6 +21,8 @@ type Client struct {
 	BaseURL string
 	// APIKey from Register; empty for calls that need none.
 	APIKey string
+	// Domain is the service's host in its challenges, if it is not that of BaseURL.
+	Domain string
 	// HTTP sends the requests.
 	HTTP *http.Client
 }

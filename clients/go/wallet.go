@@ -26,10 +26,14 @@ func WalletFromBase58(secret string) (*Wallet, error) {
 // Address of the wallet, in base58.
 func (w *Wallet) Address() string { return encode58(w.key.Public().(ed25519.PublicKey)) }
 
-// SignIn registers the wallet, and sets the API key of the client.
+// SignIn registers the wallet, and sets the API key of the client. It signs nothing but the service's own challenge for this wallet.
 func (w *Wallet) SignIn(ctx context.Context, c *Client) error {
 	challenge, err := c.CreateChallenge(ctx, CreateChallengeRequest{WalletAddress: w.Address()})
 	if err != nil {
+		return err
+	}
+	terms := ChallengeTerms{WalletAddress: w.Address(), BaseURL: c.BaseURL, Domain: c.Domain, Now: time.Now()}
+	if err := CheckChallenge(challenge.Message, terms); err != nil {
 		return err
 	}
 	signature := encode58(ed25519.Sign(w.key, []byte(challenge.Message)))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from typing import Optional
 from urllib.error import URLError
 
 from .api import Calls, SubmitResponse
+from .challenge import check_challenge
 from .transport import TradewireError
 from .wallet import Wallet
 
@@ -13,9 +15,13 @@ from .wallet import Wallet
 class Tradewire(Calls):
     """Calls one service."""
 
-    def sign_in(self, wallet: Wallet, label: str = "") -> str:
-        """Registers the wallet; sets and returns the API key."""
+    def sign_in(self, wallet: Wallet, label: str = "", domain: Optional[str] = None) -> str:
+        """Registers the wallet; sets and returns the API key. Signs nothing but the service's own challenge for this wallet.
+
+        `domain`: the service's host in its challenges, if it is not that of its URL.
+        """
         message = self.create_challenge({"walletAddress": wallet.address})["message"]
+        check_challenge(message, wallet.address, self.base_url, domain)
         proof = {"walletAddress": wallet.address, "message": message, "signature": wallet.sign_text(message), "label": label}
         self.api_key = self.register(proof)["apiKey"]
         return self.api_key

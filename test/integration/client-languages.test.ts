@@ -1,0 +1,51 @@
+import { execFile, spawnSync } from "node:child_process";
+import { resolve } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { CHALLENGES, outcomes } from "../support/challenges.ts";
+import { childEnvironment } from "../support/child-environment.ts";
+import { startHostileSignIn } from "../support/hostile-sign-in.ts";
+
+const PACKAGES = resolve(import.meta.dirname, "../../clients/python");
+const MODULE = resolve(PACKAGES, "tradewire/challenge.py");
+/** Reads the module alone: the package itself needs `cryptography`. */
+const PROGRAM = `
+import importlib.util, json, sys
+spec = importlib.util.spec_from_file_location("challenge", sys.argv[1])
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+for case in json.loads(sys.argv[2]):
+    try:
+        module.check_challenge(case["message"], case["wallet"], case["baseUrl"], case["domain"] or None, case["nowMs"] / 1000)
+        print("signed")
+    except ValueError as error:
+        print(error)
+`;
+const SIGN_IN = `
+import sys
+from tradewire import Tradewire, Wallet
+try:
+    print(Tradewire(sys.argv[1]).sign_in(Wallet("US517G5965aydkZ46HS38QLi7UQiSojurfbQfKCELFx")))
+except ValueError as error:
+    print(error)
+`;
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+const title = "the client in Python signs the service's own challenge, and nothing else";
+
+test.runIf(hasPython)(hasPython ? title : `${title} (not run: python3 is not here)`, async () => {
+  const given = ["-c", PROGRAM, MODULE, JSON.stringify(CHALLENGES)];
+  const { stdout } = await promisify(execFile)("python3", given, { env: childEnvironment({}) });
+  expect(outcomes(stdout)).toEqual(outcomes());
+});
+
+const hasPackages = spawnSync("python3", ["-c", "import cryptography"]).status === 0;
+const signIn = "sign_in of the client in Python signs no login for another site";
+
+test.runIf(hasPackages)(hasPackages ? signIn : `${signIn} (not run: cryptography is not here)`, async () => {
+  const service = await startHostileSignIn();
+  const env = childEnvironment({ PYTHONPATH: PACKAGES, PYTHONDONTWRITEBYTECODE: "1" });
+  const { stdout } = await promisify(execFile)("python3", ["-c", SIGN_IN, service.url], { env });
+  service.close();
+  expect(stdout).toContain("the challenge signs in to app.bank.example");
+  expect(service.calls).toEqual(["/v1/auth/challenge"]);
+});

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import urllib.error
 import urllib.parse
@@ -16,11 +17,12 @@ class TradewireError(Exception):
     """A failure that the service reports. Its code is explained at `doc_url`."""
 
     def __init__(self, status: int, envelope: Mapping[str, Any]):
-        error = envelope.get("error", {})
+        error = envelope.get("error") or {}
         self.status = status
         self.code: str = error.get("code", "")
         self.message: str = error.get("message", "the service answered with nothing of its own")
-        self.retryable: bool = error.get("retryable", False)
+        # A proxy's own page, such as 502, says nothing of what became of the call.
+        self.retryable: bool = error.get("retryable", status >= 500 or status in (408, 429))
         self.safe_to_rebuild: Optional[bool] = error.get("safeToRebuild")
         self.field: Optional[str] = error.get("field")
         self.retry_after_ms: Optional[int] = error.get("retryAfterMs")
@@ -57,11 +59,16 @@ class Transport:
             return urllib.request.urlopen(request, timeout=TIMEOUT)
         except urllib.error.HTTPError as refused:
             with refused:
-                raise TradewireError(refused.code, _parsed(refused.read())) from None
+                raise TradewireError(refused.code, _parsed(_rest_of(refused))) from None
+        except http.client.HTTPException as cut:
+            raise ConnectionError("the answer was cut, or is not the service's") from cut
 
     def call(self, verb: str, path: str, body: Any = None, query: Optional[Mapping[str, Any]] = None) -> Any:
         with self._open(verb, path, body, query) as response:
-            return json.load(response)["data"]
+            try:
+                return json.load(response)["data"]
+            except (http.client.HTTPException, ValueError, LookupError, TypeError) as cut:
+                raise ConnectionError("the answer was cut, or is not the service's") from cut
 
     def stream(self, verb: str, path: str, query: Optional[Mapping[str, Any]] = None) -> Iterator[Any]:
         """The messages of server-sent events until they end. Closing the iterator closes the stream."""
@@ -78,6 +85,13 @@ class Transport:
                 elif name == "data":
                     yield json.loads(value)
         raise ConnectionError("the stream was cut: open it again")
+
+
+def _rest_of(response: Any) -> bytes:
+    try:
+        return response.read()
+    except http.client.IncompleteRead as cut:
+        return cut.partial
 
 
 def _in_query(value: Any) -> Any:

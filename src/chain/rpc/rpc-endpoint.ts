@@ -1,5 +1,6 @@
 import type { Now } from "../../primitives/clock.ts";
 import { OneATurn } from "../../primitives/turns/one-a-turn.ts";
+import { answeredError, REFUSAL_STATUSES } from "./http/answered-error.ts";
 import { type CallReply, type GatheredCall, GatheredCalls } from "./http/gathered-calls.ts";
 import { HttpClient } from "./http/http-client.ts";
 import { describeConnectionFailure, NodeError } from "./node-error.ts";
@@ -50,15 +51,6 @@ const SILENT_MS = 400;
 
 /** Methods whose calls of one turn share requests: those that many trades make at the same moment. */
 const SHARED_METHODS: ReadonlySet<string> = new Set(["getTransaction"]);
-
-/** Method not found, and "this program is not indexed here". @see agave rpc-client-api `custom_error.rs` */
-const REFUSAL_CODES = new Set([-32601, -32010]);
-/** Forbidden, not allowed, gone. */
-const REFUSAL_STATUSES = new Set([403, 405, 410]);
-const REFUSAL_WORDS =
-  /method not found|not (?:supported|available|enabled|allowed)|is disabled|excluded from account secondary/i;
-/** "Transaction history is not available from this node" and unsupported versions concern one request, not the method. */
-const PLAIN_CODES = new Set([-32011, -32015]);
 
 /** A node at a URL. Answers are untrusted: bounded in size and time, matched by id, never redirected. */
 export function createRpcEndpoint(options: RpcEndpointOptions): RpcEndpoint {
@@ -226,18 +218,4 @@ class HttpEndpoint implements RpcEndpoint {
     this.#failures = 0;
     this.#waitingSinceMs = undefined;
   }
-}
-
-function answeredError(name: string, method: string, status: number, error: JsonObject): NodeError {
-  const rpcCode = typeof error.code === "number" ? error.code : 0;
-  const words = typeof error.message === "string" ? error.message.slice(0, 300) : "no message";
-  const refused =
-    REFUSAL_CODES.has(rpcCode) ||
-    REFUSAL_STATUSES.has(status) ||
-    (method !== "sendTransaction" && !PLAIN_CODES.has(rpcCode) && REFUSAL_WORDS.test(words));
-  return new NodeError(
-    refused ? "refused" : "answered",
-    `The Solana node ${name} refused ${method}: ${words} (${rpcCode}).`,
-    { rpcCode },
-  );
 }

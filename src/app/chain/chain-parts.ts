@@ -9,6 +9,7 @@ import { createSenderPlan } from "../../chain/landing/sender-plan.ts";
 import { createTipFloor } from "../../chain/landing/tip-floor.ts";
 import type { LandingOrder, LandingOutcome } from "../../chain/port.ts";
 import { createAccountReader } from "../../chain/rpc/accounts/account-reader.ts";
+import { AlikeAnswers } from "../../chain/rpc/http/alike-answers.ts";
 import { createRpcEndpoint } from "../../chain/rpc/rpc-endpoint.ts";
 import { createRpcPool } from "../../chain/rpc/rpc-pool.ts";
 import { createSubscriptions } from "../../chain/rpc/subscriptions.ts";
@@ -36,7 +37,8 @@ export async function connectChain(context: AppContext, { rpcUrls, wsUrls }: Cha
   const { config, now, steadyMs, random, warn, onForeignChain, closers } = context;
   const timeoutMs = config.solanaRpcTimeoutMs;
   const { now: runningMs } = closers.keep(countRunningTime());
-  const endpoints = rpcUrls.map((url) => createRpcEndpoint({ url, now: steadyMs, runningMs, timeoutMs }));
+  const alike = rpcUrls.length > 1 ? new AlikeAnswers() : undefined;
+  const endpoints = rpcUrls.map((url) => createRpcEndpoint({ url, now: steadyMs, runningMs, timeoutMs, alike }));
   const pool = createRpcPool({ endpoints, now: steadyMs, warn });
   const witnesses = callWitnesses(context, pool, runningMs);
   const subscriptions = closers.keep(createSubscriptions({ urls: wsUrls, now: steadyMs, random, warn }));

@@ -1,6 +1,7 @@
 import type { LandingEvent, LandingOrder, LandingOutcome } from "../port.ts";
 import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import type { SignatureStatus } from "../rpc/signature-status.ts";
+import type { LastAnswer } from "../rpc/transaction-reader.ts";
 import type { Witnesses } from "../rpc/witnesses.ts";
 import { RecordVotes } from "./outcome/record-votes.ts";
 import { recentBlockhash } from "./recent-blockhash.ts";
@@ -43,6 +44,8 @@ export class PendingTransaction {
   recordRounds = 0;
   readonly recordAskedAtMs = new Map<RpcEndpoint, number>();
   readonly unansweredReads = new Set<RpcEndpoint>();
+  /** What a node answered last when asked for the record. */
+  readonly lastAnswer: LastAnswer = { result: undefined, record: null };
   /** Replayed to a waiter that joins later. */
   readonly #events: LandingEvent[] = [];
   /** The slot it was last seen in, which may still be dropped. */

@@ -1,5 +1,6 @@
 import type { Now } from "../../primitives/clock.ts";
 import { OneATurn } from "../../primitives/turns/one-a-turn.ts";
+import { type AlikeAnswers, idAbout } from "./http/alike-answers.ts";
 import { answeredError, REFUSAL_STATUSES } from "./http/answered-error.ts";
 import { type CallReply, type GatheredCall, GatheredCalls } from "./http/gathered-calls.ts";
 import { HttpClient } from "./http/http-client.ts";
@@ -34,6 +35,8 @@ interface RpcEndpointOptions {
   readonly runningMs?: Now;
   /** Largest answer read. */
   readonly maxResponseBytes?: number;
+  /** What the nodes of a pool share; absent: it is asked alone. */
+  readonly alike?: AlikeAnswers | undefined;
 }
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -65,6 +68,7 @@ class HttpEndpoint implements RpcEndpoint {
   readonly #timeoutMs: number;
   readonly #maxResponseBytes: number;
   readonly #gathered: GatheredCalls;
+  readonly #alike: AlikeAnswers | undefined;
   readonly #searches = new OneATurn();
   #lastId = 0;
   #failures = 0;
@@ -84,6 +88,7 @@ class HttpEndpoint implements RpcEndpoint {
     this.#runningMs = options.runningMs ?? options.now;
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     this.#maxResponseBytes = options.maxResponseBytes ?? ACCOUNTS_BYTES;
+    this.#alike = options.alike;
     this.#gathered = new GatheredCalls({
       now: options.now,
       alone: (call) => this.#callAlone(call),
@@ -92,7 +97,7 @@ class HttpEndpoint implements RpcEndpoint {
   }
 
   async call(method: string, params: readonly unknown[], timeoutMs = this.#timeoutMs): Promise<unknown> {
-    const id = ++this.#lastId;
+    const id = this.#idOf(method, params[0]);
     const call: GatheredCall = { id, method, params, timeoutMs };
     const { status, answer } = await (this.#mayShare(method) ? this.#gathered.call(call) : this.#callAlone(call));
     if (answer.error !== undefined && answer.error !== null) {
@@ -103,6 +108,15 @@ class HttpEndpoint implements RpcEndpoint {
       throw this.#malformed(`The Solana node ${this.name} answered ${method} with the answer to another call.`);
     this.#clearOutage();
     return answer.result;
+  }
+
+  /** Other nodes are asked about the same with the same id. One that is taken is given to no second call. */
+  #idOf(method: string, about: unknown): number {
+    if (this.#alike === undefined || !SHARED_METHODS.has(method) || typeof about !== "string") return ++this.#lastId;
+    const id = idAbout(about);
+    if (this.#unanswered.has(id)) return ++this.#lastId;
+    this.#unanswered.set(id, this.#runningMs());
+    return id;
   }
 
   /** Sends wait for no second try: they share requests only with a node that is known to answer such. */
@@ -130,7 +144,7 @@ class HttpEndpoint implements RpcEndpoint {
   async #callTogether(calls: readonly GatheredCall[]): Promise<readonly unknown[] | undefined> {
     const { status, text } = await this.#post(calls, Math.min(this.#maxResponseBytes, OTHER_BYTES));
     try {
-      const list = text === undefined || status !== 200 ? undefined : parseRpcJson(text);
+      const list = text === undefined || status !== 200 ? undefined : this.#parseText(calls[0]!.method, text);
       return Array.isArray(list) ? list : undefined;
     } catch {
       return undefined;
@@ -184,9 +198,14 @@ class HttpEndpoint implements RpcEndpoint {
     }
   }
 
+  #parseText(method: string, text: string): unknown {
+    const alike = SHARED_METHODS.has(method) ? this.#alike : undefined;
+    return alike === undefined ? parseRpcJson(text) : alike.parse(text);
+  }
+
   #parse(method: string, status: number, text: string): JsonObject {
     try {
-      return asRecord(parseRpcJson(text), "an answer");
+      return asRecord(this.#parseText(method, text), "an answer");
     } catch (cause) {
       if (REFUSAL_STATUSES.has(status))
         throw new NodeError("refused", `The Solana node ${this.name} does not serve ${method}: HTTP ${status}.`);

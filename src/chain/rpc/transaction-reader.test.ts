@@ -55,6 +55,19 @@ test("the record is decoded exactly, loaded addresses after the message's own", 
   });
 });
 
+test("the same answer is decoded once, another one by itself", async () => {
+  const other = { ...record, slot: 78 };
+  const endpoints = [record, record, other, other].map(endpointOf);
+  const pool = createRpcPool({ endpoints, now: Date.now, warn: () => {} });
+  const last = { result: undefined, record: null };
+  const read = async (i: number) => fetchRecord(pool, endpoints[i]!, "signature", last);
+  const [first, same, later] = [await read(0), await read(1), await read(2)];
+  expect(first).toMatchObject({ slot: 77n });
+  expect(same).toBe(first);
+  expect(later).toMatchObject({ slot: 78n });
+  expect(await read(3)).toBe(later);
+});
+
 test("a record that the node does not have yet is null, and so is one without metadata", async () => {
   expect(await read(null)).toBe(null);
   expect(await read({ ...record, meta: null })).toBe(null);

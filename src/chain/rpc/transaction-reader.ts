@@ -11,14 +11,23 @@ const WHAT = "a transaction";
 /** Longest wait for a record: another node answers sooner than a node that hangs. Milliseconds. */
 const TIMEOUT_MS = 2_000;
 
+/** What a node answered last about a transaction, parsed, and the record in it. */
+export interface LastAnswer {
+  result: unknown;
+  record: TransactionRecord | null;
+}
+
 /**
  * Reads one node's record of a transaction at confirmed commitment; null if the node has none yet.
+ *
+ * @param last of the same transaction; written here. A node that answers alike gives the same record, which is not decoded again
  * @throws TradewireError UPSTREAM_ERROR, also for the record of another transaction
  */
 export async function fetchRecord(
   pool: RpcPool,
   endpoint: RpcEndpoint,
   signature: string,
+  last: LastAnswer = { result: undefined, record: null },
 ): Promise<TransactionRecord | null> {
   const config = {
     encoding: "json",
@@ -26,7 +35,11 @@ export async function fetchRecord(
     maxSupportedTransactionVersion: MAX_TRANSACTION_VERSION,
   };
   const result = await pool.ask(endpoint, "getTransaction", [signature, config], TIMEOUT_MS);
-  return result === null ? null : decodeRecord(result, signature);
+  if (result === null) return null;
+  if (result === last.result) return last.record;
+  last.record = decodeRecord(result, signature);
+  last.result = result;
+  return last.record;
 }
 
 function decodeRecord(result: unknown, signature: string): TransactionRecord | null {

@@ -79,9 +79,10 @@ export class RecordReads {
 
   async #fetch(transaction: PendingTransaction, endpoint: RpcEndpoint): Promise<RecordAnswer> {
     try {
-      const record = await fetchRecord(this.#options.witnesses.pool, endpoint, transaction.signature);
+      const { pool } = this.#options.witnesses;
+      const record = await fetchRecord(pool, endpoint, transaction.signature, transaction.lastAnswer);
       if (record === null) return "absent";
-      if (!isOf(record, transaction)) {
+      if (!transaction.votes.holds(record) && !isOf(record, transaction)) {
         this.#options.witnesses.setAside(endpoint, "its record of a transaction names other accounts than were signed");
         return "unusable";
       }

@@ -43,6 +43,18 @@ test("a node that makes up another record each time leaves nothing behind", asyn
   expect(seen.filter((record) => record.deref() !== undefined).length).toBeLessThanOrEqual(1);
 });
 
+test("nodes that gave one record agree on it, until one gives another", () => {
+  const votes = new RecordVotes(witnesses as unknown as Witnesses);
+  const landed = { ...failed(0), error: null };
+  votes.receiveRecord(nodes[0], landed, 0);
+  expect(votes.holds(landed)).toBe(true);
+  expect(votes.proven(0)).toBeUndefined();
+  votes.receiveRecord(nodes[1], landed, 0);
+  expect(votes.proven(0)).toEqual({ record: landed, witnesses: 2 });
+  votes.receiveRecord(nodes[1], { ...landed, feeLamports: 5_001n }, 0);
+  expect(votes.proven(0)).toBeUndefined();
+});
+
 test("a node without records contradicts by what it missed at the time, not once it need no longer remember", () => {
   const landed = { ...failed(0), error: null };
   const votesWith = (misses: readonly bigint[]) => {

@@ -77,6 +77,12 @@ export class RecordVotes {
     else if (!this.#withoutSinceMs.has(endpoint)) this.#withoutSinceMs.set(endpoint, atMs);
   }
 
+  /** True if a node gave this very record. */
+  holds(record: TransactionRecord): boolean {
+    for (const answer of this.#answers.values()) if (answer === record) return true;
+    return false;
+  }
+
   /**
    * The record that enough nodes agree on: two, and more than agree on any other. One node decides, with record and status in
    * agreement, if no other is configured, answers or serves records, or if it is the trusted one.
@@ -116,7 +122,10 @@ export class RecordVotes {
   /** Nodes by equal records, the largest group first. */
   #groups(): readonly RpcEndpoint[][] {
     const records = this.#records();
-    if (records.length <= 1) return records.length === 0 ? [] : [[...records]];
+    if (records.length === 0) return [];
+    const first = this.#recordOf(records[0]!);
+    // Nodes that answered alike share one record.
+    if (records.every((endpoint) => this.#recordOf(endpoint) === first)) return [[...records]];
     const withLogs = !this.#hasCut();
     const groups = Map.groupBy(records, (endpoint) => this.#keyOf(this.#recordOf(endpoint)!, withLogs));
     return [...groups.values()].sort((a, b) => b.length - a.length);

@@ -297,6 +297,18 @@ describe("the command line", () => {
     expect((await run("history --limit 1000", apiKey())).code).toBe(EXIT.refused);
   });
 
+  test("takes no text for a signature that cannot be one, and says of none that it was signed", async () => {
+    for (const command of ["status", "watch"]) {
+      for (const wrong of ["x", "5".repeat(64), "5".repeat(89), `${"5".repeat(87)}0`]) {
+        const { code, notes } = await run(`${command} ${wrong}`, apiKey());
+        expect([code, notes.join("\n")], `${command} ${wrong}`).toEqual([
+          EXIT.usage,
+          "SIGNATURE is that of a transaction: 64 bytes in base58.",
+        ]);
+      }
+    }
+  });
+
   test("bounds of the route are flags of every trade and quote", async () => {
     const only = `quote SOL ${mint} 1 --venues raydium_cpmm --direct-only --max-paths 1`;
     expect((await run(only, apiKey())).out[0]).toContain(" on raydium_cpmm");

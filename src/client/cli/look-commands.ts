@@ -1,7 +1,8 @@
+import { decodeBase58 } from "../../primitives/encoding/base58.ts";
 import type { PriceQuote, PriorityPrices } from "../answers/answers.ts";
 import type { Trade } from "../trade.ts";
 import { explainTransaction } from "../verify/explain/explain-transaction.ts";
-import { type CliIo, type Command, type CommandLine, EXIT, numberFlag, ROUTE_FLAGS } from "./command.ts";
+import { type CliIo, type Command, type CommandLine, EXIT, numberFlag, ROUTE_FLAGS, UsageError } from "./command.ts";
 import { base64Bytes, decimal, percent, print } from "./print.ts";
 import { checkedWords, fitLines, movementWords } from "./review-lines.ts";
 import { explorerLink } from "./settings/network.ts";
@@ -86,12 +87,17 @@ the form of a trade; that it is the trade you want only a build of your own orde
   },
 };
 
+const SIGNATURE_BYTES = 64;
+
 /** Commands that sign nothing. */
 export const LOOK_COMMANDS: readonly Command[] = [quote, status, watch, priorities, verify];
 
 async function showStatus(line: CommandLine, io: CliIo, follows: boolean): Promise<number> {
-  const { client, node, network } = await openReadOnlySession(line, io);
   const [signature = ""] = line.words;
+  if (decodeBase58(signature, SIGNATURE_BYTES)?.length !== SIGNATURE_BYTES) {
+    throw new UsageError("SIGNATURE is that of a transaction: 64 bytes in base58.");
+  }
+  const { client, node, network } = await openReadOnlySession(line, io);
   let last: Trade | undefined;
   if (follows) {
     for await (const next of client.watchTrade(signature, { signal: io.signal })) {

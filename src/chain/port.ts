@@ -89,8 +89,9 @@ export interface StateSource {
    * Up to when the delivered state of a followed account is known to be complete (epoch milliseconds). Never decreases, unless
    * the account becomes unknown or its stream proves to have lost a change.
    * @param record of the account, which saves the look-up
+   * @param enoughMs late enough for the caller: whether it is known for longer is not looked at
    */
-  currentAtMs(address: Address, record?: FollowedRecord): number;
+  currentAtMs(address: Address, record?: FollowedRecord, enoughMs?: number): number;
   /** The record of a followed account; undefined if it is not followed. Absent: there are none. */
   recordOf?(address: Address): FollowedRecord | undefined;
   /** Followed accounts whose state the nodes contradict each other about now: nothing may be built on them. */

@@ -98,9 +98,10 @@ export class LiveAccounts implements AccountView {
   /**
    * The moment up to which the account is known to be current. Epoch milliseconds.
    * @param held of the address: saves a look-up
+   * @param enoughMs see `StateSource.currentAtMs`
    */
-  currentAtMs(address: Address, held?: HeldAccount): number {
-    return this.#source.currentAtMs(address, held?.record);
+  currentAtMs(address: Address, held?: HeldAccount, enoughMs?: number): number {
+    return this.#source.currentAtMs(address, held?.record, enoughMs);
   }
 
   /** Accounts that nothing may be built on now, because the nodes contradict each other about them. */

@@ -2,6 +2,7 @@ import type { Now } from "../primitives/clock.ts";
 import type { MintPair } from "../venues/venue.ts";
 import type { Markets, PairMarkets, SearchCaller } from "./port.ts";
 import type { PairSearch } from "./search/pair-search.ts";
+import { sinceStart } from "./watch/since-start.ts";
 import type { WatchedPair } from "./watched-pair.ts";
 import type { WatchedPairs } from "./watched-pairs.ts";
 
@@ -35,7 +36,7 @@ export class LivePairs implements Pick<Markets, "marketsOf" | "knownMarkets" | "
     const { pairs, now } = this.#options;
     const pair = pairs.of(a, b);
     const atMs = now();
-    pair.lastUsedMs = atMs;
+    pair.lastUsedMs = sinceStart(atMs);
     if (pair.reads !== undefined) return pair.reads;
     if (!pair.schedule.hasSearched) return this.#readCold(pair, caller);
     if (pair.schedule.isDue(atMs) && !pair.isResearching) {
@@ -52,7 +53,7 @@ export class LivePairs implements Pick<Markets, "marketsOf" | "knownMarkets" | "
     const { pairs, now } = this.#options;
     const pair = pairs.of(a, b);
     const atMs = now();
-    pair.lastUsedMs = atMs;
+    pair.lastUsedMs = sinceStart(atMs);
     if (pair.reads !== undefined) return undefined;
     if (!pair.schedule.hasSearched) {
       if (atMs < pair.attemptedAtMs + ATTEMPT_MS) return undefined;

@@ -20,6 +20,7 @@ import { watchSearchOutages } from "./search/search-outage.ts";
 import { DEFAULT_SEARCH_BUDGET, type SearchBudget, SearchTurns } from "./search/search-turns.ts";
 import { SubjectSearches } from "./search/subject-search.ts";
 import { SingleAccounts } from "./single-accounts.ts";
+import { sinceStart } from "./watch/since-start.ts";
 import { WatchedPairs } from "./watched-pairs.ts";
 
 export interface LiveMarkets extends Markets {
@@ -162,7 +163,7 @@ export function createMarkets({
   const open = new OpenHubs({ pairs, found, knownMarkets, now });
 
   const sweeper = setInterval(() => {
-    const atMs = now();
+    const atMs = sinceStart(now());
     pairs.sweep({ idleSinceMs: atMs - idleMs, emptySinceMs: atMs - 2 * researchMs, maxPairs });
     singles.sweep();
   }, sweepMs);

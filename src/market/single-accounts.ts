@@ -7,6 +7,7 @@ import { GradualSweep } from "./gradual-sweep.ts";
 import type { AccountHolder, HeldAccount, LiveAccounts } from "./live-accounts.ts";
 import type { Markets, SearchCaller } from "./port.ts";
 import type { MintProofs } from "./search/mints/mint-proofs.ts";
+import { sinceStart } from "./watch/since-start.ts";
 
 /** Durations are in milliseconds. */
 interface SingleAccountsOptions {
@@ -32,11 +33,12 @@ const CROWDED = 0.1;
 /** How long an account that was a mint stays one: a single node may say that it is none, and others have yet to be asked. Milliseconds. */
 const GONE_MS = 5_000;
 
+/** Times are of `sinceStart`. */
 interface Single {
   /** Undefined before the account is held. */
   held: HeldAccount | undefined;
-  readonly firstUsedMs: number;
   lastUsedMs: number;
+  readonly firstUsedMs: number;
   /** Requested as a mint, so not kept for long if there is none. */
   isMint: boolean;
   decodedFrom: Account | undefined;
@@ -89,11 +91,12 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
       return undefined;
     }
     const atMs = now();
-    entry.lastUsedMs = atMs;
+    entry.lastUsedMs = sinceStart(atMs);
     const { held } = entry;
     const account = held?.account;
     if (account === null && this.#opened.has(address)) return undefined;
-    return account !== undefined && live.currentAtMs(address, held) + maxAgeMs >= atMs ? account : undefined;
+    const leastMs = atMs - maxAgeMs;
+    return account !== undefined && live.currentAtMs(address, held, leastMs) >= leastMs ? account : undefined;
   }
 
   /** @throws TradewireError UPSTREAM_ERROR */
@@ -133,9 +136,10 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
   /** Begins to release accounts unused for too long, and the longest unused above the limit; of thousands, some only soon. */
   sweep(): void {
     const { live, now, idleMs, negativeMs, maxSingles } = this.#options;
-    const idleSinceMs = now() - idleMs;
-    const noneSinceMs = now() - negativeMs;
-    const onceSinceMs = this.#singles.size > CROWDED * maxSingles ? now() - ONCE_IDLE_MS : idleSinceMs;
+    const atMs = sinceStart(now());
+    const idleSinceMs = atMs - idleMs;
+    const noneSinceMs = atMs - negativeMs;
+    const onceSinceMs = this.#singles.size > CROWDED * maxSingles ? atMs - ONCE_IDLE_MS : idleSinceMs;
     this.#sweep.begin<readonly [Address, Single]>({
       items: this.#singles,
       state: ([address, { firstUsedMs, lastUsedMs, isMint }]) => {
@@ -161,11 +165,11 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
   #single(address: Address): Single {
     let entry = this.#singles.get(address);
     if (entry === undefined) {
-      const atMs = this.#options.now();
+      const atMs = sinceStart(this.#options.now());
       entry = {
         held: undefined,
-        firstUsedMs: atMs,
         lastUsedMs: atMs,
+        firstUsedMs: atMs,
         isMint: false,
         decodedFrom: undefined,
         mint: null,
@@ -173,24 +177,25 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
       };
       this.#singles.set(address, entry);
     }
-    entry.lastUsedMs = this.#options.now();
+    entry.lastUsedMs = sinceStart(this.#options.now());
     return entry;
   }
 
   /** What was a mint stays one for a moment if it is said to be none now, and while the nodes contradict each other about it. */
   #mintOf(address: Address, entry: Single, account: Account | null): Mint | null {
-    const atMs = this.#options.now();
+    const atMs = sinceStart(this.#options.now());
     entry.lastUsedMs = atMs;
+    // As it was the last time: neither its account nor anything else is looked at.
+    if (account !== null && entry.decodedFrom === account) return entry.mint;
     entry.isMint = true;
     if (account !== null && isMint(account)) {
-      if (entry.decodedFrom !== account) {
-        entry.mint = decodeMint(account);
-        entry.decodedFrom = account;
-      }
+      entry.mint = decodeMint(account);
+      entry.decodedFrom = account;
       entry.goneAtMs = undefined;
       return entry.mint;
     }
     if (entry.mint === null) return null;
+    entry.decodedFrom = undefined;
     entry.goneAtMs ??= atMs;
     const isUnsure = atMs - entry.goneAtMs < GONE_MS || this.#options.live.contested().has(address);
     return isUnsure ? entry.mint : null;

@@ -9,6 +9,7 @@ import { glanceAt, PairAnswer } from "./pair-answer.ts";
 import { PassedOver } from "./passed-over.ts";
 import type { MarketFault, PairMarkets } from "./port.ts";
 import { type SearchPace, SearchSchedule } from "./search/search-schedule.ts";
+import { sinceStart } from "./watch/since-start.ts";
 
 /** What every watched pair shares. */
 export interface PairContext {
@@ -43,7 +44,7 @@ export class WatchedPair {
   readonly pair: MintPair;
   readonly schedule: SearchSchedule;
   readonly passedOver = new PassedOver();
-  /** Epoch milliseconds. */
+  /** By `sinceStart`. */
   lastUsedMs: number;
   /** When it was last to be made hot without anybody waiting (epoch milliseconds). */
   attemptedAtMs = 0;
@@ -56,10 +57,10 @@ export class WatchedPair {
   #searched: readonly string[] = [];
   /** Made of what `#changed` says is old by now. */
   #answer: PairAnswer | undefined;
-  /** Watches that changed since the answer was made. */
-  readonly #changed = new Set<MarketWatch>();
-  /** Until then `#answer` is fresh without another look at its accounts. Epoch milliseconds. */
-  #freshUntilMs = 0;
+  /** Watches that changed since the answer was made; undefined if none has. */
+  #changed: Set<MarketWatch> | undefined;
+  /** Until then `#answer` is fresh without another look at its accounts. By `sinceStart`. */
+  #freshUntilMs: number | undefined;
   /** Shared by all callers that wait. */
   #reads: Promise<PairMarkets> | undefined;
   #isResearching = false;
@@ -68,7 +69,7 @@ export class WatchedPair {
     this.pair = pair;
     this.#context = context;
     this.schedule = new SearchSchedule(context.pace);
-    this.lastUsedMs = context.now();
+    this.lastUsedMs = sinceStart(context.now());
   }
 
   get watches(): readonly MarketWatch[] {
@@ -96,10 +97,10 @@ export class WatchedPair {
 
   /** What is in memory of the pair's markets; undefined while one of them still lacks accounts. */
   answer(): PairMarkets | undefined {
-    if (this.#answer === undefined || this.#changed.size > 0) {
+    if (this.#answer === undefined || this.#changed !== undefined) {
       // What changed is newer than what was looked at: freshness stands. Reads and searches, which add accounts, end it.
-      const renewed = this.#answer?.after(this.#changed);
-      this.#changed.clear();
+      const renewed = this.#answer?.after(this.#changed ?? []);
+      this.#changed = undefined;
       this.#answer = renewed ?? (this.#lacksAccounts() ? undefined : this.#compose());
     }
     return this.#answer?.pair;
@@ -119,8 +120,8 @@ export class WatchedPair {
     const reads = reading.then(() => {
       const answer = this.#compose();
       this.#answer = answer;
-      this.#changed.clear();
-      this.#freshUntilMs = 0;
+      this.#changed = undefined;
+      this.#freshUntilMs = undefined;
       this.assertFresh(this.#context.now());
       return answer.pair;
     });
@@ -161,13 +162,15 @@ export class WatchedPair {
     if (added.length > 0) this.schedule.clearDoubts();
     this.schedule.end(this.#context.now(), { isEmpty: this.isEmpty, isComplete, firstAtMs, searchedAtMs });
     this.#answer = undefined;
-    this.#changed.clear();
-    this.#freshUntilMs = 0;
+    this.#changed = undefined;
+    this.#freshUntilMs = undefined;
   }
 
   /** An account behind a market has changed, or what is thought of it. */
   invalidate(watch: MarketWatch): void {
-    if (this.#answer !== undefined) this.#changed.add(watch);
+    if (this.#answer === undefined) return;
+    this.#changed ??= new Set();
+    this.#changed.add(watch);
   }
 
   /** Releases all its markets. */
@@ -201,14 +204,14 @@ export class WatchedPair {
     const { live, head, maxAgeMs } = this.#context;
     const headAgeMs = head.slotAgeMs();
     if (headAgeMs > maxAgeMs) return headAgeMs;
-    if (atMs <= this.#freshUntilMs) return 0;
+    if (this.#freshUntilMs !== undefined && sinceStart(atMs) < this.#freshUntilMs) return 0;
     let oldestMs = Number.POSITIVE_INFINITY;
     for (const watch of this.#watches) {
       live.use(watch.held);
       oldestMs = Math.min(oldestMs, watch.currentAtMs);
     }
     if (oldestMs + maxAgeMs < atMs) return atMs - oldestMs;
-    this.#freshUntilMs = Math.min(oldestMs, atMs) + maxAgeMs;
+    this.#freshUntilMs = sinceStart(Math.min(oldestMs, atMs) + maxAgeMs);
     return 0;
   }
 

@@ -1,10 +1,11 @@
 import { type Address, compareAddresses } from "../primitives/address.ts";
+import { SOL_MINT } from "../solana/programs.ts";
 import { GradualSweep } from "./gradual-sweep.ts";
 import { type PairContext, WatchedPair } from "./watched-pair.ts";
 
 /** The pairs in use. */
 export class WatchedPairs {
-  /** By the lower mint, then the higher. */
+  /** By SOL, or the lower mint of a pair without it, then by the other. */
   readonly #rows = new Map<Address, Map<Address, WatchedPair>>();
   readonly #context: PairContext;
   readonly #sweep = new GradualSweep();
@@ -32,16 +33,17 @@ export class WatchedPairs {
     const last = this.#last;
     if (last !== undefined && (last.pair.a === a ? last.pair.b === b : last.pair.a === b && last.pair.b === a))
       return last;
-    const [low, high] = compareAddresses(a, b) < 0 ? [a, b] : [b, a];
-    let row = this.#rows.get(low);
+    const outer = outerOf(a, b);
+    const inner = outer === a ? b : a;
+    let row = this.#rows.get(outer);
     if (row === undefined) {
       row = new Map();
-      this.#rows.set(low, row);
+      this.#rows.set(outer, row);
     }
-    let entry = row.get(high);
+    let entry = row.get(inner);
     if (entry === undefined) {
-      entry = new WatchedPair({ a: low, b: high }, this.#context);
-      row.set(high, entry);
+      entry = new WatchedPair(compareAddresses(a, b) < 0 ? { a, b } : { a: b, b: a }, this.#context);
+      row.set(inner, entry);
       this.#size += 1;
     }
     this.#last = entry;
@@ -50,12 +52,14 @@ export class WatchedPairs {
 
   /** False once the pair was dropped, even if its mints are in use again under a new entry. */
   has(entry: WatchedPair): boolean {
-    return this.#rows.get(entry.pair.a)?.get(entry.pair.b) === entry;
+    const { a, b } = entry.pair;
+    const outer = outerOf(a, b);
+    return this.#rows.get(outer)?.get(outer === a ? b : a) === entry;
   }
 
   /**
    * Begins to drop pairs that are neither in use nor being read: those unused since `idleSinceMs`, those without a market since
-   * `emptySinceMs` (epoch milliseconds), and the longest unused above `maxPairs`. Of thousands, some only in the next turns of
+   * `emptySinceMs` (of `sinceStart`), and the longest unused above `maxPairs`. Of thousands, some only in the next turns of
    * the loop.
    */
   sweep({
@@ -84,9 +88,11 @@ export class WatchedPairs {
   #drop(entry: WatchedPair): void {
     entry.release();
     if (this.#last === entry) this.#last = undefined;
-    const row = this.#rows.get(entry.pair.a);
-    row?.delete(entry.pair.b);
-    if (row?.size === 0) this.#rows.delete(entry.pair.a);
+    const { a, b } = entry.pair;
+    const outer = outerOf(a, b);
+    const row = this.#rows.get(outer);
+    row?.delete(outer === a ? b : a);
+    if (row?.size === 0) this.#rows.delete(outer);
     this.#size -= 1;
   }
 
@@ -101,4 +107,10 @@ export class WatchedPairs {
   close(): void {
     this.#sweep.close();
   }
+}
+
+/** The mint whose row a pair is in. Most trades are for SOL, whose row is in the processor's caches, as no other mint's bytes are. */
+function outerOf(a: Address, b: Address): Address {
+  if (a === SOL_MINT || b === SOL_MINT) return SOL_MINT;
+  return compareAddresses(a, b) < 0 ? a : b;
 }

@@ -30,11 +30,10 @@ export class Upheavals {
     this.#kept.push(upheaval);
   }
 
-  /** Applies to an account's standing what happened after the first `takenIn`. @returns how many it has taken in now */
-  apply(standing: Standing, address: Address, takenIn: number): number {
+  /** Applies to an account's standing what happened after the first `takenIn`. */
+  apply(standing: Standing, address: Address, takenIn: number): void {
     for (let at = Math.max(0, takenIn - this.#dropped); at < this.#kept.length; at++)
       this.#kept[at]!(standing, address);
-    return this.count;
   }
 
   /** Every account has taken in so many. */
@@ -45,8 +44,14 @@ export class Upheavals {
 }
 
 /** A followed account. Nothing of its standing is read before it has taken in what happened to all accounts. */
-export class FollowedAccount implements AccountHistory, Indexed, Ordered<FollowedAccount> {
+export class FollowedAccount implements AccountHistory, Indexed, Ordered<FollowedAccount>, Standing {
+  // What every build asks of its accounts lies together: most are in no processor's caches.
   readonly address: Address;
+  #streamed = false;
+  #takenIn: number;
+  readonly #upheavals: Upheavals;
+  #provenAtMs = 0;
+  #coveredFrom: bigint | undefined;
   versions: AccountVersion[] = [];
   droppedUpTo: bigint | undefined;
   /** The version last delivered; undefined before the first, and while no version survives. */
@@ -70,9 +75,6 @@ export class FollowedAccount implements AccountHistory, Indexed, Ordered<Followe
   /** Its neighbours in the order of reads. */
   before: FollowedAccount | undefined;
   after: FollowedAccount | undefined;
-  readonly #standing: Standing = { coveredFrom: undefined, streamed: false, provenAtMs: 0 };
-  readonly #upheavals: Upheavals;
-  #takenIn: number;
 
   constructor(address: Address, upheavals: Upheavals) {
     this.address = address;
@@ -81,32 +83,41 @@ export class FollowedAccount implements AccountHistory, Indexed, Ordered<Followe
   }
 
   get coveredFrom(): bigint | undefined {
-    return this.#current().coveredFrom;
+    this.#takeIn();
+    return this.#coveredFrom;
   }
 
   set coveredFrom(slot: bigint | undefined) {
-    this.#current().coveredFrom = slot;
+    this.#takeIn();
+    this.#coveredFrom = slot;
   }
 
   get streamed(): boolean {
-    return this.#current().streamed;
+    this.#takeIn();
+    return this.#streamed;
   }
 
   set streamed(isStreamed: boolean) {
-    this.#current().streamed = isStreamed;
+    this.#takeIn();
+    this.#streamed = isStreamed;
   }
 
   get provenAtMs(): number {
-    return this.#current().provenAtMs;
+    this.#takeIn();
+    return this.#provenAtMs;
   }
 
   set provenAtMs(atMs: number) {
-    this.#current().provenAtMs = atMs;
+    this.#takeIn();
+    this.#provenAtMs = atMs;
   }
 
-  #current(): Standing {
-    if (this.#takenIn !== this.#upheavals.count)
-      this.#takenIn = this.#upheavals.apply(this.#standing, this.address, this.#takenIn);
-    return this.#standing;
+  #takeIn(): void {
+    const { count } = this.#upheavals;
+    if (this.#takenIn === count) return;
+    const takenIn = this.#takenIn;
+    // First: what follows reads and writes the standing in its turn.
+    this.#takenIn = count;
+    this.#upheavals.apply(this, this.address, takenIn);
   }
 }

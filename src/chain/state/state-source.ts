@@ -212,12 +212,13 @@ class StreamedStateSource implements LiveStateSource {
   }
 
   /** @param record as `recordOf` answered */
-  currentAtMs(address: Address, record?: FollowedRecord): number {
+  currentAtMs(address: Address, record?: FollowedRecord, enoughMs = Number.POSITIVE_INFINITY): number {
     const entry = (record as FollowedAccount | undefined) ?? this.#followed.get(address);
     if (entry === undefined) return 0;
     if (!entry.streamed) return entry.provenAtMs;
     this.#stream.noteHead();
-    return Math.max(entry.provenAtMs, this.#streamedUpToMs(entry));
+    const upToMs = this.#streamedUpToMs(entry);
+    return upToMs >= enoughMs ? upToMs : Math.max(entry.provenAtMs, upToMs);
   }
 
   counts(): StateCounts & { readonly accounts: number; readonly streamed: number; readonly contested: number } {

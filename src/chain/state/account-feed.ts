@@ -22,8 +22,11 @@ export interface FeedListener {
   onRoot(slot: bigint): void;
   /** From this slot on, every change of these accounts is reported. */
   onCovered(addresses: readonly Address[], fromSlot: bigint): void;
-  /** Changes of these accounts, which are one stream's, may have been missed; undefined means all accounts. They are no longer covered. */
-  onUncovered(addresses: readonly Address[] | undefined): void;
+  /**
+   * Changes of these accounts, which are one stream's, may have been missed; undefined means all accounts. They are no longer covered,
+   * or only from a slot on.
+   */
+  onUncovered(addresses: readonly Address[] | undefined, fromSlot?: bigint): void;
   /** The slots reported from here on have no known link to those before. */
   onRestart(): void;
 }

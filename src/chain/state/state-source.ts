@@ -262,11 +262,14 @@ class StreamedStateSource implements LiveStateSource {
         this.#followed.settle();
       },
       onCovered: (addresses, fromSlot) => {
-        for (const entry of this.#entriesOf(addresses)) entry.coveredFrom = fromSlot;
+        for (const address of addresses) {
+          const entry = this.#followed.get(address);
+          if (entry !== undefined) entry.coveredFrom = fromSlot;
+        }
       },
-      onUncovered: (addresses) => {
+      onUncovered: (addresses, fromSlot) => {
         if (addresses === undefined) this.#uncoverAll();
-        else this.#uncover(addresses);
+        else this.#uncover(addresses, fromSlot);
       },
       onRestart: () => tree.restart(),
     };
@@ -335,7 +338,7 @@ class StreamedStateSource implements LiveStateSource {
   }
 
   /** The accounts of one stream depend on reads: thousands in one turn, so that what holds for all is asked for once. */
-  #uncover(addresses: readonly Address[]): void {
+  #uncover(addresses: readonly Address[], fromSlot: bigint | undefined): void {
     const [first] = addresses;
     if (first === undefined) return;
     const upToMs = Math.min(this.#feed.liveAtMs(first), this.#stream.completeUpToMs());
@@ -343,7 +346,7 @@ class StreamedStateSource implements LiveStateSource {
       const entry = this.#followed.get(address);
       if (entry === undefined) continue;
       if (entry.streamed) entry.provenAtMs = Math.max(entry.provenAtMs, upToMs);
-      entry.coveredFrom = undefined;
+      entry.coveredFrom = fromSlot;
       this.#followed.doubt(entry);
     }
     this.#isUrgent = true;

@@ -55,11 +55,9 @@ export class Coverage {
     this.#fresh = [...this.addresses];
   }
 
-  /** Accounts outside pending requests lose their coverage until the next slot begins. @returns those accounts */
-  uncoverUnrequested(): readonly Address[] {
-    const pending = new Set(this.#requests.flatMap(({ addresses }) => addresses));
-    const uncovered = [...this.addresses].filter((address) => !pending.has(address));
-    this.#requests.unshift({ generation: 0, addresses: uncovered });
-    return uncovered;
+  /** The accounts that were covered: neither yet to be requested nor in a pending request. */
+  covered(): readonly Address[] {
+    const pending = new Set([...this.#fresh, ...this.#requests.flatMap(({ addresses }) => addresses)]);
+    return pending.size === 0 ? [...this.addresses] : [...this.addresses].filter((address) => !pending.has(address));
   }
 }

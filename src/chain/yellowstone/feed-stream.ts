@@ -278,26 +278,27 @@ export class FeedStream {
     if (replay === undefined || slot <= replay.upTo) return;
     const first = this.#slots.first!;
     if (first > replay.upTo) {
-      this.#failReplay("it begins too late");
+      this.#failReplay(slot, "it begins too late");
       return;
     }
     const updates = this.#slots.updates;
     for (const [past, count] of replay.updates) {
       if (past > first && past <= replay.upTo && (updates.get(past) ?? 0) < count) {
-        this.#failReplay(`it lacks updates of slot ${past}`);
+        this.#failReplay(slot, `it lacks updates of slot ${past}`);
         return;
       }
     }
     this.#replay = undefined;
   }
 
-  #failReplay(why: string): void {
+  /** What was covered is so again from this slot on. */
+  #failReplay(slot: bigint, why: string): void {
     this.#replay = undefined;
     this.#options.warn(
       `The Yellowstone stream of ${this.#host} did not replay what was missed (${why}); all accounts are read again.`,
     );
     const { listener } = this.#owner;
-    listener?.onUncovered(this.#coverage.uncoverUnrequested());
+    listener?.onUncovered(this.#coverage.covered(), slot);
     listener?.onRestart();
     this.#countAccounts(this.size);
   }

@@ -3,7 +3,9 @@ import type { Now } from "../../../primitives/clock.ts";
 import type { Lifetime } from "../../port.ts";
 import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
 import type { RpcPool } from "../../rpc/rpc-pool.ts";
+import type { RecentBlockhashes } from "../head-answers.ts";
 import { MAX_LAG_SLOTS } from "../newest-slot.ts";
+import { BlockhashRecord } from "./blockhash-record.ts";
 import { askBlockhashWord, type BlockhashWord } from "./blockhash-word.ts";
 
 interface BlockhashWitnessesOptions {
@@ -38,12 +40,14 @@ export class BlockhashWitnesses {
   readonly #warnedAtMs = new Map<RpcEndpoint, number>();
   /** When a node other than the one in question last had a say. */
   #heardAtMs = Number.NEGATIVE_INFINITY;
+  readonly #record: BlockhashRecord;
   #isContradicted = false;
   /** True once two nodes, or the trusted one, have known a blockhash as new. */
   #isHeadSure = false;
 
   constructor(options: BlockhashWitnessesOptions) {
     this.#options = options;
+    this.#record = new BlockhashRecord(options.now, options.aloneAfterMs);
   }
 
   /** False with one node: its word counts. */
@@ -60,6 +64,7 @@ export class BlockhashWitnesses {
   async prove(named: Lifetime, from: RpcEndpoint): Promise<boolean> {
     const { slot } = named;
     const text = bs58.encode(named.blockhash);
+    this.#record.noteNamed(from, named);
     const proven = this.#proven.get(text);
     if (proven !== undefined && slot > proven + MAX_LAG_SLOTS) {
       this.#contradict(from, `names a blockhash of slot ${proven} as that of slot ${slot}`);
@@ -77,8 +82,11 @@ export class BlockhashWitnesses {
     const { now, aloneAfterMs, trusted, pool, isOff } = this.#options;
     const [first, ...rest] = this.#othersThan(from);
     const words = new Map<RpcEndpoint, BlockhashWord>();
-    const ask = async (endpoint: RpcEndpoint) =>
-      void words.set(endpoint, await askBlockhashWord({ pool, endpoint, named, isOff, isHeadSure: this.#isHeadSure }));
+    const question = { pool, named, isOff, isHeadSure: this.#isHeadSure };
+    const ask = async (endpoint: RpcEndpoint) => {
+      const onList = (list: RecentBlockhashes) => this.#record.noteList(endpoint, list);
+      words.set(endpoint, await askBlockhashWord({ ...question, endpoint, onList }));
+    };
     if (first !== undefined) await ask(first);
     const isDenied = (word: BlockhashWord | undefined) => word === "unknown" || word === "older";
     const isDecided =
@@ -97,7 +105,9 @@ export class BlockhashWitnesses {
       return true;
     }
     if (strangers.length > 0) this.#contradict(from, denialOf(strangers, isOneOf(words, "older")));
-    return !hasSpoken && isAlone && !isOld;
+    const isWanting = (endpoint: RpcEndpoint) =>
+      words.get(endpoint) === "far behind" && this.#record.isWanting(from, endpoint);
+    return !hasSpoken && isAlone && !isOld && ![...words.keys()].some(isWanting);
   }
 
   /** The trusted one first, then those that answer well; without those that are silent. */

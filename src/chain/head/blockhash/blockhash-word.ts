@@ -36,6 +36,8 @@ interface BlockhashQuestion {
   readonly isOff: (slot: bigint) => boolean;
   /** False until two nodes have agreed: which of them is off is not known then. */
   readonly isHeadSure: boolean;
+  /** Receives the list of its newest blockhashes, if it keeps one. */
+  readonly onList?: (list: RecentBlockhashes) => void;
 }
 
 /**
@@ -45,6 +47,7 @@ interface BlockhashQuestion {
 export async function askBlockhashWord(question: BlockhashQuestion): Promise<BlockhashWord> {
   const newest = await askList(question, LISTED);
   if (newest === undefined) return askValidity(question);
+  question.onList?.(newest);
   const word = wordOf(newest, question);
   if (word !== "unknown") return word;
   const all = await askList(question, ALL_LISTED);

@@ -366,3 +366,27 @@ test("the proof of a blockhash takes one call in use, and none more than without
   }
   expect(calls() - before).toBeLessThanOrEqual(62);
 });
+
+test.each([-11, -13, -20, -39])(
+  "of two nodes, one that names slots and blockhashes %i slots behind the other's, and lists none, is never built on",
+  async (lag) => {
+    for (const nth of [0, 1]) {
+      const nodes = [node("a"), node("b")];
+      const started = await start(nodes);
+      await build(20);
+      const { methods } = nodes[nth]!;
+      const answer = methods.getMultipleAccounts!;
+      methods.getLatestBlockhash = node("ahead", { chain: 2, lag }).methods.getLatestBlockhash!;
+      Object.assign(methods, {
+        isBlockhashValid: undefined,
+        getMultipleAccounts: (addresses: never, config: never) => {
+          if (String(addresses).startsWith("SysvarRecentB1ockHashes")) throw new Error("away");
+          return answer(addresses, config);
+        },
+      });
+      const used = await build(120);
+      expect(used.filter((hash) => hash !== undefined && !isTrue(hash))).toEqual([]);
+      started.close();
+    }
+  },
+);

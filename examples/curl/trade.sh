@@ -29,13 +29,16 @@ call() { # path, JSON → the answer's data; anything else ends the script with 
 }
 
 trade() { # path, order: builds, signs the message behind the empty signature, submits
-  local built done
+  local built submission done
   built=$(call "$1" "$2")
   jq -r .unsignedTransaction <<<"$built" | base64 -d >"$work/wire"
   tail -c +66 "$work/wire" >"$work/message"
   { head -c 1 "$work/wire"; sign "$work/message"; cat "$work/message"; } >"$work/signed"
-  done=$(call /v1/tx/submit "$(jq -n --arg token "$(jq -r .submissionToken <<<"$built")" \
-    --arg signed "$(base64 -w 0 "$work/signed")" '{submissionToken: $token, signedTransaction: $signed}')")
+  submission=$(jq -n --arg token "$(jq -r .submissionToken <<<"$built")" \
+    --arg signed "$(base64 -w 0 "$work/signed")" '{submissionToken: $token, signedTransaction: $signed}')
+  done=$(call /v1/tx/submit "$submission")
+  # Not decided within 25 s: the same bytes may be sent again, and stay one trade.
+  while [[ $(jq -r .status <<<"$done") == pending ]]; do done=$(call /v1/tx/submit "$submission"); done
   jq -r '"\(.status) \(.platform): \(.tradeResult.inputAmount) -> \(.tradeResult.outputAmount) (\(.signature))"' <<<"$done"
 }
 

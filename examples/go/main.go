@@ -76,9 +76,13 @@ func trade(apiKey string, key ed25519.PrivateKey, path string, order map[string]
 	check(err)
 	copy(wire[1:65], ed25519.Sign(key, wire[65:]))
 	var done submitted
-	call(apiKey, "/v1/tx/submit", map[string]any{
+	signed := map[string]any{
 		"submissionToken": unsigned.SubmissionToken, "signedTransaction": base64.StdEncoding.EncodeToString(wire),
-	}, &done)
+	}
+	call(apiKey, "/v1/tx/submit", signed, &done)
+	for done.Status == "pending" { // not decided within 25 s: the same bytes may be sent again, and stay one trade
+		call(apiKey, "/v1/tx/submit", signed, &done)
+	}
 	fmt.Printf("%s %s: %v -> %v (%s)\n", done.Status, unsigned.Platform, done.TradeResult.InputAmount,
 		done.TradeResult.OutputAmount, done.Signature)
 }

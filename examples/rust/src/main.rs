@@ -45,7 +45,11 @@ impl Service {
         let signature = self.key.sign(&wire[65..]).to_bytes();
         wire[1..65].copy_from_slice(&signature);
         let signed = json!({"submissionToken": text(&built, "submissionToken")?, "signedTransaction": STANDARD.encode(&wire)});
-        let done = call(&self.url, "/v1/tx/submit", &self.api_key, signed)?;
+        let mut done = call(&self.url, "/v1/tx/submit", &self.api_key, signed.clone())?;
+        // Not decided within 25 s: the same bytes may be sent again, and stay one trade.
+        while done["status"] == "pending" {
+            done = call(&self.url, "/v1/tx/submit", &self.api_key, signed.clone())?;
+        }
         let moved = &done["tradeResult"];
         println!(
             "{} {}: {} -> {} ({})",

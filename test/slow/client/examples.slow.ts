@@ -1,6 +1,8 @@
 import { execFile, execFileSync } from "node:child_process";
 import { createPrivateKey } from "node:crypto";
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -72,13 +74,37 @@ function protoFile(path: string): string {
   return join(PROTO, `${path}.proto`);
 }
 
+/** The service, but every other submit is answered as one that the chain has not decided. */
+function undecidedAtFirst(url: string): Server {
+  let submits = 0;
+  return createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const { authorization, "content-type": type = "" } = request.headers;
+    const headers = { "content-type": type, ...(authorization !== undefined && { authorization }) };
+    const answer = await fetch(url + request.url, { method: request.method!, headers, body: Buffer.concat(chunks) });
+    let text = await answer.text();
+    if (request.url === "/v1/tx/submit" && submits++ % 2 === 0) {
+      const { data } = JSON.parse(text);
+      text = JSON.stringify({ success: true, data: { ...data, status: "pending", slot: null, tradeResult: null } });
+    }
+    response.writeHead(answer.status, { "content-type": "application/json" }).end(text);
+  });
+}
+
 let service: TestService;
+let undecided: Server;
+let undecidedUrl: string;
 let folder: string;
 beforeAll(async () => {
   service = await startTestService();
+  undecided = undecidedAtFirst(service.url);
+  await new Promise<void>((listening) => undecided.listen(0, "127.0.0.1", listening));
+  undecidedUrl = `http://127.0.0.1:${(undecided.address() as AddressInfo).port}`;
   folder = mkdtempSync(join(tmpdir(), "tradewire-examples-"));
 });
 afterAll(async () => {
+  undecided?.close();
   await service?.close();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -159,8 +185,10 @@ describe("the clients in Go and Python install by one line and trade", () => {
   }
 });
 
-describe("the examples trade against the running service", () => {
-  for (const example of EXAMPLE_LIST) testExample(example, () => trade(example, join(EXAMPLES, example.name), {}));
+describe("the examples trade against the running service, and submit again while the chain has not decided", () => {
+  for (const example of EXAMPLE_LIST) {
+    testExample(example, () => trade(example, join(EXAMPLES, example.name), { TRADEWIRE_URL: undecidedUrl }));
+  }
 });
 
 /** Runs a program for a wallet of its own: it buys, and sells everything again. */
@@ -176,8 +204,8 @@ async function trade({ name, command }: Example, cwd: string, more: Readonly<Rec
   await service.rpc("requestAirdrop", [toWallet(key).publicKey.toString(), 5e9]);
   const env = {
     ...process.env,
-    ...more,
     TRADEWIRE_URL: service.url,
+    ...more,
     TRADEWIRE_KEY: key,
     KEY_PEM: pem,
     MINT: service.mintOn("raydium_cpmm", "EMBER"),

@@ -1,5 +1,5 @@
-import bs58 from "bs58";
 import { hasBytesAt } from "./bytes.ts";
+import { decodeBase58, encodeBase58 } from "./encoding/base58.ts";
 
 const LENGTH = 32;
 const interned = new Map<string, WeakRef<Address>>();
@@ -62,7 +62,7 @@ export class Address {
   /** Parses base58 text; undefined if it does not encode 32 bytes. */
   static parse(text: string): Address | undefined {
     if (text.length < 32 || text.length > 44) return undefined;
-    const bytes = bs58.decodeUnsafe(text);
+    const bytes = decodeBase58(text, LENGTH);
     return bytes?.length === LENGTH ? Address.from(bytes) : undefined;
   }
 
@@ -75,18 +75,13 @@ export class Address {
 
   /** Base58 text. */
   toString(): string {
-    this.#base58 ??= inOnePiece(bs58.encode(this.bytes));
+    this.#base58 ??= encodeBase58(this.bytes);
     return this.#base58;
   }
 
   toJSON(): string {
     return this.toString();
   }
-}
-
-/** The same text. One joined character by character keeps a tree of its pieces in memory, a kilobyte, until it is searched. */
-function inOnePiece(text: string): string {
-  return text.replace(/^ /, "");
 }
 
 /** Compares addresses by their bytes, the order in which programs sort mints: negative if `a` comes first. */

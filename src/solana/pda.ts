@@ -6,6 +6,8 @@ import { ASSOCIATED_TOKEN_PROGRAM } from "./programs.ts";
 
 const MARKER = textBytes("ProgramDerivedAddress");
 
+const HIGHEST_BUMP = Uint8Array.of(255);
+
 /** The curve's own constant. @see RFC 8032, section 5.1 */
 const D = 37_095_705_934_669_439_343_138_083_508_754_565_189_542_113_879_843_219_016_388_785_533_085_940_283_555n;
 const Y_MASK = (1n << 255n) - 1n;
@@ -39,8 +41,11 @@ export function findPda(
   seeds: readonly Uint8Array[],
   program: Address,
 ): { readonly address: Address; readonly bump: number } {
+  const hashed = concatBytes(...seeds, HIGHEST_BUMP, program.bytes, MARKER);
+  const bumpAt = hashed.length - MARKER.length - program.bytes.length - 1;
   for (let bump = 255; bump >= 0; bump--) {
-    const digest = sha256(concatBytes(...seeds, Uint8Array.of(bump), program.bytes, MARKER));
+    hashed[bumpAt] = bump;
+    const digest = sha256(hashed);
     if (!isOnCurve(digest)) return { address: Address.from(digest), bump };
   }
   throw new RangeError("no derived address for these seeds");

@@ -41,10 +41,6 @@ export interface BegunSearch {
   readonly findings: Promise<SubjectFindings>;
 }
 
-interface Search extends BegunSearch {
-  endedAtMs: number | undefined;
-}
-
 /** Callers that wait for the beginning of one subject's search. */
 interface Begun {
   readonly start: PromiseWithResolvers<void>;
@@ -54,7 +50,9 @@ interface Begun {
 /** Searches of the chain, each made once however many pairs and callers wait for it. */
 export class SubjectSearches {
   readonly #options: SubjectSearchesOptions;
-  readonly #searches = new Map<string, Search>();
+  readonly #searches = new Map<string, BegunSearch>();
+  /** When those ended that have, by key, in that order (epoch milliseconds). */
+  readonly #endedAtMs = new Map<string, number>();
   readonly #begun = new Map<string, Begun>();
 
   constructor(options: SubjectSearchesOptions) {
@@ -98,11 +96,11 @@ export class SubjectSearches {
   }
 
   #begin(subject: SearchSubject, endTurn: (() => void) | undefined): BegunSearch {
-    const search: Search = { findings: this.#search(subject), endedAtMs: undefined };
+    const search: BegunSearch = { findings: this.#search(subject) };
     this.#searches.set(subject.key, search);
     this.#begun.get(subject.key)?.start.resolve();
     search.findings.then(() => {
-      search.endedAtMs = this.#options.now();
+      this.#endedAtMs.set(subject.key, this.#options.now());
       endTurn?.();
     });
     return search;
@@ -156,8 +154,10 @@ export class SubjectSearches {
 
   #forgetOld(): void {
     const sinceMs = this.#options.now() - KEEP_MS;
-    for (const [key, { endedAtMs }] of this.#searches) {
-      if (endedAtMs !== undefined && endedAtMs <= sinceMs) this.#searches.delete(key);
+    for (const [key, endedAtMs] of this.#endedAtMs) {
+      if (endedAtMs > sinceMs) return;
+      this.#endedAtMs.delete(key);
+      this.#searches.delete(key);
     }
   }
 }

@@ -1,5 +1,5 @@
-import bs58 from "bs58";
 import type { Address } from "../../../primitives/address.ts";
+import { encodeBase58 } from "../../../primitives/encoding/base58.ts";
 import { minOf } from "../../../primitives/integer.ts";
 import type { Account } from "../../../solana/account.ts";
 import type { AccountReader, AccountsAtSlot, ProgramFilter } from "../../port.ts";
@@ -81,7 +81,7 @@ class RpcAccountReader implements AccountReader {
   }: ProgramFilter): Promise<readonly Account[] | "refused" | "oversized"> {
     const filters = [
       ...(dataSize === undefined ? [] : [{ dataSize }]),
-      ...memcmp.map(({ offset, bytes }) => ({ memcmp: { offset, bytes: bs58.encode(bytes) } })),
+      ...memcmp.map(({ offset, bytes }) => ({ memcmp: { offset, bytes: encodeBase58(bytes) } })),
     ];
     const config = { encoding: "base64", commitment: this.#commitment, withContext: true, filters };
     try {

@@ -162,6 +162,17 @@ it("shares the file with other processes", async () => {
   expect(await names(second)).toHaveLength(200);
 });
 
+it("lets statements of two threads take turns that come one by one and read before they write", async () => {
+  const [first, second] = [connect(), connect()];
+  const writeAll = async (db: Kysely<Schema>, letter: string) => {
+    for (let i = 0; i < 40; i++)
+      await sql`insert into marks select ${`${letter}${i}`}, count(*) + 1 from marks`.execute(db);
+  };
+  await Promise.all([writeAll(first, "a"), writeAll(second, "b")]);
+  const weights = await first.selectFrom("marks").select("weight").orderBy("weight").execute();
+  expect(weights.map(({ weight }) => weight)).toEqual(Array.from({ length: 80 }, (_, i) => i + 1));
+});
+
 it("answers what was asked before it is closed, and refuses what comes after", async () => {
   const db = connect();
   await put(db, "first");

@@ -20,6 +20,11 @@ const database = new DatabaseSync(workerData as string, { timeout: BUSY_TIMEOUT_
 // FULL: a commit is on disk before it is acknowledged, so it survives both kill -9 and a power cut.
 database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");
 
+// A transaction that starts with a read fails as soon as it writes if another process wrote in between; one that starts as a writer
+// waits its turn.
+const begin = database.prepare("BEGIN IMMEDIATE");
+const commit = database.prepare("COMMIT");
+
 interface Prepared {
   readonly statement: StatementSync;
   readonly isReader: boolean;
@@ -58,15 +63,13 @@ function runAlone(task: SqliteTask): SqliteAnswer {
 function runTogether(tasks: readonly SqliteTask[]): SqliteAnswer[] {
   const answers: SqliteAnswer[] = [];
   try {
-    // A transaction that starts with a read fails as soon as it writes if another process wrote in between; one that
-    // starts as a writer waits its turn.
-    database.exec("BEGIN IMMEDIATE");
+    begin.run();
     for (const task of tasks) {
       const answer = runAlone(task);
       if (!database.isTransaction) throw Object.assign(new Error(answer.failure?.message), answer.failure);
       answers.push(answer);
     }
-    database.exec("COMMIT");
+    commit.run();
     return answers;
   } catch (error) {
     if (database.isTransaction) database.exec("ROLLBACK");
@@ -92,7 +95,8 @@ function isQuery({ sql }: SqliteTask): boolean {
 }
 
 function work(tasks: readonly SqliteTask[]): SqliteAnswer[] {
-  if (tasks.every((task) => task.alone || isQuery(task))) return tasks.map(runAlone);
+  // A single statement is its own transaction, begun as a writer if it writes.
+  if (tasks.length === 1 || tasks.every((task) => task.alone || isQuery(task))) return tasks.map(runAlone);
   return runTogether(tasks);
 }
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { formatAmount, parseAmount, toWholeUnits } from "./amount.ts";
+import { formatAmount, limitUnits, parseAmount, toWholeUnits } from "./amount.ts";
 import { U64_MAX } from "./integer.ts";
 
 describe("parseAmount", () => {
@@ -59,4 +59,11 @@ test("formatAmount writes exact decimals", () => {
   expect(formatAmount(1_500_000_000n, 9)).toBe("1.5");
   expect(formatAmount(-25n, 1)).toBe("-2.5");
   expect(formatAmount(U64_MAX, 0)).toBe("18446744073709551615");
+});
+
+test("a limit covers what is exactly at it, and nothing above", () => {
+  for (let lamports = 0; lamports < 20_000; lamports++) expect(limitUnits(lamports / 1e9, 9)).toBe(BigInt(lamports));
+  expect(limitUnits(2.99e-8, 9)).toBe(29n);
+  expect([0, -1, 1e-10, Number.NaN].map((limit) => limitUnits(limit, 9))).toEqual([0n, 0n, 0n, 0n]);
+  expect([1e30, Number.POSITIVE_INFINITY].map((limit) => limitUnits(limit, 9))).toEqual([U64_MAX, U64_MAX]);
 });

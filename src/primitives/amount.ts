@@ -19,6 +19,15 @@ export function parseAmount(wholeUnits: number, decimals: number): bigint | unde
 }
 
 /**
+ * Base units of a limit in whole units, read like an amount: what is exactly at the limit is within it. 0 if the limit is not
+ * positive or below one base unit; the most of u64 if it is above that.
+ */
+export function limitUnits(wholeUnits: number, decimals: number): bigint {
+  if (!(wholeUnits > 0)) return 0n;
+  return parseAmount(wholeUnits, decimals) ?? (wholeUnits < 1 ? 0n : U64_MAX);
+}
+
+/**
  * Base units of a decimal string, such as "1500000".
  *
  * @returns undefined if it is not a whole number above zero without leading zeros, or above u64

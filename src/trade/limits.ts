@@ -1,5 +1,5 @@
 import { TradewireError } from "../errors/tradewire-error.ts";
-import { formatAmount, LAMPORTS_PER_SOL, SOL_DECIMALS } from "../primitives/amount.ts";
+import { formatAmount, limitUnits, SOL_DECIMALS } from "../primitives/amount.ts";
 import type { Costs, TradeRequest } from "./trade.ts";
 
 /** @throws TradewireError PRICE_IMPACT_TOO_HIGH if the price impact (a fraction) exceeds the caller's limit */
@@ -18,7 +18,7 @@ export function checkPriorityCost(
   costs: Costs,
 ): void {
   const paid = costs.priorityFee + costs.tip;
-  if (maxPriorityCost === undefined || Number(paid) <= maxPriorityCost * Number(LAMPORTS_PER_SOL)) return;
+  if (maxPriorityCost === undefined || paid <= limitUnits(maxPriorityCost, SOL_DECIMALS)) return;
   throw new TradewireError(
     "PRIORITY_COST_TOO_HIGH",
     `Priority ${priority} costs ${formatAmount(paid, SOL_DECIMALS)} SOL now, more than maxPriorityCost ${maxPriorityCost}. Choose a lower priority, or raise maxPriorityCost.`,

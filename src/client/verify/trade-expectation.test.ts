@@ -49,4 +49,13 @@ describe("an order given to the verifier", () => {
     const mode = { ...order, swapMode: "ExactIn" } as never;
     expect(() => expectTrade(wallet, mode, answer)).toThrow(/swapMode/);
   });
+
+  test("allows priority that costs exactly maxPriorityCost", () => {
+    // Times a billion, each of them is a little less than the lamports it stands for.
+    for (const lamports of [15, 30, 1999998]) {
+      const limits = { maxPriorityCost: lamports / 1e9 };
+      const paid = { ...answer, priorityCost: lamports / 1e9 };
+      expect(expectTrade(wallet, order, paid, limits).maxPriorityLamports).toBe(BigInt(lamports));
+    }
+  });
 });

@@ -1,5 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
-import { parseAmount } from "../../primitives/amount.ts";
+import { limitUnits, parseAmount, SOL_DECIMALS } from "../../primitives/amount.ts";
 import { dividePassing } from "../../primitives/passing.ts";
 import { maximumIn, minimumOut, parseSlippage } from "../../primitives/slippage.ts";
 import { isBetweenHubs } from "../../solana/hub-mints.ts";
@@ -76,8 +76,6 @@ export interface TradeOrder {
   readonly sellPercent?: number | undefined;
 }
 
-const LAMPORTS = 1_000_000_000;
-
 /**
  * Derives what the transaction must be from an order, the build response and the caller's limits.
  *
@@ -132,7 +130,7 @@ export function expectTrade(
     maxPriorityLamports:
       limits.maxPriorityCost === undefined
         ? defaultMaxPriority(typedLamports)
-        : BigInt(Math.floor(limits.maxPriorityCost * LAMPORTS)),
+        : limitUnits(limits.maxPriorityCost, SOL_DECIMALS),
     tipLamports: tip,
     announced,
     decimals: { input: estimate.inDecimals, output: estimate.outDecimals },

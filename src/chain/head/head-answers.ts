@@ -29,13 +29,17 @@ const CLOCK_BYTES = 40;
 /** The list of recent blockhashes: their number, then for each its bytes and the lamports of a signature. */
 const COUNT_BYTES = 8;
 const BLOCKHASH_BYTES = 32;
+/** Characters of base58 that 32 bytes can take. */
+const MAX_BLOCKHASH_TEXT = 44;
 const ENTRY_BYTES = BLOCKHASH_BYTES + 8;
 
 /** Decodes getLatestBlockhash. @throws TradewireError UPSTREAM_ERROR */
 export function decodeLifetime(result: unknown): Lifetime {
   const { slot, value } = asContext(result, "a blockhash");
   const { blockhash, lastValidBlockHeight } = asRecord(value, "a blockhash");
-  const bytes = bs58.decodeUnsafe(asText(blockhash, "a blockhash"));
+  const text = asText(blockhash, "a blockhash");
+  // To decode base58 takes the square of its length: a megabyte would take minutes.
+  const bytes = text.length > MAX_BLOCKHASH_TEXT ? undefined : bs58.decodeUnsafe(text);
   if (bytes?.length !== 32)
     throw new NodeError("malformed", "A Solana node answered with a blockhash that is not 32 bytes.");
   return { blockhash: bytes, lastValidBlockHeight: asInteger(lastValidBlockHeight, "a blockhash"), slot };

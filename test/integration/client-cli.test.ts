@@ -297,6 +297,20 @@ describe("the command line", () => {
     expect((await run("history --limit 1000", apiKey())).code).toBe(EXIT.refused);
   });
 
+  test("trades the amount that was typed, or none", async () => {
+    for (const amount of ["98765432109.876543", "12345678901.123456", "0.12345678901234567890"]) {
+      for (const command of [`sell ${mint} ${amount} ${keyFile()} --yes`, `quote ${mint} SOL ${amount}`]) {
+        const { code, notes } = await run(command, apiKey());
+        expect(code, command).toBe(EXIT.usage);
+        expect(notes.join("\n"), command).toContain(`${amount} would be ${Number(amount)}`);
+      }
+    }
+    // As many digits as these are passed on.
+    for (const amount of ["0.000001", "1000000000000000000000", "123456789.123456", "007.100", "0.10000"]) {
+      expect((await run(`quote ${mint} SOL ${amount}`, apiKey())).code, amount).not.toBe(EXIT.usage);
+    }
+  });
+
   test("takes no text for a signature that cannot be one, and says of none that it was signed", async () => {
     for (const command of ["status", "watch"]) {
       for (const wrong of ["x", "5".repeat(64), "5".repeat(89), `${"5".repeat(87)}0`]) {

@@ -170,5 +170,17 @@ export function listFlag(line: CommandLine, name: string): readonly string[] | u
 /** A number in plain decimals, such as 0.25. @param others how a message names what else is allowed @throws UsageError for anything else */
 export function parseNumber(text: string, what: string, others = ""): number {
   if (!/^\d+(\.\d+)?$/.test(text)) throw new UsageError(`${what} is a plain decimal number, such as 0.25${others}.`);
-  return Number(text);
+  const number = Number(text);
+  if (digitsOf(String(number)) !== digitsOf(text)) {
+    throw new UsageError(
+      `${what} has more digits than can be passed on exactly: ${text} would be ${number}. Give fewer.`,
+    );
+  }
+  return number;
+}
+
+/** The digits that count, of a decimal with or without an exponent. */
+function digitsOf(decimal: string): string {
+  const [mantissa = ""] = decimal.split("e");
+  return mantissa.replace(".", "").replace(/^0+/, "").replace(/0+$/, "");
 }

@@ -10,6 +10,8 @@ export interface SubmissionWrites {
   finish(row: NewSubmission): Promise<boolean>;
   /** Whether the message is known to be finalized. */
   isFinalized(messageHash: string): Promise<boolean>;
+  /** Those of the messages that have an outcome. */
+  endedAmong(messageHashes: readonly string[]): Promise<readonly string[]>;
 }
 
 /** Column types of PostgreSQL, in the order of the statements. */
@@ -46,6 +48,7 @@ const END_CLAIM =
 const FROM_ARRAYS = `select * from unnest(${NAMES.map((name, i) => `$${i + 1}::${COLUMNS[name]}[]`).join(", ")}) order by 1`;
 const FROM_VALUES = `values (${NAMES.map(() => "?").join(", ")})`;
 const FINALIZED = "select message_hash from submissions where finalized_at_ms is not null and message_hash";
+const ENDED = "select message_hash from submissions where outcome is not null and message_hash";
 
 /** Rows a statement writes at most. */
 const ROWS_AT_ONCE = 256;
@@ -61,11 +64,15 @@ export function createSubmissionWrites(store: Store): SubmissionWrites {
     const rows = await store.query<{ message_hash: string }>(sql, parameters);
     return rows.map(({ message_hash }) => message_hash);
   };
+  /** One statement for lists of any length. */
+  const among = (sql: string, hashes: readonly string[]) =>
+    store.isEmbedded
+      ? query(`${sql} in (select value from json_each(?))`, [JSON.stringify(hashes)])
+      : query(`${sql} = any($1)`, [hashes]);
+  const endedAmong = (hashes: readonly string[]) => among(ENDED, hashes);
   const finalized = new Batches<string, boolean>({
     run: async (hashes) => {
-      const found = new Set(
-        await (store.isEmbedded ? inJson(query, hashes) : query(`${FINALIZED} = any($1)`, [hashes])),
-      );
+      const found = new Set(await among(FINALIZED, hashes));
       return hashes.map((hash) => found.has(hash));
     },
     most: ROWS_AT_ONCE,
@@ -86,7 +93,7 @@ export function createSubmissionWrites(store: Store): SubmissionWrites {
       const { outcome = null, finished_at_ms = null, message_hash, signature } = row;
       return (await store.write(END_CLAIM, [outcome, finished_at_ms, message_hash, signature])) > 0 || end(row);
     };
-    return { insert, finish, isFinalized };
+    return { insert, finish, isFinalized, endedAmong };
   }
   const batches = (suffix: string) =>
     new Batches<NewSubmission, boolean>({
@@ -103,13 +110,6 @@ export function createSubmissionWrites(store: Store): SubmissionWrites {
     insert: (row) => inserts.add(row.message_hash, row),
     finish: (row) => ends.add(row.message_hash, row),
     isFinalized,
+    endedAmong,
   };
-}
-
-/** One statement for lists of any length. */
-function inJson(
-  query: (sql: string, parameters: readonly unknown[]) => Promise<readonly string[]>,
-  hashes: readonly string[],
-): Promise<readonly string[]> {
-  return query(`${FINALIZED} in (select value from json_each(?))`, [JSON.stringify(hashes)]);
 }

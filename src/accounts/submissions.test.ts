@@ -57,3 +57,36 @@ if (postgres !== undefined)
       rmSync(dataDir, { recursive: true });
     }
   });
+
+test.each(["embedded", "PostgreSQL"])(
+  "%s names those of many messages that have ended, by one prepared text",
+  async (kind) => {
+    if (kind === "PostgreSQL" && postgres === undefined) return;
+    const dataDir = mkdtempSync(join(tmpdir(), "tradewire-submissions-"));
+    const databaseUrl = kind === "embedded" ? undefined : await postgres!.createDatabase();
+    const store = await openStore({ dataDir, databaseUrl });
+    try {
+      const texts = new Set<string>();
+      const query: typeof store.query = (sql, parameters) => {
+        texts.add(sql);
+        return store.query(sql, parameters);
+      };
+      const submissions = createSubmissions({ ...store, query }, () => 1_000);
+      const hashes = Array.from({ length: 300 }, (_, i) => `message "${i}"`);
+      await Promise.all(
+        hashes.slice(0, 20).map((hash) => submissions.claim(claimOf(hash), { owner: "owner", untilMs: 9_000 })),
+      );
+      expect(await submissions.endedAmong([])).toEqual([]);
+      expect(await submissions.endedAmong(hashes)).toEqual([]);
+      for (const i of [3, 7]) await submissions.finish(claimOf(hashes[i]!), "landed");
+      texts.clear();
+      expect((await submissions.endedAmong(hashes)).toSorted()).toEqual([hashes[3], hashes[7]]);
+      expect(await submissions.endedAmong(hashes.slice(7, 9))).toEqual([hashes[7]]);
+      expect(texts.size).toBe(1);
+    } finally {
+      await store.close();
+      if (databaseUrl !== undefined) postgres!.release(databaseUrl);
+      rmSync(dataDir, { recursive: true });
+    }
+  },
+);

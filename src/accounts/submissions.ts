@@ -117,16 +117,8 @@ class StoredSubmissions implements Submissions {
     return rows.map(recordOf);
   }
 
-  async endedAmong(messageHashes: readonly string[]): Promise<readonly string[]> {
-    const rows = await this.#store.run((db) =>
-      db
-        .selectFrom("submissions")
-        .select("message_hash")
-        .where("message_hash", "in", messageHashes)
-        .where("outcome", "is not", null)
-        .execute(),
-    );
-    return rows.map(({ message_hash }) => message_hash);
+  endedAmong(messageHashes: readonly string[]): Promise<readonly string[]> {
+    return this.#writes.endedAmong(messageHashes);
   }
 
   async byMessageHash(messageHash: string): Promise<SubmissionRecord | undefined> {

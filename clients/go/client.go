@@ -58,7 +58,10 @@ type envelope struct {
 
 func (e envelope) failure(status int) error {
 	if e.Error == nil {
-		return fmt.Errorf("the service answered with status %d and nothing of its own", status)
+		// A proxy's own page, such as 502, or a cut answer says nothing of what became of the call. Others will not change.
+		mayChange := status < 400 || status >= 500 || status == http.StatusRequestTimeout || status == http.StatusTooManyRequests
+		message := fmt.Sprintf("the service answered with status %d and nothing of its own", status)
+		return &Error{Code: "NOT_THE_SERVICE", Message: message, Retryable: mayChange}
 	}
 	e.Error.RequestID = e.RequestID
 	return e.Error

@@ -1,12 +1,11 @@
 import { execFile, spawnSync } from "node:child_process";
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { CHALLENGES, outcomes } from "../support/challenges.ts";
 import { childEnvironment } from "../support/child-environment.ts";
 import { startHostileSignIn } from "../support/hostile-sign-in.ts";
+import { startUndecided } from "../support/undecided-service.ts";
 
 const PACKAGES = resolve(import.meta.dirname, "../../clients/python");
 const MODULE = resolve(PACKAGES, "tradewire/challenge.py");
@@ -59,35 +58,12 @@ print(Tradewire(sys.argv[1], "api_x").submit_until_decided("token", "AQ==")["sig
 `;
 const submit = "the client in Python submits again over cut answers and pages of a proxy";
 
-/** Answers to one submit after the other: a proxy's page, a cut answer, one without content, and the service's own. */
-const ANSWERS: readonly ((response: ServerResponse) => void)[] = [
-  (response) => response.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad Gateway</h1>"),
-  (response) => response.writeHead(504, { "content-length": 500 }).write("<h1>Gate", () => response.destroy()),
-  (response) =>
-    response.writeHead(200, { "content-length": 500 }).write('{"success":true,"da', () => response.destroy()),
-  (response) => response.writeHead(200).end('{"success":true,"da'),
-  (response) => response.writeHead(200).end("[]"),
-  (response) => response.socket!.end("nonsense\r\n\r\n"),
-  (response) => response.writeHead(503).end('{"success":false,"error":null}'),
-  (response) => response.writeHead(429).end("slow down"),
-  (response) =>
-    response.writeHead(503).end('{"success":false,"error":{"code":"OVERLOADED","retryable":true,"retryAfterMs":1}}'),
-  (response) => response.writeHead(200).end('{"success":true,"data":{"status":"pending"}}'),
-  (response) => response.writeHead(200).end('{"success":true,"data":{"status":"confirmed","signature":"landed"}}'),
-];
-
 test.runIf(hasPackages)(hasPackages ? submit : `${submit} (not run: cryptography is not here)`, async () => {
-  const bodies: string[] = [];
-  const server = createServer(async (request, response) => {
-    let body = "";
-    for await (const chunk of request) body += chunk;
-    ANSWERS[bodies.push(body) - 1]!(response);
-  });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = server.address() as AddressInfo;
+  const service = await startUndecided();
   const env = childEnvironment({ PYTHONPATH: PACKAGES, PYTHONDONTWRITEBYTECODE: "1" });
-  const { stdout } = await promisify(execFile)("python3", ["-c", SUBMIT, `http://127.0.0.1:${port}`], { env });
-  server.close();
+  const { stdout } = await promisify(execFile)("python3", ["-c", SUBMIT, service.url], { env });
+  service.close();
   expect(stdout).toBe("landed\n");
-  expect(bodies).toEqual(ANSWERS.map(() => '{"submissionToken": "token", "signedTransaction": "AQ=="}'));
+  expect(new Set(service.bodies)).toEqual(new Set(['{"submissionToken": "token", "signedTransaction": "AQ=="}']));
+  expect(service.bodies).toHaveLength(service.answers);
 });

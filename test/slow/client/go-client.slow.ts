@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { CHALLENGES, outcomes } from "../../support/challenges.ts";
 import { startHostileSignIn } from "../../support/hostile-sign-in.ts";
+import { startUndecided } from "../../support/undecided-service.ts";
 
 const CLIENT = resolve(import.meta.dirname, "../../../clients/go");
 const PROGRAM = `package main
@@ -39,15 +40,20 @@ func main() {
 	}
 	wallet, _ := tradewire.WalletFromBase58("US517G5965aydkZ46HS38QLi7UQiSojurfbQfKCELFx")
 	fmt.Fprintln(os.Stderr, wallet.SignIn(context.Background(), tradewire.New(os.Args[1], "")))
+	done, err := tradewire.New(os.Args[2], "api_x").SubmitUntilDecided(context.Background(), "token", "AQ==")
+	fmt.Fprintln(os.Stderr, done.Signature, err)
+	_, err = tradewire.New(os.Args[2]+"/elsewhere", "api_x").SubmitUntilDecided(context.Background(), "token", "AQ==")
+	fmt.Fprintln(os.Stderr, err)
 }
 `;
 const hasGo = spawnSync("go", ["version"]).status === 0;
-const title = "the client in Go signs the service's own challenge, and nothing else";
+const title = "the client in Go signs the service's own challenge alone, and submits until the service decides";
 
 test.runIf(hasGo)(hasGo ? title : `${title} (not run: go is not here)`, async () => {
   const run = promisify(execFile);
   const cwd = mkdtempSync(join(tmpdir(), "tradewire-go-"));
   const service = await startHostileSignIn();
+  const undecided = await startUndecided();
   try {
     cpSync(CLIENT, join(cwd, "client"), { recursive: true });
     writeFileSync(join(cwd, "main.go"), PROGRAM);
@@ -55,12 +61,16 @@ test.runIf(hasGo)(hasGo ? title : `${title} (not run: go is not here)`, async ()
     await run("go", ["mod", "init", "signer"], { cwd });
     const found = ["tradewire.example/client@v0.0.0", "tradewire.example/client=./client"];
     await run("go", ["mod", "edit", "-require", found[0]!, "-replace", found[1]!], { cwd });
-    const { stdout, stderr } = await run("go", ["run", ".", service.url], { cwd });
+    const { stdout, stderr } = await run("go", ["run", ".", service.url, undecided.url], { cwd, timeout: 120_000 });
     expect(outcomes(stdout)).toEqual(outcomes());
     expect(stderr).toContain("the challenge signs in to app.bank.example");
     expect(service.calls).toEqual(["/v1/auth/challenge"]);
+    expect(stderr).toContain("landed <nil>\n");
+    expect(undecided.bodies).toHaveLength(undecided.answers);
+    expect(stderr).toContain("status 404 and nothing of its own");
   } finally {
     service.close();
+    undecided.close();
     rmSync(cwd, { recursive: true, force: true });
   }
 });

@@ -1,0 +1,43 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** Answers to one submit after the other: a proxy's page, a cut answer, one without content, and the service's own. */
+const ANSWERS: readonly ((response: ServerResponse) => void)[] = [
+  (response) => response.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad Gateway</h1>"),
+  (response) => response.writeHead(504, { "content-length": 500 }).write("<h1>Gate", () => response.destroy()),
+  (response) =>
+    response.writeHead(200, { "content-length": 500 }).write('{"success":true,"da', () => response.destroy()),
+  (response) => response.writeHead(200).end('{"success":true,"da'),
+  (response) => response.writeHead(200).end("[]"),
+  (response) => response.socket!.end("nonsense\r\n\r\n"),
+  (response) => response.writeHead(503).end('{"success":false,"error":null}'),
+  (response) => response.writeHead(429).end("slow down"),
+  (response) =>
+    response.writeHead(503).end('{"success":false,"error":{"code":"OVERLOADED","retryable":true,"retryAfterMs":1}}'),
+  (response) => response.writeHead(200).end('{"success":true,"data":{"status":"pending"}}'),
+  (response) => response.writeHead(200).end('{"success":true,"data":{"status":"confirmed","signature":"landed"}}'),
+];
+
+/** A service behind a bad proxy: it decides the last of its submits. */
+export interface UndecidedService {
+  readonly url: string;
+  /** What was submitted. */
+  readonly bodies: readonly string[];
+  /** How many answers there are. */
+  readonly answers: number;
+  close(): void;
+}
+
+/** Paths under `/elsewhere` are nothing of a service: 404, with a page. */
+export async function startUndecided(): Promise<UndecidedService> {
+  const bodies: string[] = [];
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    if (request.url!.startsWith("/elsewhere")) response.writeHead(404).end("<h1>Not Found</h1>");
+    else ANSWERS[bodies.push(body) - 1]!(response);
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, bodies, answers: ANSWERS.length, close: () => void server.close() };
+}

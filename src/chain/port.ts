@@ -59,6 +59,8 @@ export interface KnownAccount {
 /** A followed account, for as long as it is followed. */
 export interface FollowedRecord {
   readonly address: Address;
+  /** What its follower keeps with it, so that a change costs no look-up. */
+  kept: unknown;
 }
 
 /**
@@ -69,8 +71,11 @@ export interface StateSource {
   /**
    * Sets the listener for the first state of followed accounts and for each change. Undefined: the known state was in a slot
    * that is no longer part of the chain, and the account is unknown until read again. Set once, before anything is followed.
+   * The record is that of `recordOf`, if there are any.
    */
-  onAccount(listener: (address: Address, account: Account | null | undefined, slot: bigint) => void): void;
+  onAccount(
+    listener: (address: Address, account: Account | null | undefined, slot: bigint, record?: FollowedRecord) => void,
+  ): void;
   /**
    * Follows accounts until `unfollow`. Resolves once the first state of each is delivered; `known` accounts are not read for
    * it. Rejects if that read fails, and keeps trying as long as the account is followed.

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { type FakeState, fakeState } from "../../test/support/fake-state.ts";
+import type { FollowedRecord, StateSource } from "../chain/port.ts";
 import { Address } from "../primitives/address.ts";
 import { type AccountHolder, LiveAccounts } from "./live-accounts.ts";
 
@@ -68,4 +69,33 @@ test("everyone who waits for a first read sees it fail", async () => {
   state.broken = false;
   state.set(a, Uint8Array.of(3));
   expect(live.get(a)?.data).toEqual(Uint8Array.of(3));
+});
+
+test("a change that names its record reaches those who hold it, and nobody who followed the account later", async () => {
+  let record: FollowedRecord = { address: a, kept: undefined };
+  let report!: Parameters<StateSource["onAccount"]>[0];
+  live = new LiveAccounts({
+    ...state,
+    recordOf: () => record,
+    onAccount(listener) {
+      report = listener;
+      state.onAccount(listener);
+    },
+  });
+  state.set(a, Uint8Array.of(1));
+  await live.hold(holder, [a]);
+  const changed = (value: number) => ({ ...live.get(a)!, data: Uint8Array.of(value) });
+  const second = changed(2);
+  report(a, second, 200n, record);
+  expect(live.get(a)).toBe(second);
+  live.release(holder, [a]);
+  const released = record;
+  record = { address: a, kept: undefined };
+  await live.hold(holder, [a]);
+  const [before, late] = [live.get(a), changed(3)];
+  changes.length = 0;
+  report(a, late, 201n, released);
+  expect([live.get(a), changes]).toEqual([before, []]);
+  report(a, late, 202n, record);
+  expect([live.get(a), changes]).toEqual([late, [a]]);
 });

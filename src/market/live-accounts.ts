@@ -36,7 +36,7 @@ export class LiveAccounts implements AccountView {
 
   constructor(source: StateSource) {
     this.#source = source;
-    source.onAccount((address, account) => this.#update(address, account));
+    source.onAccount((address, account, _slot, record) => this.#update(address, account, record));
   }
 
   get(address: Address): Account | null | undefined {
@@ -120,6 +120,7 @@ export class LiveAccounts implements AccountView {
       const entry = this.#entries.get(address)!;
       entry.reading = reading;
       entry.record = this.#source.recordOf?.(address);
+      if (entry.record !== undefined) entry.record.kept = entry;
     }
     const done = () => {
       for (const address of addresses) {
@@ -131,8 +132,9 @@ export class LiveAccounts implements AccountView {
     return reading;
   }
 
-  #update(address: Address, account: Account | null | undefined): void {
-    const entry = this.#entries.get(address);
+  #update(address: Address, account: Account | null | undefined, record?: FollowedRecord): void {
+    // What is reported while it begins to be followed comes before its entry is kept. One released since has no holder.
+    const entry = (record?.kept as Entry | undefined) ?? this.#entries.get(address);
     if (entry === undefined) return;
     if (entry.account !== undefined && account !== undefined && hasSameContent(entry.account, account)) return;
     entry.account = account;

@@ -11,6 +11,9 @@ import type { MarketFault, PairMarkets } from "./port.ts";
 import { type SearchPace, SearchSchedule } from "./search/search-schedule.ts";
 import { sinceStart } from "./watch/since-start.ts";
 
+/** Never added to. */
+const NONE: MarketWatch[] = [];
+
 /** What every watched pair shares. */
 export interface PairContext {
   readonly live: LiveAccounts;
@@ -57,8 +60,8 @@ export class WatchedPair {
   #searched: readonly string[] = [];
   /** Made of what `#changed` says is old by now. */
   #answer: PairAnswer | undefined;
-  /** Watches that changed since the answer was made; undefined if none has. */
-  #changed: Set<MarketWatch> | undefined;
+  /** Watches that changed since the answer was made, each once. */
+  #changed = NONE;
   /** Until then `#answer` is fresh without another look at its accounts. By `sinceStart`. */
   #freshUntilMs: number | undefined;
   /** Shared by all callers that wait. */
@@ -97,10 +100,10 @@ export class WatchedPair {
 
   /** What is in memory of the pair's markets; undefined while one of them still lacks accounts. */
   answer(): PairMarkets | undefined {
-    if (this.#answer === undefined || this.#changed !== undefined) {
+    if (this.#answer === undefined || this.#changed !== NONE) {
       // What changed is newer than what was looked at: freshness stands. Reads and searches, which add accounts, end it.
-      const renewed = this.#answer?.after(this.#changed ?? []);
-      this.#changed = undefined;
+      const renewed = this.#answer?.after(this.#changed);
+      this.#changed = NONE;
       this.#answer = renewed ?? (this.#lacksAccounts() ? undefined : this.#compose());
     }
     return this.#answer?.pair;
@@ -120,7 +123,7 @@ export class WatchedPair {
     const reads = reading.then(() => {
       const answer = this.#compose();
       this.#answer = answer;
-      this.#changed = undefined;
+      this.#changed = NONE;
       this.#freshUntilMs = undefined;
       this.assertFresh(this.#context.now());
       return answer.pair;
@@ -162,15 +165,15 @@ export class WatchedPair {
     if (added.length > 0) this.schedule.clearDoubts();
     this.schedule.end(this.#context.now(), { isEmpty: this.isEmpty, isComplete, firstAtMs, searchedAtMs });
     this.#answer = undefined;
-    this.#changed = undefined;
+    this.#changed = NONE;
     this.#freshUntilMs = undefined;
   }
 
   /** An account behind a market has changed, or what is thought of it. */
   invalidate(watch: MarketWatch): void {
     if (this.#answer === undefined) return;
-    this.#changed ??= new Set();
-    this.#changed.add(watch);
+    if (this.#changed === NONE) this.#changed = [watch];
+    else if (!this.#changed.includes(watch)) this.#changed.push(watch);
   }
 
   /** Releases all its markets. */

@@ -1,4 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
+import type { FollowedRecord } from "../port.ts";
 import type { AccountHistory, AccountVersion } from "./account-versions.ts";
 import type { Indexed } from "./order/indexed-set.ts";
 import type { Ordered } from "./order/read-order.ts";
@@ -44,7 +45,7 @@ export class Upheavals {
 }
 
 /** A followed account. Nothing of its standing is read before it has taken in what happened to all accounts. */
-export class FollowedAccount implements AccountHistory, Indexed, Ordered<FollowedAccount>, Standing {
+export class FollowedAccount implements AccountHistory, FollowedRecord, Indexed, Ordered<FollowedAccount>, Standing {
   // What every build asks of its accounts lies together: most are in no processor's caches.
   readonly address: Address;
   #streamed = false;
@@ -52,6 +53,7 @@ export class FollowedAccount implements AccountHistory, Indexed, Ordered<Followe
   readonly #upheavals: Upheavals;
   #provenAtMs = 0;
   #coveredFrom: bigint | undefined;
+  kept: unknown = undefined;
   versions: AccountVersion[] = [];
   droppedUpTo: bigint | undefined;
   /** The version last delivered; undefined before the first, and while no version survives. */

@@ -163,9 +163,9 @@ export class FollowedAccounts {
     if (version === undefined) {
       this.doubt(entry);
       entry.provenAtMs = 0;
-      this.listener(entry.address, undefined, this.#tree.head);
+      this.listener(entry.address, undefined, this.#tree.head, entry);
     } else if (known === undefined || known.account !== version.account) {
-      this.listener(entry.address, version.account, version.slot);
+      this.listener(entry.address, version.account, version.slot, entry);
     }
   }
 

@@ -1,12 +1,14 @@
-let startMs: number | undefined;
+/** Counts times from the first one that it is asked about: in whole milliseconds, rounded down, by a clock of milliseconds since 1970. */
+export function countFromFirst(): (epochMs: number) => number {
+  let firstMs: number | undefined;
+  return (epochMs) => {
+    firstMs ??= epochMs;
+    return Math.floor(epochMs - firstMs);
+  };
+}
 
 /**
- * Whole milliseconds since the first time that was asked about; rounds down. The engine keeps small integers in the objects that hold
- * them. Epoch milliseconds are objects of their own, which of an account not used lately are one more miss of the processor's caches.
- *
- * @param epochMs milliseconds since 1970
+ * Whole milliseconds since the market layer's first look at the clock. The engine keeps small integers in the objects that hold them.
+ * Epoch milliseconds are objects of their own, which of an account not used lately are one more miss of the processor's caches.
  */
-export function sinceStart(epochMs: number): number {
-  startMs ??= epochMs;
-  return Math.floor(epochMs - startMs);
-}
+export const sinceStart = countFromFirst();

@@ -107,6 +107,8 @@ export class StreamProgress {
   }
 
   #isAheadOfNodes(slot: bigint): boolean {
+    // Each notice asks: of a slot that the head has come to, nothing is compared.
+    if (slot <= this.#options.headSlot()) return false;
     const byNodes = this.#options.slotByNodes();
     return byNodes !== undefined && slot > byNodes + this.#options.maxLagSlots;
   }

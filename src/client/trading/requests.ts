@@ -1,6 +1,7 @@
 import { TradeStatus } from "../../../gen/tradewire/v1/types_pb.ts";
 import type { TradeStatusName } from "../answers/plain-answer.ts";
 import { refuseUnknownKeys } from "../order/known-keys.ts";
+import { checkLimitForms } from "../order/limit-forms.ts";
 import { ROUTE_KEYS, type RouteLimits, type TradeLimits } from "../order/limits.ts";
 import { type CallControl, CONTROL_KEYS } from "../order/options.ts";
 import {
@@ -17,6 +18,7 @@ import {
   saleAsTrade,
   swapAsTrade,
 } from "../order/order.ts";
+import { checkRouteLimits } from "../verify/route/announced-route.ts";
 
 /** A buy as the verifier and as the service read it. @throws TypeError for an unknown key, or unless it has one amount */
 export function buyRequest(order: SettledOrder<BuyOrder>, limits: TradeLimits) {
@@ -50,6 +52,7 @@ export function quoteRequest(
   refuseUnknownKeys(order, SWAP_KEYS, "the order");
   refuseUnknownKeys(options, { ...ROUTE_KEYS, ...CONTROL_KEYS, worstCase: true }, "the options of quote");
   swapAsTrade(order);
+  checkRouteLimits(options);
   const terms = { ...swapTerms(order), ...routeLimits(options), maxTransactionVersion: NEWEST_VERSION };
   // Builds send the guard too: it is what their worst case is of.
   return options.worstCase === true ? { ...terms, worstCase: true, totalGuard: true } : terms;
@@ -107,8 +110,9 @@ function swapTerms({
   return { inputMint, outputMint, slippage, ...given({ amount, amountRaw }), swapMode: SWAP_MODES[swapMode] };
 }
 
-/** The limits that the service checks too, so that it refuses before it builds. */
+/** The limits that the service checks too, so that it refuses before it builds. @throws TypeError for one that limits nothing */
 function serverLimits(limits: TradeLimits) {
+  checkLimitForms(limits);
   const { maxPriceImpact, maxPriorityCost } = limits;
   return {
     maxTransactionVersion: NEWEST_VERSION,

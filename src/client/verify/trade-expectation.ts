@@ -5,6 +5,7 @@ import { maximumIn, minimumOut, parseSlippage } from "../../primitives/slippage.
 import { isBetweenHubs } from "../../solana/hub-mints.ts";
 import { SOL_MINT } from "../../solana/programs.ts";
 import { refuseUnknownKeys } from "../order/known-keys.ts";
+import { checkLimitForms } from "../order/limit-forms.ts";
 import { decimalsRequired, defaultMaxPriority, LIMIT_KEYS, ownLimit, type TradeLimits } from "../order/limits.ts";
 import type { SlippageBasis } from "../proof/slippage-basis.ts";
 import { TradeError } from "../trade-error.ts";
@@ -18,7 +19,7 @@ import {
   readEstimate,
   unexpected,
 } from "./build-answer.ts";
-import { checkRouteLimits, type ExpectedLeg, readLegs } from "./route/announced-route.ts";
+import { type ExpectedLeg, readLegs } from "./route/announced-route.ts";
 
 /** What a transaction must be: the order in base units, and what the caller allows besides. */
 export interface TradeExpectation {
@@ -92,7 +93,8 @@ export function expectTrade(
   answer: BuildAnswer,
   limits: TradeLimits = {},
 ): TradeExpectation {
-  checkForms(limits);
+  refuseUnknownKeys(limits, LIMIT_KEYS, "the limits");
+  checkLimitForms(limits);
   checkOrder(order);
   const slippage = parseSlippage(order.slippage);
   if (slippage === undefined) throw new TypeError("slippage is a fraction: 0 ≤ slippage < 1");
@@ -166,20 +168,6 @@ function checkOrder(order: TradeOrder): void {
   if (sellPercent === undefined) return;
   if (swapMode !== "exactIn" || !(sellPercent > 0 && sellPercent <= 100)) {
     throw new TypeError("sellPercent is above 0 and at most 100, of what goes in.");
-  }
-}
-
-/** @throws TypeError for a limit that would limit nothing: an unknown name, or a number that is none */
-function checkForms(limits: TradeLimits): void {
-  refuseUnknownKeys(limits, LIMIT_KEYS, "the limits");
-  refuseUnknownKeys(limits.decimals, { input: true, output: true }, "decimals");
-  checkRouteLimits(limits);
-  const { venues, excludeVenues, directOnly, requireChecked, ...others } = limits;
-  for (const [name, value] of Object.entries({ ...others, ...limits.decimals })) {
-    const isText = name.endsWith("Raw");
-    const isOther = value === undefined || typeof value === "object" || name === "tipAccounts";
-    if (isOther || (isText ? typeof value === "string" : typeof value === "number" && !Number.isNaN(value))) continue;
-    throw new TypeError(`${name} is a ${isText ? "decimal string" : "number"}, not ${String(value)}.`);
   }
 }
 

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { buyRequest, quoteRequest } from "../trading/requests.ts";
+import { checkLimitForms } from "./limit-forms.ts";
+
+const mint = "So11111111111111111111111111111111111111112";
+const malformed: readonly (readonly [object, RegExp])[] = [
+  [{ middleMints: "x" }, /^middleMints is a list of addresses\.$/],
+  [{ middleMints: [1] }, /^middleMints is a list of addresses\.$/],
+  [{ tipAccounts: "x" }, /^tipAccounts is a list of addresses, or "any"\.$/],
+  [{ tipAccounts: {} }, /^tipAccounts is a list of addresses, or "any"\.$/],
+  [{ maxLegs: Number.NaN }, /^maxLegs is a whole number from 1 /],
+  [{ maxPriorityCost: null }, /^maxPriorityCost is a number, not null\.$/],
+  [{ maxPriceImpact: "0.1" }, /^maxPriceImpact is a number, not 0\.1\.$/],
+  [{ minOutputAmount: [5] }, /^minOutputAmount is a number, not 5\.$/],
+  [{ minOutputRaw: 5 }, /^minOutputRaw is a decimal string, not 5\.$/],
+  [{ decimals: 6 }, /^decimals is an object/],
+  [{ decimals: null }, /^decimals is an object/],
+  [{ decimals: { output: Number.NaN } }, /^decimals\.output is a number, not NaN\.$/],
+  [{ decimals: { outputs: 6 } }, /^Unknown key "outputs" in decimals/],
+];
+
+test("a limit of a form that limits nothing is refused by its name", () => {
+  for (const [limits, message] of malformed) {
+    expect(() => checkLimitForms(limits as never), JSON.stringify(limits)).toThrow(message);
+  }
+  checkLimitForms({ tipAccounts: "any", middleMints: [mint], decimals: { output: 6 }, maxLegs: undefined });
+});
+
+test("it is refused before the service is asked", () => {
+  const order = { mint, solAmount: 1, slippage: 0.01, priority: "fast" } as const;
+  for (const [limits, message] of malformed) {
+    expect(() => buyRequest(order, limits as never), JSON.stringify(limits)).toThrow(message);
+  }
+  const swap = { inputMint: "SOL", outputMint: "USDC", amount: 1, slippage: 0.01, swapMode: "exactIn" } as const;
+  expect(() => quoteRequest(swap, { maxLegs: Number.NaN })).toThrow(/^maxLegs is a whole number/);
+});

@@ -1,0 +1,37 @@
+import { checkRouteLimits } from "../verify/route/announced-route.ts";
+import { refuseUnknownKeys } from "./known-keys.ts";
+import { LIMIT_KEYS, ROUTE_KEYS, type TradeLimits } from "./limits.ts";
+
+/** The limits that are one number, or one text in base units. */
+const SINGLE_KEYS = Object.keys(LIMIT_KEYS).filter(
+  (name) => !Object.hasOwn(ROUTE_KEYS, name) && !["decimals", "tipAccounts", "middleMints"].includes(name),
+) as readonly (keyof TradeLimits)[];
+
+/**
+ * Checks the limits among some options: one that limits nothing must not pass for one that does.
+ * @throws TypeError for a number that is none, or a list that is none
+ */
+export function checkLimitForms(limits: TradeLimits): void {
+  const { decimals, tipAccounts, middleMints } = limits;
+  if (decimals !== undefined && (typeof decimals !== "object" || decimals === null)) {
+    throw new TypeError("decimals is an object, such as { output: 6 }.");
+  }
+  refuseUnknownKeys(decimals, { input: true, output: true }, "decimals");
+  checkRouteLimits(limits);
+  if (tipAccounts !== "any") checkAddresses("tipAccounts", tipAccounts, ', or "any"');
+  checkAddresses("middleMints", middleMints, "");
+  for (const name of SINGLE_KEYS) checkSingle(name, limits[name]);
+  for (const [name, value] of Object.entries(decimals ?? {})) checkSingle(`decimals.${name}`, value);
+}
+
+function checkSingle(name: string, value: unknown): void {
+  const isText = name.endsWith("Raw");
+  const fits = isText ? typeof value === "string" : typeof value === "number" && !Number.isNaN(value);
+  if (value === undefined || fits) return;
+  throw new TypeError(`${name} is a ${isText ? "decimal string" : "number"}, not ${String(value)}.`);
+}
+
+function checkAddresses(name: string, list: unknown, or: string): void {
+  if (list === undefined || (Array.isArray(list) && list.every((one) => typeof one === "string"))) return;
+  throw new TypeError(`${name} is a list of addresses${or}.`);
+}

@@ -61,6 +61,11 @@ export interface FollowedRecord {
   readonly address: Address;
   /** What its follower keeps with it, so that a change costs no look-up. */
   kept: unknown;
+  /**
+   * Set by the follower: true for an account that is not expected to end, such as a part of a market. It ends only if most nodes say
+   * so, which takes a moment. Others, such as a wallet's, end as soon as one source says so: trades close them every day.
+   */
+  isLasting: boolean;
 }
 
 /**

@@ -72,7 +72,7 @@ test("everyone who waits for a first read sees it fail", async () => {
 });
 
 test("a change that names its record reaches those who hold it, and nobody who followed the account later", async () => {
-  let record: FollowedRecord = { address: a, kept: undefined };
+  let record: FollowedRecord = { address: a, kept: undefined, isLasting: false };
   let report!: Parameters<StateSource["onAccount"]>[0];
   live = new LiveAccounts({
     ...state,
@@ -90,7 +90,7 @@ test("a change that names its record reaches those who hold it, and nobody who f
   expect(live.get(a)).toBe(second);
   live.release(holder, [a]);
   const released = record;
-  record = { address: a, kept: undefined };
+  record = { address: a, kept: undefined, isLasting: false };
   await live.hold(holder, [a]);
   const [before, late] = [live.get(a), changed(3)];
   changes.length = 0;
@@ -98,4 +98,23 @@ test("a change that names its record reaches those who hold it, and nobody who f
   expect([live.get(a), changes]).toEqual([before, []]);
   report(a, late, 202n, record);
   expect([live.get(a), changes]).toEqual([late, [a]]);
+});
+
+test("an account is expected to stay for as long as a holder expects it", async () => {
+  const record: FollowedRecord = { address: a, kept: undefined, isLasting: false };
+  live = new LiveAccounts({ ...state, recordOf: () => record });
+  const market: AccountHolder = { isLasting: true, onChange() {} };
+  const steps: (() => unknown)[] = [
+    () => live.hold(holder, [a]),
+    () => live.hold(market, [a]),
+    () => live.release(holder, [a]),
+    () => live.hold(holder, [a]),
+    () => live.release(market, [a]),
+  ];
+  const expected: boolean[] = [];
+  for (const step of steps) {
+    await step();
+    expected.push(record.isLasting);
+  }
+  expect(expected).toEqual([false, true, true, true, false]);
 });

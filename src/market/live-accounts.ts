@@ -5,6 +5,8 @@ import { hasSameContent } from "../solana/account-content.ts";
 
 /** Needs accounts kept live, and is notified of their changes. */
 export interface AccountHolder {
+  /** True if its accounts are not expected to end, see `FollowedRecord`. */
+  readonly isLasting?: boolean;
   /** @param account as it is now; undefined if its state is unknown */
   onChange(address: Address, account: Account | null | undefined): void;
 }
@@ -66,6 +68,7 @@ export class LiveAccounts implements AccountView {
         this.#entries.set(address, entry);
       }
       addHolder(entry, holder);
+      markLasting(entry);
       if (entry.account !== undefined) continue;
       if (entry.reading === undefined) fresh.push(address);
       else waits.add(entry.reading);
@@ -78,7 +81,11 @@ export class LiveAccounts implements AccountView {
     const unheld: Address[] = [];
     for (const address of addresses) {
       const entry = this.#entries.get(address);
-      if (entry === undefined || !removeHolder(entry, holder) || entry.holders !== undefined) continue;
+      if (entry === undefined || !removeHolder(entry, holder)) continue;
+      if (entry.holders !== undefined) {
+        markLasting(entry);
+        continue;
+      }
       this.#entries.delete(address);
       unheld.push(address);
     }
@@ -120,7 +127,9 @@ export class LiveAccounts implements AccountView {
       const entry = this.#entries.get(address)!;
       entry.reading = reading;
       entry.record = this.#source.recordOf?.(address);
-      if (entry.record !== undefined) entry.record.kept = entry;
+      if (entry.record === undefined) continue;
+      entry.record.kept = entry;
+      markLasting(entry);
     }
     const done = () => {
       for (const address of addresses) {
@@ -148,6 +157,13 @@ function addHolder(entry: Entry, holder: AccountHolder): void {
   if (holders instanceof Set) holders.add(holder);
   else if (holders === undefined) entry.holders = holder;
   else if (holders !== holder) entry.holders = new Set([holders, holder]);
+}
+
+/** Tells the source whether any holder expects the account to stay. */
+function markLasting({ record, holders }: Entry): void {
+  if (record === undefined) return;
+  record.isLasting =
+    holders instanceof Set ? [...holders].some(({ isLasting }) => isLasting === true) : holders?.isLasting === true;
 }
 
 /** @returns false if it was none of the holders */

@@ -33,6 +33,7 @@ interface MarketWatchOptions {
 export class MarketWatch implements JudgedMarket, AccountHolder, FollowingMarket {
   readonly venue: Venue;
   readonly address: Address;
+  readonly isLasting = true;
   /** Only what this market holds: an account held for another alone could change, or go, without notice. */
   readonly view: AccountView = { get: (address) => this.#accountAt(address) };
   /** The accounts behind the state. */

@@ -193,6 +193,7 @@ export async function startLyingNodeWorld({ nodes, slotMs }: { readonly nodes: n
   const known = new Map<Address, Account | null | undefined>();
   source.onAccount((address, account) => void known.set(address, account));
   const following = source.follow(ACCOUNTS);
+  for (const account of ACCOUNTS) source.recordOf!(account)!.isLasting = true;
   await vi.advanceTimersByTimeAsync(500);
   await following;
   const isWhole = (account: Account | null | undefined) =>

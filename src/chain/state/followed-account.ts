@@ -54,6 +54,7 @@ export class FollowedAccount implements AccountHistory, FollowedRecord, Indexed,
   #provenAtMs = 0;
   #coveredFrom: bigint | undefined;
   kept: unknown = undefined;
+  isLasting = false;
   versions: AccountVersion[] = [];
   droppedUpTo: bigint | undefined;
   /** The version last delivered; undefined before the first, and while no version survives. */

@@ -175,7 +175,7 @@ export class FollowedReads {
         counters.disbelieved += 1;
         continue;
       }
-      const isDoubtful = isCompared() && isGone(entry.delivered?.account, account);
+      const isDoubtful = isCompared() && entry.isLasting && isGone(entry.delivered?.account, account);
       if (isDoubtful || (isComparison && entry.streamed && !isSameNow(entry, account))) {
         followed.noteRead(entry, sentAtMs);
         onDifference(entry);

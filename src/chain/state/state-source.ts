@@ -286,7 +286,7 @@ class StreamedStateSource implements LiveStateSource {
       this.#counters.disbelieved += 1;
       return;
     }
-    if (this.#comparison.isOn && isGone(entry.delivered?.account, account)) {
+    if (this.#comparison.isOn && entry.isLasting && isGone(entry.delivered?.account, account)) {
       this.#leaveToNodes(entry, slot);
       return;
     }

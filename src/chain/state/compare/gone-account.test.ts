@@ -58,6 +58,7 @@ beforeEach(async () => {
   });
   subscriptions.slot(slot);
   await source.follow([key]);
+  source.recordOf!(key)!.isLasting = true;
   subscriptions.activate();
   await pass(3);
   delivered = 0;
@@ -114,6 +115,13 @@ test.each(lies)("an account that most nodes say is %s is that within half a seco
   expect(known?.owner).toBe(truth?.owner);
   expect(known?.data.length).toBe(truth?.bytes);
   expect(source.contested().size).toBe(0);
+});
+
+test.each(lies)("a wallet's account that the stream says is %s is that at once", async (_, state) => {
+  source.recordOf!(key)!.isLasting = false;
+  notice(state);
+  expect(known?.owner).toBe(state?.owner);
+  expect(known?.data.length).toBe(state?.bytes);
 });
 
 test("an account that is new, or grows as an instruction can make it, is not gone", () => {

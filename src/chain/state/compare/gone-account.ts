@@ -5,7 +5,7 @@ const MAX_GROWTH = 10_240;
 
 /**
  * True if an account that was known is said to be gone, or to have become another: closed, another program's, or grown beyond what an
- * instruction can do. This is rare, and leaves its markets without a price, so that no node's word alone is enough for it.
+ * instruction can do. Of a market this is rare, and leaves it without a price, so that no node's word alone is enough for it.
  */
 export function isGone(known: Account | null | undefined, said: Account | null): boolean {
   if (known === null || known === undefined) return false;

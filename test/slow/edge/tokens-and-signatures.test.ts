@@ -315,6 +315,8 @@ it("22: a token that was tampered with is refused", () => {
     for (const head of ["tw2.k2.", "tw1.k1.", "tw1.k3.", "tw1..", "tw1.k2", "k2.", ""]) attempt(head + token.slice(at));
     for (let i = 0; i < 500; i++) {
       const spliced = Buffer.concat([bytes.subarray(0, random.u32() % bytes.length), random.bytes(random.u32() % 64)]);
+      // One of some five million puts back what it cut off.
+      if (spliced.equals(bytes)) continue;
       attempt(token.slice(0, at) + spliced.toString("base64url"));
     }
   }

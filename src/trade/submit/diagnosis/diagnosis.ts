@@ -41,5 +41,6 @@ export const REMEDIES: Readonly<Record<DiagnosisCause, string>> = {
   contention: "Build again with a higher priority, or exclude the venue whose market everybody trades on.",
   dropped_block: "Build again: the chain dropped the block, which is nobody's fault.",
   slots_skipped: "Build again: leaders produced few blocks.",
-  unknown: "Build again, with a higher priority if it repeats.",
+  unknown:
+    "See that the wallet could still pay: a transaction whose payer cannot lands nowhere. Then build again, with a higher priority if it repeats.",
 };

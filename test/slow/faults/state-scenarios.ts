@@ -7,8 +7,9 @@ import type { BuildEntry, SubmitEntry, Trader } from "./trader.ts";
 const SLOT_MS = 80;
 /** No build on state older than this. */
 const MOST_AGE_MS = 2_000;
-const AUDITED = "tradewire_state_audited_total";
-const DIFFERENCES = "tradewire_state_audit_differences_total";
+/** The stream's state is held against reads: by the audit, or, with several nodes, by the comparison of nodes. */
+const AUDITED = ["tradewire_state_audited_total", "tradewire_state_compared_total"] as const;
+const DIFFERENCES = ["tradewire_state_audit_differences_total", "tradewire_state_contradicted_total"] as const;
 
 /** Of row 7. Where trades are rare, what is lost of one is not made good by the news of the next. */
 const PHASES = [
@@ -173,7 +174,12 @@ const wrongOf = (verdicts: readonly Verdict[]) =>
 const describe = (verdicts: readonly Verdict[]) =>
   `of ${verdicts.length} builds ${(["stale", "dead", "unknown"] as const).map((kind) => `${countOf(verdicts, kind)} ${kind}`).join(", ")}`;
 
-async function auditOf(rig: Rig): Promise<{ readonly audited: number; readonly differences: number }> {
-  const [service] = rig.services;
-  return { audited: await service!.metric(AUDITED), differences: await service!.metric(DIFFERENCES) };
+async function auditOf({
+  services: [service],
+}: Rig): Promise<{ readonly audited: number; readonly differences: number }> {
+  const sum = async (names: readonly string[]) => {
+    const counts = await Promise.all(names.map((name) => service!.metric(name)));
+    return counts.reduce((total, count) => total + count, 0);
+  };
+  return { audited: await sum(AUDITED), differences: await sum(DIFFERENCES) };
 }

@@ -45,11 +45,6 @@ export class Latencies {
     return enough && p99(this.#judged) <= factor * p99(calm.#judged);
   }
 
-  /** The same of all calls, by the clock alone. */
-  isWithinByClock(factor: number, calm: Latencies): boolean {
-    return p99(this.answers) <= factor * p99(calm.answers);
-  }
-
   /** The change of the 99th percentile from a calmer condition to this one, as people read it. */
   since(calm: Latencies): string {
     const judged = `p99 ${ms(p99(calm.#judged))} → ${ms(p99(this.#judged))} (of ${this.#judged.length} undisturbed)`;

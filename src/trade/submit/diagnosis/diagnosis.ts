@@ -42,5 +42,5 @@ export const REMEDIES: Readonly<Record<DiagnosisCause, string>> = {
   dropped_block: "Build again: the chain dropped the block, which is nobody's fault.",
   slots_skipped: "Build again: leaders produced few blocks.",
   unknown:
-    "See that the wallet could still pay: a transaction whose payer cannot lands nowhere. Then build again, with a higher priority if it repeats.",
+    "Build again if the wallet can pay, for a transaction whose payer cannot lands nowhere; with a higher priority if it repeats.",
 };

@@ -162,8 +162,13 @@ function addHolder(entry: Entry, holder: AccountHolder): void {
 /** Tells the source whether any holder expects the account to stay. */
 function markLasting({ record, holders }: Entry): void {
   if (record === undefined) return;
-  record.isLasting =
-    holders instanceof Set ? [...holders].some(({ isLasting }) => isLasting === true) : holders?.isLasting === true;
+  record.isLasting = holders instanceof Set ? hasLasting(holders) : holders?.isLasting === true;
+}
+
+/** Ends at the first: a program's configuration is held by every market of it. */
+function hasLasting(holders: ReadonlySet<AccountHolder>): boolean {
+  for (const { isLasting } of holders) if (isLasting === true) return true;
+  return false;
 }
 
 /** @returns false if it was none of the holders */

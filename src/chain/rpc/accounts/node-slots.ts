@@ -32,7 +32,7 @@ export class NodeSlots {
     try {
       this.note(node, asContext(result, "accounts").slot);
     } catch {
-      // Whoever asked reports it.
+      // The caller of the method reports the error.
     }
   }
 

@@ -92,3 +92,13 @@ test("the end waits a second for what is being written, and drops what waits beh
   await writes.add([market("mint", "late")], undefined);
   expect(vi.getTimerCount()).toBe(0);
 });
+
+test("the markets of a hub are kept, however many there are", async () => {
+  const writes = start();
+  const markets = Array.from({ length: 200_000 }, (_, i) => market("hub", `${i}`));
+  void writes.add(markets, search("hub", 5));
+  await writes.close();
+  expect(failures).toEqual([]);
+  expect(written).toHaveLength(401);
+  expect(written.at(-1)).toBe("searched hub 5-5");
+});

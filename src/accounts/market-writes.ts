@@ -45,7 +45,8 @@ export class MarketWrites {
   /** Resolves when the rows are written, or given up. */
   add(markets: readonly MarketRow[], search: SearchRow | undefined): Promise<void> {
     return this.#gather((batch) => {
-      batch.markets.push(...markets);
+      // Of a hub there may be more than a call takes as arguments.
+      for (const market of markets) batch.markets.push(market);
       if (search === undefined) return;
       const { first_at_ms } = batch.searches.get(search.subject) ?? search;
       batch.searches.set(search.subject, { ...search, first_at_ms });

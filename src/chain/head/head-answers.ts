@@ -1,5 +1,5 @@
-import bs58 from "bs58";
 import { readU64 } from "../../primitives/bytes.ts";
+import { decodeBase58 } from "../../primitives/encoding/base58.ts";
 import type { ChainClock } from "../../solana/account.ts";
 import { CLOCK_SYSVAR, RECENT_BLOCKHASHES_SYSVAR, SYSVAR_OWNER } from "../../solana/programs.ts";
 import type { Lifetime } from "../port.ts";
@@ -29,18 +29,15 @@ const CLOCK_BYTES = 40;
 /** The list of recent blockhashes: their number, then for each its bytes and the lamports of a signature. */
 const COUNT_BYTES = 8;
 const BLOCKHASH_BYTES = 32;
-/** Characters of base58 that 32 bytes can take. */
-const MAX_BLOCKHASH_TEXT = 44;
 const ENTRY_BYTES = BLOCKHASH_BYTES + 8;
 
 /** Decodes getLatestBlockhash. @throws TradewireError UPSTREAM_ERROR */
 export function decodeLifetime(result: unknown): Lifetime {
   const { slot, value } = asContext(result, "a blockhash");
   const { blockhash, lastValidBlockHeight } = asRecord(value, "a blockhash");
-  const text = asText(blockhash, "a blockhash");
-  // To decode base58 takes the square of its length: a megabyte would take minutes.
-  const bytes = text.length > MAX_BLOCKHASH_TEXT ? undefined : bs58.decodeUnsafe(text);
-  if (bytes?.length !== 32)
+  // Refuses longer texts unread: decoding takes the square of the length.
+  const bytes = decodeBase58(asText(blockhash, "a blockhash"), BLOCKHASH_BYTES);
+  if (bytes?.length !== BLOCKHASH_BYTES)
     throw new NodeError("malformed", "A Solana node answered with a blockhash that is not 32 bytes.");
   return { blockhash: bytes, lastValidBlockHeight: asInteger(lastValidBlockHeight, "a blockhash"), slot };
 }

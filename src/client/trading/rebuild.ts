@@ -2,19 +2,27 @@ import type { BuiltResponse } from "../answers/answers.ts";
 import { rest } from "../proof/pause.ts";
 import type { TradeNode } from "../proof/trade-node.ts";
 import { TradeError } from "../trade-error.ts";
+import { isShare, type TradeOrder } from "../verify/trade-expectation.ts";
 
 /**
- * Checks that the price of a rebuild is at most this fraction worse than the price of the first build.
- * @throws TradeError PRICE_MOVED
+ * Checks that the price of a rebuild is at most this fraction worse than the price of the first build. An exact amount is the
+ * order's, not the response's: with a smaller one in its place, any price could be shown.
+ * @param order what both were built for; undefined if this client built neither @throws TradeError PRICE_MOVED
  */
 export function checkPriceMove(
+  order: TradeOrder | undefined,
   first: BuiltResponse,
   next: BuiltResponse,
   maxPriceMove: number,
   signature: string,
 ): void {
-  const price = ({ estimates }: BuiltResponse) =>
-    Number(estimates?.outputAmountRaw) / Number(estimates?.inputAmountRaw);
+  const isTyped = order !== undefined && !isShare(order);
+  const price = ({ estimates }: BuiltResponse) => {
+    const input = Number(estimates?.inputAmountRaw);
+    const output = Number(estimates?.outputAmountRaw);
+    if (!isTyped) return output / input;
+    return order.swapMode === "exactIn" ? output : 1 / input;
+  };
   if (price(next) >= price(first) * (1 - maxPriceMove)) return;
   throw new TradeError(
     "PRICE_MOVED",

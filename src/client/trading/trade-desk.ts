@@ -124,7 +124,7 @@ export class TradeDesk {
         if (!expired || rebuild === undefined || !(rebuilds < rebuild.times)) throw error;
         if (rebuild.proveExpiry !== undefined && !(await rebuild.proveExpiry(signature, review.built))) throw error;
         built = await this.#buildAgain(course, review, signed, options);
-        checkPriceMove(first, built, rebuild.maxPriceMove, signature);
+        checkPriceMove(this.#builds.get(built)?.order, first, built, rebuild.maxPriceMove, signature);
       }
     }
   }

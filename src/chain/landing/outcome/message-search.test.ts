@@ -18,11 +18,14 @@ const transfer = (lamports: bigint) =>
 const ours = transfer(1n);
 const another = transfer(2n);
 
-/** A node that shows these signatures of the wallet, newest first, and the bytes of the transactions. */
-function nodeWith(entries: readonly { readonly signature: string; readonly slot: number }[]): FakeEndpoint {
+/** A node at this height that shows these signatures of the wallet, newest first, and the bytes of the transactions. */
+function nodeWith(
+  entries: readonly { readonly signature: string; readonly slot: number }[],
+  height = 540,
+): FakeEndpoint {
   const bytesOf = new Map([ours, another].map(({ signature, transaction }) => [signature, transaction]));
   return fakeEndpoint({
-    getEpochInfo: () => ({ absoluteSlot: 1_540, blockHeight: 540 }),
+    getEpochInfo: () => ({ absoluteSlot: height + 1_000, blockHeight: height }),
     getSignaturesForAddress: (_address: string, { before }: { before?: string }) => {
       const from = before === undefined ? 0 : entries.findIndex(({ signature }) => signature === before) + 1;
       return entries.slice(from, from + 1_000);
@@ -35,10 +38,10 @@ function nodeWith(entries: readonly { readonly signature: string; readonly slot:
 }
 
 /** Slots are 1,000 ahead of heights: the message lived from slot 1,349 to 1,500. */
-function search(endpoints: readonly FakeEndpoint[], height = 540n, known: readonly string[] = []) {
+function search(endpoints: readonly FakeEndpoint[], height = 540n, skipped = 1_000n) {
   const pool = createRpcPool({ endpoints, now: Date.now, warn: () => {} });
   const witnesses = new Witnesses({ pool, now: Date.now, warn: () => {} });
-  const head = { blockHeight: () => height, slot: () => height + 1_000n, slotMs: () => 200 };
+  const head = { blockHeight: () => height, slot: () => height + skipped, slotMs: () => 200 };
   const messageHash = hash("sha256", wireLayout(ours.transaction).message, "buffer");
   const messages = new HistoryMessages(pool);
   return searchMessage(
@@ -48,7 +51,7 @@ function search(endpoints: readonly FakeEndpoint[], height = 540n, known: readon
       messageHash,
       lastValidBlockHeight: LAST_VALID,
       buildSlot: 1_349n,
-      known,
+      known: [],
     },
   );
 }
@@ -80,11 +83,40 @@ it("proves it absent if as many nodes as must agree show the wallet's history wi
 });
 
 it("reports a history that does not reach back, and a message that nodes may have pruned", async () => {
-  expect(await search([nodeWith([]), nodeWith([funding])], 700n)).toMatchObject({
+  expect(await search([nodeWith([], 700), nodeWith([funding], 700)])).toMatchObject({
     kind: "absent",
     reachesBack: false,
     isRemembered: false,
   });
+});
+
+it("finds it at the end of its life though the head counts too few slots as skipped", async () => {
+  const landed = [at(1_499), funding];
+  expect(await search([nodeWith(landed), nodeWith(landed)], 640n, 900n)).toMatchObject({ kind: "found" });
+});
+
+it("does not count what nodes may have forgotten as remembered because the head is led back", async () => {
+  const bare = (height: number) =>
+    fakeEndpoint({ getEpochInfo: () => ({ absoluteSlot: height + 1_000, blockHeight: height }) });
+  for (const height of [700, 100_000])
+    expect(await search([bare(height), bare(height)], 501n)).toMatchObject({ kind: "unserved", isRemembered: false });
+  // One node's word is not enough, whichever it is.
+  for (const nodes of [
+    [bare(501), bare(700)],
+    [nodeWith([], 700), nodeWith([], 501)],
+    [nodeWith([], 700), nodeWith([], 501), nodeWith([], 700)],
+  ])
+    expect(await search(nodes, 501n)).toMatchObject({ isRemembered: false });
+  expect(await search([nodeWith([], 649), nodeWith([], 501), nodeWith([], 9_000)], 9_000n)).toMatchObject({
+    isRemembered: true,
+    sinceMs: 29_800,
+  });
+});
+
+it("says nothing while no node says how far it has come", async () => {
+  const failing = () => fakeEndpoint({ getEpochInfo: () => Promise.reject(new NodeError("unreachable", "no answer")) });
+  const away = () => ({ ...failing(), silentForMs: () => 60_000 });
+  await expect(search([away(), away()])).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
 });
 
 it("refuses a list that is longer than it was asked for", async () => {

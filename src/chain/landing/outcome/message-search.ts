@@ -3,6 +3,7 @@ import { equalBytes } from "../../../primitives/bytes.ts";
 import { verifySignature } from "../../../primitives/ed25519.ts";
 import { maxOf, minOf } from "../../../primitives/integer.ts";
 import { SIGNATURE_SIZE, wireLayout } from "../../../solana/message.ts";
+import { decodeHeight } from "../../head/head-answers.ts";
 import type { MessageFinding, MessageQuery } from "../../port.ts";
 import { isWithoutHistory, NodeError } from "../../rpc/node-error.ts";
 import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
@@ -13,7 +14,6 @@ import { STATUS_CACHE_BLOCKS } from "./expiry.ts";
 import type { HistoryMessages } from "./history-messages.ts";
 
 const WHAT = "a wallet's history";
-const EPOCH_INFO = "epoch info";
 const TIMEOUT_MS = 3_000;
 /** Signatures per call, the most that nodes give, and the most calls per node. */
 const PAGE = 1_000;
@@ -34,6 +34,12 @@ interface SearchPorts {
   readonly messages: HistoryMessages;
 }
 
+/** What one node says: its finalized height, and what it shows of the history; undefined if it serves none. */
+interface Answer {
+  readonly blockHeight: bigint;
+  readonly view: View | undefined;
+}
+
 /** What one node shows of a wallet's finalized history. */
 interface View {
   /** The transaction that has the message, under a signature that is not followed yet. */
@@ -44,43 +50,69 @@ interface View {
 
 /**
  * Looks for a message in its wallet's finalized history: the holder may have signed it again and sent it elsewhere. Every node
- * that serves the history is asked, and each transaction within the message's lifetime is compared with the message.
- * Call it once the message has expired.
+ * that serves the history is asked, and each transaction within the message's lifetime is compared with the message. Where that lies,
+ * and how long ago, each node says for itself: the head may rest on another one's word. Call it once the message has expired.
  *
  * @throws TradewireError UPSTREAM_ERROR if too few nodes answer now
  */
 export async function searchMessage(ports: SearchPorts, query: MessageQuery): Promise<MessageFinding> {
   const { witnesses, head } = ports;
-  const { lastValidBlockHeight } = query;
-  const offset = head.slot() - head.blockHeight();
-  const last = lastValidBlockHeight + offset;
-  const range = {
-    first: maxOf(0n, minOf(query.buildSlot, last - LIFETIME_BLOCKS) - HEIGHT_TOLERANCE),
-    last: last + HEIGHT_TOLERANCE,
-  };
-  const blocksSince = maxOf(0n, head.blockHeight() - lastValidBlockHeight);
+  const settled = await Promise.allSettled(witnesses.endpoints.map((endpoint) => askNode(ports, endpoint, query)));
+  const answers = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const views = answers.flatMap(({ view }) => view ?? []);
+  const blocksSince = blocksSinceExpiry(answers, witnesses.quorum(), query);
   const age = {
-    sinceMs: Number(blocksSince) * head.slotMs(),
-    isRemembered: blocksSince <= STATUS_CACHE_BLOCKS,
+    sinceMs: Number(blocksSince ?? 0n) * head.slotMs(),
+    isRemembered: blocksSince !== undefined && blocksSince <= STATUS_CACHE_BLOCKS,
   };
-  const settled = await Promise.allSettled(
-    witnesses.endpoints.map((endpoint) => viewOf(ports, endpoint, query, range)),
-  );
-  const views = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   const found = views.find((view) => view.found !== undefined)?.found;
   if (found !== undefined) return { kind: "found", transaction: found, ...age };
   const serving = settled.filter((one, i) => !isUnserved(one) && !witnesses.isSilent(witnesses.endpoints[i]!)).length;
-  if (serving === 0) return { kind: "unserved", ...age };
+  if (serving === 0) {
+    if (blocksSince === undefined && !settled.every(isUnserved)) throw failureAmong(settled);
+    return { kind: "unserved", ...age };
+  }
   const required = Math.min(witnesses.quorum(), serving);
   if (views.length < required) throw failureAmong(settled);
   const reachesBack = views.filter((view) => view.reachesBack).length >= required;
   return { kind: "absent", reachesBack, witnesses: views.length, ...age };
 }
 
-const isUnserved = (one: PromiseSettledResult<View>) => one.status === "rejected" && isWithoutHistory(one.reason);
+/** Blocks since the message's last valid one, which as many nodes as must agree have not passed; undefined if none says. */
+function blocksSinceExpiry(
+  answers: readonly Answer[],
+  quorum: number,
+  { lastValidBlockHeight }: MessageQuery,
+): bigint | undefined {
+  const heights = answers.map(({ blockHeight }) => blockHeight).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const height = heights[Math.min(quorum, heights.length) - 1];
+  return height === undefined ? undefined : height - lastValidBlockHeight;
+}
 
-function failureAmong(settled: readonly PromiseSettledResult<View>[]): unknown {
+const isUnserved = (one: PromiseSettledResult<Answer>) =>
+  one.status === "fulfilled" ? one.value.view === undefined : isWithoutHistory(one.reason);
+
+function failureAmong(settled: readonly PromiseSettledResult<Answer>[]): unknown {
   return settled.find((one) => one.status === "rejected")?.reason;
+}
+
+async function askNode(ports: SearchPorts, endpoint: RpcEndpoint, query: MessageQuery): Promise<Answer> {
+  const { pool } = ports.witnesses;
+  const { buildSlot, lastValidBlockHeight } = query;
+  const info = decodeHeight(await pool.ask(endpoint, "getEpochInfo", [{ commitment: "finalized" }], TIMEOUT_MS));
+  if (info.height <= lastValidBlockHeight)
+    throw new NodeError("malformed", `The Solana node ${endpoint.name} has not come as far as a message's last block.`);
+  const last = lastValidBlockHeight + info.slot - info.height;
+  const range = {
+    first: maxOf(0n, minOf(buildSlot, last - LIFETIME_BLOCKS) - HEIGHT_TOLERANCE),
+    last: last + HEIGHT_TOLERANCE,
+  };
+  try {
+    return { blockHeight: info.height, view: await viewOf(ports, endpoint, query, range) };
+  } catch (error) {
+    if (isWithoutHistory(error)) return { blockHeight: info.height, view: undefined };
+    throw error;
+  }
 }
 
 async function viewOf(
@@ -90,13 +122,7 @@ async function viewOf(
   range: { readonly first: bigint; readonly last: bigint },
 ): Promise<View> {
   const { pool } = witnesses;
-  const { wallet, buildSlot, known, lastValidBlockHeight } = query;
-  const info = asRecord(
-    await pool.ask(endpoint, "getEpochInfo", [{ commitment: "finalized" }], TIMEOUT_MS),
-    EPOCH_INFO,
-  );
-  if (asInteger(info.blockHeight, EPOCH_INFO) <= lastValidBlockHeight)
-    throw new NodeError("malformed", `The Solana node ${endpoint.name} has not come as far as a message's last block.`);
+  const { wallet, buildSlot, known } = query;
   const entries: Entry[] = [];
   let before: string | undefined;
   let isWhole = false;

@@ -5,7 +5,8 @@
  * @see @meteora-ag/dynamic-amm-sdk 1.4.1 `curve/stable-swap-math/calculator`, after curve.fi's simulation
  */
 const COINS = 2n;
-const MAX_ROUNDS = 20;
+/** The programs approximate in at most as many rounds, which take more compute units than a transaction has. */
+const MOST_ROUNDS = 256;
 
 /** A number found by Newton's method, and its rounds, on which a program's compute units depend. */
 export interface Found {
@@ -13,15 +14,19 @@ export interface Found {
   readonly rounds: number;
 }
 
-/** The invariant D of two reserves. 0 if either is empty. */
-export function stableInvariant(amplification: bigint, x: bigint, y: bigint): Found {
+/**
+ * The invariant D of two reserves. 0 if either is empty. Of reserves far apart it may take dozens of rounds.
+ * @returns undefined if the approximation never settles: of some reserves it swings between two values
+ */
+export function stableInvariant(amplification: bigint, x: bigint, y: bigint): Found | undefined {
   const ann = amplification * COINS;
   const sum = x + y;
   if (x === 0n || y === 0n) return { value: 0n, rounds: 0 };
   let previous = 0n;
   let d = sum;
   let rounds = 0;
-  for (; rounds < MAX_ROUNDS && isApart(d, previous); rounds++) {
+  for (; isApart(d, previous); rounds++) {
+    if (rounds === MOST_ROUNDS) return undefined;
     previous = d;
     const product = (((d * d) / (x * COINS)) * d) / (y * COINS);
     d = (d * (ann * sum + product * COINS)) / (d * (ann - 1n) + product * (COINS + 1n));
@@ -29,29 +34,30 @@ export function stableInvariant(amplification: bigint, x: bigint, y: bigint): Fo
   return { value: d, rounds };
 }
 
-/** The other reserve at which the invariant `d` holds when one is `x`. */
-export function stableReserve(amplification: bigint, x: bigint, d: bigint): Found {
+/** The other reserve at which the invariant `d` holds when one is `x`; undefined if the approximation never settles. */
+export function stableReserve(amplification: bigint, x: bigint, d: bigint): Found | undefined {
   const ann = amplification * COINS;
   const linear = x + d / ann - d;
   const constant = (((d * d) / (x * COINS)) * d) / (ann * COINS);
   let previous = 0n;
   let y = d;
   let rounds = 0;
-  for (; rounds < MAX_ROUNDS && isApart(y, previous); rounds++) {
+  for (; isApart(y, previous); rounds++) {
+    if (rounds === MOST_ROUNDS) return undefined;
     previous = y;
     y = (y * y + constant) / (COINS * y + linear);
   }
   return { value: y, rounds };
 }
 
-/** Units of y per unit of x at the margin, as a fraction. */
+/** Units of y per unit of x at the margin, as a fraction. `d` is the invariant of `x` and `y`. */
 export function stablePrice(
   amplification: bigint,
   x: bigint,
   y: bigint,
+  d: bigint,
 ): readonly [numerator: bigint, denominator: bigint] {
   const weight = 4n * amplification * COINS;
-  const { value: d } = stableInvariant(amplification, x, y);
   const cube = d * d * d;
   return [(weight * x * x * y + cube) * y, (weight * x * y * y + cube) * x];
 }

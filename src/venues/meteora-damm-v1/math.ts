@@ -86,7 +86,7 @@ export function freeAmount({ total, lockedProfit, lastReport, degradation }: Dam
   return freed > TRILLION ? total : total - (lockedProfit * (TRILLION - freed)) / TRILLION;
 }
 
-/** Prepares one direction of trade; undefined if the pool is empty or its staked SOL has no price. */
+/** Prepares one direction of trade; undefined if the pool is empty, its staked SOL has no price or its curve no invariant. */
 export function dammV1Bench(trade: DammV1Trade): DammV1Bench | undefined {
   const { pool, from, source, target, now } = trade;
   const sourceFree = freeAmount(source.vault, now);
@@ -101,6 +101,7 @@ export function dammV1Bench(trade: DammV1Trade): DammV1Bench | undefined {
   const scales = from === 0 ? both : ([both[1], both[0]] as const);
   const { amplification } = pool.stable;
   const d = stableInvariant(amplification, sourceHeld * scales[0], targetHeld * scales[1]);
+  if (d === undefined) return undefined;
   return { trade, sourceFree, targetFree, sourceHeld, targetHeld, stable: { amplification, scales, d } };
 }
 
@@ -138,7 +139,9 @@ export function dammV1ExactIn(bench: DammV1Bench, input: bigint): DammV1Fill | u
   const after = ((source.shares + minted) * (sourceFree + deposited)) / (source.supply + minted);
   const netIn = after - sourceHeld - (fee - protocolFee);
   if (netIn <= 0n) return undefined;
-  const { value: grossOut, rounds } = curveOut(bench, netIn);
+  const curve = curveOut(bench, netIn);
+  if (curve === undefined) return undefined;
+  const { value: grossOut, rounds } = curve;
   // Where next to nothing would be left, the program refuses to round it up to one unit.
   if (grossOut <= 0n || (pool.stable === undefined && sourceHeld * targetHeld < sourceHeld + netIn)) return undefined;
   const burnt = (grossOut * target.supply) / targetFree;
@@ -214,23 +217,25 @@ function dammV1TooMuch(bench: DammV1Bench, input: bigint): boolean {
 function guessInput({ trade, sourceHeld, targetHeld, stable }: DammV1Bench, output: bigint): bigint {
   const { tradeFee } = trade.pool;
   const left = targetHeld - output;
+  const held =
+    stable === undefined ? undefined : stableReserve(stable.amplification, left * stable.scales[1], stable.d.value);
   const net =
-    stable === undefined
+    stable === undefined || held === undefined
       ? ceilDiv(output * sourceHeld, left)
-      : stableReserve(stable.amplification, left * stable.scales[1], stable.d.value).value / stable.scales[0] -
-        sourceHeld;
+      : held.value / stable.scales[0] - sourceHeld;
   const kept = tradeFee.denominator - tradeFee.numerator;
   const guess = kept <= 0n ? net : (net * tradeFee.denominator) / kept;
   return guess < 1n ? 1n : minOf(guess, U64_MAX);
 }
 
-/** The curve's output, rounded down, against the pool. */
-function curveOut({ sourceHeld, targetHeld, stable }: DammV1Bench, input: bigint): Found {
+/** The curve's output, rounded down, against the pool; undefined if it has none. */
+function curveOut({ sourceHeld, targetHeld, stable }: DammV1Bench, input: bigint): Found | undefined {
   if (stable === undefined) {
     return { value: targetHeld - ceilDiv(sourceHeld * targetHeld, sourceHeld + input), rounds: 0 };
   }
   const [sourceScale, targetScale] = stable.scales;
   const left = stableReserve(stable.amplification, (sourceHeld + input) * sourceScale, stable.d.value);
+  if (left === undefined) return undefined;
   return { value: (targetHeld * targetScale - left.value - 1n) / targetScale, rounds: left.rounds };
 }
 
@@ -248,6 +253,7 @@ export function dammV1Impact({ sourceHeld, targetHeld, stable }: DammV1Bench, { 
     stable.amplification,
     sourceHeld * sourceScale,
     targetHeld * targetScale,
+    stable.d.value,
   );
   return priceImpact(netIn * sourceScale, grossOut * targetScale, numerator, denominator);
 }

@@ -279,15 +279,17 @@ function after(state: DammV1State, { fill }: Quote<DammV1QuoteFill>, other: Damm
 
 /**
  * Compute units, measured on builds of 2025 and 2026, of which the older one uses about 11,000 more: an upper bound for the
- * trade. The terms are profit still unlocking in a vault, and for stable pools each round of approximation and the
- * calculation with staked SOL's worth.
+ * trade. The terms are profit still unlocking in a vault, and for stable pools each round of approximation (those of a drained
+ * pool, beyond the first, cost more) and the calculation with staked SOL's worth.
  */
 const SWAP_UNITS = 93_500;
+const FIRST_ROUNDS = 20;
 
 function unitsOf({ trade, stable }: DammV1Bench, { rounds }: DammV1Fill): number {
   const locked = [trade.source, trade.target].filter(({ vault }) => vault.lockedProfit > 0n).length;
   const flat = SWAP_UNITS + 2_100 * locked;
   if (stable === undefined || trade.pool.stable === undefined) return flat;
   const depeg = trade.pool.stable.depeg === "none" ? 0 : 19_000;
-  return flat + 3_000 + 5_700 * stable.d.rounds + 2_550 * rounds + depeg;
+  const late = Math.max(0, stable.d.rounds - FIRST_ROUNDS);
+  return flat + 3_000 + 5_700 * stable.d.rounds + 2_000 * late + 2_550 * rounds + depeg;
 }

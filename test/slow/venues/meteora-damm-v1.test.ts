@@ -42,6 +42,8 @@ interface Case {
   readonly pool: Omit<NewDammV1Pool, "mintA" | "mintB">;
   /** Share of the vault's tokens that is profit still locked, in percent. */
   readonly profit?: bigint;
+  /** Trades are of at most this many times a pool's amount (default 2). */
+  readonly reach?: bigint;
 }
 
 const cases: readonly Case[] = [
@@ -87,6 +89,18 @@ const cases: readonly Case[] = [
       stable: { amplification: 100n, multipliers: [1_000n, 1n], precision: 9 },
     },
     profit: 3n,
+  },
+  {
+    // Its reserves are millions of times apart most of the time: the curve takes dozens of rounds.
+    name: "stable, drained",
+    decimals: [9, 9],
+    pool: {
+      amountA: 10n ** 12n,
+      amountB: 10n ** 12n,
+      fee: { tierBps: 1n },
+      stable: { amplification: 100n, multipliers: [1n, 1n], precision: 9 },
+    },
+    reach: 200_000n,
   },
   ...[1n, 2n, 3n].map((index) => ({
     name: `constant product at another address (${index})`,
@@ -144,7 +158,7 @@ describe.skipIf(missing.length > 0).each(BUILDS)("meteora_damm_v1 on its program
       wallet,
       random,
       count,
-      limit: (mint) => (mint === mintA ? amountA : amountB) * 2n,
+      limit: (mint) => (mint === mintA ? amountA : amountB) * (shape.reach ?? 2n),
       before: () => {
         const seconds = BigInt(random.pick([0, 1, 5, 60, 400]));
         unixTimestamp += seconds;
@@ -158,7 +172,8 @@ describe.skipIf(missing.length > 0).each(BUILDS)("meteora_damm_v1 on its program
     expect(faults).toEqual([]);
     expect(trades).toBeGreaterThan(count * 0.6);
     expect(worstUnitRatio).toBeLessThanOrEqual(1.3);
-    checkSandwiches({ svm, venue: meteoraDammV1, market, random, count: SANDWICHES });
+    // A purchase may leave a drained pool without an invariant: what an attacker could take is not known then.
+    if (shape.reach === undefined) checkSandwiches({ svm, venue: meteoraDammV1, market, random, count: SANDWICHES });
   });
 });
 

@@ -489,6 +489,20 @@ describe("the command line", () => {
     expect([statSync(path).mode & 0o777, readFileSync(path, "utf8")]).toEqual([0o600, "secret"]);
   });
 
+  test.each(["stdout", "stderr"] as const)("a trade that nobody reads the %s of ends as it would", async (unread) => {
+    const cli = resolve(import.meta.dirname, "../../src/process/cli.ts");
+    const line = `buy ${mint} 0.01 --slippage 0.05 --yes ${keyFile()}`.split(" ");
+    const env = { ...process.env, ...apiKey(), TRADEWIRE_URL: service.url, HOME: folder };
+    const newest = async () => (await run("history --limit 1", apiKey())).out[0];
+    const before = await newest();
+    const buying = execFile(process.execPath, [cli, ...line], { env });
+    buying[unread]!.destroy();
+    expect(await new Promise((done) => buying.once("exit", done))).toBe(EXIT.done);
+    const after = await newest();
+    expect(after).not.toBe(before);
+    expect(after).toMatch(/confirmed|finalized/);
+  });
+
   test("runs as a process, with the embedded chain and the service among its commands", async () => {
     const cli = resolve(import.meta.dirname, "../../src/process/cli.ts");
     const help = await new Promise<string>((done) =>

@@ -15,8 +15,15 @@ interface CliProcess {
 
 const OWNER_ONLY = 0o600;
 
-/** The process as commands access it. */
+/**
+ * The process as commands access it. Output that nobody reads, or for which the disk has no room, is lost and ends nothing: a trade
+ * goes on to its end, and the exit code says how it ended.
+ */
 export function processIo(running: CliProcess): CliIo {
+  running.stdout.on("error", ({ message, code }: NodeJS.ErrnoException) => {
+    if (code !== "EPIPE") running.stderr.write(`The output could not be written: ${message}\n`);
+  });
+  running.stderr.on("error", () => undefined);
   const interrupted = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) running.once(signal, () => interrupted.abort());
   return {

@@ -538,7 +538,7 @@ type TradeResult struct {
 
 // Diagnosis: Why a trade expired, or landed more than 12 slots after submit: the one cause without which it would have landed in time.
 type Diagnosis struct {
-	// The cause: `submitted_late` (the signer took too long), `blockhash_old` (it was when the trade was built), `senders_refused`, `senders_late`, `priority_low` (it bid less than anything that landed), `contention` (less than anything that landed on its accounts), `dropped_block`, `slots_skipped`, or `unknown`. There may be more in the future.
+	// The cause: `submitted_late` (the signer took too long), `blockhash_old` (it was when the trade was built), `senders_refused`, `senders_late`, `insufficient_sol` (the wallet could not pay the fees), `priority_low` (it bid less than anything that landed), `contention` (less than anything that landed on its accounts), `dropped_block`, `slots_skipped`, or `unknown`. There may be more in the future.
 	Cause string `json:"cause"`
 
 	// True if what was observed leaves no other cause; false if it is the most likely one.

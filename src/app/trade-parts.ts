@@ -6,6 +6,7 @@ import { networkOf } from "../api/http/network-of.ts";
 import type { Metrics } from "../api/observe/metrics.ts";
 import { createBaseFee } from "../chain/fees/base-fee.ts";
 import { createLandedPrices } from "../chain/fees/landed-prices.ts";
+import { createWalletBalances } from "../chain/fees/wallet-balance.ts";
 import { networkName } from "../chain/head/network-name.ts";
 import { createLookupTables } from "../chain/rpc/lookup-tables.ts";
 import { createRpcStateSource } from "../chain/state/rpc-state-source.ts";
@@ -189,7 +190,9 @@ export async function openTrades(
         slot: () => head.slot(),
         blockHeight: () => head.blockHeight(),
         slotMs: () => head.slotMs(),
+        rentExemption: (space) => head.rentExemption(space),
         prices: createLandedPrices({ pool, now }),
+        balances: createWalletBalances({ pool, now }),
       },
       onLanded: (report) => {
         parts.landed.note(report);

@@ -175,6 +175,20 @@ export interface LandedPriceReader {
   read(transaction: Uint8Array, markets: readonly Address[]): Promise<LandedPrices | undefined>;
 }
 
+/** What a wallet holds. */
+export interface WalletBalance {
+  /** The most that any of the nodes names. */
+  readonly lamports: bigint;
+  /** Nodes that answered. */
+  readonly nodes: number;
+}
+
+/** Reads what a wallet holds, to explain a transaction that it may not have been able to pay for. */
+export interface WalletBalanceReader {
+  /** As of a confirmed slot. Undefined if no node answers, or if more is asked than such reads may cost. Never throws. */
+  read(wallet: Address): Promise<WalletBalance | undefined>;
+}
+
 /** How a broadcast transaction ends, as proven by the chain. */
 export type LandingOutcome =
   | {

@@ -666,8 +666,9 @@ export const CostsSchema: GenMessage<Costs, {jsonType: CostsJson}> = /*@__PURE__
 export type Diagnosis = Message<"tradewire.v1.Diagnosis"> & {
   /**
    * The cause: `submitted_late` (the signer took too long), `blockhash_old` (it was when the trade was built), `senders_refused`,
-   * `senders_late`, `priority_low` (it bid less than anything that landed), `contention` (less than anything that landed on its
-   * accounts), `dropped_block`, `slots_skipped`, or `unknown`. There may be more in the future.
+   * `senders_late`, `insufficient_sol` (the wallet could not pay the fees), `priority_low` (it bid less than anything that landed),
+   * `contention` (less than anything that landed on its accounts), `dropped_block`, `slots_skipped`, or `unknown`. There may be
+   * more in the future.
    *
    * @generated from field: string cause = 1;
    */
@@ -710,8 +711,9 @@ export type Diagnosis = Message<"tradewire.v1.Diagnosis"> & {
 export type DiagnosisJson = {
   /**
    * The cause: `submitted_late` (the signer took too long), `blockhash_old` (it was when the trade was built), `senders_refused`,
-   * `senders_late`, `priority_low` (it bid less than anything that landed), `contention` (less than anything that landed on its
-   * accounts), `dropped_block`, `slots_skipped`, or `unknown`. There may be more in the future.
+   * `senders_late`, `insufficient_sol` (the wallet could not pay the fees), `priority_low` (it bid less than anything that landed),
+   * `contention` (less than anything that landed on its accounts), `dropped_block`, `slots_skipped`, or `unknown`. There may be
+   * more in the future.
    *
    * @generated from field: string cause = 1;
    */

@@ -17,12 +17,12 @@ const LISTED = 150;
 
 /** A chain that behaves as its world says, by the clock: what is sent to it lands, is dropped or expires. */
 export class Chain {
-  /** Signature of the one trade on it. */
+  /** Signature of the one trade on it, and the accounts that its message names, the payer first. */
   trade = "";
+  accounts: readonly string[] = [];
   readonly #world: World;
   readonly #startMs: number;
   readonly #listsPrices: boolean;
-  readonly #payer: string;
   readonly #token: string;
   /** Height by slot, counted on as time passes. */
   readonly #heights: number[] = [];
@@ -33,11 +33,10 @@ export class Chain {
   #landed: number | undefined;
   #dropped: number | undefined;
 
-  /** @param payer @param token who trades, and the mint of what it buys */
-  constructor(world: World, listsPrices: boolean, payer: string, token: string) {
+  /** @param token the mint of what the trade buys */
+  constructor(world: World, listsPrices: boolean, token: string) {
     this.#world = world;
     this.#startMs = Date.now();
-    this.#payer = payer;
     this.#token = token;
     this.#listsPrices = listsPrices;
   }
@@ -77,6 +76,7 @@ export class Chain {
       }),
       // The wallet traded long before, and nothing since.
       getSignaturesForAddress: () => [{ signature: "1".repeat(64), slot: 1, err: null }],
+      getBalance: () => ({ context: { slot: this.#shown }, value: this.#world.holds(this.slot) }),
       getRecentPrioritizationFees: (accounts: readonly string[]) => this.#prices(accounts.length > 0),
     };
   }
@@ -131,11 +131,12 @@ export class Chain {
   #record(): unknown {
     const slot = this.#shownIn();
     if (slot === undefined || slot !== this.#landed || this.slot - slot < CONFIRMED_AFTER) return null;
-    const accountKeys = [this.#payer];
-    const bought = { accountIndex: 1, mint: this.#token, owner: this.#payer, uiTokenAmount: { amount: "42" } };
+    const accountKeys = this.accounts;
+    const bought = { accountIndex: 1, mint: this.#token, owner: accountKeys[0], uiTokenAmount: { amount: "42" } };
+    const others = accountKeys.slice(1).map(() => 1_000_000);
     const balances = {
-      preBalances: [1_000_000],
-      postBalances: [894_923],
+      preBalances: [1_000_000, ...others],
+      postBalances: [894_923, ...others],
       preTokenBalances: [],
       postTokenBalances: [bought],
     };

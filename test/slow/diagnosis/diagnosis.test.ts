@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createTestWallet } from "../../support/wallet.ts";
+import { drawDrainedPlan } from "./drained-plans.ts";
 import { drawHeldOutPlan } from "./held-out-plans.ts";
 import { drawPlan, type Plan } from "./plans.ts";
 import { drawUnseenPlan } from "./unseen-plans.ts";
@@ -41,6 +42,7 @@ test("names the true cause, or says that it is unknown", async () => {
     ["wild", drawWildPlan],
     ["held out", drawHeldOutPlan],
     ["unseen", drawUnseenPlan],
+    ["drained", drawDrainedPlan],
   ];
   let [cases, truly, surelyWrong] = [0, 0, 0];
   for (const [index, [name, draw]] of kinds.entries()) {

@@ -47,6 +47,12 @@ export const absentLeaders = (from: number, to: number, every: number): Fault =>
   }),
 });
 
+/** The wallet holds no more than this from the slot on. */
+export const emptyWallet = (from: number, lamports: bigint): Fault => ({
+  cause: "insufficient_sol",
+  apply: (world) => ({ ...world, holds: (slot) => (slot >= from ? lamports : world.holds(slot)) }),
+});
+
 /** The first block with the trade is dropped, and it can land again only some slots later. */
 export const droppedBlock = (gap: number): Fault => ({
   cause: "dropped_block",

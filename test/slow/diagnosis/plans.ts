@@ -33,11 +33,12 @@ export function calmWorld(random: Random, seed: number, loss: number): World {
     accepts: () => true,
     passesOn: () => true,
     loses: (slot) => at(slot, 3) < loss,
+    holds: () => 1_000_000_000n,
   };
 }
 
 /** One of the faults, with parameters drawn at random. */
-function drawFault(random: Random, { left, bid }: World): Fault {
+export function drawFault(random: Random, { left, bid }: World): Fault {
   const slots = (low: number, high: number) => Number(random.between(BigInt(low), BigInt(high)));
   const kinds: readonly (() => Fault)[] = [
     () => faults.slowSigner(slots(left - 6, left + 60)),

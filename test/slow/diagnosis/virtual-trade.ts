@@ -2,6 +2,7 @@ import { hash, randomFillSync } from "node:crypto";
 import bs58 from "bs58";
 import { vi } from "vitest";
 import { createLandedPrices } from "../../../src/chain/fees/landed-prices.ts";
+import { createWalletBalances } from "../../../src/chain/fees/wallet-balance.ts";
 import { createLanding } from "../../../src/chain/landing/landing.ts";
 import { createNodeSender } from "../../../src/chain/landing/sender.ts";
 import { createRpcPool } from "../../../src/chain/rpc/rpc-pool.ts";
@@ -11,7 +12,8 @@ import { Address } from "../../../src/primitives/address.ts";
 import { concatBytes, hex } from "../../../src/primitives/bytes.ts";
 import { setComputeUnitPrice } from "../../../src/solana/compute-budget.ts";
 import { writable } from "../../../src/solana/instruction.ts";
-import { compileMessage } from "../../../src/solana/message.ts";
+import { accountsOf } from "../../../src/solana/message/message-accounts.ts";
+import { compileMessage, wireLayout } from "../../../src/solana/message.ts";
 import { SOL_MINT, SYSTEM_PROGRAM } from "../../../src/solana/programs.ts";
 import type { SealedTrade } from "../../../src/trade/build/token/sealed-trade.ts";
 import { createTokenSealer } from "../../../src/trade/build/token/submission-token.ts";
@@ -21,7 +23,7 @@ import { createMemorySubmissions } from "../../support/memory-submissions.ts";
 import type { TestWallet } from "../../support/wallet.ts";
 import { Chain, FIRST_SLOT, SLOT_MS } from "./chain.ts";
 import type { Plan } from "./plans.ts";
-import { type End, LIFE, worldWith } from "./world.ts";
+import { type End, FEE, LEAST, LIFE, worldWith } from "./world.ts";
 
 /** What the service said of a trade. */
 interface Said {
@@ -41,12 +43,13 @@ const VALIDITY_MS = 30_000;
 /** Submits the plan's trade to the service's own landing and submit code, in virtual time. Needs fake timers. */
 export async function runPlan(plan: Plan, wallet: TestWallet): Promise<{ readonly said: Said; readonly end: End }> {
   const world = worldWith(plan.base, plan.faults);
-  const chain = new Chain(world, plan.listsPrices, wallet.address.toString(), TOKEN.toString());
+  const chain = new Chain(world, plan.listsPrices, TOKEN.toString());
   const { sealed, transaction, signature } = signedTrade(wallet, world.bid, {
     lastValidBlockHeight: BigInt(chain.heightAt(0) + world.left),
     blocksLeft: world.leftAtBuild,
   });
   chain.trade = signature;
+  chain.accounts = accountsOf(wireLayout(transaction).message).map(String);
   const endpoints = Array.from({ length: plan.nodes }, (_, i) => fakeEndpoint(chain.methods(), `node ${i}`));
   const pool = createRpcPool({ endpoints, now: Date.now, warn: () => {} });
   const head = {
@@ -80,7 +83,12 @@ export async function runPlan(plan: Plan, wallet: TestWallet): Promise<{ readonl
     owner: "a",
     warn: () => {},
     slot: head.slot,
-    conditions: { ...head, prices: createLandedPrices({ pool, now: Date.now }) },
+    conditions: {
+      ...head,
+      rentExemption: () => LEAST,
+      prices: createLandedPrices({ pool, now: Date.now }),
+      balances: createWalletBalances({ pool, now: Date.now }),
+    },
     settings: { answerMs: MOST_SLOTS * SLOT_MS, historyMs: 86_400_000, leaseMs: 5_000, claimTimeoutMs: 100 },
   });
   const principal = { accountId: "acc", keyId: "key", wallet: wallet.address };
@@ -129,7 +137,7 @@ function signedTrade(
     outMint: TOKEN,
     inDecimals: 9,
     outDecimals: 6,
-    costs: { baseFee: 5_000n, priorityFee: 77n, tip: 0n, rentPaid: 0n, rentReturned: 0n },
+    costs: { baseFee: 5_000n, priorityFee: FEE - 5_000n, tip: 0n, rentPaid: 0n, rentReturned: 0n },
     route: [],
     creates: [],
     closes: undefined,

@@ -25,6 +25,8 @@ export interface World {
   passesOn(slot: number): boolean;
   /** True if the leader of the slot loses what it is sent. */
   loses(slot: number): boolean;
+  /** What the wallet holds in the slot. Lamports. */
+  holds(slot: number): bigint;
   /** Slots for which the chain is without the trade after a block with it is dropped; undefined if none is dropped. */
   readonly droppedFor: number | undefined;
 }
@@ -65,8 +67,14 @@ export function endIn(world: World): End {
 /** True if a leader that has the trade puts it into the slot's block. */
 export function canLand(world: World, slot: number, dropped: number | undefined): boolean {
   if (dropped !== undefined && slot <= dropped + world.droppedFor!) return false;
-  return world.bid >= world.accountPrice(slot) && !world.loses(slot);
+  return world.bid >= world.accountPrice(slot) && !world.loses(slot) && canPay(world.holds(slot));
 }
+
+/** What the trade costs its wallet before anything else, and what may not be left over. Lamports. */
+export const FEE = 5_077n;
+export const LEAST = 634_720n;
+
+const canPay = (lamports: bigint): boolean => lamports === FEE || lamports >= FEE + LEAST;
 
 /** True if the caller would want to know why. */
 export const isBad = ({ landed }: End, { submitted }: World): boolean =>

@@ -16,6 +16,7 @@ const CAUSES = {
   blockhash_old: "its blockhash was old when it was built",
   senders_refused: "no sender accepted it",
   senders_late: "the senders accepted it late",
+  insufficient_sol: "its wallet could not pay the fees",
   priority_low: "its priority fee was too low for the chain",
   contention: "its priority fee was too low for its accounts",
   dropped_block: "the chain dropped a block that had it",

@@ -1,17 +1,20 @@
-import type { LandedPrice, LandedPriceReader } from "../../../chain/port.ts";
+import type { LandedPrice, LandedPriceReader, WalletBalanceReader } from "../../../chain/port.ts";
 import type { SealedTrade } from "../../build/token/sealed-trade.ts";
 import type { TradeEvent } from "../../trade.ts";
 import { within } from "../waiting.ts";
 import type { Diagnosis } from "./diagnosis.ts";
 import { findCause, isLate } from "./find-cause.ts";
-import type { Moment, Observations } from "./observations.ts";
+import type { Moment, Observations, SeenBalance } from "./observations.ts";
 
 /** What explaining an attempt reads of the chain. */
 export interface LandingConditions {
   slot(): bigint;
   blockHeight(): bigint;
   slotMs(): number;
+  /** The least that an account of so many bytes must hold. Lamports. */
+  rentExemption(space: number): bigint;
   readonly prices: LandedPriceReader;
+  readonly balances: WalletBalanceReader;
 }
 
 /** What is watched. */
@@ -35,6 +38,7 @@ export class AttemptWatch {
   readonly #attempt: WatchedAttempt;
   readonly #bySlot = new Map<bigint, LandedPrice>();
   #prices: { readonly bid: bigint; readonly nodes: number } | undefined;
+  readonly #balances: SeenBalance[] = [];
   #started: Moment | undefined;
   #accepted: Moment | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -99,6 +103,9 @@ export class AttemptWatch {
       started: this.#started,
       accepted: this.#accepted,
       prices: this.#prices && { ...this.#prices, bySlot: this.#bySlot },
+      balances: this.#balances,
+      feeLamports: sealed.costs.baseFee + sealed.costs.priorityFee,
+      leastLamports: this.#conditions?.rentExemption(0),
       ...end,
     };
   }
@@ -118,7 +125,7 @@ export class AttemptWatch {
     this.#timer.unref();
   }
 
-  /** Reads what landed in the slots before now; a read in flight is shared. */
+  /** Reads what landed in the slots before now, and what the wallet holds; a read in flight is shared. */
   #read(): Promise<void> {
     this.#reading ??= this.#readNow().finally(() => {
       this.#reading = undefined;
@@ -127,6 +134,16 @@ export class AttemptWatch {
   }
 
   async #readNow(): Promise<void> {
+    await Promise.all([this.#readPrices(), this.#readBalance()]);
+  }
+
+  async #readBalance(): Promise<void> {
+    const { balances, slot } = this.#conditions!;
+    const read = await balances.read(this.#attempt.sealed.wallet);
+    if (read !== undefined) this.#balances.push({ slot: slot(), ...read });
+  }
+
+  async #readPrices(): Promise<void> {
     const { sealed, transaction } = this.#attempt;
     const markets = sealed.route.map(({ market }) => market);
     const read = await this.#conditions!.prices.read(transaction, markets);

@@ -8,6 +8,8 @@ export type DiagnosisCause =
   | "senders_refused"
   /** The first sender that accepted it did so late. */
   | "senders_late"
+  /** Its wallet held too little SOL for the fees. */
+  | "insufficient_sol"
   /** It bid less than any transaction that landed in those slots. */
   | "priority_low"
   /** It bid less than any transaction that landed on its accounts, though enough for others. */
@@ -37,6 +39,7 @@ export const REMEDIES: Readonly<Record<DiagnosisCause, string>> = {
   blockhash_old: "Build again. If it repeats, the operator's nodes lag behind the chain: report it.",
   senders_refused: "Build again. If it repeats, the operator's senders do not work: report it.",
   senders_late: "Build again. If it repeats, the operator's senders are slow: report it.",
+  insufficient_sol: "Add SOL to the wallet, then build again.",
   priority_low: "Build again with a higher priority.",
   contention: "Build again with a higher priority, or exclude the venue whose market everybody trades on.",
   dropped_block: "Build again: the chain dropped the block, which is nobody's fault.",

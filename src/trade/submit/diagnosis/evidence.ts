@@ -22,6 +22,8 @@ export function evidenceOf(
       return refusals(seen);
     case "senders_late":
       return `It was first accepted ${scale!.accepted - 1} slots after submit, by ${namesOf(seen.events, "sent")[0]}.`;
+    case "insufficient_sol":
+      return shortWallet(seen);
     case "priority_low":
     case "contention":
       return lowBid(seen, scale!, outbid, cause === "contention");
@@ -49,6 +51,14 @@ function lateSubmit(
 function refusals({ events }: Observations): string {
   const reasons = namesOf(events, "refused").map((name) => `${name}: ${reasonOf(events, name)}`);
   return `No sender accepted it. ${reasons.join("; ")}`;
+}
+
+function shortWallet({ balances, feeLamports, leastLamports }: Observations): string {
+  const { lamports, nodes } = balances.at(-1)!;
+  const word = nodes === 1 ? "one node's word" : `the word of ${nodes} nodes`;
+  const left = lamports < feeLamports ? "" : `, and ${leastLamports} must stay in it unless nothing does`;
+  const times = balances.length === 1 ? "once" : `${balances.length} times`;
+  return `Its wallet was read ${times} and held too little to pay for it: ${lamports} lamports at last, by ${word}. The fees take ${feeLamports}${left}.`;
 }
 
 function lowBid(

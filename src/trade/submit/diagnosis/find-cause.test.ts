@@ -30,6 +30,9 @@ const seen = (change: Partial<Observations>): Observations => ({
   blocksLeftAtBuild: 145,
   landedSlot: undefined,
   prices: undefined,
+  balances: [],
+  feeLamports: 5_077n,
+  leastLamports: 634_720n,
   ...change,
 });
 
@@ -156,4 +159,20 @@ describe("landed late", () => {
     expect(landed(30n, { events, prices })).toMatchObject({ cause: "dropped_block", others: [] });
     expect(landed(30n, { ended: at(5_032n, 29n) })).toMatchObject({ cause: "slots_skipped", sure: false });
   });
+});
+
+test("an empty wallet explains neither a submit after the message's life nor a block that held the trade", () => {
+  const balances = [5_012n, 5_180n].map((slot) => ({ slot, lamports: 0n, nodes: 2 }));
+  expect(findCause(seen({ balances }))).toMatchObject({ cause: "insufficient_sol", sure: false, others: [] });
+  expect(findCause(seen({ balances, lastValidBlockHeight: 3_990n }))).toMatchObject({
+    cause: "submitted_late",
+    sure: true,
+    others: [],
+  });
+  const processed = { kind: "processed", atMs: 1, slot: 5_002n } as const;
+  expect(findCause(seen({ balances, events: [sent, processed] }))).toMatchObject({
+    cause: "dropped_block",
+    others: ["insufficient_sol"],
+  });
+  expect(findCause(seen({ balances, isWhole: false })).cause).toBe("unknown");
 });

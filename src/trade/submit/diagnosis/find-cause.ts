@@ -2,6 +2,7 @@ import { ALL_OBSTACLES, chancesIn, LATE_SLOTS, type Obstacles, type SlotScale, s
 import { type Diagnosis, type DiagnosisCause, REMEDIES } from "./diagnosis.ts";
 import { evidenceOf, namesOf } from "./evidence.ts";
 import type { Observations } from "./observations.ts";
+import { isWalletShort } from "./wallet-short.ts";
 
 /** Chances that a transaction may miss by bad luck alone. With more of them, what was observed explains nothing. */
 const MISSED_CHANCES = 4;
@@ -42,6 +43,15 @@ export function isLate({ started, landedSlot }: Pick<Observations, "started" | "
 export function findCause(seen: Observations): Diagnosis {
   const scale = scaleOf(seen);
   if (scale === undefined || !seen.isWhole) return withoutChain(seen);
+  const found = causeOn(scale, seen);
+  if (scale.blocksLeft < 0 || !isWalletShort(seen, scale)) return found;
+  // What was in a block could be paid for then.
+  if (scale.dropped !== undefined) return { ...found, sure: false, others: [...found.others, "insufficient_sol"] };
+  const others = found.cause === "unknown" ? found.others : [found.cause, ...found.others];
+  return diagnosis(seen, scale, "insufficient_sol", false, others);
+}
+
+function causeOn(scale: SlotScale, seen: Observations): Diagnosis {
   const { dropped } = scale;
   if (dropped === undefined) return causeAmong(sent(scale), seen);
   // Had the block been kept, it would have landed there, whatever came afterwards.

@@ -1,4 +1,4 @@
-import type { LandedPrice } from "../../../chain/port.ts";
+import type { LandedPrice, WalletBalance } from "../../../chain/port.ts";
 import type { TradeEvent } from "../../trade.ts";
 
 /** The chain's head at one time. */
@@ -29,4 +29,15 @@ export interface Observations {
   readonly prices:
     | { readonly bid: bigint; readonly nodes: number; readonly bySlot: ReadonlyMap<bigint, LandedPrice> }
     | undefined;
+  /** What the wallet held whenever it was read, in order. */
+  readonly balances: readonly SeenBalance[];
+  /** What whoever includes the transaction takes from the wallet first: the fee and the priority fee. Lamports. */
+  readonly feeLamports: bigint;
+  /** What a wallet may not be left with less of, unless it is nothing; undefined if that is not known. Lamports. */
+  readonly leastLamports: bigint | undefined;
+}
+
+/** What a wallet held when the newest slot was this one. */
+export interface SeenBalance extends WalletBalance {
+  readonly slot: bigint;
 }

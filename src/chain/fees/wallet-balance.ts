@@ -1,0 +1,44 @@
+import type { Address } from "../../primitives/address.ts";
+import type { Now } from "../../primitives/clock.ts";
+import { maxOf } from "../../primitives/integer.ts";
+import type { WalletBalanceReader } from "../port.ts";
+import type { RpcPool } from "../rpc/rpc-pool.ts";
+import { asContext, asInteger } from "../rpc/rpc-values.ts";
+import { CallBudget } from "../state/compare/call-budget.ts";
+
+interface WalletBalanceOptions {
+  readonly pool: Pick<RpcPool, "endpoints" | "ask">;
+  readonly now: Now;
+  /** Upper bound of calls per second, over all wallets and nodes. */
+  readonly callsPerSecond?: number;
+}
+
+const WHAT = "a balance";
+const TIMEOUT_MS = 2_000;
+/** Nodes asked for each read: one that says too little is contradicted by another. */
+const NODES = 2;
+const DEFAULT_CALLS_PER_SECOND = 8;
+
+/** Reads wallets' balances from two nodes, within a budget of its own: it must not take calls from trades in flight. */
+export function createWalletBalances({
+  pool,
+  now,
+  callsPerSecond = DEFAULT_CALLS_PER_SECOND,
+}: WalletBalanceOptions): WalletBalanceReader {
+  const budget = new CallBudget(callsPerSecond, now);
+  return {
+    async read(wallet: Address) {
+      const nodes = pool.endpoints.filter((node) => !(node.isAside() || node.isCooling())).slice(0, NODES);
+      if (nodes.length === 0 || !budget.take(nodes.length)) return undefined;
+      const params = [wallet.toString(), { commitment: "confirmed" }];
+      const settled = await Promise.allSettled(
+        nodes.map(async (node) =>
+          asInteger(asContext(await pool.ask(node, "getBalance", params, TIMEOUT_MS), WHAT).value, WHAT),
+        ),
+      );
+      const said = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+      if (said.length === 0) return undefined;
+      return { lamports: said.reduce(maxOf), nodes: said.length };
+    },
+  };
+}

@@ -50,15 +50,18 @@ type Error struct {
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
 
 type envelope struct {
-	Success   bool            `json:"success"`
+	Success   *bool           `json:"success"`
 	Data      json.RawMessage `json:"data"`
 	RequestID string          `json:"requestId"`
 	Error     *Error          `json:"error"`
 }
 
+func (e envelope) says(success bool) bool { return e.Success != nil && *e.Success == success }
+
 func (e envelope) failure(status int) error {
-	if e.Error == nil {
-		// A proxy's own page, such as 502, or a cut answer says nothing of what became of the call. Others will not change.
+	if !e.says(false) || e.Error == nil || e.Error.Code == "" {
+		// A proxy's own page, such as 502, or a cut answer says nothing of what became of the call. Others will not change. Such a
+		// page may be JSON with an error of its own form.
 		mayChange := status < 400 || status >= 500 || status == http.StatusRequestTimeout || status == http.StatusTooManyRequests
 		message := fmt.Sprintf("the service answered with status %d and nothing of its own", status)
 		return &Error{Code: "NOT_THE_SERVICE", Message: message, Retryable: mayChange}
@@ -100,7 +103,7 @@ func call[T any](ctx context.Context, c *Client, verb, path string, query url.Va
 	}
 	defer response.Body.Close()
 	var got envelope
-	if err := json.NewDecoder(response.Body).Decode(&got); err != nil || !got.Success {
+	if err := json.NewDecoder(response.Body).Decode(&got); err != nil || !got.says(true) {
 		return nil, got.failure(response.StatusCode)
 	}
 	data := new(T)

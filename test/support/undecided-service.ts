@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Answers to one submit after the other: a proxy's page, a cut answer, one without content, and the service's own. */
+/** Answers to one submit after the other: a proxy's page, in HTML or JSON, a cut answer, one without content, and the service's own. */
 const ANSWERS: readonly ((response: ServerResponse) => void)[] = [
   (response) => response.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad Gateway</h1>"),
   (response) => response.writeHead(504, { "content-length": 500 }).write("<h1>Gate", () => response.destroy()),
@@ -12,6 +12,10 @@ const ANSWERS: readonly ((response: ServerResponse) => void)[] = [
   (response) => response.socket!.end("nonsense\r\n\r\n"),
   (response) => response.writeHead(503).end('{"success":false,"error":null}'),
   (response) => response.writeHead(429).end("slow down"),
+  (response) => response.writeHead(502).end('{"timestamp":"2026-11-23T18:00:00Z","status":502,"error":"Bad Gateway"}'),
+  (response) =>
+    response.writeHead(503).end('{"error":{"code":503,"message":"no healthy upstream","status":"UNAVAILABLE"}}'),
+  (response) => response.writeHead(504).end('{"error":{"code":"upstream_timeout","message":"upstream timed out"}}'),
   (response) =>
     response.writeHead(503).end('{"success":false,"error":{"code":"OVERLOADED","retryable":true,"retryAfterMs":1}}'),
   (response) => response.writeHead(200).end('{"success":true,"data":{"status":"pending"}}'),

@@ -17,7 +17,10 @@ class TradewireError(Exception):
     """A failure that the service reports. Its code is explained at `doc_url`."""
 
     def __init__(self, status: int, envelope: Mapping[str, Any]):
-        error = envelope.get("error") or {}
+        error = envelope.get("error")
+        # A page of a proxy may be JSON too, with an error of its own form.
+        if envelope.get("success") is not False or not isinstance(error, dict) or not isinstance(error.get("code"), str):
+            error = {}
         self.status = status
         self.code: str = error.get("code", "")
         self.message: str = error.get("message", "the service answered with nothing of its own")

@@ -49,14 +49,15 @@ export class Broadcasts {
 
   /** Sends the transaction to each of its senders, if it can still land, and schedules repetitions. */
   start(transaction: PendingTransaction): void {
+    if (this.#canLand(transaction)) {
+      for (const sender of transaction.senders) {
+        // The first broadcast counts against the limit and is sent even if the limit is exhausted.
+        sender.takeTurn();
+        void this.#send(transaction, sender);
+      }
+    }
     this.#scheduleRetry(transaction);
     this.#timer ??= setInterval(() => this.#retryDue(), RETRY_TICK_MS);
-    if (!this.#canLand(transaction)) return;
-    for (const sender of transaction.senders) {
-      // The first broadcast counts against the limit and is sent even if the limit is exhausted.
-      sender.takeTurn();
-      void this.#send(transaction, sender);
-    }
   }
 
   /** Stops the schedule until the next `start`. */

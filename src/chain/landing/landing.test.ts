@@ -136,6 +136,24 @@ test("the bytes go to every endpoint at once, without preflight or the node's ow
     ]);
 });
 
+test("the bytes are on their way before anything else is asked about them", async () => {
+  start(2);
+  land();
+  expect(endpoints.map((endpoint) => endpoint.countOf("sendTransaction"))).toEqual([1, 1]);
+  expect(subscriptions.count()).toBe(0);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(subscriptions.count()).toBe(1);
+});
+
+test("what has ended before anything was asked about it is not asked about", async () => {
+  start(1);
+  const box = land();
+  landing.close();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(box.outcome).toEqual({ kind: "pending" });
+  expect(subscriptions.count()).toBe(0);
+});
+
 test("broadcasts repeat every two slots until the transaction is confirmed; a block that holds it rests them for five", async () => {
   start(1);
   const seen: bigint[] = [];
@@ -294,6 +312,7 @@ test("if statuses cannot be read, a single node's notice and record decide", asy
   start(1);
   delete endpoints[0]!.methods.getSignatureStatuses;
   const box = land();
+  await vi.advanceTimersByTimeAsync(0);
   subscriptions.activate();
   subscriptions.notify("signature", SIGNATURE, { context: { slot: 1_102 }, value: { err: "AccountInUse" } });
   await vi.advanceTimersByTimeAsync(1_000);
@@ -738,6 +757,7 @@ describe("one of three nodes that lies", () => {
     const error = parseRpcJson('{"InstructionError":[0,{"Custom":[1,99999999999999999999]}]}');
     views[0]!.record = null;
     for (const [i, view] of views.entries()) view.status = confirmed(1_101, i === 0 ? error : null);
+    await vi.advanceTimersByTimeAsync(0);
     subscriptions.activate();
     const notify = () =>
       subscriptions.notify("signature", SIGNATURE, { context: { slot: 1_101 }, value: { err: error } });

@@ -1,3 +1,4 @@
+import { nextTick } from "node:process";
 import type { Now } from "../../primitives/clock.ts";
 import type {
   Landing,
@@ -165,9 +166,18 @@ class BroadcastLanding implements LiveLanding {
     const transaction = new PendingTransaction(order, senders, this.#witnesses);
     this.#pending.set(order.signature, transaction);
     this.#broadcasts.start(transaction);
+    // After the requests that the broadcast makes in this turn: they are written in the next tick.
+    nextTick(() => this.#follow(transaction));
+    return transaction;
+  }
+
+  /** Finds out what becomes of a transaction that is being sent. */
+  #follow(transaction: PendingTransaction): void {
+    if (transaction.isSettled) return;
+    const { signature, lastValidBlockHeight } = transaction;
     transaction.cancelSubscription = this.#subscriptions.subscribe({
       kind: "signature",
-      params: [order.signature, { commitment: "confirmed" }],
+      params: [signature, { commitment: "confirmed" }],
       onNotice: (result) => {
         const { value } = asContext(result, "a signature notice");
         if (value === "receivedSignature") return;
@@ -180,9 +190,8 @@ class BroadcastLanding implements LiveLanding {
       },
     });
     // What can no longer be sent may have landed already.
-    if (this.#head.blockHeight() > order.lastValidBlockHeight) void this.#polling.poll();
+    if (this.#head.blockHeight() > lastValidBlockHeight) void this.#polling.poll();
     else this.#polling.begin();
-    return transaction;
   }
 
   /** A status outside the message's lifetime says nothing. */

@@ -83,6 +83,7 @@ export class HttpClient {
   #exchange(request: string, encoding: "latin1" | "utf8", { timeoutMs, maxBytes }: PostOptions): Promise<HttpAnswer> {
     return new Promise((resolve, reject) => {
       let connection = this.#take() ?? this.#open();
+      const sending = connection.send(request, encoding, maxBytes);
       let isLate = false;
       const timer = setTimeout(() => {
         isLate = true;
@@ -99,7 +100,7 @@ export class HttpClient {
         clearTimeout(timer);
         reject(error);
       };
-      connection.send(request, encoding, maxBytes).then(succeed, (error: Error) => {
+      sending.then(succeed, (error: Error) => {
         if (isLate || !connection.isStale) fail(error);
         else {
           connection = this.#open();

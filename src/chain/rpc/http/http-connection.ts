@@ -57,8 +57,8 @@ export class HttpConnection {
     return new Promise((resolve, reject) => {
       this.#exchange = { reader: new AnswerReader(maxBytes), resolve, reject };
       this.#hasBytes = false;
-      this.#socket.ref();
       this.#socket.write(request, encoding);
+      this.#socket.ref();
     });
   }
 

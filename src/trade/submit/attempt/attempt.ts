@@ -78,10 +78,12 @@ export class Attempt {
     this.#ports = ports;
     this.claim = claim;
     this.sealed = sealed;
+    this.#keeper = new ClaimKeeper(ports, claim, isClaimed);
+    // On its way to the disk while the rest is set up.
+    const claiming = isClaimed ? undefined : this.#keeper.claim();
     const { transaction, claimedAtMs: submittedAtMs } = claim;
     this.#watch = new AttemptWatch(ports.conditions, { sealed, transaction, submittedAtMs });
     this.progress = new AttemptProgress(pendingTrade(sealed, claim.signature), ports.now, this.#watch);
-    this.#keeper = new ClaimKeeper(ports, claim, isClaimed);
     const { lastValidBlockHeight } = claim;
     const terms = { lastValidBlockHeight, senders: sealed.senders };
     this.#broadcast = new Broadcast(ports.landing, ports.now, terms, this.progress);
@@ -90,7 +92,7 @@ export class Attempt {
     const explain = () => this.#causeOfExpiry();
     const parts = { keeper: this.#keeper, broadcast: this.#broadcast, explain };
     this.#expiry = new ExpiryRuling({ landing: ports.landing, now: ports.now, historyMs, ...parts }, sealed);
-    this.done = this.#run(isClaimed).finally(() => {
+    this.done = this.#run(claiming).finally(() => {
       this.#isSettled = true;
       this.progress.close();
     });
@@ -166,10 +168,14 @@ export class Attempt {
     this.#keeper.release();
   }
 
-  /** Claims the message and drives it, or waits for the process that holds it. */
-  async #run(isClaimed: boolean): Promise<Outcome | undefined> {
-    let held = isClaimed ? "claimed" : await this.#keeper.claim();
-    this.#isWhole = !isClaimed && held === "claimed";
+  /**
+   * Drives the message once it is claimed, or waits for the process that holds it.
+   *
+   * @param claiming the claim; undefined if this process held it before
+   */
+  async #run(claiming: ReturnType<ClaimKeeper["claim"]> | undefined): Promise<Outcome | undefined> {
+    let held = claiming === undefined ? "claimed" : await claiming;
+    this.#isWhole = claiming !== undefined && held === "claimed";
     const until = this.#ports.now() + FOLLOW_MS;
     while (held !== "claimed") {
       if (held.outcome !== undefined) {
@@ -185,7 +191,7 @@ export class Attempt {
     this.#isElsewhere = false;
     this.progress.update({});
     // A database that is slow holds up no broadcast: those read late are followed as they come.
-    if (isClaimed) await within(this.#ports.settings.claimTimeoutMs, this.#expiry.followStored());
+    if (claiming === undefined) await within(this.#ports.settings.claimTimeoutMs, this.#expiry.followStored());
     return this.#drive();
   }
 
@@ -214,10 +220,12 @@ export class Attempt {
     const fromSlot = this.#ports.slot?.();
     let code = "PENDING";
     progress.endStage("claim");
+    // Sent first: all else can wait until it is on its way.
+    const following = this.#follow();
     this.#watch.begin();
     const stopRetrying = this.#keeper.startRetrying();
     try {
-      const end = await this.#follow();
+      const end = await following;
       if (end === undefined) return undefined;
       const { signature, outcome } = end;
       progress.endStage("receipt");

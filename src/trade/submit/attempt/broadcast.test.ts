@@ -12,7 +12,11 @@ function broadcastOf(...signatures: readonly string[]) {
   const terms = { lastValidBlockHeight: 1n, senders: [] };
   const broadcast = new Broadcast({ land } as Landing, () => 0, terms, progress);
   for (const signature of signatures) broadcast.add(signature, new Uint8Array(1));
-  return { broadcast, end: (signature: string, kind: "pending" | "expired") => ends.get(signature)!({ kind }) };
+  return {
+    broadcast,
+    sent: () => [...ends.keys()],
+    end: (signature: string, kind: "pending" | "expired") => ends.get(signature)!({ kind }),
+  };
 }
 
 test.each([
@@ -38,4 +42,17 @@ test("a message has expired once all its signatures have", async () => {
   end("second", "expired");
   end("first", "expired");
   expect(await landing).toEqual({ signature: "first", landing: { kind: "expired" } });
+});
+
+test("a signature is sent in the turn in which that begins, one that has to be stored first not before it is", async () => {
+  const { broadcast, sent } = broadcastOf("first");
+  const stored = Promise.withResolvers<void>();
+  broadcast.add("second", new Uint8Array(1), stored.promise);
+  void broadcast.land();
+  expect(sent()).toEqual(["first"]);
+  await new Promise(setImmediate);
+  expect(sent()).toEqual(["first"]);
+  stored.resolve();
+  await new Promise(setImmediate);
+  expect(sent()).toEqual(["first", "second"]);
 });

@@ -20,14 +20,20 @@ interface BroadcastTerms {
   readonly senders: readonly string[];
 }
 
+interface SignedTransaction {
+  readonly transaction: Uint8Array;
+  /** Awaited before it is sent; undefined if nothing is. */
+  readonly stored: Promise<unknown> | undefined;
+}
+
 /** The broadcast of one message, under every valid signature that was submitted for it. */
 export class Broadcast {
   readonly #landing: Landing;
   readonly #now: Now;
   readonly #terms: BroadcastTerms;
   readonly #progress: AttemptProgress;
-  /** Signed transactions by signature, and what is awaited before each is sent. */
-  readonly #signed = new Map<string, { readonly transaction: Uint8Array; readonly stored: Promise<unknown> }>();
+  /** By signature. */
+  readonly #signed = new Map<string, SignedTransaction>();
   readonly #started = new Set<string>();
   #added = Promise.withResolvers<undefined>();
 
@@ -59,10 +65,10 @@ export class Broadcast {
   }
 
   /**
-   * Follows one more signature of the message, sent once `stored` resolves.
+   * Follows one more signature of the message, sent once `stored` resolves, or at once if there is nothing to wait for.
    * @returns false if it is followed already
    */
-  add(signature: string, transaction: Uint8Array, stored: Promise<unknown> = Promise.resolve()): boolean {
+  add(signature: string, transaction: Uint8Array, stored?: Promise<unknown>): boolean {
     if (this.#signed.has(signature)) return false;
     this.#signed.set(signature, { transaction, stored });
     const added = this.#added;
@@ -79,8 +85,8 @@ export class Broadcast {
     const pending = new Map<string, Promise<LandedSignature>>();
     let undecided: LandedSignature | undefined;
     for (;;) {
-      for (const [signature, { transaction, stored }] of this.#signed) {
-        if (!this.#started.has(signature)) pending.set(signature, this.#send(signature, transaction, stored));
+      for (const [signature, signed] of this.#signed) {
+        if (!this.#started.has(signature)) pending.set(signature, this.#send(signature, signed));
         this.#started.add(signature);
       }
       const first = await Promise.race([...pending.values(), this.#added.promise]);
@@ -92,8 +98,8 @@ export class Broadcast {
     }
   }
 
-  async #send(signature: string, transaction: Uint8Array, stored: Promise<unknown>): Promise<LandedSignature> {
-    await stored;
+  async #send(signature: string, { transaction, stored }: SignedTransaction): Promise<LandedSignature> {
+    if (stored !== undefined) await stored;
     const landing = await this.#landing.land({
       transaction,
       signature,

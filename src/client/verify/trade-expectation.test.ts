@@ -41,6 +41,14 @@ describe("an order given to the verifier", () => {
     expect(expectTrade(wallet, { ...without, sellPercent: 50 }, answer).amount).toBe(1000n);
   });
 
+  test("sells everything at 100 % alone, rounded as the service rounds: only then is the emptied account closed", () => {
+    const { amountRaw, ...without } = order;
+    const costs = { tip: "0", rentReturned: "1488440" };
+    const closes = (sellPercent: number) =>
+      expectTrade(wallet, { ...without, sellPercent }, { ...answer, costs }).closesSource;
+    expect([100, 99.9999999999, 99.999999999, 99].map(closes)).toEqual([true, true, false, false]);
+  });
+
   test("has no other key, and a mode that exists", () => {
     const typo = { ...order, slipage: 0 } as TradeOrder;
     expect(() => expectTrade(wallet, typo, answer)).toThrow(
@@ -48,6 +56,22 @@ describe("an order given to the verifier", () => {
     );
     const mode = { ...order, swapMode: "ExactIn" } as never;
     expect(() => expectTrade(wallet, mode, answer)).toThrow(/swapMode/);
+  });
+
+  test("lets an exact output be overshot by what one unit between two coarse markets is worth, and no more", () => {
+    const middle = Address.from(new Uint8Array(32).fill(10)).toString();
+    // One unit of the mint between buys 500 of the output: 2 is one unit's worth, and cannot be had alone.
+    const [first, second] = [
+      { ...answer.route[0]!, outputMint: middle, inputAmountRaw: "1000", outputAmountRaw: "1" },
+      { ...answer.route[0]!, inputMint: middle, inputAmountRaw: "1", outputAmountRaw: "500" },
+    ].map((leg, index) => ({ ...leg, market: Address.from(new Uint8Array(32).fill(20 + index)).toString() }));
+    const estimates = { ...answer.estimates!, outputAmount: 0.0005, outputAmountRaw: "500" };
+    const over = { ...answer, platform: "raydium_cpmm+raydium_cpmm", estimates, route: [first!, second!] };
+    const exactOut: TradeOrder = { ...order, swapMode: "exactOut", amountRaw: "2" };
+    expect(expectTrade(wallet, exactOut, over).amount).toBe(2n);
+    const finer = { ...second!, inputAmountRaw: "1000" };
+    const fine = { ...over, route: [{ ...first!, outputAmountRaw: "1000" }, finer] };
+    expect(() => expectTrade(wallet, exactOut, fine)).toThrow("500 base units, but 2 were ordered");
   });
 
   test("allows priority that costs exactly maxPriorityCost", () => {

@@ -105,8 +105,8 @@ export function expectTrade(
     throw unexpected(`the response trades ${answer.inputMint} for ${answer.outputMint}, which is not the order`);
   }
   const estimate = readEstimate(answer, inMint, outMint, limits);
-  const amount = orderedAmount(order, estimate);
   const legs = readLegs(answer, inMint, outMint, estimate, limits);
+  const amount = orderedAmount(order, estimate, roundingOf(legs, outMint));
   const { tip, rentReturned, ...announced } = readCosts(answer);
   const mostIn = ownLimit(limits, "input", estimate.inDecimals);
   const leastOut = ownLimit(limits, "output", estimate.outDecimals);
@@ -137,7 +137,7 @@ export function expectTrade(
     announced,
     decimals: { input: estimate.inDecimals, output: estimate.outDecimals },
     tipAccounts: limits.tipAccounts === "any" ? "any" : new Set((limits.tipAccounts ?? []).map(addressOf)),
-    closesSource: order.sellPercent === 100 && rentReturned > 0n,
+    closesSource: isWhole(order) && rentReturned > 0n,
   };
   checkLimits(expectation, answer, limits, mostIn, leastOut);
   return expectation;
@@ -173,18 +173,20 @@ function checkOrder(order: TradeOrder): void {
 
 /**
  * Base units of the exact side: those of the order, or the service's figure for a share of the balance.
- * @throws TradeError UNEXPECTED_TRANSACTION if the estimate contradicts the order; DECIMALS_REQUIRED
+ * @param rounding what may come out beyond an exact output. Base units @throws TradeError UNEXPECTED_TRANSACTION if the estimate contradicts the order; DECIMALS_REQUIRED
  */
-function orderedAmount(order: TradeOrder, { inAmount, outAmount, inDecimals, outDecimals }: Estimate): bigint {
+function orderedAmount(
+  order: TradeOrder,
+  { inAmount, outAmount, inDecimals, outDecimals }: Estimate,
+  rounding: bigint,
+): bigint {
   const exactIn = order.swapMode === "exactIn";
   const estimated = exactIn ? inAmount : outAmount;
   const decimals = exactIn ? inDecimals : outDecimals;
   if (isShare(order)) return estimated;
   const amount = typedAmount(order, exactIn ? "input" : "output", decimals);
   // A curve may leave part of an exact input unspent, and rounding may yield more than an exact output; never the reverse.
-  const fits = exactIn
-    ? estimated <= amount
-    : estimated >= amount && estimated - amount <= roundingOf(inAmount, outAmount);
+  const fits = exactIn ? estimated <= amount : estimated >= amount && estimated - amount <= rounding;
   if (fits) return amount;
   throw unexpected(`the response's exact amount is ${estimated} base units, but ${amount} were ordered`);
 }
@@ -192,6 +194,11 @@ function orderedAmount(order: TradeOrder, { inAmount, outAmount, inDecimals, out
 /** True if the order is for a share of the balance, of which only the service knows the amount. */
 export function isShare({ amount, amountRaw }: Pick<TradeOrder, "amount" | "amountRaw">): boolean {
   return amount === undefined && amountRaw === undefined;
+}
+
+/** True if the order sells the whole balance. Shares are rounded to billionths of a percent, by the service too. */
+function isWhole({ sellPercent = 0 }: TradeOrder): boolean {
+  return Math.round(sellPercent * 1e9) === 1e11;
 }
 
 /** Base units of the amount that the caller typed. @throws TypeError, TradeError */
@@ -212,9 +219,10 @@ function typedAmount(
   return units;
 }
 
-/** What the steps of an input that cannot be divided further may yield beyond an exact output. Base units. */
-function roundingOf(inAmount: bigint, outAmount: bigint): bigint {
-  return 4n * (outAmount / inAmount + 2n);
+/** What the steps of an input that cannot be divided further may yield beyond an exact output, on the last markets. Base units. */
+function roundingOf(legs: readonly ExpectedLeg[], outMint: Address): bigint {
+  const last = legs.filter((leg) => leg.outMint === outMint);
+  return last.reduce((sum, leg) => sum + 4n * (leg.outAmount / (leg.inAmount || 1n) + 2n), 0n);
 }
 
 function checkLimits(

@@ -48,8 +48,9 @@ const freshWorld = () => ({
   submissions: createMemorySubmissions(Date.now),
   /** Orders in flight, by process and signature, and how to end them. */
   inFlight: new Map<string, InFlight>(),
-  /** The progress that the chain reports for every transaction. */
+  /** The progress that the chain reports for every transaction, or for the one with the signature `shown`. */
   progress: seen("finalized") as TransactionProgress | undefined,
+  shown: undefined as string | undefined,
   isNodeDown: false,
   /** What the wallet's history says about every expired message. */
   finding: {
@@ -101,10 +102,10 @@ export function startProcess(owner: string, warn: (message: string) => void = ()
         world.inFlight.set(`${owner} ${order.signature}`, { order, end: resolve });
         order.onEvent?.({ kind: "sent", sender: "rpc-1" });
       }),
-    async fetchProgress() {
+    async fetchProgress(signature) {
       world.looks++;
       if (world.isNodeDown) throw new Error("no node answers");
-      return world.progress;
+      return world.shown === undefined || world.shown === signature ? world.progress : undefined;
     },
     async searchMessage() {
       return world.finding;

@@ -10,6 +10,7 @@ import {
   seen,
   signedTrade,
   startProcess,
+  submitTwice,
   useSubmitWorld,
 } from "../../../test/support/submit-world.ts";
 import type { Submitter } from "./submit-trade.ts";
@@ -119,4 +120,17 @@ describe("a process that does not hold the claim", () => {
     await rest(25_000);
     expect(joined.value).toMatchObject({ status: "processed", slot: SLOT, result: undefined });
   });
+});
+
+it("reports a trade as finalized under whichever of its signatures it is asked for", async () => {
+  const [a, b] = [startProcess("a"), startProcess("b")];
+  const { trade, other } = await submitTwice(a);
+  world.shown = trade.signature;
+  land("a", trade.signature);
+  await rest(100);
+  for (const one of [a, b])
+    expect(await one.find(principal, other.signature)).toMatchObject({
+      signature: other.signature,
+      status: "finalized",
+    });
 });

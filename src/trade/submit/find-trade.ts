@@ -35,7 +35,7 @@ export class TradeFinder {
     const sealed = sealer.open(record.submissionToken, principal.accountId);
     if (record.outcome !== undefined) {
       const outcome = parseOutcome(record.outcome, record.isFinalized);
-      return finality.complete(record.messageHash, answerOf(sealed, signature, outcome));
+      return finality.complete(record.messageHash, answerOf(sealed, signature, outcome), record.signature);
     }
     const attempt = attempts.byMessage(record.messageHash);
     if (attempt !== undefined) return this.#standing(attempt);

@@ -23,11 +23,15 @@ export class Finality {
     this.#chain = chain;
   }
 
-  /** A trade that landed, finalized if it was reported so before or if the chain shows it now. */
-  async complete(messageHash: string, trade: SubmittedTrade): Promise<SubmittedTrade> {
+  /**
+   * A trade that landed, finalized if it was reported so before or if the chain shows it now.
+   *
+   * @param landed the signature it landed under; absent: that of the trade, which was perhaps asked for by another one of its message
+   */
+  async complete(messageHash: string, trade: SubmittedTrade, landed = trade.signature): Promise<SubmittedTrade> {
     if (trade.status === "finalized") return trade;
     if (!this.#finalized.has(messageHash)) {
-      const seen = await this.#chain.fetch(trade.signature);
+      const seen = await this.#chain.fetch(landed);
       if (seen?.commitment !== "finalized" || seen.slot !== trade.slot || seen.error != null) return trade;
     }
     await this.#write(messageHash);

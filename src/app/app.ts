@@ -115,7 +115,7 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
 
   const address = new PublicAddress(config);
   const network = describeNetwork(context, location, chainParts);
-  const health = new Health({ head: parts.head, keys, maxAgeMs: config.stateMaxAgeMs });
+  const health = new Health({ head: parts.head, keys, store, maxAgeMs: config.stateMaxAgeMs });
   const accounts = createAccounts({
     store,
     keys,

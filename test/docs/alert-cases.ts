@@ -51,6 +51,13 @@ export const ALERT_CASES: readonly AlertCase[] = [
     summary: "The database has not answered a:9090 for 4s.",
   },
   {
+    alert: "TradewireStoreRefusesWrites",
+    sick: constant("tradewire_store_refuses_writes", 1),
+    well: constant("tradewire_store_refuses_writes", 0),
+    labels: instance,
+    summary: "The database takes no writes of a:9090.",
+  },
+  {
     alert: "TradewireInternalErrors",
     sick: growing('tradewire_calls_total{method="Buy",code="INTERNAL_ERROR"}', 1),
     well: growing('tradewire_calls_total{method="Buy",code="NO_ROUTE"}', 1),

@@ -8,8 +8,13 @@ import type { PostgresLimits } from "./postgres-limits.ts";
 import type { Database, Schema } from "./schema.ts";
 import { SqliteThreadDialect } from "./sqlite-dialect.ts";
 import { SqliteFailure } from "./sqlite-thread.ts";
+import { WriteRefusals } from "./write-refusals.ts";
 
 const EMBEDDED_FILE = "tradewire.sqlite";
+
+/** Subject and size of the row that is written to see whether the database takes writes. */
+const PROBE = "!probe";
+const PROBE_BYTES = 16_384;
 
 const LIMITS: PostgresLimits = { connections: 10, connectMs: 2_000, statementMs: 5_000 };
 
@@ -25,6 +30,8 @@ export interface Store {
   write(sql: string, parameters: readonly unknown[]): Promise<number>;
   /** Runs queries that take effect together or not at all. @throws TradewireError UPSTREAM_ERROR, and what `work` throws */
   transact<T>(work: (db: Database) => Promise<T>): Promise<T>;
+  /** Why the database takes no writes, in its words; undefined while it does, as far as any was made. */
+  writeRefusal(): string | undefined;
   close(): Promise<void>;
 }
 
@@ -42,14 +49,20 @@ export async function openStore(
   try {
     const { db, query, write, isFault } =
       databaseUrl === undefined ? await openEmbedded(dataDir) : await openServer(databaseUrl, limits);
+    const refusals = new WriteRefusals({ probe: () => probeWrite(db) });
+    const reported = <T>(work: () => Promise<T>) => reporting(isFault, work, (error) => refusals.note(error));
     return {
       isEmbedded: databaseUrl === undefined,
-      run: (work) => reporting(isFault, () => work(db)),
+      run: (work) => reported(() => work(db)),
       query: <R>(sql: string, parameters: readonly unknown[]) =>
-        reporting(isFault, () => query(sql, parameters) as Promise<readonly R[]>),
-      write: (sql, parameters) => reporting(isFault, () => write(sql, parameters)),
-      transact: (work) => reporting(isFault, () => db.transaction().execute(work)),
-      close: () => db.destroy(),
+        reported(() => query(sql, parameters) as Promise<readonly R[]>),
+      write: (sql, parameters) => reported(() => write(sql, parameters)),
+      transact: (work) => reported(() => db.transaction().execute(work)),
+      writeRefusal: () => refusals.reason,
+      close() {
+        refusals.close();
+        return db.destroy();
+      },
     };
   } catch (cause) {
     const which = databaseUrl === undefined ? `in DATA_DIR, ${dataDir},` : "that DATABASE_URL names";
@@ -83,6 +96,17 @@ function embedded(dataDir: string): SqliteThreadDialect {
   return new SqliteThreadDialect(ownFile(join(dataDir, EMBEDDED_FILE)));
 }
 
+/** As long as what a submit writes, so that it needs as much room: a row that no search of markets has, and its removal. */
+async function probeWrite(db: Database): Promise<void> {
+  const row = { subject: PROBE, venues: "-".repeat(PROBE_BYTES), first_at_ms: 0, at_ms: 0 };
+  await db
+    .insertInto("market_searches")
+    .values(row)
+    .onConflict((conflict) => conflict.column("subject").doUpdateSet({ venues: row.venues }))
+    .execute();
+  await db.deleteFrom("market_searches").where("subject", "=", PROBE).execute();
+}
+
 /** Creates the file if absent and restricts it to its owner. SQLite gives its side files the same mode. */
 function ownFile(path: string): string {
   closeSync(openSync(path, "a", 0o600));
@@ -91,10 +115,15 @@ function ownFile(path: string): string {
 }
 
 /** Does the work. Reports an outage as UPSTREAM_ERROR, which is worth a retry; throws a bug as it is. */
-async function reporting<T>(isFault: OpenDatabase["isFault"], work: () => Promise<T>): Promise<T> {
+async function reporting<T>(
+  isFault: OpenDatabase["isFault"],
+  work: () => Promise<T>,
+  note: (error: unknown) => void,
+): Promise<T> {
   try {
     return await work();
   } catch (cause) {
+    note(cause);
     if (cause instanceof TradewireError || isBug(cause) || isFault(cause)) throw cause;
     throw new TradewireError("UPSTREAM_ERROR", "The account database does not answer. Try again shortly.", { cause });
   }

@@ -17,6 +17,7 @@ const gauges = () =>
     api: { load: () => ({ connections: 1, builds: 2, submits: 3, shed: 4 }) },
     head: { slot: () => 5n, slotAgeMs: () => 6, slotMs: () => 7 },
     keys: { storeAgeMs: () => 8 },
+    store: { writeRefusal: () => "full" },
     markets: { size: () => ({ pairs: 9, markets: 10 }) },
     source: { counts: () => counts },
     landing: { counts: () => ({ pending: 11, repeated: 12, shed: 13 }) },

@@ -14,6 +14,7 @@ interface ServiceParts {
   readonly api: Pick<Api, "load">;
   readonly head: { slot(): bigint; slotAgeMs(): number; slotMs(): number };
   readonly keys: { storeAgeMs(): number };
+  readonly store: { writeRefusal(): string | undefined };
   readonly markets: Pick<LiveMarkets, "size">;
   readonly source: Pick<LiveStateSource, "counts" | "comparedAgoMs">;
   readonly landing: Pick<LiveLanding, "counts">;
@@ -27,7 +28,7 @@ interface ServiceParts {
 
 /** Metrics of a running service, beside those of calls and submissions. */
 export function serviceGauges(parts: ServiceParts): readonly Gauge[] {
-  const { api, head, keys, markets, source, landing, senders, shadow, canBuild, landed, trades } = parts;
+  const { api, head, keys, store, markets, source, landing, senders, shadow, canBuild, landed, trades } = parts;
   return [
     gauge("tradewire_connections", "Connections open.", () => api.load().connections),
     gauge("tradewire_multiplexed_streams", "HTTP/2 streams open.", () => api.load().streams),
@@ -38,6 +39,9 @@ export function serviceGauges(parts: ServiceParts): readonly Gauge[] {
     gauge("tradewire_slot_age_seconds", "Time since the last slot was observed.", () => head.slotAgeMs() / 1_000),
     gauge("tradewire_slot_seconds", "Measured time of a slot.", () => head.slotMs() / 1_000),
     gauge("tradewire_store_age_seconds", "Time since the database last answered.", () => keys.storeAgeMs() / 1_000),
+    gauge("tradewire_store_refuses_writes", "1 if the database answers and takes no writes.", () =>
+      store.writeRefusal() === undefined ? 0 : 1,
+    ),
     gauge("tradewire_pairs", "Pairs kept live.", () => markets.size().pairs),
     gauge("tradewire_accounts", "Accounts kept live.", () => source.counts().accounts),
     gauge("tradewire_accounts_streamed", "Of these, covered by a stream.", () => source.counts().streamed),

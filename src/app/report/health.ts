@@ -1,4 +1,5 @@
 import type { LiveKeyDirectory } from "../../accounts/keys/key-directory.ts";
+import type { Store } from "../../accounts/store/store.ts";
 import type { Readiness } from "../../api/observe/admin.ts";
 
 /** The store is probed every second; it counts as silent after two missed probes and a margin. */
@@ -7,6 +8,7 @@ const STORE_SILENT_MS = 3_000;
 interface HealthParts {
   readonly head: { silenceMs(): number; fault(): string | undefined };
   readonly keys: Pick<LiveKeyDirectory, "storeAgeMs">;
+  readonly store: Pick<Store, "writeRefusal">;
   /** State older than this is stale. Milliseconds. */
   readonly maxAgeMs: number;
 }
@@ -41,18 +43,25 @@ export class Health {
   /** Readiness with its reasons, for `/readyz`. */
   readiness(): Readiness {
     const fault = this.#buildFault();
-    // The same holds for a silent store, which stops registration and first uses of keys; known callers keep trading.
-    const storeAnswers = this.#parts.keys.storeAgeMs() < STORE_SILENT_MS;
     return {
       ready: this.isReady(),
       builds: this.isReady() && fault === undefined,
       submits: this.isReady(),
       checks: {
         chain: fault ?? "ok",
-        store: storeAnswers ? "ok" : "does not answer: registration and keys not used before are refused",
+        store: this.#storeFault() ?? "ok",
         process: this.#draining ? "draining" : "ok",
       },
     };
+  }
+
+  /** A fault of the store makes nothing unready: known callers keep trading. */
+  #storeFault(): string | undefined {
+    const { keys, store } = this.#parts;
+    if (keys.storeAgeMs() >= STORE_SILENT_MS)
+      return "does not answer: registration and keys not used before are refused";
+    const refusal = store.writeRefusal();
+    return refusal && `takes no writes (${refusal}): registration is refused, and trades go on without a record`;
   }
 
   #buildFault(): string | undefined {

@@ -62,7 +62,34 @@ function openTyped(service: Edge, key: string) {
   return { begun: Promise.all(begun), ends: Promise.all(ends) };
 }
 
+/** Opens the typed stream in Connect's JSON with a deadline. `until`: milliseconds after which the client is gone. */
+async function openUntil(service: Edge, deadlineMs: number, until: number): Promise<string> {
+  const ask = Buffer.from(JSON.stringify({ ...ASK, swapMode: "SWAP_MODE_EXACT_IN" }));
+  const body = Buffer.concat([Buffer.from([0, 0, 0, 0, ask.length]), ask]);
+  const headers = { ...bearer(ALICE.key), "content-type": "application/connect+json" };
+  const response = await fetch(`${urlOf(service)}/tradewire.v1.TradeService/WatchQuote`, {
+    method: "POST",
+    headers: { ...headers, "connect-timeout-ms": String(deadlineMs) },
+    body,
+    signal: AbortSignal.timeout(until),
+  });
+  const text = await response.text().catch(() => "open until the client left");
+  return text.slice(Math.max(0, text.lastIndexOf('{"error"')));
+}
+
 describe("a stream of prices", () => {
+  it("fails at its client's deadline: nothing has ended that was asked for", async () => {
+    edge = await startEdge();
+    const error = JSON.parse(await openUntil(edge, 200, 60_000)).error;
+    expect(error).toMatchObject({ code: "deadline_exceeded", details: [{ debug: { code: "REQUEST_TIMEOUT" } }] });
+    expect(edge.errors).toEqual([]);
+  });
+
+  it("has no deadline if that is further ahead than timers go", async () => {
+    edge = await startEdge();
+    expect(await openUntil(edge, 9_999_999_999, 1_000)).toBe("open until the client left");
+  });
+
   it("is cut, and not ended, when the service stops: the caller opens it again elsewhere", async () => {
     edge = await startEdge();
     const { first, rest } = await openEvents(edge, ALICE.key);

@@ -1,4 +1,5 @@
 import { Code, ConnectError, type Interceptor, type StreamRequest } from "@connectrpc/connect";
+import { TradewireError } from "../../errors/tradewire-error.ts";
 import { accessOf } from "../call/access.ts";
 import { callStateIn, forEachHeader, responseHeaders } from "../call/call-state.ts";
 import { failureOfCall, toConnectError } from "../call/failure.ts";
@@ -23,7 +24,8 @@ export function createGateInterceptor(gate: Gate, openStreams: StreamPlaces): In
     const fail = (thrown: unknown): ConnectError => {
       // A stream whose client disconnected has not failed. What is the protocol's own says itself what happened.
       const isGone = request.stream && request.signal.aborted && !(thrown instanceof ConnectError);
-      const error = isGone ? new ConnectError("the client disconnected", Code.Canceled) : thrown;
+      const other = isGone ? new ConnectError("the client disconnected", Code.Canceled) : thrown;
+      const error = lateness(request.signal) ?? other;
       gate.leave(call, error);
       return toWireError(error, call);
     };
@@ -38,7 +40,7 @@ export function createGateInterceptor(gate: Gate, openStreams: StreamPlaces): In
       const messages = accessOf(request.method).needsKey
         ? response.message
         : counted(response.message, openStreams, networkOf(state.peer));
-      return { ...response, message: watched(messages, () => gate.leave(call), fail) };
+      return { ...response, message: watched(messages, request.signal, () => gate.leave(call), fail) };
     } catch (error) {
       throw fail(error);
     }
@@ -64,15 +66,25 @@ async function* counted<T>(messages: AsyncIterable<T>, places: StreamPlaces, nam
   }
 }
 
-/** Ends the call with its stream: after the last message, on an error, or when the client disconnects. */
+/** The failure of a call that the deadline of its own client ended; undefined of any other. */
+function lateness({ reason }: AbortSignal): TradewireError | undefined {
+  if (!(reason instanceof ConnectError) || reason.code !== Code.DeadlineExceeded) return undefined;
+  return new TradewireError("REQUEST_TIMEOUT", "The deadline set by the client passed before the end of the call.");
+}
+
+/** Ends the call with its stream: after the last message, on an error, at the deadline, or when the client disconnects. */
 async function* watched<T>(
   messages: AsyncIterable<T>,
+  signal: AbortSignal,
   leave: () => void,
   fail: (error: unknown) => ConnectError,
 ): AsyncIterable<T> {
   let failure: ConnectError | undefined;
   try {
     yield* messages;
+    // Streams end quietly once their signal aborts, which would tell the client that there is nothing more to come.
+    const late = lateness(signal);
+    if (late !== undefined) throw late;
   } catch (error) {
     failure = fail(error);
     throw failure;

@@ -25,6 +25,7 @@ import { endUnreadBody, readBody } from "../http/read-body.ts";
 import type { ApiLogger, ApiSettings } from "../settings.ts";
 import { LIBRARY_CODINGS } from "./coding/inflate.ts";
 import type { EverydayCalls } from "./everyday-call.ts";
+import { dropFarDeadline } from "./far-deadline.ts";
 import { FRAME_HEAD } from "./frames.ts";
 
 /** What the routes of the typed wires need of the edge. */
@@ -99,6 +100,7 @@ function prepareCall(edge: RpcEdge, method: DescMethod): preHandlerHookHandler {
       return;
     }
     request.setDecorator(CALL_STATE, state);
+    dropFarDeadline(request.raw.headers);
     // For responses that the library writes before the gate has seen the call.
     reply.header("x-request-id", state.requestId);
     endUnreadBody(request.raw, reply.raw);

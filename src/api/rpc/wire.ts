@@ -28,14 +28,15 @@ export interface Wire {
   refuse(response: ServerResponse, error: ConnectError, trailer?: Headers): void;
 }
 
-const MAX_TIMEOUT_MS = 300_000;
+/** Longest deadline that a timer is set for; no call takes as long. Milliseconds. */
+const MAX_DEADLINE_MS = 300_000;
 
-/** Reads a deadline header; undefined if there is none. @throws ConnectError if it cannot be read */
+/** Reads a deadline header, however far the deadline is; undefined if there is none. @throws ConnectError if it cannot be read */
 export function readTimeout(parse: typeof parseTimeout, value: string | string[] | undefined): number | undefined {
   if (value === undefined) return undefined;
-  const { timeoutMs, error } = parse(String(value), MAX_TIMEOUT_MS);
+  const { timeoutMs, error } = parse(String(value), Number.MAX_SAFE_INTEGER);
   if (error !== undefined) throw error;
-  return timeoutMs;
+  return Math.min(timeoutMs!, MAX_DEADLINE_MS);
 }
 
 const OK = 200;

@@ -82,6 +82,7 @@ function alike(value: object): string {
 const cases: Readonly<Record<string, Asked>> = {
   "a buy": buy,
   "a buy with a deadline": { ...buy, headers: { "grpc-timeout": "10S" } },
+  "a deadline years ahead": { ...buy, headers: { "grpc-timeout": "99999999H" } },
   "a deadline that cannot be read": { ...buy, headers: { "grpc-timeout": "soon" } },
   "a deadline that has passed": { ...buy, headers: { "grpc-timeout": "0n" } },
   "a buy that breaks a rule": { body: framed(message(7)) },
@@ -110,6 +111,13 @@ describe("calls on HTTP/2 streams", () => {
     const [ours, theirs] = [await ask(edge, asked), await ask(byRouter, asked)];
     expect(alike(ours)).toBe(alike(theirs));
     expect(Object.keys(ours.answer).length + ours.rst).toBeGreaterThan(0);
+  });
+
+  it("are served however far their deadline is", async () => {
+    for (const deadline of ["10M", "99999999H"])
+      expect(await ask(edge, { ...buy, headers: { "grpc-timeout": deadline } })).toMatchObject({
+        trailers: { "grpc-status": "0" },
+      });
   });
 
   it("make no request of Node's in everyday form, and do in any other", async () => {

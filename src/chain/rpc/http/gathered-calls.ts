@@ -37,13 +37,15 @@ interface Waiting {
 const MOST_TOGETHER = 8;
 /** How long a node that does not answer such requests is asked one by one. Milliseconds. */
 const REFUSAL_MS = 600_000;
-/** The same for one that has answered such requests before, after one without any answer: it may just be away. Milliseconds. */
+/** The same after one without any answer: the node may just be away or busy. Longer each time in a row. Milliseconds. */
 const SILENCE_MS = 10_000;
+const SILENCE_GROWTH = 4;
 
 /**
  * Makes calls of one method that come in one turn of the loop in one request, as JSON-RPC allows: a request costs more than the call
  * in it. What such a request brings no result for is asked for again at once, by itself: an error in a list may be the list's. A
- * node that answers with anything but an answer to each call, with errors alone or not at all is asked one by one for a while.
+ * node that answers with anything but an answer to each call, with errors alone or not at all is asked one by one for a while: for ten
+ * minutes, or after silence for ten seconds, and four times as long each time it is silent again.
  */
 export class GatheredCalls {
   readonly #options: GatheredCallsOptions;
@@ -51,6 +53,8 @@ export class GatheredCalls {
   readonly #waiting = new Map<string, Waiting[]>();
   #refusedUntilMs = Number.NEGATIVE_INFINITY;
   #hasAnswered = false;
+  /** Requests for several calls in a row that got no answer. */
+  #silences = 0;
 
   constructor(options: GatheredCallsOptions) {
     this.#options = options;
@@ -91,9 +95,9 @@ export class GatheredCalls {
       some[0]!.reply.resolve(alone(some[0]!.call));
       return;
     }
-    const wasProven = this.#hasAnswered;
     try {
       const answers = answersById(await together(some.map(({ call }) => call)));
+      this.#silences = 0;
       this.#hasAnswered =
         some.every(({ call }) => answers.has(call.id)) && some.some(({ call }) => isResult(answers.get(call.id)));
       if (!this.#hasAnswered) this.#askAlone(REFUSAL_MS);
@@ -104,7 +108,9 @@ export class GatheredCalls {
     } catch (error) {
       // Away, or something silently drops such requests: single calls will show.
       this.#hasAnswered = false;
-      this.#askAlone(wasProven ? SILENCE_MS : REFUSAL_MS);
+      // Others that were on their way fail with it: they are no further silence.
+      if (this.#options.now() >= this.#refusedUntilMs) this.#silences += 1;
+      this.#askAlone(Math.min(REFUSAL_MS, SILENCE_MS * SILENCE_GROWTH ** (this.#silences - 1)));
       for (const { reply } of some) reply.reject(error);
     }
   }

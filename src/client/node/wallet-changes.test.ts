@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Address } from "../../primitives/address.ts";
-import { SOL_MINT, SYSTEM_PROGRAM } from "../../solana/programs.ts";
+import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { TradeExpectation } from "../verify/trade-expectation.ts";
 import type { NodeAccount } from "./node-accounts.ts";
 import { changeProblems, walletChanges } from "./wallet-changes.ts";
@@ -75,6 +75,18 @@ test("records on four markets are paid for, as announced; more than the markets 
   expect(problemsOf(buyOver(4), rent, [], records)).toEqual([]);
   expect(problemsOf(buyOver(4), rent, [], records, rent - 1n).join()).toContain("did not announce");
   expect(problemsOf(buyOver(3), rent, [], records).join()).toContain("rent for accounts of others");
+});
+
+test("rent of a new token account of the wallet is paid for, as announced, less what its address held", () => {
+  const opened = { ...account(TOKEN_PROGRAM, 165), data: new Uint8Array(165) };
+  opened.data.set(mint.bytes, 0);
+  opened.data.set(wallet.bytes, 32);
+  opened.data[108] = 1;
+  const rent = rentOf(165);
+  const gift = account(SYSTEM_PROGRAM, 0, 1_000_000n);
+  expect(problemsOf(buyOver(1), rent, [], [opened])).toEqual([]);
+  expect(problemsOf(buyOver(1), rent, [], [opened], rent - 1n).join()).toContain("but the service announced");
+  expect(problemsOf(buyOver(1), rent - 1_000_000n, [gift], [opened])).toEqual([]);
 });
 
 test("a pool that grows is paid for, as announced", () => {

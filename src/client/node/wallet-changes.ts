@@ -3,7 +3,7 @@ import { equalBytes } from "../../primitives/bytes.ts";
 import { SOL_MINT } from "../../solana/programs.ts";
 import { inSol } from "../verify/message-checks.ts";
 import type { Problem } from "../verify/problem.ts";
-import { rentBounds } from "../verify/rent.ts";
+import { mostRent } from "../verify/rent.ts";
 import type { TradeExpectation } from "../verify/trade-expectation.ts";
 import { isPlain, type NodeAccount, type NodeTokenAccount, tokenAccountIn } from "./node-accounts.ts";
 
@@ -17,6 +17,8 @@ export interface WalletChanges {
   readonly tokens: ReadonlyMap<Address, bigint>;
   /** Rent of accounts that are not the wallet's, and that are new or grew. Lamports. */
   readonly rentElsewhere: bigint;
+  /** Rent of the wallet's own token accounts that are new, without what their addresses held before. Lamports. */
+  readonly rentOwn: bigint;
   /** Changes that no trade makes: a new delegate, another owner. */
   readonly problems: readonly Problem[];
 }
@@ -56,6 +58,7 @@ export function walletChanges(
 ): WalletChanges {
   let lamports = 0n;
   let rentElsewhere = 0n;
+  let rentOwn = 0n;
   const tokens = new Map<Address, bigint>();
   const problems: Problem[] = [];
   for (const address of addresses) {
@@ -64,6 +67,9 @@ export function walletChanges(
     if (address === wallet || held !== undefined || holds !== undefined) {
       lamports += (is?.lamports ?? 0n) - (was?.lamports ?? 0n);
     } else if (is !== undefined) rentElsewhere += rentPaidFor(was, is, emptyRent);
+    if (holds !== undefined && held === undefined && holds.mint !== SOL_MINT) {
+      rentOwn += is!.lamports - (was?.lamports ?? 0n);
+    }
     if (address === wallet && is !== undefined && !isPlain(is)) {
       problems.push(problem("the wallet itself ends as another program's account", address));
     }
@@ -81,7 +87,7 @@ export function walletChanges(
       tokens.set(account.mint, (tokens.get(account.mint) ?? 0n) + sign * account.amount);
     }
   }
-  return { lamports, tokens, rentElsewhere, problems };
+  return { lamports, tokens, rentElsewhere, rentOwn, problems };
 }
 
 function walletTokenAccount(wallet: Address, account: NodeAccount | undefined): NodeTokenAccount | undefined {
@@ -147,12 +153,16 @@ export function changeProblems(
   for (const [mint, change] of changes.tokens) {
     if (mint !== inMint && change < 0n) refuse(`${-change} base units of a token outside the order leave`, mint);
   }
-  const { rentElsewhere } = changes;
+  const { rentElsewhere, rentOwn } = changes;
   const sol = changes.lamports + charges.fee + charges.tip + rentElsewhere;
   if (inMint !== SOL_MINT && sol < 0n) refuse(`${inSol(-sol)} SOL leave the wallet, which the order does not explain`);
   const venues = expected.legs.map(({ venue }) => venue);
-  if (rentElsewhere > rentBounds(0, venues).most || rentElsewhere > (announcedRent ?? rentElsewhere)) {
+  if (rentElsewhere > mostRent(0, venues) || rentElsewhere > (announcedRent ?? rentElsewhere)) {
     refuse(`it pays ${inSol(rentElsewhere)} SOL of rent for accounts of others, which the service did not announce`);
+  } else if (rentElsewhere + rentOwn > (announcedRent ?? rentElsewhere + rentOwn)) {
+    refuse(
+      `it pays ${inSol(rentElsewhere + rentOwn)} SOL of rent, but the service announced ${inSol(announcedRent!)} SOL`,
+    );
   }
   return problems;
 }

@@ -2,7 +2,7 @@ import type { Address } from "../../primitives/address.ts";
 import { formatAmount } from "../../primitives/amount.ts";
 import { baseProgramName } from "./base-instruction.ts";
 import type { ReadTransaction } from "./read-transaction.ts";
-import { rentBounds } from "./rent.ts";
+import { mostRent } from "./rent.ts";
 import type { TradeExpectation } from "./trade-expectation.ts";
 
 const MICRO = 1_000_000n;
@@ -86,16 +86,13 @@ export function checkRoom(
   }
 }
 
-/** The rent that the service announced is that of the accounts which the trade may create. */
+/** The rent that the service announced is at most that of the accounts which the trade may create. */
 export function checkRent({ announced, legs }: TradeExpectation, tokenAccounts: number, refuse: Refuse): void {
   const rent = announced?.rentPaid;
   if (rent === undefined) return;
-  const { least, most } = rentBounds(
-    tokenAccounts,
-    legs.map(({ venue }) => venue),
-  );
-  if (rent >= least && rent <= most) return;
-  refuse(`the service announced ${inSol(rent)} SOL of rent, which is not that of the accounts it creates`);
+  const venues = legs.map(({ venue }) => venue);
+  if (rent <= mostRent(tokenAccounts, venues)) return;
+  refuse(`the service announced ${inSol(rent)} SOL of rent, more than that of the accounts it creates`);
 }
 
 /**

@@ -19,16 +19,10 @@ export function isTokenAccountRent(lamports: bigint): boolean {
 }
 
 /**
- * The bounds of the rent a trade pays for good: for the token accounts it creates, and for those that its venues may.
- * Lamports.
+ * The most rent a trade pays for good: for the token accounts it creates, and for those that its venues may. The least is none:
+ * lamports that anybody has sent to an account's address pay for it. Lamports.
  */
-export function rentBounds(
-  tokenAccounts: number,
-  venues: readonly string[],
-): { readonly least: bigint; readonly most: bigint } {
+export function mostRent(tokenAccounts: number, venues: readonly string[]): bigint {
   const others = venues.reduce((sum, venue) => sum + (VENUE_ACCOUNTS[venue] ?? 0), 0);
-  return {
-    least: BigInt(tokenAccounts) * (TOKEN_ACCOUNT_SIZE + OVERHEAD) * LEAST_PER_BYTE,
-    most: BigInt(tokenAccounts + others) * (MOST_SIZE + OVERHEAD) * MOST_PER_BYTE,
-  };
+  return BigInt(tokenAccounts + others) * (MOST_SIZE + OVERHEAD) * MOST_PER_BYTE;
 }

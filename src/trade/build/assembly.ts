@@ -34,6 +34,8 @@ export interface Assembly {
   readonly computeUnits: number;
   /** Accounts that may be created: all that are not known to exist. */
   readonly creates: readonly CreatedAccount[];
+  /** What addresses of accounts to create hold already, and their rent is less by. Lamports. */
+  readonly prepaid: bigint;
   /** Rent of the temporary wrapped-SOL account. Lamports the wallet needs while the transaction runs, and gets back. */
   readonly temporaryRent: bigint;
   /** The wallet's token account that is closed, if any, and the lamports it returns. */
@@ -49,6 +51,7 @@ export const NOTHING_ASSEMBLED: Assembly = {
   instructions: [],
   computeUnits: 0,
   creates: [],
+  prepaid: 0n,
   temporaryRent: 0n,
   closes: undefined,
   unknown: [],
@@ -134,6 +137,7 @@ class AssemblyParts {
   readonly #context: AssemblyContext;
   readonly #instructions: Instruction[] = [];
   #creates: readonly CreatedAccount[] = NONE_CREATED;
+  #prepaid = 0n;
   #unknown: readonly Address[] = NONE_UNKNOWN;
   /** How many accounts were asked for. */
   #asked = 0;
@@ -241,6 +245,8 @@ class AssemblyParts {
     for (let at = 0; at < creates.length; at++) if (creates[at]!.address === address) return;
     const created = { address, space, rent: this.#context.head.rentExemption(space), grows: false };
     this.#creates = creates.length === 0 ? [created] : [...creates, created];
+    const held = this.#account(address)?.lamports ?? 0n;
+    this.#prepaid += held < created.rent ? held : created.rent;
   }
 
   finish(): Assembly {
@@ -248,6 +254,7 @@ class AssemblyParts {
       instructions: this.#instructions,
       computeUnits: this.#computeUnits,
       creates: this.#creates,
+      prepaid: this.#prepaid,
       temporaryRent: this.#temporaryRent,
       closes: this.#closes,
       unknown: this.#unknown,

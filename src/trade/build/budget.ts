@@ -96,6 +96,7 @@ export function estimateCosts(baseFee: bigint, budget: Budget, assembly: Assembl
   for (let index = 0; index < tips.length; index++) tip += tips[index]!.lamports;
   let rentPaid = 0n;
   for (let index = 0; index < assembly.creates.length; index++) rentPaid += assembly.creates[index]!.rent;
+  rentPaid -= assembly.prepaid;
   return {
     baseFee,
     priorityFee: priorityFeeLamports(budget.computeUnitLimit, budget.priceMicroLamports),

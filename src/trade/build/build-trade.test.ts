@@ -110,8 +110,11 @@ describe("an account that may or may not exist", () => {
         REQUEST,
       );
     const plain = await build();
-    const funded = await build(accountOf(receiving, 890_880n), accountOf(EXTRA, 890_880n));
-    expect(funded.costs.rentPaid).toBe(plain.costs.rentPaid);
+    const funded = await build(accountOf(receiving, 650_240n), accountOf(EXTRA, 650_240n));
+    // Such lamports pay for the account that is made there, as far as they go: nobody can take them away.
+    expect(funded.costs.rentPaid).toBe(plain.costs.rentPaid - 2n * 650_240n);
+    const rich = await build(accountOf(receiving, 10n ** 9n), accountOf(EXTRA, 10n ** 9n));
+    expect(rich.costs.rentPaid).toBe(0n);
     expect(funded.unsignedTransaction.length).toBe(plain.unsignedTransaction.length);
     const open = await build({ ...accountOf(receiving, 890_880n), owner: TOKEN_PROGRAM });
     expect(open.costs.rentPaid).toBeLessThan(plain.costs.rentPaid);

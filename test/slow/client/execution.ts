@@ -1,5 +1,5 @@
 import { tokenAccountAddress } from "../../../src/client/verify/derived-address.ts";
-import { rentBounds } from "../../../src/client/verify/rent.ts";
+import { mostRent } from "../../../src/client/verify/rent.ts";
 import type { TradeExpectation } from "../../../src/client/verify/trade-expectation.ts";
 import type { Address } from "../../../src/primitives/address.ts";
 import { readU64 } from "../../../src/primitives/bytes.ts";
@@ -73,10 +73,10 @@ export function worseThan(trade: TradeExpectation, { error, before, after }: Exe
   if (error !== undefined) return undefined;
   const { inMint, outMint, mode, amount, threshold, legs } = trade;
   const [mostIn, leastOut] = mode === "exactIn" ? [amount, threshold] : [threshold, amount];
-  const rent = rentBounds(
+  const rent = mostRent(
     legs.length,
     legs.map(({ venue }) => venue),
-  ).most;
+  );
   const costs = BASE_FEE + trade.maxPriorityLamports + rent;
   const spent = before[0]!.lamports - after[0]!.lamports;
   const bound = costs + (inMint === SOL_MINT ? mostIn : 0n) - (outMint === SOL_MINT ? leastOut : 0n);

@@ -4,10 +4,11 @@ import type { Account } from "../../../solana/account.ts";
 const MAX_GROWTH = 10_240;
 
 /**
- * True if an account that was known is said to be gone, or to have become another: closed, another program's, or grown beyond what an
- * instruction can do. Of a market this is rare, and leaves it without a price, so that no node's word alone is enough for it.
+ * True if an account that was known is said to be gone, or to have become another: closed, another program's, cut short, or grown beyond
+ * what an instruction can do. Of a market this is rare, and leaves it without a price, so that no node's word alone is enough for it.
  */
 export function isGone(known: Account | null | undefined, said: Account | null): boolean {
   if (known === null || known === undefined) return false;
-  return said === null || said.owner !== known.owner || said.data.length > known.data.length + MAX_GROWTH;
+  if (said === null || said.owner !== known.owner) return true;
+  return said.data.length < known.data.length || said.data.length > known.data.length + MAX_GROWTH;
 }

@@ -77,6 +77,17 @@ test("records on four markets are paid for, as announced; more than the markets 
   expect(problemsOf(buyOver(3), rent, [], records).join()).toContain("rent for accounts of others");
 });
 
+test("a record made at an address that somebody had sent lamports to costs the rest of its rent", () => {
+  const gift = account(SYSTEM_PROGRAM, 0, EMPTY_RENT);
+  const record = account(program, 137);
+  const rent = rentOf(137) - EMPTY_RENT;
+  expect(problemsOf(buyOver(1), rent, [gift], [record])).toEqual([]);
+  expect(problemsOf(buyOver(1), rent, [gift], [record], rent - 1n).join()).toContain("did not announce");
+  // More than its rent was there already: nothing is paid, and what it receives is the trade's.
+  const rich = account(SYSTEM_PROGRAM, 0, rentOf(137) + 5n);
+  expect(problemsOf(buyOver(1), 0n, [rich], [{ ...record, lamports: rich.lamports }])).toEqual([]);
+});
+
 test("rent of a new token account of the wallet is paid for, as announced, less what its address held", () => {
   const opened = { ...account(TOKEN_PROGRAM, 165), data: new Uint8Array(165) };
   opened.data.set(mint.bytes, 0);

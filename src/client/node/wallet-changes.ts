@@ -99,13 +99,18 @@ function keepsRights(held: NodeTokenAccount | undefined, holds: NodeTokenAccount
   return held === undefined ? holds.isFree : held.mint === holds.mint && equalBytes(held.rights, holds.rights);
 }
 
-/** Rent of an account that is new or grew, which may receive more: wrapped SOL, or a fee of the trade. Lamports. */
-function rentPaidFor(was: NodeAccount | undefined, { lamports, data }: NodeAccount, emptyRent: bigint): bigint {
-  const bytes = BigInt(data.length) - (was === undefined ? -RENT_OVERHEAD : BigInt(was.data.length));
-  const received = lamports - (was?.lamports ?? 0n);
-  if (bytes <= 0n || received <= 0n) return 0n;
-  const rent = (emptyRent * bytes) / RENT_OVERHEAD;
-  return received < rent ? received : rent;
+/**
+ * Rent of an account that is new or grew, which may receive more: wrapped SOL, or a fee of the trade. One is new even if somebody had
+ * sent lamports to its address, which pay for a part. Lamports.
+ */
+function rentPaidFor(was: NodeAccount | undefined, is: NodeAccount, emptyRent: bigint): bigint {
+  const held = was?.lamports ?? 0n;
+  const received = is.lamports - held;
+  const rent = (bytes: number) => (emptyRent * (RENT_OVERHEAD + BigInt(bytes))) / RENT_OVERHEAD;
+  const isNew = was === undefined || (isPlain(was) && !isPlain(is));
+  const paid = isNew ? rent(is.data.length) - held : rent(is.data.length) - rent(was.data.length);
+  if (paid <= 0n || received <= 0n) return 0n;
+  return received < paid ? received : paid;
 }
 
 /** What the trade moves: the changes without what they cost. */

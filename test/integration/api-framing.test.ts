@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import http2 from "node:http2";
 import net from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Edge, startEdge } from "../support/edge.ts";
@@ -87,6 +88,27 @@ describe("a request whose end could be read in two ways", () => {
     expect(await exchange(`${post(`Authorization: Bearer x\r\n${LENGTH}`, BUY)}${LAST_PING}`)).toBe("401 200");
     expect(await exchange(`${post(`Content-Type: text/plain\r\n${LENGTH}`, BUY)}${LAST_PING}`)).toBe("400 200");
   });
+
+  it.each(["/v1/tx/buy", "/tradewire.v1.TradeService/Buy"])(
+    "is refused on HTTP/2 if one header that counts is given twice: %s",
+    async (path) => {
+      const lax = { strictSingleValueFields: false };
+      const session = http2.connect(`http://${edge.host}:${edge.port}`, lax as http2.ClientSessionOptions);
+      const ask = async (more: readonly string[]) => {
+        // A list is sent as it is; of an object Node would send one copy.
+        const fixed = [":method", "POST", ":path", path, "content-type", "application/json"];
+        const stream = session.request([...fixed, "authorization", `Bearer ${ALICE.key}`, ...more] as never);
+        stream.resume().end(BUY.replace('"fast"', path.startsWith("/v1") ? '"fast"' : '"PRIORITY_FAST"'));
+        const [answer] = await once(stream, "response");
+        return answer[":status"];
+      };
+      expect(await ask([])).toBe(200);
+      expect(await ask(["cookie", "a=b", "cookie", "c=d", "x-twice", "1", "x-twice", "1"])).toBe(200);
+      expect(await ask(["authorization", "Bearer x"])).toBe(401);
+      expect(await ask(["content-type", "text/plain"])).toBeGreaterThanOrEqual(400);
+      session.close();
+    },
+  );
 
   it("is served in the forms that honest clients send", async () => {
     const [plain, chunked] = [post(LENGTH, BUY), post("Transfer-Encoding: Chunked\r\n", CHUNKED)];

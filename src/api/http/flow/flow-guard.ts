@@ -2,10 +2,12 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import http2, { type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import type { ApiSettings } from "../../settings.ts";
+import { joinCopies } from "../lane/field-copies.ts";
 import type { OpenedStream } from "../lane/stream-exchange.ts";
 import { networkOf } from "../network-of.ts";
 import type { Proxies } from "../proxies.ts";
 import type { ServeConnection } from "../sniff-protocol.ts";
+
 import { OpenStreams, SHARED } from "./open-streams.ts";
 import { OpeningRate } from "./opening-rate.ts";
 import { MAX_STREAMS, SessionFlow } from "./session-flow.ts";
@@ -116,6 +118,7 @@ export class FlowGuard {
     const serveStream: StreamListener = (stream, headers, flags, rawHeaders) => {
       const flow = this.#admit(stream, headers, rawHeaders);
       flow?.inTurn(() => {
+        joinCopies(headers, rawHeaders);
         if (takeStream({ stream, headers, rawHeaders, peer: flow.peer })) return;
         for (const listener of listeners) listener.call(server, stream, headers, flags, rawHeaders);
       }, stream);

@@ -76,6 +76,8 @@ test.runIf(present.length > 0)("a transfer fee that a venue's bound leaves out i
         await expect(prove(node, false), name).rejects.toMatchObject({
           problems: [
             expect.objectContaining({ reason: expect.stringMatching(/base units arrive, but the order requires/) }),
+            // The account needs room for the fee, which the service did not know of.
+            expect.objectContaining({ reason: expect.stringMatching(/of rent, but the service announced/) }),
           ],
         });
       }

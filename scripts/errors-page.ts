@@ -17,7 +17,8 @@ Programs should rely on \`code\`; \`message\` is for people and may change.
 - \`doc_url\`: where the code is explained, relative to the address of the service.
 - \`details\`: further facts, by name. They never reveal anything about nodes, databases or files of the service.
 
-A submit that the chain has not decided within 25 seconds is not an error: it returns 200 with \`"status":"pending"\`.
+A submit that the chain has not decided within 25 seconds is not an error: it returns 200 with \`"status":"pending"\`, or with \`"processed"\` if the transaction is in a
+block that may still be dropped, or in which it may have failed. Submit the same bytes again until it is neither.
 `;
 
 /** The page \`docs/errors.md\`, from the one table of codes. */

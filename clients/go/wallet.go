@@ -88,7 +88,8 @@ func (c *Client) SubmitUntilDecided(ctx context.Context, submissionToken, signed
 	for {
 		done, err := c.Submit(ctx, request)
 		var failure *Error
-		if err == nil && done.Status != TradeStatusPending {
+		// What is in a block that may still be dropped, or may have failed in it, is not decided.
+		if err == nil && done.Status != TradeStatusPending && done.Status != TradeStatusProcessed {
 			return done, nil
 		}
 		if errors.As(err, &failure) && !failure.Retryable {

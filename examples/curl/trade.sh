@@ -38,7 +38,7 @@ trade() { # path, order: builds, signs the message behind the empty signature, s
     --arg signed "$(base64 -w 0 "$work/signed")" '{submissionToken: $token, signedTransaction: $signed}')
   done=$(call /v1/tx/submit "$submission")
   # Not decided within 25 s: the same bytes may be sent again, and stay one trade.
-  while [[ $(jq -r .status <<<"$done") == pending ]]; do done=$(call /v1/tx/submit "$submission"); done
+  while [[ $(jq -r .status <<<"$done") =~ ^(pending|processed)$ ]]; do done=$(call /v1/tx/submit "$submission"); done
   jq -r '"\(.status) \(.platform): \(.tradeResult.inputAmount) -> \(.tradeResult.outputAmount) (\(.signature))"' <<<"$done"
 }
 

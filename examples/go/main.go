@@ -80,7 +80,7 @@ func trade(apiKey string, key ed25519.PrivateKey, path string, order map[string]
 		"submissionToken": unsigned.SubmissionToken, "signedTransaction": base64.StdEncoding.EncodeToString(wire),
 	}
 	call(apiKey, "/v1/tx/submit", signed, &done)
-	for done.Status == "pending" { // not decided within 25 s: the same bytes may be sent again, and stay one trade
+	for done.Status == "pending" || done.Status == "processed" { // not decided within 25 s: the same bytes may be sent again, and stay one trade
 		call(apiKey, "/v1/tx/submit", signed, &done)
 	}
 	fmt.Printf("%s %s: %v -> %v (%s)\n", done.Status, unsigned.Platform, done.TradeResult.InputAmount,

@@ -62,7 +62,7 @@ def trade(path: str, order: dict, key: Ed25519PrivateKey, api_key: str) -> None:
     wire[1:65] = key.sign(bytes(wire[65:]))
     signed = {"submissionToken": built["submissionToken"], "signedTransaction": base64.b64encode(wire).decode()}
     done = call("/v1/tx/submit", signed, api_key)
-    while done["status"] == "pending":  # not decided within 25 s: the same bytes may be sent again, and stay one trade
+    while done["status"] in ("pending", "processed"):  # not decided within 25 s: the same bytes may be sent again, and stay one trade
         done = call("/v1/tx/submit", signed, api_key)
     moved = done["tradeResult"]
     print(f"{done['status']} {done['platform']}: {moved['inputAmount']} -> {moved['outputAmount']} ({done['signature']})")

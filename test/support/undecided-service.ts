@@ -19,6 +19,7 @@ const ANSWERS: readonly ((response: ServerResponse) => void)[] = [
   (response) =>
     response.writeHead(503).end('{"success":false,"error":{"code":"OVERLOADED","retryable":true,"retryAfterMs":1}}'),
   (response) => response.writeHead(200).end('{"success":true,"data":{"status":"pending"}}'),
+  (response) => response.writeHead(200).end('{"success":true,"data":{"status":"processed","signature":"dropped"}}'),
   (response) => response.writeHead(200).end('{"success":true,"data":{"status":"confirmed","signature":"landed"}}'),
 ];
 

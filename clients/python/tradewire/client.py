@@ -32,7 +32,8 @@ class Tradewire(Calls):
             pause = 0.5
             try:
                 done = self.submit({"submissionToken": submission_token, "signedTransaction": signed_transaction})
-                if done["status"] != "pending":
+                # What is in a block that may still be dropped, or may have failed in it, is not decided.
+                if done["status"] not in ("pending", "processed"):
                     return done
             except TradewireError as error:
                 if not error.retryable:

@@ -47,7 +47,7 @@ impl Service {
         let signed = json!({"submissionToken": text(&built, "submissionToken")?, "signedTransaction": STANDARD.encode(&wire)});
         let mut done = call(&self.url, "/v1/tx/submit", &self.api_key, signed.clone())?;
         // Not decided within 25 s: the same bytes may be sent again, and stay one trade.
-        while done["status"] == "pending" {
+        while done["status"] == "pending" || done["status"] == "processed" {
             done = call(&self.url, "/v1/tx/submit", &self.api_key, signed.clone())?;
         }
         let moved = &done["tradeResult"];

@@ -1,3 +1,5 @@
+import type { Trade } from "../trade.ts";
+
 /** A command's only access to the outside world. */
 export interface CliIo {
   /** Results. */
@@ -37,6 +39,11 @@ export const EXIT = {
   /** The service could not be reached; nothing was sent. */
   unreachable: 7,
 } as const;
+
+/** What the exit code says of a trade: one in a block that may still be dropped, or in which it may have failed, is undecided. */
+export function exitCodeOfTrade({ status }: Pick<Trade, "status">): number {
+  return status === "pending" || status === "processed" ? EXIT.undecided : EXIT.done;
+}
 
 export interface CommandLine {
   /** Arguments that are not flags, without the command's name. */

@@ -2,7 +2,16 @@ import { decodeBase58 } from "../../primitives/encoding/base58.ts";
 import type { PriceQuote, PriorityPrices } from "../answers/answers.ts";
 import type { Trade } from "../trade.ts";
 import { explainTransaction } from "../verify/explain/explain-transaction.ts";
-import { type CliIo, type Command, type CommandLine, EXIT, numberFlag, ROUTE_FLAGS, UsageError } from "./command.ts";
+import {
+  type CliIo,
+  type Command,
+  type CommandLine,
+  EXIT,
+  exitCodeOfTrade,
+  numberFlag,
+  ROUTE_FLAGS,
+  UsageError,
+} from "./command.ts";
 import { base64Bytes, decimal, percent, print } from "./print.ts";
 import { checkedWords, fitLines, movementWords } from "./review-lines.ts";
 import { explorerLink } from "./settings/network.ts";
@@ -108,7 +117,7 @@ async function showStatus(line: CommandLine, io: CliIo, follows: boolean): Promi
   const found = last ?? (await client.getTrade(signature, { signal: io.signal }));
   const explorer = await explorerLink(found.signature, network, node);
   print(line, io, { ...found, explorer }, tradeLines(found, explorer));
-  return found.status === "pending" ? EXIT.undecided : EXIT.done;
+  return exitCodeOfTrade(found);
 }
 
 /** A trade in lines for a reader. */

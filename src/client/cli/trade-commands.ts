@@ -7,6 +7,7 @@ import {
   type Command,
   type CommandLine,
   EXIT,
+  exitCodeOfTrade,
   numberFlag,
   parseNumber,
   TRADE_FLAGS,
@@ -123,7 +124,7 @@ async function trade(
     const done = await run({ ...limitsOf(line), confirm, ...progressOf(io) });
     const explorer = await explorerLink(done.signature, session.network, session.node);
     print(line, io, { ...done, explorer }, tradeLines(done, explorer));
-    return done.status === "pending" ? EXIT.undecided : EXIT.done;
+    return exitCodeOfTrade(done);
   } catch (error) {
     const isDeclined = error instanceof TradeError && error.code === "DECLINED";
     if (!isDeclined || !isDry || seen === undefined) throw error;

@@ -7,7 +7,6 @@ import type { OpenedStream } from "../lane/stream-exchange.ts";
 import { networkOf } from "../network-of.ts";
 import type { Proxies } from "../proxies.ts";
 import type { ServeConnection } from "../sniff-protocol.ts";
-
 import { OpenStreams, SHARED } from "./open-streams.ts";
 import { OpeningRate } from "./opening-rate.ts";
 import { MAX_STREAMS, SessionFlow } from "./session-flow.ts";

@@ -160,7 +160,15 @@ it("sends traces by stage, within the client's own trace if there is one", async
   await expect.poll(() => spans.map(({ name }) => name)).toContain("seal");
   const root = spans.find(({ name }) => name === "Buy")!;
   const children = spans.filter(({ traceId, parentSpanId }) => traceId === root.traceId && parentSpanId !== undefined);
-  expect(children.map(({ name }) => name)).toEqual(["receive", "auth", "validate", "snapshot", "route", "seal"]);
+  expect(children.map(({ name }) => name)).toEqual([
+    "receive",
+    "auth",
+    "validate",
+    "wait",
+    "snapshot",
+    "route",
+    "seal",
+  ]);
   const traceId = "0af7651916cd43dd8448eb211c80319c";
   await fetch(`${service.url}/v1/priority`, { headers: { traceparent: `00-${traceId}-b7ad6b7169203331-01` } });
   await expect.poll(() => spans.find((span) => span.traceId === traceId)?.parentSpanId).toBe("b7ad6b7169203331");

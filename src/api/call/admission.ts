@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { nextTick } from "node:process";
 import { TradewireError } from "../../errors/tradewire-error.ts";
+import { closePass, MOST_IN_PASS, openPass } from "../../primitives/turns/pass.ts";
 import { isConnected } from "../http/open-response.ts";
 import type { AdmissionSettings } from "../settings.ts";
 import type { CallKind } from "./access.ts";
@@ -41,6 +42,10 @@ export class Admission {
   /** Average time between two starts from the queue, including everything that ran in between. */
   #paceMs = 0;
   #lastStartMs: number | undefined;
+  /** Builds that the last pass of the queue started. */
+  #lastStarted = 1;
+  /** What a build of that pass took; as much as any time before the first one. Milliseconds. */
+  #buildMs = Number.POSITIVE_INFINITY;
   /** Paces the responses to refused builds. */
   readonly refusals: RefusalPace;
   /** The error of a refused build. */
@@ -126,23 +131,33 @@ export class Admission {
     if (this.#started < this.#queue.length) this.#startNext(this.#nowMs() + this.#settings.buildTurnMs);
   };
 
+  /** Starts builds of the queue as one pass, as many as the slice has time for. */
   #startNext(untilMs: number): void {
     this.#keepPace();
-    this.#queue[this.#started++]!();
+    openPass();
+    const nowMs = this.#nowMs();
+    const inTime = this.#buildMs > 0 ? Math.floor((untilMs - nowMs) / this.#buildMs) : MOST_IN_PASS;
+    const last = Math.min(this.#queue.length, this.#started + Math.max(1, Math.min(inTime, MOST_IN_PASS)));
+    const count = last - this.#started;
+    this.#lastStarted = count;
+    while (this.#started < last) this.#queue[this.#started++]!();
     const isEmpty = this.#started === this.#queue.length;
-    if (isEmpty || this.#started === COMPACT_AFTER) {
+    if (isEmpty || this.#started >= COMPACT_AFTER) {
       this.#queue = this.#queue.slice(this.#started);
       this.#started = 0;
     }
     if (isEmpty) {
       this.#lastStartMs = undefined;
       this.refusals.release();
-      return;
     }
-    // The build runs in the promise jobs queued now; the next tick comes after all of them.
+    // The builds enter the pass in the promise jobs queued now; the next tick comes after all of them.
     queueMicrotask(() =>
       nextTick(() => {
-        if (this.#nowMs() < untilMs) this.#startNext(untilMs);
+        closePass();
+        const endMs = this.#nowMs();
+        this.#buildMs = (endMs - nowMs) / count;
+        if (isEmpty) return;
+        if (endMs < untilMs) this.#startNext(untilMs);
         else setImmediate(this.#endTurn);
       }),
     );
@@ -151,9 +166,9 @@ export class Admission {
   #keepPace(): void {
     const nowMs = this.#nowMs();
     if (this.#lastStartMs !== undefined) {
-      const stepMs = nowMs - this.#lastStartMs;
-      this.#paceMs +=
-        ((this.#paceMs === 0 ? stepMs : Math.min(stepMs, OUTLIER * this.#paceMs)) - this.#paceMs) / AVERAGED;
+      const stepMs = (nowMs - this.#lastStartMs) / this.#lastStarted;
+      const bounded = this.#paceMs === 0 ? stepMs : Math.min(stepMs, OUTLIER * this.#paceMs);
+      this.#paceMs += ((bounded - this.#paceMs) * Math.min(this.#lastStarted, AVERAGED)) / AVERAGED;
     }
     this.#lastStartMs = nowMs;
   }

@@ -1,43 +1,88 @@
 import type { DescMethodUnary, MessageInitShape } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
+import { inStep } from "../../primitives/turns/pass.ts";
 import type { UnaryCall } from "./call.ts";
 import type { Gate } from "./gate.ts";
 
 /** The response of a call: a message, or its fields. */
 export type Output = MessageInitShape<DescMethodUnary["output"]>;
 
-/** Runs one call. Returns a promise only if the call has to wait. @throws what the gate or the implementation throws */
-export type Invoker = (call: UnaryCall) => Output | Promise<Output>;
+/** Takes the outcome of a call, once; neither throws. */
+export interface CallOutcome {
+  answer(output: Output): void;
+  /** @param error what the gate or the implementation has thrown */
+  fail(error: unknown): void;
+}
+
+/** Runs one call to its outcome: at once if it neither waits nor is part of a pass. */
+export type Invoker = (call: UnaryCall, outcome: CallOutcome) => void;
 
 /** A unary method of a service. */
 export type UnaryImplementation = (request: UnaryCall["message"], context: HandlerContext) => Output | Promise<Output>;
 
 /** Runs the calls of one method through the gate to the implementation: the same two that the RPC library is given. */
 export function createInvoker(implementation: UnaryImplementation, gate: Gate): Invoker {
-  const implement = (call: UnaryCall) => implementation(call.message, call as unknown as HandlerContext);
-  const invokeWaiting = async (call: UnaryCall, waiting: Promise<void> | undefined, answering?: Promise<Output>) => {
+  return (call, outcome) => new Invocation(implementation, gate, call, outcome).enter();
+}
+
+class Invocation {
+  readonly #implementation: UnaryImplementation;
+  readonly #gate: Gate;
+  readonly #call: UnaryCall;
+  readonly #outcome: CallOutcome;
+
+  constructor(implementation: UnaryImplementation, gate: Gate, call: UnaryCall, outcome: CallOutcome) {
+    this.#implementation = implementation;
+    this.#gate = gate;
+    this.#call = call;
+    this.#outcome = outcome;
+  }
+
+  enter(): void {
     try {
-      await waiting;
-      const output = await (answering ?? implement(call));
-      gate.leave(call);
-      return output;
+      const entering = this.#gate.enter(this.#call);
+      if (entering === undefined) this.#serveInStep();
+      else {
+        entering.then(
+          () => this.#serveInStep(),
+          (error: unknown) => this.#fail(error),
+        );
+      }
     } catch (error) {
-      gate.leave(call, error);
-      throw error;
+      this.#fail(error);
     }
-  };
-  return (call) => {
+  }
+
+  #serveInStep(): void {
+    inStep("serve", () => {
+      this.#call.state.stages.mark("wait");
+      this.#serve();
+    });
+  }
+
+  #serve(): void {
     let output: Output | Promise<Output>;
     try {
-      const entering = gate.enter(call);
-      if (entering !== undefined) return invokeWaiting(call, entering);
-      output = implement(call);
+      output = this.#implementation(this.#call.message, this.#call as unknown as HandlerContext);
     } catch (error) {
-      gate.leave(call, error);
-      throw error;
+      this.#fail(error);
+      return;
     }
-    if (output instanceof Promise) return invokeWaiting(call, undefined, output);
-    gate.leave(call);
-    return output;
-  };
+    if (output instanceof Promise) {
+      output.then(
+        (waited) => this.#answer(waited),
+        (error: unknown) => this.#fail(error),
+      );
+    } else inStep("answer", () => this.#answer(output));
+  }
+
+  #answer(output: Output): void {
+    this.#gate.leave(this.#call);
+    this.#outcome.answer(output);
+  }
+
+  #fail(error: unknown): void {
+    this.#gate.leave(this.#call, error);
+    this.#outcome.fail(error);
+  }
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { TradewireError } from "../../errors/tradewire-error.ts";
+import { inNextPass } from "../../primitives/turns/pass.ts";
 import { pauseReading, resumeReading } from "./flow/hold-reading.ts";
 import { LaneRequest } from "./lane/lane-exchange.ts";
 
@@ -121,7 +122,7 @@ class BodyReader {
     clearTimeout(this.#timer);
     const done = this.#done;
     this.#done = undefined;
-    done?.(body);
+    if (done !== undefined) inNextPass(() => done(body));
   }
 }
 

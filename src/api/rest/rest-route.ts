@@ -4,7 +4,7 @@ import { TradewireError } from "../../errors/tradewire-error.ts";
 import { type CallRequest, UnaryCall } from "../call/call.ts";
 import { type CallState, headerText, responseHeaders, type StartCall } from "../call/call-state.ts";
 import { failureOfCall } from "../call/failure.ts";
-import type { Invoker, Output } from "../call/invoker.ts";
+import type { CallOutcome, Invoker, Output } from "../call/invoker.ts";
 import { httpStatusOf, JSON_TYPE, toEnvelope } from "../http/envelope.ts";
 import { LaneResponse } from "../http/lane/lane-exchange.ts";
 import { isOpen } from "../http/open-response.ts";
@@ -39,9 +39,9 @@ export interface RestRequest {
 export class RestRoute {
   readonly method: DescMethodUnary;
   readonly binding: RestBinding;
+  readonly encode: (message: object) => string;
   readonly #edge: RestEdge;
   readonly #invoke: Invoker;
-  readonly #encode: (message: object) => string;
   readonly #decodeJson: (json: unknown) => Message;
   readonly #decodePath: (request: RestRequest) => Message;
 
@@ -50,7 +50,7 @@ export class RestRoute {
     this.binding = binding;
     this.#edge = edge;
     this.#invoke = edge.invokerOf(method);
-    this.#encode = createJsonEncoder(method.output);
+    this.encode = createJsonEncoder(method.output);
     this.#decodeJson = createJsonDecoder(method.input, "rest");
     this.#decodePath = createPathDecoder(method, binding, this.#decodeJson);
   }
@@ -72,19 +72,8 @@ export class RestRoute {
 
   #run(rest: RestRequest, state: CallState, body: Buffer | undefined): void {
     state.stages.mark("receive");
-    try {
-      const output = this.#invoke(new UnaryCall(this.method, state, new RestCallRequest(this, rest, body)));
-      if (output instanceof Promise) this.#await(output, rest, state);
-      else writeAnswer(rest.response, this.#encode(output), state);
-    } catch (error) {
-      writeFailure(rest.response, failureOfCall(this, error), state);
-    }
-  }
-
-  #await(output: Promise<Output>, { response }: RestRequest, state: CallState): void {
-    output
-      .then((waited) => writeAnswer(response, this.#encode(waited), state))
-      .catch((error: unknown) => writeFailure(response, failureOfCall(this, error), state));
+    const exchange = new RestExchange(this, rest, state, body);
+    this.#invoke(new UnaryCall(this.method, state, exchange), exchange);
   }
 
   /** The message of a request. @param body undefined if the method has none. @throws TradewireError VALIDATION_ERROR */
@@ -93,16 +82,30 @@ export class RestRoute {
   }
 }
 
-/** A request as its call reads it. */
-class RestCallRequest implements CallRequest {
+/** A request as its call reads it, and where its outcome goes. */
+class RestExchange implements CallRequest, CallOutcome {
   readonly #route: RestRoute;
   readonly #rest: RestRequest;
+  readonly #state: CallState;
   readonly #body: Buffer | undefined;
 
-  constructor(route: RestRoute, rest: RestRequest, body: Buffer | undefined) {
+  constructor(route: RestRoute, rest: RestRequest, state: CallState, body: Buffer | undefined) {
     this.#route = route;
     this.#rest = rest;
+    this.#state = state;
     this.#body = body;
+  }
+
+  answer(output: Output): void {
+    try {
+      writeAnswer(this.#rest.response, this.#route.encode(output), this.#state);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  fail(error: unknown): void {
+    writeFailure(this.#rest.response, failureOfCall(this.#route, error), this.#state);
   }
 
   get requestMethod(): string {

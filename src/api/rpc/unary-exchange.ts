@@ -5,7 +5,7 @@ import { TradewireError } from "../../errors/tradewire-error.ts";
 import { type CallRequest, UnaryCall } from "../call/call.ts";
 import { type CallState, forEachHeader, responseHeaders } from "../call/call-state.ts";
 import { failureOfCall, toConnectError } from "../call/failure.ts";
-import type { Invoker, Output } from "../call/invoker.ts";
+import type { CallOutcome, Invoker, Output } from "../call/invoker.ts";
 import { isOpen } from "../http/open-response.ts";
 import { readBody } from "../http/read-body.ts";
 import type { ApiSettings } from "../settings.ts";
@@ -20,7 +20,7 @@ export interface ExchangeParts {
 }
 
 /** One unary call in everyday form, from its body to its response. */
-export class UnaryExchange implements CallRequest {
+export class UnaryExchange implements CallRequest, CallOutcome {
   readonly #parts: ExchangeParts;
   readonly #wire: Wire;
   readonly #state: CallState;
@@ -61,17 +61,14 @@ export class UnaryExchange implements CallRequest {
     readBody(this.#request, limits, (body) => {
       try {
         if (body instanceof TradewireError) throw body;
-        const output = this.#invoke(body);
-        if (output instanceof Promise) {
-          output.then((waited) => this.#answer(waited)).catch((error) => this.#refuse(error));
-        } else this.#answer(output);
+        this.#invoke(body);
       } catch (error) {
-        this.#refuse(error);
+        this.fail(error);
       }
     });
   }
 
-  #invoke(body: Buffer): Output | Promise<Output> {
+  #invoke(body: Buffer): void {
     const { method, invoke, settings } = this.#parts;
     const { headers } = this.#request;
     this.#state.stages.mark("receive");
@@ -80,12 +77,20 @@ export class UnaryExchange implements CallRequest {
     this.#inflate = inflaterOf(headers[this.#wire.codingHeader], settings.bodyLimitBytes);
     if (deadlineMs === undefined) {
       this.#call = new UnaryCall(method, this.#state, this);
-      return invoke(this.#call);
+      invoke(this.#call, this);
+      return;
     }
-    return runWithin(deadlineMs, (signal) => {
-      this.#call = new UnaryCall(method, this.#state, this, { signal, deadlineMs });
-      return invoke(this.#call);
-    });
+    const { signal, outcome } = within(deadlineMs, this);
+    this.#call = new UnaryCall(method, this.#state, this, { signal, deadlineMs });
+    invoke(this.#call, outcome);
+  }
+
+  answer(output: Output): void {
+    try {
+      this.#answer(output);
+    } catch (error) {
+      this.fail(error);
+    }
   }
 
   #answer(output: Output): void {
@@ -96,7 +101,7 @@ export class UnaryExchange implements CallRequest {
     this.#wire.answer(response, output, this.#state, this.#call?.addedTrailer);
   }
 
-  #refuse(error: unknown): void {
+  fail(error: unknown): void {
     const { method } = this.#parts;
     const [wire, state, response] = [this.#wire, this.#state, this.#response];
     if (!isOpen(response)) {
@@ -120,20 +125,28 @@ export class UnaryExchange implements CallRequest {
   }
 }
 
-/** @throws TradewireError REQUEST_TIMEOUT after the deadline; then the signal is aborted too */
-async function runWithin(deadlineMs: number, run: (signal: AbortSignal) => Output | Promise<Output>): Promise<Output> {
+/** Passes on the outcome of a call, or REQUEST_TIMEOUT if it does not come before the deadline; then the signal is aborted too. */
+function within(
+  deadlineMs: number,
+  outcome: CallOutcome,
+): { readonly signal: AbortSignal; readonly outcome: CallOutcome } {
   const controller = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      const error = new TradewireError("REQUEST_TIMEOUT", "The deadline set by the client passed before the response.");
-      controller.abort(error);
-      reject(error);
-    }, deadlineMs);
-  });
-  try {
-    return await Promise.race([run(controller.signal), late]);
-  } finally {
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    const error = new TradewireError("REQUEST_TIMEOUT", "The deadline set by the client passed before the response.");
+    controller.abort(error);
+    outcome.fail(error);
+  }, deadlineMs);
+  const inTime = (pass: () => void) => {
     clearTimeout(timer);
-  }
+    if (!isLate) pass();
+  };
+  return {
+    signal: controller.signal,
+    outcome: {
+      answer: (output) => inTime(() => outcome.answer(output)),
+      fail: (error) => inTime(() => outcome.fail(error)),
+    },
+  };
 }

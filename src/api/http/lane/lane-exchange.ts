@@ -1,5 +1,7 @@
 import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import { inStep } from "../../../primitives/turns/pass.ts";
+import type { HeadTail } from "./head-tail.ts";
 import type { WholeRequest } from "./whole-request.ts";
 
 type HeaderValue = number | string | readonly string[];
@@ -64,13 +66,13 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
   isEnded = false;
   /** Called when it ends, if it is not ended by then. */
   onEnd: (() => void) | undefined;
-  readonly #tail: () => string;
+  readonly #tail: HeadTail;
   #status = 200;
   /** Names and values in turn. */
   #headers: string[] | undefined;
 
-  /** @param tail makes the headers of the connection, with a line break before each, and the end of the head */
-  constructor(req: LaneRequest, tail: () => string) {
+  /** @param tail what its head ends with */
+  constructor(req: LaneRequest, tail: HeadTail) {
     this.req = req;
     this.socket = req.socket;
     this.onEnd = undefined;
@@ -169,14 +171,16 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
 
   /** @param lines the head but for the headers of the connection */
   #send(lines: string, body: string | Uint8Array): void {
-    const head = lines + this.#tail();
-    if (typeof body === "string") this.socket.write(head + body, "latin1");
-    else {
+    const head = lines + this.#tail.text;
+    if (typeof body === "string") {
+      const text = head + body;
+      inStep("write", () => this.socket.write(text, "latin1"));
+    } else {
       // One write of both: a list of two takes more objects than the copy takes time.
       const whole = Buffer.allocUnsafe(head.length + body.length);
       whole.write(head, "latin1");
       whole.set(body, head.length);
-      this.socket.write(whole);
+      inStep("write", () => this.socket.write(whole));
     }
   }
 

@@ -1,9 +1,11 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Now } from "../../../primitives/clock.ts";
+import { inNextPass, inStep } from "../../../primitives/turns/pass.ts";
 import type { ApiSettings } from "../../settings.ts";
 import { isAnswered } from "../flow/pipeline.ts";
 import { countRequest, requestsOn } from "../flow/request-count.ts";
+import { HeadTail } from "./head-tail.ts";
 import { LaneRequest, LaneResponse } from "./lane-exchange.ts";
 import { readWholeRequest, type WholeRequest } from "./whole-request.ts";
 
@@ -74,18 +76,12 @@ interface Watched {
 export class PlainLane {
   readonly #watched = new WeakMap<Socket, Watched>();
   readonly #parts: LaneParts;
-  /** What every answer ends with. */
-  readonly #keepAlive: string;
   readonly #serving = new Set<Socket>();
-  #dateMs = Number.NaN;
-  /** What every head ends with in the second that began then. */
-  #tail = "";
+  readonly #tail: HeadTail;
 
   constructor(parts: LaneParts) {
     this.#parts = parts;
-    const { keepAliveHintMs, keepAliveMs, maxRequestsPerConnection: most } = parts.settings;
-    const timeout = Math.floor(Math.min(keepAliveHintMs, keepAliveMs) / 1_000);
-    this.#keepAlive = `\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${timeout}, max=${most}\r\n\r\n`;
+    this.#tail = new HeadTail(parts.settings, parts.wallMs);
   }
 
   /** Connections of calls in flight: to the server they look idle. */
@@ -149,57 +145,93 @@ export class PlainLane {
         for (const listener of listeners) socket.on("data", listener);
         this.#watched.delete(socket);
         serve(chunk);
-      } else if (!this.#answer(socket, watched, request, chunk, take)) serve(chunk);
+      } else this.#answerInPass(socket, watched, request, chunk, take, serve);
     };
     socket.on("data", take).on("close", closed);
     for (const listener of listeners) socket.off("data", listener);
   }
 
-  /** @param take reads what came meanwhile */
-  #answer(
+  /**
+   * Answers with the other requests of this turn. Until then the connection is held as it is: to the server it looks idle.
+   *
+   * @param take reads what came meanwhile
+   * @param serve hands the bytes to the server instead
+   */
+  #answerInPass(
     socket: Socket,
     watched: Watched,
     request: WholeRequest,
     chunk: Buffer,
     take: (chunk: Buffer) => void,
-  ): boolean {
+    serve: (chunk: Buffer) => void,
+  ): void {
+    watched.isWaiting = true;
+    this.#serving.add(socket);
+    inNextPass(() => {
+      if (socket.destroyed) return;
+      const answer = this.#answer(socket, watched, request, chunk);
+      if (answer instanceof LaneResponse) {
+        this.#await(socket, watched, answer, take);
+        return;
+      }
+      this.#release(socket, watched, take);
+      if (answer === "untaken") serve(chunk);
+    });
+  }
+
+  /** Refuses or serves a request. @returns the response that is to come, if it is served */
+  #answer(
+    socket: Socket,
+    watched: Watched,
+    request: WholeRequest,
+    chunk: Buffer,
+  ): LaneResponse | "refused" | "untaken" {
     const { isClosing, settings, refuse, serve } = this.#parts;
-    if (!isAnswered(socket) || socket.writableLength > 0 || isClosing()) return false;
+    if (!isAnswered(socket) || socket.writableLength > 0 || isClosing()) return "untaken";
     // The server closes the connection after its last request.
-    if (requestsOn(socket) + 1 >= settings.maxRequestsPerConnection) return false;
+    if (requestsOn(socket) + 1 >= settings.maxRequestsPerConnection) return "untaken";
     const { remoteAddress } = socket;
     const refusal = refuse(request, { remoteAddress, wasLimited: watched.limited > 0 });
     if (refusal !== undefined) {
       countRequest(socket);
       socket.write(this.#write(refusal), "latin1");
-      return true;
+      return "refused";
     }
     const { headers } = request;
-    if (serve === undefined || headers === undefined) return false;
+    if (serve === undefined || headers === undefined) return "untaken";
     const incoming = new LaneRequest(socket, request, headers, request.bodyIn(chunk));
-    const response = new LaneResponse(incoming, this.#end);
-    if (!serve(incoming, response)) return false;
+    const response = new LaneResponse(incoming, this.#tail);
+    if (!serve(incoming, response)) return "untaken";
     countRequest(socket);
-    if (response.isEnded) noteStatus(watched, response);
-    else this.#await(socket, watched, response, take);
-    return true;
+    return response;
   }
 
-  /** Holds the connection as it is until the response ends: the server takes it for idle, and closes idle ones. */
+  /** Holds the connection until the response ends, beyond this pass without the time-out of idle ones. */
   #await(socket: Socket, watched: Watched, response: LaneResponse, take: (chunk: Buffer) => void): void {
-    const idleMs = socket.timeout ?? 0;
-    socket.setTimeout(0);
-    watched.isWaiting = true;
-    this.#serving.add(socket);
-    response.onEnd = () => {
-      this.#serving.delete(socket);
-      if (socket.destroyed) return;
+    let idleMs: number | undefined;
+    const end = () => {
       noteStatus(watched, response);
-      watched.isWaiting = false;
-      socket.setTimeout(idleMs);
-      if (watched.held.length > 0) this.#takeHeld(socket, watched, take);
-      else readOn(socket, watched);
+      if (idleMs !== undefined && !socket.destroyed) socket.setTimeout(idleMs);
+      this.#release(socket, watched, take);
     };
+    if (response.isEnded) {
+      end();
+      return;
+    }
+    response.onEnd = end;
+    inStep("write", () => {
+      if (response.isEnded || socket.destroyed) return;
+      idleMs = socket.timeout ?? 0;
+      socket.setTimeout(0);
+    });
+  }
+
+  #release(socket: Socket, watched: Watched, take: (chunk: Buffer) => void): void {
+    this.#serving.delete(socket);
+    if (socket.destroyed) return;
+    watched.isWaiting = false;
+    if (watched.held.length > 0) this.#takeHeld(socket, watched, take);
+    else readOn(socket, watched);
   }
 
   /** Reads on, in a turn of its own: a client that sends the next request before the answer gets no more of the service's time. */
@@ -222,18 +254,8 @@ export class PlainLane {
   #write({ status, headers, body }: Refusal): string {
     let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}`;
     for (let i = 0; i < headers.length; i += 2) text += `\r\n${headers[i]}: ${headers[i + 1]}`;
-    return text + this.#end() + body;
+    return text + this.#tail.text + body;
   }
-
-  /** The headers of the connection, with a line break before each, and the end of the head. */
-  readonly #end = (): string => {
-    const nowMs = this.#parts.wallMs();
-    if (!(nowMs >= this.#dateMs && nowMs < this.#dateMs + 1_000)) {
-      this.#dateMs = nowMs - (nowMs % 1_000);
-      this.#tail = `\r\nDate: ${new Date(nowMs).toUTCString()}${this.#keepAlive}`;
-    }
-    return this.#tail;
-  };
 }
 
 function noteStatus(watched: Watched, { status }: LaneResponse): void {

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders as FieldsOfHttp1, IncomingMessage, ServerResponse } from "node:http";
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import { inStep } from "../../../primitives/turns/pass.ts";
 
 /** What an HTTP/2 stream opens with. */
 export interface OpenedStream {
@@ -115,8 +116,13 @@ export class StreamResponse implements Pick<ServerResponse, "destroyed" | "heade
 
   /** Writes the response; nothing if the client is gone. @param encoding "latin1": the text's characters are its bytes */
   end(body?: string | Uint8Array, encoding?: "latin1"): this {
+    inStep("write", () => this.#write(body, encoding));
+    return this;
+  }
+
+  #write(body: string | Uint8Array | undefined, encoding: "latin1" | undefined): void {
     const { stream } = this;
-    if (stream.destroyed || stream.closed || stream.headersSent) return this;
+    if (stream.destroyed || stream.closed || stream.headersSent) return;
     const trailers = this.#trailers;
     if (trailers === undefined) stream.respond(this.#headers);
     else {
@@ -126,7 +132,6 @@ export class StreamResponse implements Pick<ServerResponse, "destroyed" | "heade
     if (body === undefined) stream.end();
     else if (encoding === undefined) stream.end(body);
     else stream.end(body, encoding);
-    return this;
   }
 
   /** Breaks the stream off. */

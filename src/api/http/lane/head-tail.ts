@@ -1,0 +1,34 @@
+import type { Now } from "../../../primitives/clock.ts";
+import type { ApiSettings } from "../../settings.ts";
+
+/** What every head of a kept HTTP/1.1 connection ends with: the date and the connection's headers. */
+export class HeadTail {
+  readonly #wallMs: Now;
+  readonly #keepAlive: string;
+  #dateMs = Number.NaN;
+  /** Of the second that began then. */
+  #text = "";
+
+  constructor(
+    {
+      keepAliveHintMs,
+      keepAliveMs,
+      maxRequestsPerConnection: most,
+    }: Pick<ApiSettings, "keepAliveHintMs" | "keepAliveMs" | "maxRequestsPerConnection">,
+    wallMs: Now,
+  ) {
+    this.#wallMs = wallMs;
+    const timeout = Math.floor(Math.min(keepAliveHintMs, keepAliveMs) / 1_000);
+    this.#keepAlive = `\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${timeout}, max=${most}\r\n\r\n`;
+  }
+
+  /** A line break before each header, and the end of the head. */
+  get text(): string {
+    const nowMs = this.#wallMs();
+    if (!(nowMs >= this.#dateMs && nowMs < this.#dateMs + 1_000)) {
+      this.#dateMs = nowMs - (nowMs % 1_000);
+      this.#text = `\r\nDate: ${new Date(nowMs).toUTCString()}${this.#keepAlive}`;
+    }
+    return this.#text;
+  }
+}

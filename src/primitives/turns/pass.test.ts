@@ -1,0 +1,119 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { beforeEach, expect, it, vi } from "vitest";
+import { closePass, inNextPass, inStep, openPass } from "./pass.ts";
+
+let done: string[] = [];
+
+/** A call that notes its steps. */
+const call = (name: string) =>
+  inNextPass(() => {
+    done.push(`${name} enters`);
+    inStep("serve", () => {
+      done.push(`${name} is served`);
+      inStep("answer", () => {
+        done.push(`${name} is answered`);
+        inStep("write", () => done.push(`${name} is written`));
+      });
+    });
+  });
+
+beforeEach(async () => {
+  // What calls took before is forgotten.
+  for (let i = 0; i < 60; i++) {
+    call("a quick one");
+    await nextTurn();
+  }
+  done = [];
+});
+
+it("does each step for all calls of a turn before the next step", async () => {
+  call("a");
+  call("b");
+  expect(done).toEqual([]);
+  await nextTurn();
+  expect(done).toEqual([
+    "a enters",
+    "b enters",
+    "a is served",
+    "b is served",
+    "a is answered",
+    "b is answered",
+    "a is written",
+    "b is written",
+  ]);
+});
+
+it("answers at most sixteen calls before the next ones enter, all of them in one turn", async () => {
+  for (let i = 0; i < 40; i++) call(`${i}`);
+  await nextTurn();
+  expect(done).toHaveLength(160);
+  const at = (text: string) => done.indexOf(text);
+  expect(at("15 is written")).toBeLessThan(at("16 enters"));
+  expect(at("15 enters")).toBeLessThan(at("0 is served"));
+  expect(at("31 is written")).toBeLessThan(at("32 enters"));
+});
+
+it("makes passes of slow calls short", async () => {
+  const slow = (name: string) =>
+    inNextPass(() => {
+      done.push(`${name} enters`);
+      inStep("serve", () => {
+        const endMs = performance.now() + 3;
+        while (performance.now() < endMs);
+        done.push(`${name} is served`);
+      });
+    });
+  slow("a");
+  await nextTurn();
+  done = [];
+  slow("b");
+  slow("c");
+  await nextTurn();
+  expect(done).toEqual(["b enters", "b is served", "c enters", "c is served"]);
+});
+
+it("takes calls that come during a pass into one of the next turn", async () => {
+  inNextPass(() => {
+    done.push("first");
+    call("second");
+    inStep("serve", () => done.push("first is served"));
+  });
+  await nextTurn();
+  expect(done).toEqual(["first", "first is served"]);
+  await nextTurn();
+  expect(done.at(-1)).toBe("second is written");
+});
+
+it("does a step at once outside of a pass", () => {
+  inStep("write", () => done.push("written"));
+  inStep("serve", () => done.push("served"));
+  expect(done).toEqual(["written", "served"]);
+});
+
+it("waits in a pass that is opened by hand until that is closed, whatever comes first", () => {
+  openPass();
+  inStep("write", () => done.push("written"));
+  inStep("answer", () => inStep("serve", () => done.push("served late")));
+  inStep("serve", () => done.push("served"));
+  expect(done).toEqual([]);
+  closePass();
+  expect(done).toEqual(["served", "served late", "written"]);
+  inStep("serve", () => done.push("after it"));
+  expect(done.at(-1)).toBe("after it");
+});
+
+it("lets no call's fault reach another call", async () => {
+  const thrown = vi.fn();
+  process.once("uncaughtException", thrown);
+  const listeners = process.listeners("uncaughtException").filter((listener) => listener !== thrown);
+  for (const listener of listeners) process.off("uncaughtException", listener);
+  inNextPass(() => {
+    throw new Error("its own");
+  });
+  call("other");
+  await nextTurn();
+  await nextTurn();
+  for (const listener of listeners) process.on("uncaughtException", listener);
+  expect(done).toHaveLength(4);
+  expect(thrown).toHaveBeenCalledOnce();
+});

@@ -1,6 +1,8 @@
+import { setImmediate } from "node:timers";
 import { Address } from "../primitives/address.ts";
 import type { Now } from "../primitives/clock.ts";
 import { afterRunning } from "../primitives/turns/after-running.ts";
+import { background } from "../primitives/turns/background.ts";
 import { createMarketRows, type MarketRows } from "./market-rows.ts";
 import { MarketWrites } from "./market-writes.ts";
 import type { Store } from "./store/store.ts";
@@ -73,6 +75,8 @@ export class StoredMarketIndex {
         this.#downUntilMs = now() + DOWN_MS;
         return undefined;
       }
+      // One statement answers for several pairs, and each goes on to search.
+      await background.next();
       const found = new Map<string, KeptEntry>();
       for (const [i, entry] of entries.entries()) if (entry !== undefined) found.set(keys[i]!, entry);
       return found;
@@ -123,7 +127,8 @@ export class StoredMarketIndex {
       this.#asked.set(key, asked);
       if (!this.#isAsking) {
         this.#isAsking = true;
-        queueMicrotask(() => void this.#answer());
+        // What has asked had this turn of the loop.
+        setImmediate(() => void this.#answer());
       }
     }
     return asked.promise;

@@ -1,7 +1,7 @@
 import type { AccountReader, StateSource } from "../chain/port.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Now } from "../primitives/clock.ts";
-import { OneATurn } from "../primitives/turns/one-a-turn.ts";
+import { background } from "../primitives/turns/background.ts";
 import type { ChainClock } from "../solana/account.ts";
 import { HUB_MINTS } from "../solana/hub-mints.ts";
 import type { MintPair, Venue } from "../venues/venue.ts";
@@ -125,13 +125,12 @@ export function createMarkets({
 }: MarketsOptions): LiveMarkets {
   const live = new LiveAccounts(source);
   const pairs = new WatchedPairs({ live, head, now, maxAgeMs, pace: { negativeMs, researchMs } });
-  const proofs = new MintProofs({ reader, now, networkOf, negativeMs: ABSENT_MS });
+  const proofs = new MintProofs({ reader, pace: background, now, networkOf, negativeMs: ABSENT_MS });
   const singles = new SingleAccounts({ live, proofs, now, maxAgeMs, idleMs, negativeMs, maxSingles });
   let closed = false;
   const outage = watchSearchOutages(reader, warn);
   const turns = new SearchTurns({ budget: searchBudget, now, networkOf });
-  const pace = new OneATurn();
-  const searches = new SubjectSearches({ reader: outage.reader, venues, turns, pace, now });
+  const searches = new SubjectSearches({ reader: outage.reader, venues, turns, pace: background, now });
   const neighbours = new Neighbours();
   const hubsIn = (pair: MintPair) => hubMints ?? found.hubsIn(pair);
   const coverages = new PairCoverages({ index, searches, venues, hubsIn, neighbours, now });
@@ -139,7 +138,7 @@ export function createMarkets({
     reader: outage.reader,
     coverages,
     searches,
-    pace,
+    pace: background,
     index,
     live,
     judge,

@@ -1,5 +1,4 @@
 import type { Now } from "../../primitives/clock.ts";
-import { OneATurn } from "../../primitives/turns/one-a-turn.ts";
 import { type AlikeAnswers, idAbout } from "./http/alike-answers.ts";
 import { answeredError, REFUSAL_STATUSES } from "./http/answered-error.ts";
 import { type CallReply, type GatheredCall, GatheredCalls } from "./http/gathered-calls.ts";
@@ -69,7 +68,6 @@ class HttpEndpoint implements RpcEndpoint {
   readonly #maxResponseBytes: number;
   readonly #gathered: GatheredCalls;
   readonly #alike: AlikeAnswers | undefined;
-  readonly #searches = new OneATurn();
   #lastId = 0;
   #failures = 0;
   #coolUntilMs = 0;
@@ -128,8 +126,6 @@ class HttpEndpoint implements RpcEndpoint {
     const { method } = call;
     const maxBytes = Math.min(this.#maxResponseBytes, ACCOUNT_METHODS.has(method) ? ACCOUNTS_BYTES : OTHER_BYTES);
     const { status, text } = await this.#post([call], maxBytes);
-    // A cold token's searches are answered in one turn of the loop, and parsing all of them takes longer than others should wait.
-    if (method === "getProgramAccounts") await this.#searches.next();
     if (text === undefined)
       throw this.#oversized(
         method,

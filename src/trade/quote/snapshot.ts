@@ -1,5 +1,6 @@
 import type { Markets, PairMarkets, SearchCaller } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
+import { background } from "../../primitives/turns/background.ts";
 import type { ChainClock } from "../../solana/account.ts";
 import { HUB_MINTS } from "../../solana/hub-mints.ts";
 import type { Mint } from "../../solana/token/mint.ts";
@@ -202,7 +203,10 @@ export async function awaitSnapshot(
   // The trade works without them: one that cannot be read is left out.
   const far = await Promise.all(further.map((hub) => readHub(hub).catch(() => undefined)));
   const hubs = [...near, ...far].filter((hub) => hub !== undefined);
-  return { direct, hubs, between: await awaitBetween(markets, hubs, fixed) };
+  const between = await awaitBetween(markets, hubs, fixed);
+  // What was read last has had this turn of the loop: what is done with all of it gets one of its own.
+  await background.next();
+  return { direct, hubs, between };
 }
 
 /** False for a mint that no trade passes through: one that cannot be traded, or takes a fee from every transfer. */

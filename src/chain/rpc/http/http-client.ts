@@ -2,6 +2,7 @@ import { validateHeaderName, validateHeaderValue } from "node:http";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import type { Now } from "../../../primitives/clock.ts";
+import { background } from "../../../primitives/turns/background.ts";
 import { BadHttpAnswer, type HttpAnswer } from "./answer-reader.ts";
 import { HttpConnection, type HttpOrigin } from "./http-connection.ts";
 
@@ -10,7 +11,7 @@ interface PostOptions {
   readonly timeoutMs: number;
   /** Largest body that is read. Bytes. */
   readonly maxBytes: number;
-  /** Whether the answer may come compressed. */
+  /** Whether the answer may be large: it may come compressed, and is read in a turn of the loop of its own. */
   readonly isLarge: boolean;
 }
 
@@ -80,10 +81,15 @@ export class HttpClient {
     return { status: answer.status, text: await textOf(answer, options.maxBytes) };
   }
 
-  #exchange(request: string, encoding: "latin1" | "utf8", { timeoutMs, maxBytes }: PostOptions): Promise<HttpAnswer> {
+  #exchange(
+    request: string,
+    encoding: "latin1" | "utf8",
+    { timeoutMs, maxBytes, isLarge }: PostOptions,
+  ): Promise<HttpAnswer> {
+    const reading = { maxBytes, isPaced: isLarge };
     return new Promise((resolve, reject) => {
       let connection = this.#take() ?? this.#open();
-      const sending = connection.send(request, encoding, maxBytes);
+      const sending = connection.send(request, encoding, reading);
       let isLate = false;
       const timer = setTimeout(() => {
         isLate = true;
@@ -104,7 +110,7 @@ export class HttpClient {
         if (isLate || !connection.isStale) fail(error);
         else {
           connection = this.#open();
-          connection.send(request, encoding, maxBytes).then(succeed, fail);
+          connection.send(request, encoding, reading).then(succeed, fail);
         }
       });
     });
@@ -172,7 +178,10 @@ async function textOf({ body, encoding }: HttpAnswer, maxBytes: number): Promise
   if (encoding === undefined) return decode(body);
   if (encoding !== "gzip" && encoding !== "x-gzip") throw new BadHttpAnswer("an unknown content coding");
   try {
-    return decode(await unzip(body, { maxOutputLength: maxBytes }));
+    const plain = await unzip(body, { maxOutputLength: maxBytes });
+    // The threads that unzip end together too.
+    await background.next();
+    return decode(plain);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") return undefined;
     throw new BadHttpAnswer("a body that is not gzip");

@@ -49,10 +49,44 @@ test.each([
     letters.map((letter) => {
       const connection = new HttpConnection({ host: "localhost", port, isTls }, () => {});
       open.push(connection);
-      return connection.send(letter, "latin1", 100_000);
+      return connection.send(letter, "latin1", { maxBytes: 100_000, isPaced: isEnded });
     }),
   );
   expect(answers.map(({ body }) => Buffer.from(body!).toString())).toEqual(
     letters.map((letter) => letter.repeat(2 * HALF)),
   );
+});
+
+test.each([
+  [true, AT_ONCE],
+  [false, 1],
+])("answers that are there at once are read in turns of the loop if they are paced (%s)", async (isPaced, expected) => {
+  const clients: Socket[] = [];
+  const asked = Promise.withResolvers<void>();
+  server = createServer((socket) => {
+    open.push(socket);
+    socket.on("error", () => {});
+    socket.on("data", () => void (clients.push(socket) === AT_ONCE && asked.resolve()));
+  });
+  await new Promise<void>((resolve) => server!.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { readonly port: number };
+  const readIn: number[] = [];
+  const answers = Array.from({ length: AT_ONCE }, async () => {
+    const connection = new HttpConnection({ host: "127.0.0.1", port, isTls: false }, () => {});
+    open.push(connection);
+    await connection.send("a", "latin1", { maxBytes: 100, isPaced });
+    readIn.push(turn);
+    // What is done with an answer takes more than a turn's share.
+    for (const untilMs = performance.now() + 1; performance.now() < untilMs; );
+  });
+  await asked.promise;
+  let turn = 0;
+  let counting = setImmediate(function count() {
+    turn += 1;
+    counting = setImmediate(count);
+  });
+  for (const client of clients) client.write("HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\na");
+  await Promise.all(answers);
+  clearImmediate(counting);
+  expect(new Set(readIn).size).toBe(expected);
 });

@@ -1,5 +1,6 @@
 import { connect as connectPlain, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
+import { background } from "../../../primitives/turns/background.ts";
 import { AnswerReader, type HttpAnswer } from "./answer-reader.ts";
 
 /** Where a server is. */
@@ -12,8 +13,15 @@ export interface HttpOrigin {
 /** What is read goes here first. */
 const READ = Buffer.allocUnsafeSlow(65_536);
 
+interface ExchangeOptions {
+  /** Largest body that is read. Bytes. */
+  readonly maxBytes: number;
+  /** Whether the answer is read in turns of the loop that answers share: many come at once, and nobody is in a hurry for one. */
+  readonly isPaced: boolean;
+}
+
 /** A request on its way. */
-interface Exchange {
+interface Exchange extends ExchangeOptions {
   readonly reader: AnswerReader;
   readonly resolve: (answer: HttpAnswer) => void;
   readonly reject: (error: Error) => void;
@@ -33,6 +41,9 @@ export class HttpConnection {
   #isGone = false;
   #hasAnswered = false;
   #hasBytes = false;
+  /** What came of an answer that waits for its turn. */
+  #held: Buffer[] = [];
+  #heldBytes = 0;
 
   /** @param onGone called once it carries no further request */
   constructor({ host, port, isTls }: HttpOrigin, onGone: (connection: HttpConnection) => void) {
@@ -43,8 +54,8 @@ export class HttpConnection {
     this.#socket = isTls ? connectTls({ ...at, ...servername, ALPNProtocols: ["http/1.1"] }) : connectPlain(at);
     this.#socket.setNoDelay(true);
     this.#socket.on("end", () => this.#receiveEnd());
-    this.#socket.on("error", (error) => this.#fail(error));
-    this.#socket.on("close", () => this.#fail(new ConnectionClosed("the connection was closed")));
+    this.#socket.on("error", (error) => this.#receiveFailure(error));
+    this.#socket.on("close", () => this.#receiveFailure(new ConnectionClosed("the connection was closed")));
   }
 
   /** True of a request that may be made again: it came on a connection used before, which ended before any answer. */
@@ -53,9 +64,9 @@ export class HttpConnection {
   }
 
   /** Sends a whole request. @throws Error of the connection, BadHttpAnswer */
-  send(request: string, encoding: "latin1" | "utf8", maxBytes: number): Promise<HttpAnswer> {
+  send(request: string, encoding: "latin1" | "utf8", { maxBytes, isPaced }: ExchangeOptions): Promise<HttpAnswer> {
     return new Promise((resolve, reject) => {
-      this.#exchange = { reader: new AnswerReader(maxBytes), resolve, reject };
+      this.#exchange = { reader: new AnswerReader(maxBytes), maxBytes, isPaced, resolve, reject };
       this.#hasBytes = false;
       this.#socket.write(request, encoding);
       this.#socket.ref();
@@ -68,14 +79,32 @@ export class HttpConnection {
   }
 
   destroy(): void {
+    this.#held = [];
     this.#leave();
     this.#socket.destroy();
   }
 
   /** Takes what was read, out of memory that the next read of any connection overwrites. @returns true to read on */
   #receive(length: number): boolean {
-    this.#take(Buffer.from(READ.subarray(0, length)));
+    const bytes = Buffer.from(READ.subarray(0, length));
+    if (this.#exchange?.isPaced === true) this.#hold(bytes, this.#exchange);
+    else this.#take(bytes);
     return true;
+  }
+
+  /** Keeps it for a turn of its own, unless there is more than anybody wants. */
+  #hold(bytes: Buffer, { maxBytes }: Exchange): void {
+    this.#hasBytes = true;
+    this.#heldBytes += bytes.length;
+    if (this.#held.push(bytes) === 1) void background.next().then(() => this.#takeHeld());
+    if (this.#heldBytes > maxBytes) this.#takeHeld();
+  }
+
+  #takeHeld(): void {
+    const held = this.#held;
+    this.#held = [];
+    this.#heldBytes = 0;
+    for (const bytes of held) this.#take(bytes);
   }
 
   #take(bytes: Buffer): void {
@@ -95,9 +124,16 @@ export class HttpConnection {
   }
 
   #receiveEnd(): void {
+    this.#takeHeld();
     const answer = this.#exchange?.reader.end();
     if (answer !== undefined) this.#finish(this.#exchange!, answer);
     else this.#fail(new ConnectionClosed("the connection was closed"));
+  }
+
+  /** What came before it counts. */
+  #receiveFailure(error: Error): void {
+    this.#takeHeld();
+    this.#fail(error);
   }
 
   #finish(exchange: Exchange, answer: HttpAnswer): void {

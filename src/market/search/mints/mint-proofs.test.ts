@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { NodeError } from "../../../chain/rpc/node-error.ts";
 import { Address } from "../../../primitives/address.ts";
 import { writeU32 } from "../../../primitives/bytes.ts";
+import { OneATurn } from "../../../primitives/turns/one-a-turn.ts";
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../../solana/programs.ts";
 import { MintProofs } from "./mint-proofs.ts";
 
@@ -60,6 +61,7 @@ beforeEach(() => {
       },
       fetchProgramAccounts: async () => "refused",
     },
+    pace: new OneATurn(),
     now: () => nowMs,
     networkOf: (address) => address,
     negativeMs: 1_000,
@@ -77,6 +79,21 @@ test("mints asked for together are one call, and each is answered", async () => 
   const answers = await Promise.all(Array.from({ length: 90 }, (_, n) => isMint(addressAt(n))));
   expect(calls).toEqual([90]);
   expect(answers.flatMap((yes, n) => (yes ? [n] : []))).toEqual([3]);
+});
+
+test("each mint that exists is answered in a turn of its own, those that do not exist together", async () => {
+  for (let n = 0; n < 5; n++) existing.set(addressAt(n), TOKEN_PROGRAM);
+  let turn = 0;
+  let counting = setImmediate(function count() {
+    turn += 1;
+    counting = setImmediate(count);
+  });
+  const turnOf = async (n: number) => ({ yes: await isMint(addressAt(n)), turn });
+  const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => turnOf(n)));
+  clearImmediate(counting);
+  const turnsOf = (yes: boolean) => new Set(answers.filter((one) => one.yes === yes).map((one) => one.turn));
+  expect(turnsOf(true).size).toBe(5);
+  expect(turnsOf(false).size).toBe(1);
 });
 
 test("an account that is no mint is as good as none", async () => {

@@ -3,6 +3,7 @@ import { type AccountReader, isOversized, isUncertain, type KnownAccount } from 
 import { TradewireError } from "../../../errors/tradewire-error.ts";
 import type { Address } from "../../../primitives/address.ts";
 import type { Now } from "../../../primitives/clock.ts";
+import type { OneATurn } from "../../../primitives/turns/one-a-turn.ts";
 import { isMint } from "../../../solana/token/mint.ts";
 import type { SearchCaller } from "../../port.ts";
 import { type MintQuestion, MintQuestions } from "./mint-questions.ts";
@@ -10,6 +11,8 @@ import type { OfCaller } from "./split-batch.ts";
 
 interface MintProofsOptions {
   readonly reader: AccountReader;
+  /** Gives what is done with each mint a turn of the loop. */
+  readonly pace: OneATurn;
   readonly now: Now;
   readonly networkOf: (address: string) => string;
   /** How long "there is none" holds before the next question reads again. Milliseconds. */
@@ -125,20 +128,22 @@ export class MintProofs {
   }
 
   async #read(questions: readonly MintQuestion[]): Promise<void> {
-    const { reader, now, negativeMs } = this.#options;
+    const { reader, now, negativeMs, pace } = this.#options;
     this.#calls += 1;
     const readAtMs = now();
     try {
       const { slot, accounts } = await reader.fetchAccounts(questions.map(({ mint }) => mint));
-      questions.forEach((question, i) => {
+      for (const [i, question] of questions.entries()) {
         const read = accounts[i] ?? null;
         // Any other account is as good as none.
         const account = read !== null && isMint(read) ? read : null;
         if (account === null) this.#noteAbsent(question.mint, readAtMs + negativeMs);
         else this.#absent.delete(question.mint);
         this.#end(question);
-        question.answer.resolve({ account, slot: account?.slot ?? slot, readAtMs });
-      });
+        const answer = { account, slot: account?.slot ?? slot, readAtMs };
+        // With a mint, the work of its caller begins.
+        question.answer.resolve(account === null ? answer : pace.next().then(() => answer));
+      }
     } catch (error) {
       // One node's word makes no mint absent; it still parts it from the others.
       const isAlone = questions.length === 1 && isUncertain(error);

@@ -615,6 +615,17 @@ describe("two nodes", () => {
     clearInterval(moving);
   });
 
+  it("two that are stuck are not passed over: the chain may stand still, and the third make up a block", async () => {
+    start(3);
+    const box = land({ deadlineMs: Date.now() + 60_000 });
+    await vi.advanceTimersByTimeAsync(2_000);
+    views[2]!.status = confirmed(1_101);
+    const moving = setInterval(() => views[2]!.statusSlot++, 200);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(box.outcome).toBeUndefined();
+    clearInterval(moving);
+  });
+
   it.each([
     [0, 1],
     [1, 0],

@@ -186,7 +186,14 @@ export class RecordVotes {
     if (answer === "unserved") return true;
     const sinceMs = this.#withoutSinceMs.get(endpoint);
     if (sinceMs === undefined || atMs - sinceMs < this.#witnesses.silentAfterMs) return false;
-    return answer === "unusable" || this.#witnesses.isStuck(endpoint);
+    return answer === "unusable" || (this.#witnesses.isStuck(endpoint) && !this.#standsStill());
+  }
+
+  /** Two nodes that stay at a slot show that the chain does: one that claims a block beyond it is not alone because of that. */
+  #standsStill(): boolean {
+    const { endpoints } = this.#witnesses;
+    const stuck = endpoints.filter((one) => this.#witnesses.isStuck(one) && !this.#witnesses.isSilent(one));
+    return stuck.length >= 2;
   }
 }
 

@@ -13,7 +13,7 @@ export function parseBody(body: Buffer, { headers }: IncomingMessage, query: obj
     throw invalidField("Content-Type", "Send the request with the header Content-Type: application/json.");
   }
   const encoding = headers["content-encoding"];
-  if (encoding !== undefined && encoding !== "identity") {
+  if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
     throw invalidField("Content-Encoding", "Send the request body uncompressed.");
   }
   refuseQuery(query);

@@ -27,11 +27,14 @@ type Client struct {
 	HTTP *http.Client
 }
 
-// New makes a client. Its calls give up after 40 seconds, which is longer than a submit takes; streams go on.
+// New makes a client. Its calls give up after 40 seconds, which is longer than a submit takes; streams go on. It follows no redirect:
+// trades and keys would go with it, to whoever it names.
 func New(baseURL, apiKey string) *Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = 40 * time.Second
-	return &Client{BaseURL: strings.TrimSuffix(baseURL, "/"), APIKey: apiKey, HTTP: &http.Client{Transport: transport}}
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	client := &http.Client{Transport: transport, CheckRedirect: stay}
+	return &Client{BaseURL: strings.TrimSuffix(baseURL, "/"), APIKey: apiKey, HTTP: client}
 }
 
 // Error is a failure that the service reports. Its code is explained at DocURL.
@@ -61,8 +64,11 @@ func (e envelope) says(success bool) bool { return e.Success != nil && *e.Succes
 func (e envelope) failure(status int) error {
 	if !e.says(false) || e.Error == nil || e.Error.Code == "" {
 		// A proxy's own page, such as 502, or a cut answer says nothing of what became of the call. Others will not change. Such a
-		// page may be JSON with an error of its own form.
+		// page may be JSON with an error of its own form. Nor will an address that moved for good.
 		mayChange := status < 400 || status >= 500 || status == http.StatusRequestTimeout || status == http.StatusTooManyRequests
+		if status == http.StatusMovedPermanently || status == http.StatusPermanentRedirect {
+			mayChange = false
+		}
 		message := fmt.Sprintf("the service answered with status %d and nothing of its own", status)
 		return &Error{Code: "NOT_THE_SERVICE", Message: message, Retryable: mayChange}
 	}

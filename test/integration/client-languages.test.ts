@@ -51,6 +51,29 @@ test.runIf(hasPackages)(hasPackages ? signIn : `${signIn} (not run: cryptography
   expect(service.calls).toEqual(["/v1/auth/challenge"]);
 });
 
+const MOVED = `
+import sys
+from tradewire import Tradewire, TradewireError
+for status in (301, 302, 303, 307, 308):
+    client = Tradewire(f"{sys.argv[1]}/moved/{status}", "api_x")
+    for call in (client.get_priority, lambda: client.submit({"submissionToken": "token", "signedTransaction": "AQ=="})):
+        try:
+            call()
+        except TradewireError as error:
+            print(error.status, error.retryable)
+`;
+const stay = "the client in Python follows no redirect with its key";
+
+test.runIf(hasPackages)(hasPackages ? stay : `${stay} (not run: cryptography is not here)`, async () => {
+  const service = await startUndecided();
+  const env = childEnvironment({ PYTHONPATH: PACKAGES, PYTHONDONTWRITEBYTECODE: "1" });
+  const { stdout } = await promisify(execFile)("python3", ["-c", MOVED, service.url], { env });
+  service.close();
+  const expected = ["301 False", "302 True", "303 True", "307 True", "308 False"].flatMap((line) => [line, line]);
+  expect(stdout.trim().split("\n")).toEqual(expected);
+  expect(service.strayed).toEqual([]);
+});
+
 const SUBMIT = `
 import sys
 from tradewire import Tradewire

@@ -28,21 +28,33 @@ export interface UndecidedService {
   readonly url: string;
   /** What was submitted. */
   readonly bodies: readonly string[];
+  /** What came to the place that the redirects name. */
+  readonly strayed: readonly string[];
   /** How many answers there are. */
   readonly answers: number;
   close(): void;
 }
 
-/** Paths under `/elsewhere` are nothing of a service: 404, with a page. */
+/** Paths under `/elsewhere` are nothing of a service: 404, with a page. Those under `/moved/301` and the like are somewhere else. */
 export async function startUndecided(): Promise<UndecidedService> {
   const bodies: string[] = [];
+  const strayed: string[] = [];
   const server = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request) body += chunk;
-    if (request.url!.startsWith("/elsewhere")) response.writeHead(404).end("<h1>Not Found</h1>");
+    const moved = /^\/moved\/(\d+)/.exec(request.url!);
+    if (moved !== null) response.writeHead(Number(moved[1]), { location: "/stolen" }).end();
+    else if (request.url === "/stolen") response.end(`${strayed.push(`${request.method} ${body}`)}`);
+    else if (request.url!.startsWith("/elsewhere")) response.writeHead(404).end("<h1>Not Found</h1>");
     else ANSWERS[bodies.push(body) - 1]!(response);
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, bodies, answers: ANSWERS.length, close: () => void server.close() };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    bodies,
+    strayed,
+    answers: ANSWERS.length,
+    close: () => void server.close(),
+  };
 }

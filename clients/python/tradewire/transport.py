@@ -24,8 +24,8 @@ class TradewireError(Exception):
         self.status = status
         self.code: str = error.get("code", "")
         self.message: str = error.get("message", "the service answered with nothing of its own")
-        # A proxy's own page, such as 502, says nothing of what became of the call.
-        self.retryable: bool = error.get("retryable", status >= 500 or status in (408, 429))
+        # A proxy's own page, such as 502, says nothing of what became of the call. Others will not change, nor will an address that moved.
+        self.retryable: bool = error.get("retryable", status >= 500 or status in (302, 303, 307, 408, 429))
         self.safe_to_rebuild: Optional[bool] = error.get("safeToRebuild")
         self.field: Optional[str] = error.get("field")
         self.retry_after_ms: Optional[int] = error.get("retryAfterMs")
@@ -35,12 +35,20 @@ class TradewireError(Exception):
         super().__init__(f"{self.code}: {self.message}")
 
 
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows no redirect: the API key would go with it, to whoever it names."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
 class Transport:
     """Sends calls to one service."""
 
     def __init__(self, base_url: str, api_key: str = ""):
         self.base_url = base_url.rstrip("/")
         self.api_key = api_key
+        self._opener = urllib.request.build_opener(_NoRedirects)
 
     @staticmethod
     def _part(part: str) -> str:
@@ -59,7 +67,7 @@ class Transport:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(url, data, headers, method=verb)
         try:
-            return urllib.request.urlopen(request, timeout=TIMEOUT)
+            return self._opener.open(request, timeout=TIMEOUT)
         except urllib.error.HTTPError as refused:
             with refused:
                 raise TradewireError(refused.code, _parsed(_rest_of(refused))) from None

@@ -42,6 +42,10 @@ func main() {
 	fmt.Fprintln(os.Stderr, wallet.SignIn(context.Background(), tradewire.New(os.Args[1], "")))
 	done, err := tradewire.New(os.Args[2], "api_x").SubmitUntilDecided(context.Background(), "token", "AQ==")
 	fmt.Fprintln(os.Stderr, done.Signature, err)
+	for _, moved := range []string{"301", "308"} {
+		_, err = tradewire.New(os.Args[2]+"/moved/"+moved, "api_x").SubmitUntilDecided(context.Background(), "token", "AQ==")
+		fmt.Fprintln(os.Stderr, err)
+	}
 	_, err = tradewire.New(os.Args[2]+"/elsewhere", "api_x").SubmitUntilDecided(context.Background(), "token", "AQ==")
 	fmt.Fprintln(os.Stderr, err)
 }
@@ -67,6 +71,8 @@ test.runIf(hasGo)(hasGo ? title : `${title} (not run: go is not here)`, async ()
     expect(service.calls).toEqual(["/v1/auth/challenge"]);
     expect(stderr).toContain("landed <nil>\n");
     expect(undecided.bodies).toHaveLength(undecided.answers);
+    for (const status of [301, 308]) expect(stderr).toContain(`status ${status} and nothing of its own`);
+    expect(undecided.strayed).toEqual([]);
     expect(stderr).toContain("status 404 and nothing of its own");
   } finally {
     service.close();

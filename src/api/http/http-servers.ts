@@ -6,7 +6,7 @@ import { Framing } from "./flow/framing.ts";
 import { closeAfter, isStopped, refuseAndClose } from "./flow/refuse-and-close.ts";
 import { countRequest } from "./flow/request-count.ts";
 import { MAX_STREAMS } from "./flow/session-flow.ts";
-import { MAX_INVALID } from "./flow/session-openings.ts";
+import { MAX_INVALID } from "./opening/session-openings.ts";
 import { declaredBytes } from "./read-body.ts";
 
 /**
@@ -52,7 +52,11 @@ export function createHttp1(
   const framing = new Framing();
   server.on("request", (request, response) => {
     // Should the parser hand over more than it was to: a request behind one that ends its connection may be a part of it.
-    if (isStopped(request.socket)) return;
+    if (isStopped(request.socket)) {
+      // Nor is more of what was read handed to it.
+      request.socket.pause();
+      return;
+    }
     const problem = framing.problemOf(request);
     if (problem !== undefined) {
       refuseAndClose(request.socket, response, problem, requestIds());

@@ -8,6 +8,7 @@ import { ConnectionPlaces } from "./connection-places.ts";
 import { FlowGuard, type TakeStream } from "./flow/flow-guard.ts";
 import { serveInTurn } from "./flow/pipeline.ts";
 import { createHttp1, createHttp2 } from "./http-servers.ts";
+import { FirstReads } from "./opening/first-reads.ts";
 import { Proxies } from "./proxies.ts";
 import { type ServeConnection, sniffProtocol } from "./sniff-protocol.ts";
 
@@ -67,14 +68,14 @@ export class Listener {
     const serveHttp2 = this.#flow.watchHttp2(http2, takeStream, takeConnections(http2));
     this.#front =
       settings.tls === undefined
-        ? this.#servePlain(settings, serveHttp1, serveHttp2)
+        ? this.#servePlain(settings, new FirstReads({ requestIds, serve: serveHttp1 }), serveHttp2)
         : this.#serveTls(settings, settings.tls, serveHttp1, serveHttp2);
     this.#front.maxConnections = settings.maxConnections;
   }
 
-  #servePlain(settings: ApiSettings, serveHttp1: ServeConnection, serveHttp2: ServeConnection): Server {
+  #servePlain(settings: ApiSettings, http1: FirstReads, serveHttp2: ServeConnection): Server {
     this.http1.on("connection", (socket: Socket) => {
-      if (this.#places.take(socket)) sniffProtocol(socket, settings, this.#undecided, serveHttp1, serveHttp2);
+      if (this.#places.take(socket)) sniffProtocol(socket, settings, this.#undecided, http1.begin, serveHttp2);
     });
     return this.http1;
   }

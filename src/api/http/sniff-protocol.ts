@@ -4,7 +4,7 @@ import type { ApiSettings } from "../settings.ts";
 /** What every HTTP/2 connection begins with. */
 export const HTTP2_PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
 
-/** Serves a connection from its first byte. @param first what was read of it and put back, if anything */
+/** Serves a connection from its first byte. @param first what was read of it, if anything; HTTP/2's is put back already */
 export type ServeConnection = (socket: Socket, first?: Buffer) => void;
 
 /**
@@ -12,12 +12,13 @@ export type ServeConnection = (socket: Socket, first?: Buffer) => void;
  * silent for too long or takes too long over HTTP/2's preface.
  *
  * @param undecided holds the socket until its protocol is known
+ * @param serveHttp1 puts back what was read
  */
 export function sniffProtocol(
   socket: Socket,
   settings: ApiSettings,
   undecided: Set<Socket>,
-  serveHttp1: ServeConnection,
+  serveHttp1: (socket: Socket, first: Buffer) => void,
   serveHttp2: ServeConnection,
 ): void {
   // Bytes are held here while undecided: putting them back makes the socket readable again at once.
@@ -51,8 +52,8 @@ export function sniffProtocol(
       return;
     }
     release();
+    if (!isHttp2) return serveHttp1(socket, seen);
     socket.unshift(seen);
-    if (!isHttp2) return serveHttp1(socket);
     // An HTTP/1.1 client may end its side and still read the response; an HTTP/2 session without its peer would never end.
     socket.allowHalfOpen = false;
     serveHttp2(socket, seen);

@@ -5,12 +5,12 @@ import type { ApiSettings } from "../../settings.ts";
 import { joinCopies } from "../lane/field-copies.ts";
 import type { OpenedStream } from "../lane/stream-exchange.ts";
 import { networkOf } from "../network-of.ts";
+import { SessionOpenings } from "../opening/session-openings.ts";
 import type { Proxies } from "../proxies.ts";
 import type { ServeConnection } from "../sniff-protocol.ts";
 import { OpenStreams, SHARED } from "./open-streams.ts";
 import { OpeningRate } from "./opening-rate.ts";
 import { MAX_STREAMS, SessionFlow } from "./session-flow.ts";
-import { SessionOpenings } from "./session-openings.ts";
 import { WaitingConnection } from "./waiting.ts";
 
 const { NGHTTP2_REFUSED_STREAM } = http2.constants;

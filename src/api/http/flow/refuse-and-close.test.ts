@@ -1,10 +1,10 @@
 import http from "node:http";
-import type { AddressInfo } from "node:net";
+import net, { type AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import { DEFAULT_API_SETTINGS } from "../../../../test/support/api-settings.ts";
 import { TradewireError } from "../../../errors/tradewire-error.ts";
 import { createHttp1 } from "../http-servers.ts";
-import { closeAfter, refuseAndClose } from "./refuse-and-close.ts";
+import { closeAfter, refuseAndClose, refuseUnread } from "./refuse-and-close.ts";
 
 let server: http.Server | undefined;
 afterEach(() => void server?.close());
@@ -30,6 +30,20 @@ it("leaves the next connections as they are, though a request is stopped for two
   const statuses: unknown[] = [];
   for (let i = 0; i < 3; i++) statuses.push(await ask({ upgrade: "websocket" }), await ask({}));
   expect(statuses).toEqual([429, 200, 429, 200, 429, 200]);
+});
+
+it("tells a client whose connection is closed unread why, and when to come again", async () => {
+  const front = net.createServer((socket) => {
+    socket.once("readable", () => {
+      refuseUnread(socket, new TradewireError("RATE_LIMIT_EXCEEDED", "Too many.", { retryAfterMs: 1_500 }), "req_1");
+    });
+  });
+  await new Promise<void>((resolve) => front.listen(0, "127.0.0.1", resolve));
+  const response = await fetch(`http://127.0.0.1:${(front.address() as AddressInfo).port}/`);
+  front.close();
+  expect(response.status).toBe(429);
+  expect(Object.fromEntries(response.headers)).toMatchObject({ "retry-after": "2", "x-request-id": "req_1" });
+  expect(await response.json()).toMatchObject({ success: false, error: { code: "RATE_LIMIT_EXCEEDED" } });
 });
 
 it("serves nothing behind a stopped request, even if the parser hands it over", async () => {

@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http";
+import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { TradewireError } from "../../../errors/tradewire-error.ts";
 import { httpStatusOf, JSON_TYPE, toEnvelope } from "../envelope.ts";
@@ -37,6 +37,19 @@ export function refuseAndClose(
     .end(body);
   socket.pause();
   stopParser(socket);
+}
+
+/** Refuses a connection of which no request was read, and closes it. */
+export function refuseUnread(socket: Socket, failure: TradewireError, requestId: string): void {
+  const body = toEnvelope(failure, requestId);
+  const { retryAfterMs = 0 } = failure.facts;
+  const status = httpStatusOf(failure);
+  socket.on("error", () => socket.destroy());
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+      `Retry-After: ${Math.ceil(retryAfterMs / 1_000)}\r\nX-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`,
+    () => setImmediate(() => socket.destroy()),
+  );
 }
 
 /**

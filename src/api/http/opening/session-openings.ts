@@ -1,19 +1,13 @@
 import http2 from "node:http2";
 import type { Socket } from "node:net";
 import { HTTP2_PREFACE } from "../sniff-protocol.ts";
+import { ConnectionTurns, ignore } from "./connection-turns.ts";
 import { countRequests } from "./first-requests.ts";
 
 const { NGHTTP2_ENHANCE_YOUR_CALM } = http2.constants;
 
 /** Requests beyond its streams that a connection may send before it is closed: it may not have read yet how many it may have. */
 export const MAX_INVALID = 100;
-/**
- * Bytes that all connections waiting for their turn may hold: what was read of each, and a share for what Node reads of it meanwhile.
- * Honest clients have sent little by then, and many come at once after a restart: there is room for a thousand.
- */
-const MAX_HELD_BYTES = 16 * 1024 * 1024;
-const SHARE_BYTES = 16 * 1024;
-
 /** What a session begins with. */
 interface OpeningParts {
   /** Streams that a new connection may have open at once. It counts the connection. */
@@ -29,9 +23,7 @@ interface OpeningParts {
  */
 export class SessionOpenings {
   readonly #parts: OpeningParts;
-  readonly #waiting: (() => void)[] = [];
-  #heldBytes = 0;
-  #hasBegun = false;
+  readonly #turns = new ConnectionTurns();
 
   constructor(parts: OpeningParts) {
     this.#parts = parts;
@@ -41,33 +33,8 @@ export class SessionOpenings {
   readonly open = (socket: Socket, first?: Buffer): void => {
     const streams = this.#parts.streams();
     const isFlood = first !== undefined && countRequests(first, HTTP2_PREFACE.length) > streams + MAX_INVALID;
-    const heldBytes = SHARE_BYTES + (first?.length ?? 0);
-    if (isFlood || this.#heldBytes + heldBytes > MAX_HELD_BYTES) {
+    if (isFlood || !this.#turns.take(socket, first?.length ?? 0, () => this.#parts.begin(socket, streams)))
       refuse(socket);
-      return;
-    }
-    if (!this.#hasBegun) {
-      this.#begin(socket, streams);
-      return;
-    }
-    // Nobody else listens while it waits: without a listener, Node ends the process.
-    socket.on("error", ignore);
-    this.#heldBytes += heldBytes;
-    this.#waiting.push(() => {
-      this.#heldBytes -= heldBytes;
-      if (!socket.destroyed) this.#begin(socket, streams);
-    });
-  };
-
-  #begin(socket: Socket, streams: number): void {
-    this.#hasBegun = true;
-    setImmediate(this.#endTurn);
-    this.#parts.begin(socket, streams);
-  }
-
-  readonly #endTurn = (): void => {
-    this.#hasBegun = false;
-    while (!this.#hasBegun && this.#waiting.length > 0) this.#waiting.shift()!();
   };
 }
 
@@ -84,5 +51,3 @@ function refuse(socket: Socket): void {
   socket.on("error", ignore);
   socket.end(REFUSAL, () => setImmediate(() => socket.destroy()));
 }
-
-function ignore(): void {}

@@ -14,7 +14,7 @@ import {
   headersFrame,
   settingsFrame,
 } from "../../../../test/support/http2-frames.ts";
-import { FlowGuard } from "./flow-guard.ts";
+import { FlowGuard } from "../flow/flow-guard.ts";
 import { SessionOpenings } from "./session-openings.ts";
 
 const MAX_CONCURRENT_STREAMS = 3;

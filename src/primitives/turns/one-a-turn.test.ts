@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { OneATurn } from "./one-a-turn.ts";
+import { inNextPass } from "./pass.ts";
 
 it("gives each its own turn, in the order of the calls", async () => {
   const turns = new OneATurn();
@@ -25,4 +26,17 @@ it("goes on with what comes meanwhile, and begins again after a rest", async () 
   for (let i = 0; i < 4; i++) await nextTurn();
   expect(done).toEqual(["first", "second", "third"]);
   await turns.next();
+});
+
+it("serves the calls of a turn first, and leaves the turn to them three times in a row", async () => {
+  const turns = new OneATurn();
+  const done: string[] = [];
+  const pieces = Promise.all([1, 2].map((i) => turns.next().then(() => done.push(`piece ${i}`))));
+  for (let i = 0; i < 5; i++) {
+    inNextPass(() => done.push(`call ${i}`));
+    await nextTurn();
+  }
+  expect(done).toEqual(["call 0", "call 1", "call 2", "call 3", "piece 1", "call 4"]);
+  await pieces;
+  expect(done).toHaveLength(7);
 });

@@ -25,7 +25,7 @@ const waiting: Record<Step, (() => void)[]> = { serve: [], answer: [], write: []
  * @param enter the call's first step, which `inStep` adds the others in
  */
 export function inNextPass(enter: () => void): void {
-  if (entering.push(enter) === 1) setImmediate(runAll);
+  if (entering.push(enter) === 1) setImmediate(runPasses);
 }
 
 /** Does this at its step of the pass; at once if there is none. */
@@ -66,8 +66,10 @@ function firstStep(): Step | undefined {
   return STEPS.find((step) => waiting[step].length > 0);
 }
 
-function runAll(): void {
+/** Runs the calls that wait for a pass now. @returns false if none does */
+export function runPasses(): boolean {
   const all = entering;
+  if (all.length === 0) return false;
   entering = [];
   for (let next = 0; next < all.length; ) {
     const end = Math.min(next + MOST_IN_PASS, all.length);
@@ -76,6 +78,7 @@ function runAll(): void {
     while (next < end && waiting.serve.length < mostServed());
     closePass();
   }
+  return true;
 }
 
 /** A fault of one call's is an uncaught exception as elsewhere, and none of the others'. */

@@ -40,3 +40,18 @@ it("serves the calls of a turn first, and leaves the turn to them three times in
   await pieces;
   expect(done).toHaveLength(7);
 });
+
+it("gives late pieces turns that they share, calls or not", async () => {
+  const turns = new OneATurn();
+  let done = 0;
+  for (let i = 0; i < 20; i++) void turns.next().then(() => done++);
+  const endMs = performance.now() + 60;
+  while (performance.now() < endMs);
+  inNextPass(() => {});
+  await nextTurn();
+  expect(done).toBe(8);
+  await nextTurn();
+  expect(done).toBe(16);
+  await nextTurn();
+  expect(done).toBe(20);
+});

@@ -1,23 +1,33 @@
 import { setImmediate } from "node:timers";
+import { monotonicMs } from "../clock.ts";
 import { runPasses } from "./pass.ts";
 
 /** Turns in a row that are left to calls. */
 const LEFT_TO_CALLS = 3;
+/** A piece that has waited for longer is late: calls no longer go first, and late pieces share a turn. Milliseconds. */
+const LATE_MS = 50;
+const LATE_IN_TURN = 8;
+
+interface Waiting {
+  readonly begin: () => void;
+  readonly sinceMs: number;
+}
 
 /**
  * Pieces of work that nobody is in a hurry for, one in each turn of the event loop, however many are waiting: what others ask for
  * meanwhile waits for one piece, not for all of them. Calls that the turn has read are served before its piece, which waits for a turn
- * without calls, or the fourth.
+ * without calls, or the fourth. In a process that has too much to do, turns are long and pieces would wait for ever: late ones come up
+ * to eight in a turn.
  */
 export class OneATurn {
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting: Waiting[] = [];
   #isOn = false;
   #left = 0;
 
   /** Resolves in a turn of its own, in the order of the calls. */
   next(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiting.push(resolve);
+    return new Promise((begin) => {
+      this.#waiting.push({ begin, sinceMs: monotonicMs() });
       if (this.#isOn) return;
       this.#isOn = true;
       setImmediate(this.#turn);
@@ -25,15 +35,18 @@ export class OneATurn {
   }
 
   readonly #turn = (): void => {
-    if (runPasses() && this.#left < LEFT_TO_CALLS) {
+    const servedCalls = runPasses();
+    const lateMs = monotonicMs() - LATE_MS;
+    const isLate = (): boolean => this.#waiting.length > 0 && this.#waiting[0]!.sinceMs < lateMs;
+    if (servedCalls && this.#left < LEFT_TO_CALLS && !isLate()) {
       this.#left++;
       setImmediate(this.#turn);
       return;
     }
     this.#left = 0;
-    const next = this.#waiting.shift();
+    this.#waiting.shift()?.begin();
+    for (let left = LATE_IN_TURN - 1; left > 0 && isLate(); left--) this.#waiting.shift()!.begin();
     if (this.#waiting.length > 0) setImmediate(this.#turn);
     else this.#isOn = false;
-    next?.();
   };
 }

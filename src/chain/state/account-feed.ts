@@ -17,7 +17,7 @@ export interface FeedListener {
   onSlot(slot: bigint, parent: bigint): void;
   onDead(slot: bigint): void;
   /** The slot's bank was replaced: discard the updates of these accounts from the previous one. */
-  onReplaced(slot: bigint, addresses: Iterable<Address>): void;
+  onReplaced(slot: bigint, addresses: ReadonlySet<Address>): void;
   onConfirmed(slot: bigint): void;
   onRoot(slot: bigint): void;
   /** From this slot on, every change of these accounts is reported. */

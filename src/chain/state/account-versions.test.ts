@@ -4,7 +4,7 @@ import { KeptAccount } from "../../solana/account-content.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import type { FollowedAccount } from "./followed-account.ts";
 import { FollowedAccounts } from "./followed-accounts.ts";
-import { SlotTree } from "./slot-tree.ts";
+import { SlotTree } from "./slots/slot-tree.ts";
 
 const MIB = 1024 * 1024;
 
@@ -69,8 +69,9 @@ test("what most nodes agree on counts also if newer versions had older ones drop
 test("banks replaced again and again leave no trace behind", async () => {
   const { tree, followed, entry, change } = changing(8, 2);
   const heapBefore = entry.versions.length;
+  const addresses = new Set([entry.address]);
   for (let i = 0; i < 10_000; i++) {
-    followed.discard(12n, [entry.address]);
+    followed.discard(12n, addresses);
     change(12n);
   }
   expect(entry.versions.length).toBe(heapBefore);
@@ -90,7 +91,7 @@ test("what a stream reports stays text while it is kept, bounded, discarded and 
       followed.add(entry, { slot, epoch: 0, order: 0, account, isStreamed: true });
     }
     expect(entry.versions.length).toBeLessThan(140);
-    followed.discard(399n, [entry.address]);
+    followed.discard(399n, new Set([entry.address]));
     tree.rootAt(398n);
     followed.settle();
     await expect.poll(() => followed.spareVersions()).toBe(0);

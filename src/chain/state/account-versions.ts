@@ -1,7 +1,7 @@
 import { minOf } from "../../primitives/integer.ts";
 import type { Account } from "../../solana/account.ts";
 import { hasSameContent, KeptAccount } from "../../solana/account-content.ts";
-import type { SlotTree } from "./slot-tree.ts";
+import type { SlotTree } from "./slots/slot-tree.ts";
 
 /** One state of an account and its place among the others. */
 export interface AccountVersion {

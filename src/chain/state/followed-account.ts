@@ -65,8 +65,8 @@ export class FollowedAccount implements AccountHistory, FollowedRecord, Indexed,
   isDoubted = false;
   /** Until when no answer of a node is expected to carry it (epoch milliseconds), and the error that said so. */
   leftOut: { readonly untilMs: number; readonly error: unknown } | undefined;
-  /** The slot of a replaced bank whose state of the account is yet to be discarded. */
-  voidedSlot: bigint | undefined;
+  /** How many replacements of banks it has taken in, of all so far. */
+  replacementsTaken = 0;
   /** The slot that a version was last added of: it is among those changed in it. */
   touchedIn: bigint | undefined;
   /** That of the accounts it is followed with; undefined once it is not. A look-up by address costs more. */

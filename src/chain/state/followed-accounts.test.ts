@@ -1,8 +1,8 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { Address } from "../../primitives/address.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { FollowedAccounts } from "./followed-accounts.ts";
-import { SlotTree } from "./slot-tree.ts";
+import { SlotTree } from "./slots/slot-tree.ts";
 
 const CHANGES = 150_000;
 
@@ -64,7 +64,7 @@ test("a replaced bank of thousands of changes is undone in turns, and never take
     tree.begin(slot, slot - 1n);
     changeAll(slot);
   }
-  const addresses = entries.map(({ address }) => address);
+  const addresses = new Set(entries.map(({ address }) => address));
   const at = (slot: bigint) => entries.filter(({ delivered }) => delivered?.slot === slot).length;
   followed.discard(12n, addresses);
   expect(at(11n)).toBe(250);
@@ -77,6 +77,28 @@ test("a replaced bank of thousands of changes is undone in turns, and never take
   followed.discard(12n, addresses);
   await expect.poll(() => at(11n)).toBe(entries.length);
   expect(first.versions.map(({ slot }) => slot)).toEqual([11n]);
+});
+
+test("a bank that is replaced again and again is undone for all of its accounts, and costs no walk over those that did not change", async () => {
+  const tree = new SlotTree();
+  const { followed, entries, changeAll } = following(4_000, tree);
+  for (const slot of [11n, 12n]) {
+    tree.begin(slot, slot - 1n);
+    changeAll(slot);
+  }
+  const addresses = new Set(entries.map(({ address }) => address));
+  const asked = vi.spyOn(followed, "get");
+  for (let i = 0; i < 20; i++) {
+    followed.discard(12n, addresses);
+    await new Promise(setImmediate);
+  }
+  await expect.poll(() => entries.every(({ delivered }) => delivered?.slot === 11n)).toBe(true);
+  expect(asked).not.toHaveBeenCalled();
+  // One of another stream, which reported none of them, takes nothing away.
+  changeAll(12n);
+  followed.discard(12n, new Set());
+  await new Promise(setImmediate);
+  expect(entries.every(({ delivered }) => delivered?.slot === 12n)).toBe(true);
 });
 
 test("a doubt of all accounts counts at once, though few are walked over in one turn of the loop", async () => {

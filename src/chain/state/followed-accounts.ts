@@ -3,19 +3,12 @@ import type { Now } from "../../primitives/clock.ts";
 import { GradualWalk } from "../../primitives/turns/gradual-walk.ts";
 import { GradualWork } from "../../primitives/turns/gradual-work.ts";
 import type { StateSource } from "../port.ts";
-import {
-  type AccountVersion,
-  addVersion,
-  boundVersions,
-  currentVersion,
-  hasVersionOf,
-  pruneVersions,
-  removeVersionsOf,
-} from "./account-versions.ts";
+import { type AccountVersion, addVersion, boundVersions, currentVersion, pruneVersions } from "./account-versions.ts";
 import { FollowedAccount, type Upheaval, Upheavals } from "./followed-account.ts";
 import { IndexedSet } from "./order/indexed-set.ts";
 import { ReadOrder } from "./order/read-order.ts";
-import type { SlotTree } from "./slot-tree.ts";
+import { ReplacedBanks } from "./slots/replaced-banks.ts";
+import type { SlotTree } from "./slots/slot-tree.ts";
 
 /**
  * Accounts pruned, delivered after a fork, or doubted together before other work gets a turn: one to three milliseconds' worth each,
@@ -41,8 +34,7 @@ export class FollowedAccounts {
   /** Accounts of rooted slots with versions to drop, and of slots that joined the chain or left it. */
   readonly #unpruned: GradualWork<FollowedAccount>;
   readonly #undelivered: GradualWork<FollowedAccount>;
-  /** Accounts that still hold a state of a replaced bank. */
-  readonly #undiscarded: GradualWork<FollowedAccount>;
+  readonly #replaced: ReplacedBanks;
   readonly #upheavals = new Upheavals();
   /** Lets every account take in what happened to all, so that it is forgotten. */
   readonly #shaken: GradualWalk<FollowedAccount>;
@@ -57,7 +49,9 @@ export class FollowedAccounts {
     this.#undelivered = new GradualWork((entry) => {
       if (this.has(entry)) this.#deliver(entry);
     }, DELIVERED_PER_TURN);
-    this.#undiscarded = new GradualWork((entry) => this.#discardVoided(entry), DELIVERED_PER_TURN);
+    this.#replaced = new ReplacedBanks(DELIVERED_PER_TURN, (entry) => {
+      if (this.has(entry)) this.#deliver(entry);
+    });
     this.#shaken = new GradualWalk(
       () => this.#walkAll(),
       (entry) => {
@@ -128,13 +122,13 @@ export class FollowedAccounts {
     this.#touched.clear();
     this.#unpruned.clear();
     this.#undelivered.clear();
-    this.#undiscarded.clear();
+    this.#replaced.clear();
     this.#shaken.clear();
   }
 
   /** Adds a version, and delivers it if it is the newest on the chain. */
   add(entry: FollowedAccount, version: AccountVersion): void {
-    this.#discardVoided(entry);
+    this.#replaced.takeIn(entry);
     const length = entry.versions.length;
     if (!addVersion(entry, version, this.#tree.root)) return;
     if (entry.versions.length > length && version.slot > this.#tree.root) this.#touch(entry, version.slot);
@@ -241,25 +235,9 @@ export class FollowedAccounts {
    * The versions of these accounts in this slot are void: those of a replaced bank. Of thousands, some are discarded only in the
    * next turns of the loop, each before anything newer of its account is added.
    */
-  discard(slot: bigint, addresses: Iterable<Address>): void {
-    if (!this.#touched.has(slot)) return;
-    const concerned: FollowedAccount[] = [];
-    for (const address of addresses) {
-      const entry = this.#byAddress.get(address);
-      if (entry === undefined || !hasVersionOf(entry, slot)) continue;
-      if (entry.voidedSlot !== slot) this.#discardVoided(entry);
-      entry.voidedSlot = slot;
-      concerned.push(entry);
-    }
-    this.#undiscarded.add(concerned);
-  }
-
-  #discardVoided(entry: FollowedAccount): void {
-    const slot = entry.voidedSlot;
-    if (slot === undefined) return;
-    entry.voidedSlot = undefined;
-    removeVersionsOf(entry, slot);
-    if (this.has(entry)) this.#deliver(entry);
+  discard(slot: bigint, addresses: ReadonlySet<Address>): void {
+    const touched = this.#touched.get(slot);
+    if (touched !== undefined) this.#replaced.add(slot, addresses, touched);
   }
 
   /** The tree has got a new root: drops versions that can no longer matter, many of them in the next turns of the loop. */

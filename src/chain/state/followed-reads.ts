@@ -8,7 +8,7 @@ import type { AccountVersion } from "./account-versions.ts";
 import { isGone } from "./compare/gone-account.ts";
 import type { FollowedAccount } from "./followed-account.ts";
 import type { FollowedAccounts } from "./followed-accounts.ts";
-import type { SlotTree } from "./slot-tree.ts";
+import type { SlotTree } from "./slots/slot-tree.ts";
 import type { StateCounters } from "./state-counts.ts";
 import type { StreamAudit } from "./stream-audit.ts";
 import type { StreamProgress } from "./stream-progress.ts";

@@ -3,7 +3,7 @@ import { Address } from "../../primitives/address.ts";
 import type { AccountFeed } from "./account-feed.ts";
 import { FollowedAccounts } from "./followed-accounts.ts";
 import { ReadPlan } from "./read-plan.ts";
-import { SlotTree } from "./slot-tree.ts";
+import { SlotTree } from "./slots/slot-tree.ts";
 import { StreamProgress } from "./stream-progress.ts";
 
 function planning(count: number) {

@@ -17,7 +17,7 @@ import type { FollowedAccount, Standing } from "./followed-account.ts";
 import { FollowedAccounts } from "./followed-accounts.ts";
 import { FollowedReads } from "./followed-reads.ts";
 import { ReadPlan } from "./read-plan.ts";
-import { SlotTree } from "./slot-tree.ts";
+import { SlotTree } from "./slots/slot-tree.ts";
 import { createStateCounters, type StateCounts } from "./state-counts.ts";
 import { StreamAudit } from "./stream-audit.ts";
 import { StreamProgress } from "./stream-progress.ts";

@@ -4,7 +4,7 @@ import type { AccountReader } from "../port.ts";
 import { type AccountVersion, versionAt } from "./account-versions.ts";
 import type { FollowedAccount } from "./followed-account.ts";
 import type { FollowedAccounts } from "./followed-accounts.ts";
-import type { SlotTree } from "./slot-tree.ts";
+import type { SlotTree } from "./slots/slot-tree.ts";
 import type { StateCounters } from "./state-counts.ts";
 import type { StreamProgress } from "./stream-progress.ts";
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { Server, ServerCredentials, type ServerDuplexStream } from "@grpc/grpc-js";
 import { loadSync, type ServiceDefinition } from "@grpc/proto-loader";
 import { afterEach, describe, it } from "vitest";
-import { SlotTree } from "../../../src/chain/state/slot-tree.ts";
+import { SlotTree } from "../../../src/chain/state/slots/slot-tree.ts";
 import { FeedStream } from "../../../src/chain/yellowstone/feed-stream.ts";
 import { decodeSubscribeUpdate } from "../../../src/chain/yellowstone/yellowstone-wire.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -2,7 +2,7 @@ import type { Account } from "../../../solana/account.ts";
 import { hasSameContent } from "../../../solana/account-content.ts";
 import { type AccountVersion, versionAt } from "../account-versions.ts";
 import type { FollowedAccount } from "../followed-account.ts";
-import type { SlotTree } from "../slot-tree.ts";
+import type { SlotTree } from "../slots/slot-tree.ts";
 import type { StreamProgress } from "../stream-progress.ts";
 import { StreamRecord } from "./stream-record.ts";
 

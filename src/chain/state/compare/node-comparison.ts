@@ -5,7 +5,7 @@ import type { Account } from "../../../solana/account.ts";
 import type { FollowedAccount } from "../followed-account.ts";
 import type { FollowedAccounts } from "../followed-accounts.ts";
 import type { FollowedReads } from "../followed-reads.ts";
-import type { SlotTree } from "../slot-tree.ts";
+import type { SlotTree } from "../slots/slot-tree.ts";
 import type { StateCounters } from "../state-counts.ts";
 import type { StreamProgress } from "../stream-progress.ts";
 import { AccountObservations, agreedBy, type Relation, type Statement } from "./account-observations.ts";

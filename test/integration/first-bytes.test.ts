@@ -33,7 +33,8 @@ async function lifeOf({ port, host }: Edge, pieces: readonly Uint8Array[]): Prom
   const socket = net.connect(port, host).on("error", () => {});
   await once(socket, "connect");
   const startMs = performance.now();
-  const closed = once(socket.resume(), "close");
+  // A reset closes it too: bytes may be on their way when it is closed.
+  const closed = new Promise((resolve) => socket.resume().once("close", resolve));
   for (const piece of pieces) {
     if (socket.destroyed) break;
     socket.write(piece);

@@ -41,7 +41,7 @@ export class ReplacedBanks {
     this.#count += 1;
     const number = this.#count;
     const known = this.#pending.find((one) => one.slot === slot && one.addresses === addresses);
-    // Whoever has not taken in the first replacement loses to the second what it would have lost to the first.
+    // An account that has not taken in the first replacement loses both banks' versions with the second.
     if (known !== undefined) Object.assign(known, { number, next: touched });
     else this.#pending.push({ slot, addresses, number, touched, left: touched.length, next: undefined });
     if (this.#next === undefined) this.#turn();

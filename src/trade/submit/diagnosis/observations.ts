@@ -31,7 +31,7 @@ export interface Observations {
     | undefined;
   /** What the wallet held whenever it was read, in order. */
   readonly balances: readonly SeenBalance[];
-  /** What whoever includes the transaction takes from the wallet first: the fee and the priority fee. Lamports. */
+  /** The base fee and the priority fee, which the wallet pays before anything else runs. Lamports. */
   readonly feeLamports: bigint;
   /** What a wallet may not be left with less of, unless it is nothing; undefined if that is not known. Lamports. */
   readonly leastLamports: bigint | undefined;

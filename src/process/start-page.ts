@@ -23,10 +23,10 @@ export async function createDemoWallet({ giveSol, accounts }: App): Promise<Demo
   const jwk = privateKey.export({ format: "jwk" });
   const publicBytes = Buffer.from(jwk.x!, "base64url");
   const wallet = Address.from(publicBytes);
-  await giveSol(wallet, DEMO_LAMPORTS);
   const { message } = await accounts.createChallenge(wallet);
   const signature = sign(null, Buffer.from(message), createPrivateKey({ key: jwk, format: "jwk" }));
-  const { apiKey } = await accounts.register({ wallet, message, signature, label: "demo", revokeOthers: false });
+  const registration = { wallet, message, signature, label: "demo", revokeOthers: false };
+  const [{ apiKey }] = await Promise.all([accounts.register(registration), giveSol(wallet, DEMO_LAMPORTS)]);
   return {
     address: wallet,
     secretKey: bs58.encode(concatBytes(Buffer.from(jwk.d!, "base64url"), publicBytes)),

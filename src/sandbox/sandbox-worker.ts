@@ -2,6 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { Address } from "../primitives/address.ts";
 import { Chain } from "./chain/chain.ts";
 import type { GenesisAccount } from "./chain/genesis.ts";
+import { HeldAnswers } from "./held-answers.ts";
 import { listenRpc } from "./rpc/rpc-server.ts";
 import type { PlainAccount, SandboxCommand, SandboxReply, SandboxWorkerData } from "./sandbox-protocol.ts";
 import { type SlotTimer, startSlotTimer } from "./slot-timer.ts";
@@ -18,7 +19,10 @@ const chain = new Chain({
     accounts: settings.accounts.map(readAccount),
   },
 });
-const node = { chain, identity: chain.faucetAddress, drops: false };
+const held = new HeldAnswers(() => {
+  if (timer === undefined) sealHeld();
+});
+const node = { chain, identity: chain.faucetAddress, drops: false, held };
 const server = await listenRpc(node, settings);
 let slotMs = settings.slotMs;
 let timer: SlotTimer | undefined;
@@ -80,6 +84,14 @@ async function perform(command: SandboxCommand): Promise<unknown> {
 function pause(): void {
   timer?.stop();
   timer = undefined;
+  sealHeld();
+}
+
+/** While time stands still, what an answer waits for is sealed at once. */
+function sealHeld(): void {
+  if (held.isEmpty) return;
+  chain.advanceSlot();
+  held.release();
 }
 
 function resume(): void {
@@ -95,6 +107,7 @@ function passSlot(): void {
   chain.advanceSlot(skipped);
   absent -= skipped;
   skipped = 0;
+  held.release();
 }
 
 function readAccount({ address, owner, lamports, data }: PlainAccount): GenesisAccount {

@@ -112,6 +112,27 @@ async function call(body: unknown): Promise<{ status: number; answer: never }> {
 }
 
 describe("the embedded chain, through web3.js", () => {
+  it("answers an airdrop once its lamports show: with the end of the slot, or at once while time stands still", async () => {
+    const world = { programs: [], accounts: [], tokens: [], lookupTables: [] };
+    const slow = await startSandbox({ slotMs: 600_000, world });
+    try {
+      const node = new Connection(slow.rpcUrl, "processed");
+      const wallets = Array.from({ length: 3 }, () => Keypair.generate().publicKey);
+      const before = await node.getSlot();
+      const airdrops = wallets.map((wallet) => node.requestAirdrop(wallet, SOL));
+      // The node answers in turn: the airdrops have come by now, and none has ended the slot.
+      await expect(Promise.race([...airdrops, node.getSlot()])).resolves.toBe(before);
+      await slow.pause();
+      await Promise.all(airdrops);
+      for (const wallet of wallets) expect(await node.getBalance(wallet)).toBe(SOL);
+      expect(await node.getSlot()).toBe(before + 1);
+      await node.requestAirdrop(wallets[0]!, SOL);
+      expect(await node.getBalance(wallets[0]!)).toBe(2 * SOL);
+    } finally {
+      await slow.close();
+    }
+  });
+
   it("pays airdrops and answers balances", async () => {
     const wallet = await fund(3 * SOL);
     expect(await connection.getBalance(wallet.publicKey)).toBe(3 * SOL);

@@ -15,9 +15,12 @@ test("before the first slots the node's own measure applies, or none", () => {
   expect(pace.slotMs).toBe(300);
 });
 
-test("without the node's own measure, four slots are enough", () => {
+test("without the node's own measure, four slots are enough after the one that was under way", () => {
   const pace = new SlotPace();
-  for (let i = 0; i < 4; i++) pace.note(BigInt(50 + i), i * 210);
+  pace.note(49n, -3);
+  for (let i = 0; i < 3; i++) pace.note(BigInt(50 + i), i * 210);
+  expect(pace.slotMs).toBe(0);
+  pace.note(53n, 3 * 210);
   expect(pace.slotMs).toBeCloseTo(210, 6);
 });
 

@@ -42,9 +42,12 @@ export class SlotPace {
     this.#fit();
   }
 
-  /** A slot was seen for the first time. */
+  /** A slot was seen for the first time. The very first is the one that was under way: when it began is not known. */
   note(slot: bigint, atMs: number): void {
-    this.#origin ??= slot;
+    if (this.#origin === undefined) {
+      this.#origin = slot;
+      return;
+    }
     const slots = Number(slot - this.#origin);
     const lastMs = this.#atMs.at(-1) ?? atMs;
     if (this.#isLeap(slots, atMs - lastMs)) return;

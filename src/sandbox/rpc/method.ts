@@ -1,5 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Chain } from "../chain/chain.ts";
+import type { HeldAnswers } from "../held-answers.ts";
 import type { Params } from "./params.ts";
 
 /** What the methods answer from. */
@@ -8,6 +9,7 @@ export interface Node {
   readonly identity: Address;
   /** While true, what `sendTransaction` takes never reaches a leader. */
   readonly drops: boolean;
+  readonly held: HeldAnswers;
 }
 
 /** One JSON-RPC method: its result, or RpcError thrown. Results may hold `bigint`. */

@@ -74,7 +74,7 @@ function serveRequest(node: Node, request: IncomingMessage, response: ServerResp
   request.on("end", () => {
     if (response.headersSent) return;
     const answer = answerText(node, Buffer.concat(parts).toString("utf8")) ?? "";
-    response.writeHead(200, { "content-type": "application/json; charset=utf-8" }).end(answer);
+    node.held.deliver(() => response.writeHead(200, { "content-type": "application/json; charset=utf-8" }).end(answer));
   });
   request.on("error", () => response.destroy());
 }

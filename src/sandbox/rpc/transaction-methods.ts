@@ -82,12 +82,12 @@ export const TRANSACTION_METHODS: Readonly<Record<string, Method>> = {
     };
   },
 
-  requestAirdrop: ({ chain }, params) => {
+  requestAirdrop: ({ chain, held }, params) => {
     const lamports = params.parseInteger(1, "lamports");
     const result = chain.airdrop({ to: params.parseAddressParam(0), lamports: BigInt(lamports) });
     if (result.landed !== undefined && result.landed.execution.error === null) {
       // The answer means that the wallet can trade: no read shows the lamports before their slot is sealed.
-      chain.advanceSlot();
+      held.hold();
       return result.landed.signature;
     }
     const error = result.landed === undefined ? result.error : result.landed.execution.error!;

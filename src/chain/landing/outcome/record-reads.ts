@@ -2,7 +2,7 @@ import type { Now } from "../../../primitives/clock.ts";
 import { accountsOf } from "../../../solana/message/message-accounts.ts";
 import { wireLayout } from "../../../solana/message.ts";
 import type { TransactionRecord } from "../../port.ts";
-import { isWithoutHistory } from "../../rpc/node-error.ts";
+import { isRefusal, isWithoutHistory } from "../../rpc/node-error.ts";
 import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
 import { fetchRecord } from "../../rpc/transaction-reader.ts";
 import type { Witnesses } from "../../rpc/witnesses.ts";
@@ -69,8 +69,9 @@ export class RecordReads {
     const { runningMs } = this.#options;
     transaction.recordAskedAtMs.set(endpoint, runningMs());
     transaction.unansweredReads.add(endpoint);
-    const answer = await this.#fetch(transaction, endpoint);
-    if (answer === "unserved") await this.#readStatus(transaction, endpoint);
+    let answer = await this.#fetch(transaction, endpoint);
+    const isWithout = answer === "unserved" || answer === "unusable";
+    if (isWithout && !(await this.#readStatus(transaction, endpoint)) && answer === "unserved") answer = "mute";
     transaction.unansweredReads.delete(endpoint);
     if (transaction.isSettled) return;
     transaction.votes.receiveRecord(endpoint, answer, runningMs());
@@ -92,16 +93,20 @@ export class RecordReads {
     }
   }
 
-  /** A node without the record still has a say by its status, before another node's word alone decides. */
-  async #readStatus(transaction: PendingTransaction, endpoint: RpcEndpoint): Promise<void> {
+  /**
+   * A node without the record still has a say by its status, before another node's word alone decides.
+   * @returns false if it serves no statuses
+   */
+  async #readStatus(transaction: PendingTransaction, endpoint: RpcEndpoint): Promise<boolean> {
     const { witnesses, head } = this.#options;
     try {
       const { slot, status } = await fetchStatusAt(witnesses.pool, endpoint, transaction.signature);
       if (status === null) transaction.votes.receiveMiss(endpoint, slot);
       else if (isCredible(status, transaction.lastValidBlockHeight, head))
         transaction.votes.receiveStatus(endpoint, status);
-    } catch {
-      // Without record and status it has no say.
+      return true;
+    } catch (error) {
+      return !isRefusal(error);
     }
   }
 

@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { expect, test } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import type { TransactionRecord } from "../../port.ts";
 import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
+import type { SignatureStatus } from "../../rpc/signature-status.ts";
 import type { Witnesses } from "../../rpc/witnesses.ts";
 import { RecordVotes } from "./record-votes.ts";
 
@@ -11,7 +12,13 @@ setFlagsFromString("--expose-gc");
 const collectGarbage: () => void = runInNewContext("gc");
 
 const nodes = ["a", "b"].map((name) => ({ name }) as RpcEndpoint) as [RpcEndpoint, RpcEndpoint];
-const witnesses = { endpoints: nodes, trusted: undefined, silentAfterMs: 5_000, isSilent: () => false };
+const witnesses = {
+  endpoints: nodes,
+  trusted: undefined,
+  silentAfterMs: 5_000,
+  isSilent: () => false,
+  isStuck: () => false,
+};
 
 /** A failure with as long an error as a node may name. */
 const failed = (round: number): TransactionRecord => ({
@@ -55,24 +62,56 @@ test("nodes that gave one record agree on it, until one gives another", () => {
   expect(votes.proven(0)).toBeUndefined();
 });
 
-test("a node without records contradicts by what it missed at the time, not once it need no longer remember", () => {
+describe("a node without records", () => {
   const landed = { ...failed(0), error: null };
+  const { slot } = landed;
+  const status = (commitment: SignatureStatus["commitment"], at = slot): SignatureStatus => ({
+    slot: at,
+    error: null,
+    commitment,
+  });
   const votesWith = (misses: readonly bigint[]) => {
     const votes = new RecordVotes(witnesses as unknown as Witnesses);
     votes.receiveRecord(nodes[0], landed, 0);
-    votes.receiveStatus(nodes[0], { slot: landed.slot, error: null, commitment: "confirmed" });
+    votes.receiveStatus(nodes[0], status("confirmed"));
     votes.receiveRecord(nodes[1], "unserved", 0);
-    for (const slot of misses) votes.receiveMiss(nodes[1], slot);
+    for (const missed of misses) votes.receiveMiss(nodes[1], missed);
     return votes;
   };
-  const { slot } = landed;
-  expect(votesWith([]).proven(0)?.witnesses).toBe(1);
-  expect(votesWith([slot - 1n]).proven(0)?.witnesses).toBe(1);
-  expect(votesWith([slot + 5_000n]).proven(0)?.witnesses).toBe(1);
-  expect(votesWith([slot]).proven(0)).toBeUndefined();
-  const everySlot = Array.from({ length: 600 }, (_, later) => slot - 100n + BigInt(later));
-  const votes = votesWith(everySlot);
-  expect(votes.proven(0)).toBeUndefined();
-  votes.receiveStatus(nodes[1], { slot, error: null, commitment: "confirmed" });
-  expect(votes.proven(0)?.witnesses).toBe(1);
+
+  it("contradicts by what it missed at the time, not once it need no longer remember", () => {
+    expect(votesWith([slot]).proven(0)).toBeUndefined();
+    expect(votesWith([slot + 200n]).proven(0)).toBeUndefined();
+    expect(votesWith([slot + 5_000n]).proven(0)?.witnesses).toBe(1);
+    const votes = votesWith(Array.from({ length: 600 }, (_, later) => slot - 100n + BigInt(later)));
+    expect(votes.proven(0)).toBeUndefined();
+    votes.receiveStatus(nodes[1], status("confirmed"));
+    expect(votes.proven(0)?.witnesses).toBe(1);
+  });
+
+  it("contradicts a record of any slot between two that it missed", () => {
+    for (let before = 1n; before < 40n; before++)
+      expect(votesWith([slot - before, slot + 1n]).proven(0)).toBeUndefined();
+  });
+
+  it("is waited for until it has come to the record's slot", () => {
+    const votes = votesWith([slot - 1n]);
+    expect(votes.proven(10_000)).toBeUndefined();
+    votes.receiveStatus(nodes[1], status("processed"));
+    expect(votes.proven(10_000)?.witnesses).toBe(1);
+  });
+
+  it("is not passed over while it has the transaction in another block", () => {
+    const votes = votesWith([]);
+    votes.receiveStatus(nodes[1], status("processed", slot + 1n));
+    expect(votes.proven(10_000)).toBeUndefined();
+  });
+
+  it("is passed over at once if it serves no statuses either, else after a time without one", () => {
+    const votes = votesWith([]);
+    expect(votes.proven(4_999)).toBeUndefined();
+    expect(votes.proven(5_000)?.witnesses).toBe(1);
+    votes.receiveRecord(nodes[1], "mute", 0);
+    expect(votes.proven(0)?.witnesses).toBe(1);
+  });
 });

@@ -4,11 +4,14 @@ import type { SignatureStatus } from "../../rpc/signature-status.ts";
 import type { Witnesses } from "../../rpc/witnesses.ts";
 import { isCut, recordKey } from "./record-key.ts";
 
-/** What a node gave when asked for the record: the record, none yet, or no usable answer. */
-export type RecordAnswer = TransactionRecord | "absent" | "unserved" | "unusable";
+/**
+ * What a node gave when asked for the record: the record; none yet; none ever, since it keeps none; the same of statuses too; or no
+ * usable answer.
+ */
+export type RecordAnswer = TransactionRecord | "absent" | "unserved" | "mute" | "unusable";
 
-/** Slots for which a node without histories remembers a status at least: Agave keeps those of 300 roots. */
-const STATUS_SLOTS = 150n;
+/** Slots for which a node without histories remembers a status at least. @see agave MAX_CACHE_ENTRIES: those of 300 roots */
+const STATUS_SLOTS = 290n;
 /** A node's misses are noted this many slots apart. */
 const MISS_SPACING = 32n;
 /** Misses noted of a node: they cover a message's lifetime and the time in which its outcome is proven. */
@@ -28,7 +31,7 @@ export class RecordVotes {
   readonly #answers = new Map<RpcEndpoint, RecordAnswer>();
   /** The status each node reported last. */
   readonly #statuses = new Map<RpcEndpoint, SignatureStatus>();
-  /** Slots as of which a node has not seen the transaction, some apart, oldest first; no entry once it has. */
+  /** Slots as of which a node has not seen the transaction, some apart but for the newest, oldest first; no entry once it has. */
   readonly #misses = new Map<RpcEndpoint, bigint[]>();
   /** Since when a node has given no record (running milliseconds). */
   readonly #withoutSinceMs = new Map<RpcEndpoint, number>();
@@ -64,7 +67,9 @@ export class RecordVotes {
   receiveMiss(endpoint: RpcEndpoint, slot: bigint): void {
     const slots = this.#misses.get(endpoint);
     if (slots === undefined) this.#misses.set(endpoint, [slot]);
-    else if (slot >= slots.at(-1)! + MISS_SPACING) {
+    else if (slot > slots.at(-1)!) {
+      // The newest always counts: a node that lies could name a slot just after the last one noted.
+      if (slots.length > 1 && slot < slots.at(-2)! + MISS_SPACING) slots.pop();
       slots.push(slot);
       if (slots.length > MOST_MISSES) slots.shift();
     }
@@ -95,8 +100,8 @@ export class RecordVotes {
     if (trusted !== undefined && this.#isConsistent(trusted)) return this.#prove([trusted]);
     const only = best[0]!;
     const others = endpoints.filter((endpoint) => endpoint !== only);
-    const { slot } = this.#recordOf(only)!;
-    const isAlone = second === undefined && others.every((other) => this.#hasNoSay(other, slot, atMs));
+    const record = this.#recordOf(only)!;
+    const isAlone = second === undefined && others.every((other) => this.#hasNoSay(other, record, atMs));
     return isAlone && this.#isConsistent(only) && !this.#isContradicted(only) ? this.#prove([only]) : undefined;
   }
 
@@ -174,19 +179,32 @@ export class RecordVotes {
   }
 
   /**
-   * True of a node that cannot vouch for a record of this slot: silent, stuck, not serving records, or without a usable answer. One
-   * that had come to that slot and had the transaction in no block contradicts it, whether it serves records or not; but not one that
-   * came there so long ago that it need no longer remember.
+   * True of a node that cannot vouch for this record: silent, stuck, not serving records, or without a usable answer. One that had come
+   * to its slot and had the transaction in no block contradicts it, whether it serves records or not; but not one that came there so long
+   * ago that it need no longer remember. One that has yet to come there is waited for.
    */
-  #hasNoSay(endpoint: RpcEndpoint, slot: bigint, atMs: number): boolean {
-    const answer = this.#answers.get(endpoint);
+  #hasNoSay(endpoint: RpcEndpoint, record: TransactionRecord, atMs: number): boolean {
     if (this.#witnesses.isSilent(endpoint)) return true;
-    if (this.#misses.get(endpoint)?.some((missed) => missed >= slot && missed <= slot + STATUS_SLOTS) === true)
-      return false;
-    if (answer === "unserved") return true;
+    const { slot } = record;
+    const misses = this.#misses.get(endpoint) ?? [];
+    if (misses.some((missed) => missed >= slot && missed <= slot + STATUS_SLOTS)) return false;
+    const answer = this.#answers.get(endpoint);
+    const newest = misses.at(-1);
+    const isStuck = this.#witnesses.isStuck(endpoint) && !this.#standsStill();
+    if (newest !== undefined && newest < slot && !isStuck) return false;
+    if (answer === "mute" || (isStuck && this.#isLate(endpoint, atMs))) return true;
+    const status = this.#statuses.get(endpoint);
+    // What is processed in another block, or otherwise, may be on another branch: the next status tells.
+    if (status !== undefined && !isFirm(status) && !isSameEnd(record, status)) return false;
+    // A status weighs already; one that saw nothing for so long need no longer remember.
+    const hasSaidAll = answer === "unserved" && (status !== undefined || newest !== undefined);
+    return hasSaidAll || (this.#isLate(endpoint, atMs) && (answer === "unusable" || answer === "unserved"));
+  }
+
+  /** True if the node has given no record for as long as others are waited for. */
+  #isLate(endpoint: RpcEndpoint, atMs: number): boolean {
     const sinceMs = this.#withoutSinceMs.get(endpoint);
-    if (sinceMs === undefined || atMs - sinceMs < this.#witnesses.silentAfterMs) return false;
-    return answer === "unusable" || (this.#witnesses.isStuck(endpoint) && !this.#standsStill());
+    return sinceMs !== undefined && atMs - sinceMs >= this.#witnesses.silentAfterMs;
   }
 
   /** Two nodes that stay at a slot show that the chain does: one that claims a block beyond it is not alone because of that. */

@@ -4,6 +4,7 @@ import {
   LEASE_MS,
   land,
   principal,
+  resigned,
   rest,
   SLOT,
   sealerOf,
@@ -133,4 +134,40 @@ it("reports a trade as finalized under whichever of its signatures it is asked f
       signature: other.signature,
       status: "finalized",
     });
+});
+
+describe("a trade that has landed under its second signature is found by the first", () => {
+  it("wherever it is asked for", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const { trade, other } = await submitTwice(a);
+    land("a", other.signature);
+    await rest(100);
+    for (const one of [a, b]) expect(await one.find(principal, trade.signature)).toMatchObject({ slot: SLOT });
+  });
+
+  it("even if that could not be stored beside the outcome, and without delaying the answer", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const { trade, other, answer } = await submitTwice(a);
+    const storing = vi.spyOn(world.submissions, "addSignature").mockImplementation(() => new Promise(() => {}));
+    land("a", other.signature);
+    await rest(200);
+    expect(answer.value).toMatchObject({ signature: other.signature });
+    await expect(b.find(principal, trade.signature)).rejects.toMatchObject({ code: "TRADE_NOT_FOUND" });
+    storing.mockRestore();
+    await rest(2_000);
+    expect(await b.find(principal, trade.signature)).toMatchObject({ slot: SLOT });
+  });
+
+  it("of a process that got the second while another one followed the first", async () => {
+    const [a, b, c] = [startProcess("a"), startProcess("b"), startProcess("c")];
+    const trade = signedTrade();
+    const other = resigned(trade);
+    boxOf(a.submit(trade));
+    await rest(10);
+    boxOf(b.submit(other));
+    await rest(200);
+    land("b", other.signature);
+    await rest(200);
+    expect(await c.find(principal, trade.signature)).toMatchObject({ slot: SLOT });
+  });
 });

@@ -1,4 +1,4 @@
-import type { SubmissionClaim, SubmissionRecord } from "../../../accounts/port.ts";
+import type { SignedForm, SubmissionClaim, SubmissionRecord } from "../../../accounts/port.ts";
 import type { Landing, Priority } from "../../../chain/port.ts";
 import type { Venue } from "../../../venues/venue.ts";
 import type { SealedTrade } from "../../build/token/sealed-trade.ts";
@@ -131,7 +131,7 @@ export class Attempt {
   /** Writes claim and signatures again: a server that has taken over may lack what was written last. */
   restoreClaim(): void {
     this.#keeper.lose();
-    this.#storeSignatures(this.claim.signature);
+    for (const form of this.#formsBeside(this.claim.signature)) void this.#keeper.storeSignature(form);
   }
 
   /** Writes further signatures again that the database does not have any more. */
@@ -142,7 +142,7 @@ export class Attempt {
     const known = new Set(stored.map(({ signature }) => signature));
     for (const signature of this.signatures) {
       if (known.has(signature)) continue;
-      void this.#keeper.storeSignature({ signature, transaction: this.#broadcast.transactionOf(signature) });
+      void this.#keeper.storeSignature(this.#formOf(signature));
     }
   }
 
@@ -151,16 +151,16 @@ export class Attempt {
     const outcome = await this.done;
     if (outcome === undefined) return;
     const { signature } = this.progress.trade;
-    await this.#keeper.restore(signature, this.#broadcast.transactionOf(signature), outcome);
-    this.#storeSignatures(signature);
+    await this.#keeper.restore(this.#formOf(signature), this.#formsBeside(signature), outcome);
   }
 
-  /** Stores every signature but that of the record itself. */
-  #storeSignatures(recorded: string): void {
-    for (const signature of this.signatures) {
-      if (signature === recorded) continue;
-      void this.#keeper.storeSignature({ signature, transaction: this.#broadcast.transactionOf(signature) });
-    }
+  #formOf(signature: string): SignedForm {
+    return { signature, transaction: this.#broadcast.transactionOf(signature) };
+  }
+
+  /** Every signature that is followed but that of the record itself. */
+  #formsBeside(recorded: string): readonly SignedForm[] {
+    return this.signatures.flatMap((signature) => (signature === recorded ? [] : [this.#formOf(signature)]));
   }
 
   /** Stops renewing the claim, so that another process may take over. */
@@ -230,7 +230,7 @@ export class Attempt {
       const { signature, outcome } = end;
       progress.endStage("receipt");
       code = outcome.kind === "failed" ? outcome.code : "OK";
-      return await this.#keeper.finish(signature, this.#broadcast.transactionOf(signature), outcome);
+      return await this.#keeper.finish(this.#formOf(signature), this.#formsBeside(signature), outcome);
     } finally {
       stopRetrying();
       this.#watch.end();

@@ -127,6 +127,18 @@ export class ClaimKeeper {
     }
   }
 
+  async #storeAll(): Promise<void> {
+    await Promise.all([...this.#unstored].map((form) => this.#store(form)));
+  }
+
+  /** Stores what could not be stored before the outcome was. */
+  async #storeLate(untilMs: number): Promise<void> {
+    while (this.#unstored.size > 0 && this.#ports.now() < untilMs) {
+      await sleep(RETRY_MS);
+      await this.#storeAll();
+    }
+  }
+
   /** Every stored signature of the message; undefined while the database is away. */
   signatures(): Promise<readonly SignedForm[] | undefined> {
     return this.#ports.submissions.signaturesOf(this.#claim.messageHash).catch(() => undefined);
@@ -156,9 +168,16 @@ export class ClaimKeeper {
   /**
    * Writes the outcome once, now or when the database is back. Returns the one that stands: another process may have written
    * its own first. Other processes may wait for this record: a write that fails is repeated for as long as an answer waits.
+   *
+   * @param others the message's other signatures: the record goes by the one that ended it, and is found by them too
    */
-  async finish(signature: string, transaction: Uint8Array, outcome: Outcome): Promise<Outcome> {
+  async finish(
+    { signature, transaction }: SignedForm,
+    others: readonly SignedForm[],
+    outcome: Outcome,
+  ): Promise<Outcome> {
     const text = formatOutcome(outcome);
+    for (const form of others) this.#unstored.add(form);
     const writing = this.#write({ ...this.#claim, signature, transaction }, text);
     // Nobody waits for a record that was never written; by one that was, other processes may have answered.
     const first = this.#isKnown ? writing.whole : writing.first;
@@ -167,8 +186,8 @@ export class ClaimKeeper {
   }
 
   /** Writes the outcome again, unless it is being written still. */
-  async restore(signature: string, transaction: Uint8Array, outcome: Outcome): Promise<void> {
-    if (!this.#isWriting) await this.finish(signature, transaction, outcome);
+  async restore(ended: SignedForm, others: readonly SignedForm[], outcome: Outcome): Promise<void> {
+    if (!this.#isWriting) await this.finish(ended, others, outcome);
   }
 
   /** Tries until the outcome is written. @returns what stands: after the first try (undefined if it failed), and in the end */
@@ -181,16 +200,22 @@ export class ClaimKeeper {
     // A database that takes no writes may still show what another process has written.
     const read = async () =>
       this.#isKnown ? (await submissions.byMessageHash(ended.messageHash))?.outcome : undefined;
-    const once = () => submissions.finish(ended, text).catch(() => read().catch(() => undefined));
+    const once = async () => {
+      // First of all: a process that dies between the two writes leaves the trade pending, not one signature lost.
+      if (this.#unstored.size > 0) await within(this.#ports.settings.claimTimeoutMs, this.#storeAll());
+      return submissions.finish(ended, text).catch(() => read().catch(() => undefined));
+    };
     const startedAtMs = this.#ports.now();
     const first = once();
+    const untilMs = startedAtMs + FOLLOW_MS;
     const repeat = async () => {
       let standing = await first;
-      for (let atMs = startedAtMs; standing === undefined && atMs < startedAtMs + FOLLOW_MS; atMs = this.#ports.now()) {
+      for (let atMs = startedAtMs; standing === undefined && atMs < untilMs; atMs = this.#ports.now()) {
         await sleep(atMs < startedAtMs + WRITE_WAIT_MS ? WRITE_AGAIN_MS : RETRY_MS);
         standing = await once();
       }
       this.#isWriting = false;
+      if (this.#unstored.size > 0) void this.#storeLate(untilMs);
       return standing;
     };
     return { first, whole: repeat() };

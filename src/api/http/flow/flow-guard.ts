@@ -165,7 +165,8 @@ export class FlowGuard {
       flow.refuse(bodyBytes);
       return undefined;
     }
-    stream.once("close", () => {
+    // Not `once`: to take a listener away again costs more than to make it.
+    stream.on("close", () => {
       this.#streams.free(network);
       flow.remove(stream, this.#streams.share(MAX_STREAMS));
     });

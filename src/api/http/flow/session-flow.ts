@@ -125,7 +125,7 @@ export class SessionFlow {
   add(stream: ServerHttp2Stream, bodyBytes: number): void {
     const waiting = new WaitingStream(stream, bodyBytes);
     this.#streams.set(stream, waiting);
-    if (bodyBytes > 0) stream.once("end", () => this.#endBody(waiting));
+    if (bodyBytes > 0) stream.on("end", () => this.#endBody(waiting));
   }
 
   /** Keeps nothing more for a body that has come or will not. */

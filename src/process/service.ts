@@ -7,6 +7,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import { parseServiceArguments } from "./command-line.ts";
 import { ConfigError, parseConfig } from "./config/config.ts";
 import { describeSettings } from "./config/describe-settings.ts";
+import { mistypedNames } from "./config/mistyped-names.ts";
 import type { Config } from "./config/settings.ts";
 import { runPreflight } from "./preflight.ts";
 import { createDemoWallet, describeStart, writeDemoFile } from "./start-page.ts";
@@ -46,11 +47,13 @@ export async function runService(argv: readonly string[]): Promise<void> {
     const problems = runPreflight(config, { workers, chainAlone: task === "chain" });
     if (problems.length > 0) throw new ConfigError(problems);
   }
+  const doubts = cluster.isPrimary ? mistypedNames(process.env) : [];
   if (task === "check") {
-    process.stdout.write("The settings are usable.\n");
+    process.stdout.write(["The settings are usable.", ...doubts, ""].join("\n"));
     return;
   }
   const logger = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: false }));
+  for (const doubt of doubts) logger.warn({}, doubt);
   if (task === "chain") await runChain(config, logger);
   else if (workers !== undefined && cluster.isPrimary) await runWorkers(config, logger, workers);
   else await runApp(config, logger);

@@ -47,6 +47,15 @@ test.concurrent("a start that looks like production needs a node, or a setting t
   }
 });
 
+test.concurrent("a variable that looks like a mistyped setting is named", async () => {
+  const doubt = "SUBMIT_TIMEOUT is not a setting. Did you mean SUBMIT_TIMEOUT_MS?";
+  const env = { SUBMIT_TIMEOUT: "1000" };
+  expect((await run(["--check"], env)).stdout).toBe(`The settings are usable.\n${doubt}\n`);
+  expect(
+    (await run([], { ...env, DATABASE_URL: "postgres://127.0.0.1:1/none", SOLANA_RPC_URLS: NO_NODE })).stderr,
+  ).toContain(doubt);
+});
+
 test.concurrent("an unknown option is refused by name", async () => {
   expect(await run(["--worker", "2"])).toMatchObject({
     status: 1,

@@ -57,6 +57,7 @@ interface StartOptions {
   readonly clockMaxAgeMs?: number;
   readonly now?: () => number;
   readonly wallMs?: () => number;
+  readonly warn?: (message: string) => void;
 }
 
 async function start(options: StartOptions = {}): Promise<LiveChainHead> {
@@ -70,6 +71,10 @@ async function start(options: StartOptions = {}): Promise<LiveChainHead> {
     ...options,
   });
   return head;
+}
+
+function later<T>(answer: T, afterMs: number): Promise<T> {
+  return new Promise((resolve) => setTimeout(() => resolve(answer), afterMs));
 }
 
 async function run(slots: number, slotMs: number): Promise<void> {
@@ -432,6 +437,29 @@ test("a slot ahead of the chain that one node names is taken back before anythin
     expect(started.slot()).toBe(BigInt(slot));
     expect(started.slotMs()).toBeCloseTo(400, -2);
   }
+});
+
+test("answers that come late, as in a process that stood still, take back no slot that began meanwhile", async () => {
+  const warnings: string[] = [];
+  endpoint.methods.getSlot = () => slot;
+  const started = await start({ warn: (message) => warnings.push(message) });
+  const readNow = endpoint.methods.getMultipleAccounts!;
+  await run(30, 400);
+  // The clock's answer is on its way while five slots begin, and is read before the sixth.
+  endpoint.methods.getMultipleAccounts = (...params) => later(readNow(...params), 2_900);
+  await run(5, 400);
+  await vi.advanceTimersByTimeAsync(1_300);
+  expect(endpoint.countOf("getSlot")).toBe(0);
+  endpoint.methods.getMultipleAccounts = readNow;
+  await run(30, 400);
+  // A wrong slot is asked about; by the time of the answer the chain has passed it.
+  endpoint.methods.getSlot = () => later(slot, 3_300);
+  subscriptions.slot(BigInt(slot + 12));
+  await run(4, 400);
+  expect(endpoint.countOf("getSlot")).toBe(1);
+  await run(12, 400);
+  expect(warnings).toEqual([]);
+  expect(started.slot()).toBe(BigInt(slot));
 });
 
 test("of three nodes none, nor the stream, leads further ahead of the chain than a healthy one may be", async () => {

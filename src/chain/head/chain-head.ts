@@ -317,6 +317,7 @@ class FollowedChainHead implements LiveChainHead {
 
   async #refreshClock(): Promise<void> {
     const askedAtMs = this.#now();
+    const known = { slot: this.#newest.slot, ageMs: this.slotAgeMs() };
     const params = [[CLOCK_SYSVAR.toString()], { encoding: "base64", ...PROCESSED }];
     const result = await this.#pool.read("getMultipleAccounts", params, {
       // Each time another, so that what each has come to is known.
@@ -325,7 +326,7 @@ class FollowedChainHead implements LiveChainHead {
     });
     const { readAt, clock } = decodeClock(result);
     this.#newest.noteBegun(readAt);
-    if (this.#unfollowed.note(readAt, this.#newest.slot, this.slotAgeMs(), this.slotMs())) await this.#correctNewest();
+    if (this.#unfollowed.note(readAt, known, this.slotMs())) await this.#correctNewest();
     const isNewest = readAt + PROCESSED_LAG_SLOTS >= this.#newest.slot;
     if (isNewest) this.#shownAtMs = askedAtMs;
     if (this.#clock !== undefined && clock.slot <= this.#clock.slot) {
@@ -358,18 +359,27 @@ class FollowedChainHead implements LiveChainHead {
 
   /** Takes back a newest slot that the chain has not reached, and a blockhash from there: one node's word moved it. */
   async #correctNewest(): Promise<void> {
+    const askedAtMs = this.#now();
     const settled = await Promise.allSettled(
-      this.#pool.endpoints.map(async (endpoint) =>
-        asInteger(await this.#pool.ask(endpoint, "getSlot", [PROCESSED]), "a slot"),
-      ),
+      this.#pool.endpoints.map(async (endpoint) => {
+        const found = asInteger(await this.#pool.ask(endpoint, "getSlot", [PROCESSED]), "a slot");
+        return { found, tookMs: Math.max(0, this.#now() - askedAtMs) };
+      }),
     );
-    const slots = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-    if (slots.length === 0) return;
-    const found = median(slots);
-    if (found + PROCESSED_LAG_SLOTS >= this.#newest.slot) return;
+    const answers = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    if (answers.length === 0) return;
+    const found = median(answers.map((answer) => answer.found));
+    // The chain went on while an answer was on its way, or waited here to be read.
+    const byNow = median(answers.map((answer) => answer.found + this.#slotsIn(answer.tookMs)));
+    if (byNow + PROCESSED_LAG_SLOTS >= this.#newest.slot) return;
     this.#warn(`The newest slot ${this.#newest.slot} is taken back to ${found}: no node follows it.`);
     this.#newest.reset(found);
     await this.#blockhash.comeBackTo(found);
+  }
+
+  /** Slots that may begin within this time. */
+  #slotsIn(tookMs: number): bigint {
+    return BigInt(Math.ceil(tookMs / Math.max(1, this.slotMs())));
   }
 
   async #refreshHeight(): Promise<void> {

@@ -13,12 +13,13 @@ export class UnfollowedSlot {
   /**
    * Takes a slot that a node answered at.
    *
-   * @param newest the newest slot known, since `ageMs`
+   * @param known the newest slot when the node was asked, and for how long it was known by then (ms): an answer that comes late, or that
+   *   waits in a busy process, says nothing about slots that have begun since
    * @returns true if every node should be asked for its newest slot
    */
-  note(readAt: bigint, newest: bigint, ageMs: number, slotMs: number): boolean {
+  note(readAt: bigint, known: { readonly slot: bigint; readonly ageMs: number }, slotMs: number): boolean {
     const goesOn = readAt > this.#readAt;
     this.#readAt = readAt;
-    return goesOn && readAt + PROCESSED_LAG_SLOTS < newest && ageMs > PATIENCE_SLOTS * slotMs;
+    return goesOn && readAt + PROCESSED_LAG_SLOTS < known.slot && known.ageMs > PATIENCE_SLOTS * slotMs;
   }
 }

@@ -51,6 +51,13 @@ function timeAll(): void {
   for (const reader of readers) reader.time();
 }
 
+/** What all requests of a connection have in common. */
+function connectionOf(request: IncomingMessage): object {
+  return request.httpVersionMajor === 2
+    ? ((request as unknown as Http2ServerRequest).stream.session ?? request)
+    : request.socket;
+}
+
 /** Chunks of a body that are made one: each takes some 300 bytes beside its own, and keeps the read that it came with. */
 const MERGED_AT = 64;
 
@@ -122,7 +129,7 @@ class BodyReader {
     clearTimeout(this.#timer);
     const done = this.#done;
     this.#done = undefined;
-    if (done !== undefined) inNextPass(() => done(body));
+    if (done !== undefined) inNextPass(connectionOf(this.#request), () => done(body));
   }
 }
 

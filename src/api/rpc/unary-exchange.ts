@@ -72,7 +72,7 @@ export class UnaryExchange implements CallRequest, CallOutcome {
     const { method, invoke, settings } = this.#parts;
     const { headers } = this.#request;
     this.#state.stages.mark("receive");
-    const deadlineMs = this.#wire.deadlineMs(headers);
+    const deadlineMs = this.#leftMs(this.#wire.deadlineMs(headers));
     this.#body = body;
     this.#inflate = inflaterOf(headers[this.#wire.codingHeader], settings.bodyLimitBytes);
     if (deadlineMs === undefined) {
@@ -83,6 +83,15 @@ export class UnaryExchange implements CallRequest, CallOutcome {
     const { signal, outcome } = within(deadlineMs, this);
     this.#call = new UnaryCall(method, this.#state, this, { signal, deadlineMs });
     invoke(this.#call, outcome);
+  }
+
+  /** What is left of the client's deadline: the body took time, and so did waiting for a turn. @throws TradewireError REQUEST_TIMEOUT */
+  #leftMs(deadlineMs: number | undefined): number | undefined {
+    if (deadlineMs === undefined) return undefined;
+    const { stages } = this.#state;
+    const leftMs = deadlineMs - (stages.nowMs() - stages.startMs);
+    if (leftMs <= 0) throw tooLate();
+    return leftMs;
   }
 
   answer(output: Output): void {
@@ -125,6 +134,9 @@ export class UnaryExchange implements CallRequest, CallOutcome {
   }
 }
 
+const tooLate = () =>
+  new TradewireError("REQUEST_TIMEOUT", "The deadline set by the client passed before the response.");
+
 /** Passes on the outcome of a call, or REQUEST_TIMEOUT if it does not come before the deadline; then the signal is aborted too. */
 function within(
   deadlineMs: number,
@@ -134,7 +146,7 @@ function within(
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
-    const error = new TradewireError("REQUEST_TIMEOUT", "The deadline set by the client passed before the response.");
+    const error = tooLate();
     controller.abort(error);
     outcome.fail(error);
   }, deadlineMs);

@@ -37,7 +37,7 @@ it("serves the calls of a turn first, and leaves the turn to them three times in
   const done: string[] = [];
   const pieces = Promise.all([1, 2].map((i) => turns.next().then(() => done.push(`piece ${i}`))));
   for (let i = 0; i < 5; i++) {
-    inNextPass(() => done.push(`call ${i}`));
+    inNextPass({}, () => done.push(`call ${i}`));
     await nextTurn();
   }
   expect(done).toEqual(["call 0", "call 1", "call 2", "call 3", "piece 1", "call 4"]);
@@ -50,7 +50,7 @@ it("gives late pieces turns that they share, calls or not", async () => {
   let done = 0;
   for (let i = 0; i < 20; i++) void turns.next().then(() => done++);
   vi.advanceTimersByTime(60);
-  inNextPass(() => {});
+  inNextPass({}, () => {});
   await nextTurn();
   expect(done).toBe(8);
   await nextTurn();

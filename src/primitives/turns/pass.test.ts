@@ -1,12 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { closePass, inNextPass, inStep, openPass } from "./pass.ts";
+import { closePass, inNextPass, inStep, openPass, runPasses } from "./pass.ts";
 
 let done: string[] = [];
 
+const caller = {};
 /** A call that notes its steps. */
-const call = (name: string) =>
-  inNextPass(() => {
+const call = (name: string, from = caller) =>
+  inNextPass(from, () => {
     done.push(`${name} enters`);
     inStep("serve", () => {
       done.push(`${name} is served`);
@@ -58,7 +59,7 @@ it("answers at most sixteen calls before the next ones enter, all of them in one
 
 it("makes passes of slow calls short", async () => {
   const slow = (name: string) =>
-    inNextPass(() => {
+    inNextPass(caller, () => {
       done.push(`${name} enters`);
       inStep("serve", () => {
         vi.advanceTimersByTime(3);
@@ -74,8 +75,50 @@ it("makes passes of slow calls short", async () => {
   expect(done).toEqual(["b enters", "b is served", "c enters", "c is served"]);
 });
 
+/** A call that takes a millisecond to enter. */
+const longCall = (name: string, from = caller) =>
+  inNextPass(from, () => {
+    vi.advanceTimersByTime(1);
+    done.push(name);
+  });
+
+it("leaves calls for which a turn has no time to the next ones, in their order", async () => {
+  for (let i = 0; i < 12; i++) longCall(`${i}`);
+  const counts: number[] = [];
+  while (done.length < 12) {
+    await nextTurn();
+    counts.push(done.length);
+  }
+  expect(counts).toEqual([5, 10, 12]);
+  expect(done).toEqual(Array.from({ length: 12 }, (_, i) => `${i}`));
+});
+
+it("serves callers in turn, also those that come while many calls of another wait", async () => {
+  const [early, late] = [{}, {}];
+  for (let i = 0; i < 100; i++) longCall(`${i}`);
+  longCall("early", early);
+  longCall("its second", early);
+  await nextTurn();
+  expect(done).toEqual(["0", "early", "1", "its second", "2"]);
+  longCall("late", late);
+  await nextTurn();
+  expect(done.slice(5)).toEqual(["3", "late", "4", "5", "6"]);
+  while (done.length < 103) await nextTurn();
+  expect(done.slice(-2)).toEqual(["98", "99"]);
+});
+
+it("has one share of each turn, whoever asks for passes in it", async () => {
+  for (let i = 0; i < 12; i++) longCall(`${i}`);
+  runPasses();
+  expect(done).toHaveLength(5);
+  await nextTurn();
+  expect(done).toHaveLength(10);
+  await nextTurn();
+  expect(done).toHaveLength(12);
+});
+
 it("takes calls that come during a pass into one of the next turn", async () => {
-  inNextPass(() => {
+  inNextPass(caller, () => {
     done.push("first");
     call("second");
     inStep("serve", () => done.push("first is served"));
@@ -109,7 +152,7 @@ it("lets no call's fault reach another call", async () => {
   process.once("uncaughtException", thrown);
   const listeners = process.listeners("uncaughtException").filter((listener) => listener !== thrown);
   for (const listener of listeners) process.off("uncaughtException", listener);
-  inNextPass(() => {
+  inNextPass(caller, () => {
     throw new Error("its own");
   });
   call("other");

@@ -167,7 +167,7 @@ export class PlainLane {
   ): void {
     watched.isWaiting = true;
     this.#serving.add(socket);
-    inNextPass(() => {
+    inNextPass(socket, () => {
       if (socket.destroyed) return;
       const answer = this.#answer(socket, watched, request, chunk);
       if (answer instanceof LaneResponse) {

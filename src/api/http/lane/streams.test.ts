@@ -120,6 +120,18 @@ describe("calls on HTTP/2 streams", () => {
       });
   });
 
+  it("are refused once their deadline passes, though their body comes later", async () => {
+    const session = http2.connect(`http://127.0.0.1:${edge.port}`);
+    const fixed = { ":method": "POST", ":path": RPC, authorization: `Bearer ${ALICE.key}`, ...GRPC };
+    const stream = session.request({ ...fixed, "grpc-timeout": "50m" });
+    const ended = once(stream.resume(), "trailers");
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    stream.end(buy.body);
+    const [trailers] = await ended;
+    expect(trailers["grpc-status"]).toBe("4");
+    session.destroy();
+  });
+
   it("make no request of Node's in everyday form, and do in any other", async () => {
     const read = vi.spyOn(http2.Http2ServerRequest.prototype, "_read");
     await ask(edge, buy);

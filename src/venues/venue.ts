@@ -129,7 +129,8 @@ export interface SwapLeg {
 export interface Venue<M extends Market = Market, State = unknown, Fill = unknown> {
   readonly id: VenueId;
   readonly programs: readonly Address[];
-  readonly supports: Readonly<{ exactOut: boolean; token2022: boolean }>;
+  /** `memo`: before it pays into an account of Token-2022 that wants a memo with each transfer, the program sends one. */
+  readonly supports: Readonly<{ exactOut: boolean; token2022: boolean; memo?: boolean }>;
   /** Where markets of the pair may be. */
   search(pair: MintPair): readonly MarketSearch[];
   /**

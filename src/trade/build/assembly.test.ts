@@ -17,7 +17,7 @@ const [WALLET, COIN, POOL] = [random.bytes(32), random.bytes(32), random.bytes(3
   Address.from(bytes),
 ) as [Address, Address, Address];
 const mint = (address: Address) => ({ address, program: TOKEN_PROGRAM, decimals: 6, transferFees: undefined }) as Mint;
-const OPEN = {} as Account;
+const OPEN = { data: new Uint8Array(165) } as unknown as Account;
 const SWAP: Instruction = { program: POOL, accounts: [], data: new Uint8Array(1) };
 
 /** A sale of the wallet's whole balance of a coin; the market takes `inAmount` of it. */

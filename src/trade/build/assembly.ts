@@ -5,6 +5,7 @@ import type { Account } from "../../solana/account.ts";
 import type { DerivedAddress } from "../../solana/derived-address.ts";
 import type { Instruction } from "../../solana/instruction.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { wantsMemo } from "../../solana/token/account-extensions.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { closeTokenAccount, createTokenAccount, requireBalance } from "../../solana/token/token-instructions.ts";
 import { fillWrappedSol, openWrappedSol, seededAddress } from "../../solana/token/wrapped-sol.ts";
@@ -229,6 +230,8 @@ class AssemblyParts {
     // The deployed program may take more than the table says.
     this.#computeUnits +=
       hot.unitsScale === undefined ? leg.computeUnits : Math.ceil(leg.computeUnits * hot.unitsScale);
+    const receiver = quote.outMint === SOL_MINT ? undefined : this.#account(destination);
+    if (receiver != null && wantsMemo(receiver)) this.#computeUnits += UNITS.memo;
     for (const { address, space } of leg.creates)
       if (!this.#exists(address, space === 0 ? "system" : "program")) this.#create(address, space);
     const { head } = this.#context;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { type AccountExtension, withExtensions } from "../../../test/support/extended-account.ts";
 import { Address } from "../../primitives/address.ts";
 import { viewOf } from "../../primitives/bytes.ts";
 import { createRandom } from "../../primitives/random.ts";
@@ -18,17 +19,19 @@ interface Holding {
   readonly closeAuthority?: Address;
   /** Withheld transfer fees; makes it a Token-2022 account. */
   readonly withheld?: bigint;
+  /** Makes it a Token-2022 account with these. */
+  readonly extensions?: readonly AccountExtension[];
 }
 
-/** A share of a balance of `held`, which only a refresh reveals. */
-function share(held: bigint, percent: number, { closeAuthority, withheld }: Holding = {}) {
-  const program = withheld === undefined ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM;
+/** A share of a balance, which only a refresh reveals. */
+function share(balance: bigint, percent: number, { closeAuthority, withheld, extensions }: Holding = {}) {
+  const program = withheld === undefined && extensions === undefined ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM;
   const mint = { address: MINT, program, decimals: 6 } as Mint;
   const data = new Uint8Array(withheld === undefined ? 165 : 178);
   const view = viewOf(data);
   data.set(MINT.bytes);
   data.set(WALLET.bytes, 32);
-  view.setBigUint64(64, held, true);
+  view.setBigUint64(64, balance, true);
   data[108] = 1;
   if (closeAuthority !== undefined) {
     view.setUint32(129, 1, true);
@@ -41,7 +44,8 @@ function share(held: bigint, percent: number, { closeAuthority, withheld }: Hold
     view.setBigUint64(170, withheld, true);
   }
   const { address } = walletTokenAccount(WALLET, mint)!;
-  const account: Account = { address, owner: program, lamports: LAMPORTS, data, executable: false, slot: 1n };
+  const held = extensions === undefined ? data : withExtensions(data, extensions);
+  const account: Account = { address, owner: program, lamports: LAMPORTS, data: held, executable: false, slot: 1n };
   let isRead = false;
   const markets = {
     async refresh() {
@@ -75,6 +79,12 @@ describe("a share of the wallet's balance", () => {
   test("of 100 % keeps an account that another wallet may close, or that holds withheld fees", async () => {
     expect(await share(1_001n, 100, { closeAuthority: OTHER })).toEqual({ amount: 1_001n, emptied: undefined });
     expect(await share(1_001n, 100, { withheld: 1n })).toEqual({ amount: 1_001n, emptied: undefined });
+  });
+
+  test("of 100 % keeps an account with a confidential balance, which the token program does not close", async () => {
+    const confidential = (byte: number): AccountExtension => [5, new Uint8Array(295).fill(byte, 100, 101)];
+    expect((await share(1_001n, 100, { extensions: [confidential(0)] })).emptied).toBeDefined();
+    expect(await share(1_001n, 100, { extensions: [confidential(1)] })).toEqual({ amount: 1_001n, emptied: undefined });
   });
 
   test("is refused if it is nothing, or of SOL", async () => {

@@ -1,10 +1,11 @@
 import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
 import type { Markets } from "../../market/port.ts";
 import { Address } from "../../primitives/address.ts";
-import { readU64, viewOf } from "../../primitives/bytes.ts";
+import { viewOf } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
-import { extensionsOf, type Mint } from "../../solana/token/mint.ts";
-import { isTokenAccount, TOKEN_ACCOUNT_SIZE, tokenBalance } from "../../solana/token/token-account.ts";
+import { holdsHidden } from "../../solana/token/account-extensions.ts";
+import type { Mint } from "../../solana/token/mint.ts";
+import { isTokenAccount, tokenBalance } from "../../solana/token/token-account.ts";
 import type { BalanceShare } from "../intent.ts";
 import { walletTokenAccount } from "./wallet-accounts.ts";
 
@@ -12,12 +13,11 @@ import { walletTokenAccount } from "./wallet-accounts.ts";
 const PERCENT_PARTS = 1_000_000_000n;
 const WHOLE = 100n * PERCENT_PARTS;
 const CLOSE_AUTHORITY_OFFSET = 129;
-/** Token-2022: fees withheld from transfers to this account; it cannot be closed while it holds any. */
-const EXTENSION_TRANSFER_FEE_AMOUNT = 2;
 
 /**
  * Reads the wallet's balance and returns a percentage of it in base units, rounded down: 100 % is everything. Selling
- * everything empties the token account; it can be closed unless it holds withheld fees or has another close authority.
+ * everything empties the token account; it can be closed unless it holds withheld fees or a confidential balance, or has another close
+ * authority.
  *
  * @param percent 0 < percent ≤ 100
  * @throws TradewireError VALIDATION_ERROR for SOL, INSUFFICIENT_TOKEN_BALANCE, UPSTREAM_ERROR
@@ -48,12 +48,9 @@ export async function readBalanceShare(
 }
 
 /** True if the wallet can close the account once it is empty. */
-function isClosable({ data }: Account, wallet: Address): boolean {
+function isClosable(account: Account, wallet: Address): boolean {
+  const { data } = account;
   const hasAuthority = viewOf(data).getUint32(CLOSE_AUTHORITY_OFFSET, true) === 1;
   if (hasAuthority && Address.from(data, CLOSE_AUTHORITY_OFFSET + 4) !== wallet) return false;
-  if (data.length === TOKEN_ACCOUNT_SIZE) return true;
-  for (const { type, start } of extensionsOf(data)) {
-    if (type === EXTENSION_TRANSFER_FEE_AMOUNT && readU64(data, start) !== 0n) return false;
-  }
-  return true;
+  return !holdsHidden(account);
 }

@@ -4,11 +4,12 @@ import type { Address } from "../../primitives/address.ts";
 import { formatAmount, SOL_DECIMALS } from "../../primitives/amount.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { isTokenAccount, tokenBalance } from "../../solana/token/token-account.ts";
+import type { Venue } from "../../venues/venue.ts";
 import type { Intent } from "../intent.ts";
 import type { Route } from "../quote/route.ts";
 import type { Costs } from "../trade.ts";
 import type { Assembly } from "./assembly.ts";
-import { type AccountFault, accountFault, type WalletAccounts } from "./wallet-accounts.ts";
+import { type AccountFault, payingFault, receivingFault, type WalletAccounts } from "./wallet-accounts.ts";
 
 interface BalanceCheck {
   readonly intent: Intent;
@@ -45,16 +46,23 @@ function sourceShortfall({ intent, route, accounts, markets }: BalanceCheck): Sh
   const account = markets.account(accounts.source.address);
   if (account === undefined) return undefined;
   const mint = intent.inMint;
-  const fault = accountFault(account, accounts.wallet);
+  const fault = payingFault(account, accounts.wallet);
   if (fault !== undefined) return { kind: "account", mint, fault };
   const held = account === null || !isTokenAccount(account) ? 0n : tokenBalance(account);
   return held >= route.inAmount ? undefined : { kind: "token", mint, held, needed: route.inAmount };
 }
 
-function destinationShortfall({ intent, accounts, markets }: BalanceCheck): Shortfall | undefined {
+function destinationShortfall({ intent, route, accounts, markets }: BalanceCheck): Shortfall | undefined {
   if (accounts.destination === undefined) return undefined;
-  const fault = accountFault(markets.account(accounts.destination.address), accounts.wallet);
+  const account = markets.account(accounts.destination.address);
+  if (account == null) return undefined;
+  const fault = receivingFault(account, accounts.wallet, payersOf(route, intent.outMint.address));
   return fault === undefined ? undefined : { kind: "account", mint: intent.outMint, fault };
+}
+
+/** The venues that pay a mint on a route. */
+function payersOf({ steps }: Route, mint: Address): Venue[] {
+  return steps.filter(({ quote }) => quote.outMint === mint).map(({ hot }) => hot.venue);
 }
 
 function solShortfall(check: BalanceCheck): Shortfall | undefined {

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
+import { type AccountExtension, withExtensions } from "../../../test/support/extended-account.ts";
 import { buyFor, FAKE_CLOCK, fakeMarket } from "../../../test/support/fake-market.ts";
 import { memoryPorts } from "../../../test/support/memory-ports.ts";
 import { TradewireError } from "../../errors/tradewire-error.ts";
@@ -188,6 +189,46 @@ describe("a wallet's account of the token", () => {
       expect(refused).toMatchObject({ code: "NO_ROUTE", message: expect.stringContaining(fault) });
       expect(reads.map(([kind, asked]) => [kind, asked.includes(at)])).toEqual([["refresh", true]]);
     }
+  });
+
+  /** The wallet's account with one extension of Token-2022 more. */
+  const extended = (...extension: AccountExtension): Account => ({
+    ...own,
+    data: withExtensions(own.data, [[7, new Uint8Array(0)], extension]),
+  });
+  const [guard, memo, closed] = [
+    extended(11, Uint8Array.of(1)),
+    extended(8, Uint8Array.of(1)),
+    extended(5, new Uint8Array(295)),
+  ];
+
+  test.each([
+    ["has its CPI guard on", guard, SALE],
+    ["takes only transfers with a memo, and raydium_cpmm sends none", memo, REQUEST],
+    ["takes confidential transfers only", closed, REQUEST],
+  ])("that %s is refused where the trade would fail for it", async (fault, bad, request) => {
+    const { ports, reads } = portsOf(market(), {}, { [at.toString()]: bad });
+    const refused = await refusal(() => buildTrade(ports, request));
+    expect(refused).toMatchObject({ code: "NO_ROUTE", message: expect.stringContaining(fault) });
+    expect(reads.map(([kind]) => kind)).toEqual(["refresh"]);
+  });
+
+  test.each([
+    ["a CPI guard", guard, REQUEST],
+    ["a wish for memos", memo, SALE],
+    ["no plain transfers taken", closed, SALE],
+  ])("with %s is traded with in the other direction", async (_, account, request) => {
+    const { ports } = portsOf(market(), { [at.toString()]: account });
+    expect(await buildTrade(ports, request)).toMatchObject({ platform: "raydium_cpmm" });
+  });
+
+  test("that wants memos takes what a venue pays that sends them", async () => {
+    const hot = market();
+    const { ports } = portsOf(
+      { ...hot, venue: { ...hot.venue, supports: { ...hot.venue.supports, memo: true } } },
+      { [at.toString()]: memo },
+    );
+    expect(await buildTrade(ports, REQUEST)).toMatchObject({ platform: "raydium_cpmm" });
   });
 
   test("that was frozen and is no longer is traded with", async () => {

@@ -33,7 +33,13 @@ import {
 } from "./budget.ts";
 import { UNITS } from "./parts/compute-units.ts";
 import { UnbuildableMarket } from "./unbuildable-market.ts";
-import { accountFault, type WalletAccounts, walletTokenAccount, wrappedSolAccount } from "./wallet-accounts.ts";
+import {
+  payingFault,
+  receivingFault,
+  type WalletAccounts,
+  walletTokenAccount,
+  wrappedSolAccount,
+} from "./wallet-accounts.ts";
 
 export interface MessageSettings extends BudgetSettings {
   /** Whether a route that fits no other form may become a version 1 transaction, which not every wallet can read yet. */
@@ -294,9 +300,10 @@ function rejectUnusable(
   { intermediate, wallet }: WalletAccounts,
 ): void {
   for (const { account } of intermediate) {
-    const fault = accountFault(markets.account(account.address), wallet);
-    if (fault === undefined) continue;
+    const held = markets.account(account.address);
     const { hot } = steps.find(({ quote }) => quote.outMint === account.mint)!;
+    const fault = payingFault(held, wallet) ?? receivingFault(held, wallet, [hot.venue]);
+    if (fault === undefined) continue;
     const reason = `the wallet's account of ${account.mint} ${fault}`;
     throw new UnbuildableMarket(hot, new TradewireError("NO_ROUTE", reason), false);
   }

@@ -4,8 +4,10 @@ import type { Address } from "../../primitives/address.ts";
 import type { Account } from "../../solana/account.ts";
 import { associatedTokenAccount, type DerivedAddress } from "../../solana/derived-address.ts";
 import { SOL_MINT, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { isCpiGuarded, takesNoDeposits, wantsMemo } from "../../solana/token/account-extensions.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { isFrozen, isOwnedBy, isTokenAccount } from "../../solana/token/token-account.ts";
+import type { Venue } from "../../venues/venue.ts";
 
 /** A token account of the wallet. */
 interface WalletTokenAccount extends DerivedAddress {
@@ -64,14 +66,34 @@ export function knowsBalances(
 }
 
 /** Why a wallet cannot use a token account at an address of its own, in words. */
-export type AccountFault = "is frozen" | "belongs to another wallet";
+export type AccountFault = string;
 
 /**
  * What is wrong with a token account at the wallet's associated address; undefined if nothing is known to be. The issuer of a token
  * may freeze it, and its owner may have been changed: then what is bought would be another's, and a sale fails for a fee.
  */
-export function accountFault(account: Account | null | undefined, wallet: Address): AccountFault | undefined {
+function accountFault(account: Account | null | undefined, wallet: Address): AccountFault | undefined {
   if (account == null || !isTokenAccount(account)) return undefined;
   if (isFrozen(account)) return "is frozen";
   return isOwnedBy(account, wallet) ? undefined : "belongs to another wallet";
+}
+
+/** The same for an account that a venue's program takes tokens from. */
+export function payingFault(account: Account | null | undefined, wallet: Address): AccountFault | undefined {
+  const fault = accountFault(account, wallet);
+  if (fault !== undefined || account == null || !isCpiGuarded(account)) return fault;
+  return "has its CPI guard on, so that no venue can take tokens from it";
+}
+
+/** The same for an account that venues' programs pay tokens into. @param payers the venues */
+export function receivingFault(
+  account: Account | null | undefined,
+  wallet: Address,
+  payers: readonly Pick<Venue, "id" | "supports">[],
+): AccountFault | undefined {
+  const fault = accountFault(account, wallet);
+  if (fault !== undefined || account == null) return fault;
+  if (takesNoDeposits(account)) return "takes confidential transfers only";
+  const silent = wantsMemo(account) ? payers.find(({ supports }) => supports.memo !== true) : undefined;
+  return silent === undefined ? undefined : `takes only transfers with a memo, and ${silent.id} sends none`;
 }

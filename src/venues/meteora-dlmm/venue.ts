@@ -59,7 +59,7 @@ const ACCOUNTS = {
 export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
   id: "meteora_dlmm",
   programs: [DLMM_PROGRAM],
-  supports: { exactOut: true, token2022: true },
+  supports: { exactOut: true, token2022: true, memo: true },
 
   search(pair) {
     return [{ kind: "guess", addresses: () => dlmmPairAddresses(pair) }, ...filterEitherWay(ACCOUNTS, pair)];

@@ -46,7 +46,7 @@ const ACCOUNTS = {
 export const orcaWhirlpool: Venue<WhirlpoolMarket, WhirlpoolState, WhirlpoolQuoteFill> = {
   id: ID,
   programs: [WHIRLPOOL_PROGRAM],
-  supports: { exactOut: true, token2022: true },
+  supports: { exactOut: true, token2022: true, memo: true },
 
   search(pair) {
     return [{ kind: "guess", addresses: () => whirlpoolAddresses(pair) }, filterByMints(ACCOUNTS, sortMints(pair))];

@@ -77,7 +77,44 @@ async function openUntil(service: Edge, deadlineMs: number, until: number): Prom
   return text.slice(Math.max(0, text.lastIndexOf('{"error"')));
 }
 
+/** Sends bytes as the message of the typed stream. @returns the text of the whole response */
+async function sendMessage(service: Edge, type: string, message: Buffer): Promise<string> {
+  const response = await fetch(`${urlOf(service)}/tradewire.v1.TradeService/WatchQuote`, {
+    method: "POST",
+    headers: { ...bearer(ALICE.key), "content-type": type },
+    body: Buffer.concat([Buffer.from([0, 0, 0, 0, message.length]), message]),
+  });
+  return response.text();
+}
+
 describe("a stream of prices", () => {
+  it.each([
+    [
+      "cut short",
+      "proto",
+      Buffer.of(0x0a, 5, 0x41),
+      /^The request is not a valid tradewire\.v1\.QuoteRequest message\.$/,
+    ],
+    ["a text that is none", "proto", Buffer.of(0x0a, 1, 0xff), /^The request is not a valid .* message\.$/],
+    ["no JSON", "json", Buffer.from("{"), /^The request is not a valid tradewire\.v1\.QuoteRequest message: .+/],
+    [
+      "an unknown field",
+      "json",
+      Buffer.from('{"inputMnt":"SOL"}'),
+      /^The request is not a valid .* message: .*inputMnt/,
+    ],
+  ])("refuses a message that cannot be read as its sender's fault: %s", async (_, form, message, words) => {
+    edge = await startEdge();
+    const text = await sendMessage(edge, `application/connect+${form}`, message);
+    const { error } = JSON.parse(text.slice(text.indexOf("{")));
+    expect(error).toMatchObject({ code: "invalid_argument", details: [{ debug: { code: "VALIDATION_ERROR" } }] });
+    expect(error.message).toMatch(words);
+    expect(await sendMessage(edge, `application/grpc-web+${form}`, message)).toMatch(
+      /grpc-status: 3\r\ngrpc-status-details-bin: /,
+    );
+    expect(edge.errors).toEqual([]);
+  });
+
   it("fails at its client's deadline: nothing has ended that was asked for", async () => {
     edge = await startEdge();
     const error = JSON.parse(await openUntil(edge, 200, 60_000)).error;

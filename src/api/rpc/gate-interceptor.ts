@@ -49,10 +49,25 @@ export function createGateInterceptor(gate: Gate, openStreams: StreamPlaces): In
 
 /** Validates each message. @param receive counts it */
 async function* checked(request: StreamRequest, receive: () => void): StreamRequest["message"] {
-  for await (const message of request.message) {
+  for await (const message of readable(request)) {
     receive();
     checkRequest(request.method.input, message);
     yield message;
+  }
+}
+
+/** How the RPC library words that it cannot read a message: in the binary form as a failure of its own, in JSON with the reason. */
+const UNREADABLE = /^(?:parse binary: .*|cannot decode message \S+ from JSON(: .*))$/s;
+
+/** The messages of a stream. @throws TradewireError VALIDATION_ERROR if one cannot be read, as for calls of one message */
+async function* readable({ message, method }: StreamRequest): StreamRequest["message"] {
+  try {
+    yield* message;
+  } catch (error) {
+    const unread = error instanceof ConnectError ? UNREADABLE.exec(error.rawMessage) : null;
+    if (unread === null) throw error;
+    const why = unread[1] ?? ".";
+    throw new TradewireError("VALIDATION_ERROR", `The request is not a valid ${method.input.typeName} message${why}`);
   }
 }
 

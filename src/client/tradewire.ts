@@ -183,7 +183,7 @@ export class Tradewire {
 
   /**
    * Verifies that the transaction is the trade that was ordered, then signs it. `built` comes from a build call of this client.
-   * @param limits join those of the build call, and overrule them by name
+   * @param limits join those of the build call, and overrule by name those that they set
    * @throws TradeError UNEXPECTED_TRANSACTION, UNREADABLE_TRANSACTION, DECIMALS_REQUIRED, PRICE_IMPACT_TOO_HIGH,
    * PRIORITY_COST_TOO_HIGH, LIMIT_EXCEEDED; TypeError for an unknown or malformed limit
    */

@@ -40,3 +40,19 @@ test("a wallet that refuses to sign again is no lost connection: the failure nam
   expect((failure as TradeError).message).toContain("User rejected the request.");
   expect((failure as TradeError).message).toContain(signatures[0]);
 });
+
+test("a limit of the build call stays unless the call that signs sets another: one that is undefined takes none away", async () => {
+  const { signal } = new AbortController();
+  const desk = new TradeDesk({ wallet, witnesses: {}, decimals: {} } as never, true, () => 0);
+  const order = { inputMint: "SOL", outputMint: "SOL", swapMode: "exactIn", amount: 1, slippage: 0.5 } as const;
+  const codeOf = async (given: object | undefined) => {
+    const build = built();
+    desk.ordered(build, order, { maxSlippage: 0.1 });
+    const failure: unknown = await desk.sign(build, given, signal).catch((error: unknown) => error);
+    return failure instanceof TradeError ? failure.code : (failure as Error).name;
+  };
+  for (const given of [undefined, {}, { maxSlippage: undefined }, { maxSlippage: 0.4 }]) {
+    expect(await codeOf(given), JSON.stringify(given)).toBe("LIMIT_EXCEEDED");
+  }
+  expect(await codeOf({ maxSlippage: 0.5 })).toBe("TypeError");
+});

@@ -80,7 +80,7 @@ export class TradeDesk {
       );
     }
     const { witnesses } = this.#verifier;
-    const { requireProof = witnesses.requireProof, ...limits } = { ...known.limits, ...given };
+    const { requireProof = witnesses.requireProof, ...limits } = { ...known.limits, ...onlySet(given) };
     const { slippage } = known.order;
     if (limits.maxSlippage !== undefined && !(slippage <= slippageCap(limits.maxSlippage))) {
       const facts = `The slippage of the order is ${slippage}, more than ${limits.maxSlippage}. Nothing was signed.`;
@@ -204,6 +204,11 @@ function stoppedAfter(signature: string, error: unknown): TradeError {
   if (error instanceof TradeError) return afterSigning(error, signature);
   const message = `The transaction ${signature} was signed, and none after it: ${printable(String(error))}`;
   return new TradeError("ABORTED", message, { signature, cause: error });
+}
+
+/** The limits that are set: one that is `undefined` takes none away. */
+function onlySet(limits: (TradeLimits & ProofOptions) | undefined): TradeLimits & ProofOptions {
+  return Object.fromEntries(Object.entries(limits ?? {}).filter(([, limit]) => limit !== undefined));
 }
 
 /** The limits among the options of a trade. */

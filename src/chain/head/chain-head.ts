@@ -23,6 +23,8 @@ import { UnfollowedSlot } from "./unfollowed-slot.ts";
 export interface LiveChainHead extends ChainHead {
   /** The newest slot known. */
   slot(): bigint;
+  /** The block height that is certainly reached: of two nodes, the one that names the higher may be wrong. */
+  leastBlockHeight(): bigint;
   /** False for a slot far from the head: its source lags or is wrong. */
   isCredible(slot: bigint): boolean;
   /** The slot that two of three nodes or more have come to; undefined with fewer. */
@@ -204,6 +206,10 @@ class FollowedChainHead implements LiveChainHead {
 
   blockHeight(): bigint {
     return this.#heights.at(this.#newest.slot);
+  }
+
+  leastBlockHeight(): bigint {
+    return this.#heights.at(this.#newest.least);
   }
 
   slotMs(): number {

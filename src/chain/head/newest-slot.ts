@@ -14,15 +14,15 @@ const UNMEASURED_SLOT_MS = 100;
 /** The newest slot known, since when, and the pace of slots. */
 export class NewestSlot {
   readonly #now: Now;
-  readonly #nodes: Pick<NodeSlots, "reachedByTwo"> | undefined;
+  readonly #nodes: Pick<NodeSlots, "reachedByTwo" | "reachedByPair"> | undefined;
   readonly #pace = new SlotPace();
   /** The latest slots that were seen as they began, oldest first: each is a block in the making. */
   readonly #begun: bigint[] = [];
   #slot = 0n;
   #atMs: number;
 
-  /** @param nodes what each node has come to: none leads far ahead of two others; absent: any one's word counts */
-  constructor(now: Now, nodes?: Pick<NodeSlots, "reachedByTwo">) {
+  /** @param nodes what each node has come to: nothing leads far ahead of them; absent: any word counts */
+  constructor(now: Now, nodes?: Pick<NodeSlots, "reachedByTwo" | "reachedByPair">) {
     this.#now = now;
     this.#nodes = nodes;
     this.#atMs = now();
@@ -46,6 +46,12 @@ export class NewestSlot {
   /** The slot that two of three nodes or more have come to; undefined with fewer. */
   byNodes(): bigint | undefined {
     return this.#nodes?.reachedByTwo(this.slotMs);
+  }
+
+  /** The slot that every node has come to, if two answer; else the newest: of two, the one that names the newest may be wrong. */
+  get least(): bigint {
+    const least = this.#nodes?.reachedByPair(this.slotMs)?.least;
+    return least === undefined || least > this.#slot ? this.#slot : least;
   }
 
   /** Takes the slot as the newest, whatever was known before. */
@@ -89,7 +95,8 @@ export class NewestSlot {
     const elapsed = BigInt(Math.ceil((2 * Math.max(0, this.#now() - this.#atMs)) / slotMs));
     if (seen > this.#slot + MAX_LEAD_SLOTS + elapsed) return false;
     if (seen <= this.#slot) return true;
-    const byNodes = this.byNodes();
+    // Of two nodes either may be right. What none of them has come to itself is a stream's word alone.
+    const byNodes = this.byNodes() ?? this.#nodes?.reachedByPair(this.slotMs)?.furthest;
     return byNodes === undefined || seen <= byNodes + MAX_LAG_SLOTS;
   }
 

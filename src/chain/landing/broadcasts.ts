@@ -22,6 +22,8 @@ interface BroadcastsOptions {
 const RETRY_TICK_MS = 25;
 /** Shortest time between broadcasts of the same transaction. Milliseconds. */
 const MIN_PERIOD_MS = 100;
+/** Blocks past a message's last one for which it is still sent, while one of two nodes has yet to come to that. */
+const MOST_DISPUTED_BLOCKS = 600n;
 
 /**
  * Sends pending transactions to all their senders in parallel, and again on a schedule of its own. Sending identical bytes
@@ -66,8 +68,13 @@ export class Broadcasts {
     this.#timer = undefined;
   }
 
-  #canLand(transaction: PendingTransaction): boolean {
-    return this.#options.head.blockHeight() <= transaction.lastValidBlockHeight;
+  /** What one of two nodes says is past may still land, but none lags or lies for ever. */
+  #canLand({ lastValidBlockHeight }: PendingTransaction): boolean {
+    const { head } = this.#options;
+    const height = head.blockHeight();
+    if (height <= lastValidBlockHeight) return true;
+    const least = head.leastBlockHeight?.() ?? height;
+    return least <= lastValidBlockHeight && height <= lastValidBlockHeight + MOST_DISPUTED_BLOCKS;
   }
 
   #scheduleRetry(transaction: PendingTransaction): void {

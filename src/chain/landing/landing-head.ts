@@ -3,6 +3,8 @@ import type { SignatureStatus } from "../rpc/signature-status.ts";
 /** What landing needs to know about the head of the chain. */
 export interface LandingHead {
   blockHeight(): bigint;
+  /** The height that is certainly reached: one node's word may have moved the other. Absent: the same. */
+  leastBlockHeight?(): bigint;
   slot(): bigint;
   slotMs(): number;
 }

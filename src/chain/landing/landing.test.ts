@@ -34,6 +34,7 @@ interface NodeView {
 }
 
 let height: bigint;
+let leastHeight: bigint | undefined;
 let views: NodeView[];
 let endpoints: FakeEndpoint[];
 let subscriptions: FakeSubscriptions;
@@ -43,6 +44,7 @@ let warnings: string[];
 beforeEach(() => {
   vi.useFakeTimers();
   height = 100n;
+  leastHeight = undefined;
   warnings = [];
 });
 afterEach(() => {
@@ -86,7 +88,12 @@ function start(count: number, trusted?: string): void {
     witnesses: new Witnesses({ pool, now: Date.now, warn: (message) => void warnings.push(message), trusted }),
     senders: endpoints.map((endpoint, i) => createNodeSender(endpoint, i, { now: Date.now })),
     subscriptions,
-    head: { blockHeight: () => height, slot: () => height + 1_000n, slotMs: () => 200 },
+    head: {
+      blockHeight: () => height,
+      leastBlockHeight: () => leastHeight ?? height,
+      slot: () => height + 1_000n,
+      slotMs: () => 200,
+    },
     now: Date.now,
     monotonicMs: () => performance.now(),
     warn: (message) => void warnings.push(message),
@@ -414,6 +421,25 @@ test("statuses are read for at most 256 signatures per call", async () => {
     .map(({ params }) => (params[0] as unknown[]).length);
   expect(Math.max(...sizes)).toBe(256);
   expect(sizes.length).toBeLessThan(8);
+});
+
+test("broadcasting goes on while one of two nodes has yet to come to the message's end, but not for ever", async () => {
+  start(2);
+  leastHeight = LAST_VALID;
+  height = LAST_VALID + 600n;
+  land();
+  const sends = () => endpoints[0]!.countOf("sendTransaction");
+  expect(sends()).toBe(1);
+  await vi.advanceTimersByTimeAsync(1_000);
+  const before = sends();
+  expect(before).toBeGreaterThan(1);
+  leastHeight = LAST_VALID + 1n;
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(sends()).toBe(before);
+  leastHeight = LAST_VALID;
+  height = LAST_VALID + 601n;
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(sends()).toBe(before);
 });
 
 test("broadcasting ends past the last valid block height", async () => {

@@ -61,3 +61,21 @@ test("only answers about accounts as they are now count, and unreadable ones do 
   }
   expect(slots.reachedByTwo(SLOT_MS)).toBe(100n);
 });
+
+test("of two nodes that have answered of late it is known what each has come to, and of no other number", () => {
+  const { slots, pass } = start();
+  slots.note(first, 100n);
+  expect(slots.reachedByPair(SLOT_MS)).toBeUndefined();
+  slots.note(second, 120n);
+  expect(slots.reachedByPair(0)).toBeUndefined();
+  expect(slots.reachedByPair(SLOT_MS)).toEqual({ furthest: 120n, least: 100n });
+  pass(400);
+  expect(slots.reachedByPair(SLOT_MS)).toEqual({ furthest: 121n, least: 101n });
+  slots.note(third, 100n);
+  expect(slots.reachedByPair(SLOT_MS)).toBeUndefined();
+  pass(3_100);
+  slots.note(first, 108n);
+  expect(slots.reachedByPair(SLOT_MS)).toBeUndefined();
+  slots.note(third, 109n);
+  expect(slots.reachedByPair(SLOT_MS)).toEqual({ furthest: 109n, least: 108n });
+});

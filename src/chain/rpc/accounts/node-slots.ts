@@ -51,13 +51,26 @@ export class NodeSlots {
    */
   reachedByTwo(slotMs: number): bigint | undefined {
     if (this.#claims.size < LEAST_NODES || slotMs <= 0) return undefined;
+    const slots = this.#reached(slotMs);
+    return slots.length < LEAST_NODES ? undefined : slots[NEEDED - 1];
+  }
+
+  /** What each of two nodes has come to by now; undefined unless two have answered of late: either may be the one that is right. */
+  reachedByPair(slotMs: number): { readonly furthest: bigint; readonly least: bigint } | undefined {
+    if (this.#claims.size < NEEDED || slotMs <= 0) return undefined;
+    const [furthest, least, ...others] = this.#reached(slotMs);
+    if (furthest === undefined || least === undefined || others.length > 0) return undefined;
+    return { furthest, least };
+  }
+
+  /** What those that have answered of late have come to by now, the furthest first. */
+  #reached(slotMs: number): readonly bigint[] {
     const atMs = this.#now();
     const slots: bigint[] = [];
     for (const claim of this.#claims.values()) {
       const agoMs = atMs - claim.atMs;
       if (agoMs <= SPOKE_LATELY_MS) slots.push(claim.slot + BigInt(Math.ceil(Math.max(0, agoMs) / slotMs)));
     }
-    if (slots.length < LEAST_NODES) return undefined;
-    return slots.sort((a, b) => (a < b ? 1 : a > b ? -1 : 0))[NEEDED - 1];
+    return slots.sort((a, b) => (a < b ? 1 : a > b ? -1 : 0));
   }
 }

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { backgroundRested } from "../../test/support/background-turns.ts";
 import { type FakeState, fakeState } from "../../test/support/fake-state.ts";
 import { Address } from "../primitives/address.ts";
 import { concatBytes, writeU32 } from "../primitives/bytes.ts";
@@ -112,6 +113,7 @@ async function marketsOf(markets: LiveMarkets, of = pair, caller?: SearchCaller)
 }
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await nextTurn();
+  await backgroundRested();
   await vi.advanceTimersByTimeAsync(1);
 }
 
@@ -124,6 +126,34 @@ test("one search serves all pairs of a mint", async () => {
   expect(state.searches).toBe(1);
   // Each thing written is a commit.
   expect(index.added).toEqual([token.toString()]);
+});
+
+test("each search that a cold token takes is sent in a turn of the loop of its own", async () => {
+  const sentIn: number[] = [];
+  let turn = 0;
+  const twoSided = (id: string): Venue => ({
+    ...venue,
+    id,
+    searchMint: (mint) => [filterBy(mint.bytes), filterBy(SOL_MINT.bytes, mint.bytes)],
+  });
+  const reader: MarketsOptions["reader"] = {
+    fetchAccounts: (addresses) => state.fetchAccounts(addresses),
+    fetchProgramAccounts(filter) {
+      sentIn.push(turn);
+      return state.fetchProgramAccounts(filter);
+    },
+  };
+  let isFound = false;
+  const markets = start({ reader, venues: [twoSided("raydium_cpmm"), twoSided("raydium_clmm")] });
+  void marketsOf(markets).then(() => {
+    isFound = true;
+  });
+  while (!isFound) {
+    await nextTurn();
+    turn += 1;
+  }
+  expect(sentIn).toHaveLength(4);
+  expect(new Set(sentIn).size).toBe(4);
 });
 
 test("what was found before is read, not searched for: by another process, and after a restart", async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { advanceResting } from "../../test/support/background-turns.ts";
 import { type FakeState, fakeState } from "../../test/support/fake-state.ts";
 import type { AccountReader } from "../chain/port.ts";
 import { Address } from "../primitives/address.ts";
@@ -86,7 +87,7 @@ function started(): LiveMarkets {
 async function asVictim(flood: () => void): Promise<{ readonly tookMs: readonly number[]; readonly refused: number }> {
   const warm = { a: numbered(1, 0), b: SOL_MINT };
   const first = markets.marketsOf(warm, victim);
-  await vi.advanceTimersByTimeAsync(1_000);
+  await advanceResting(1_000);
   await first;
   const tookMs: number[] = [];
   let refused = 0;
@@ -104,12 +105,12 @@ async function asVictim(flood: () => void): Promise<{ readonly tookMs: readonly 
       },
     );
     for (let ms = 0; ms < 1_000; ms += 100) {
-      await vi.advanceTimersByTimeAsync(100);
+      await advanceResting(100);
       // What is warm waits for nothing: it is answered within the turn that asks.
       expect(markets.marketsOf(warm, victim)).not.toBeInstanceOf(Promise);
     }
   }
-  await vi.advanceTimersByTimeAsync(5_000);
+  await advanceResting(5_000);
   return { tookMs: tookMs.sort((a, b) => a - b), refused };
 }
 

@@ -1,3 +1,4 @@
+import { background } from "../primitives/turns/background.ts";
 import type { MarketWatch } from "./market-watch.ts";
 import { ROUNDS_AFTER_SEARCH } from "./search/discovery.ts";
 
@@ -13,5 +14,7 @@ export async function completeWatches(watches: readonly MarketWatch[]): Promise<
     });
     if (reads.length === 0) return;
     await Promise.all(reads);
+    // The answers that brought them have had this turn.
+    await background.next();
   }
 }

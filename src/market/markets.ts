@@ -133,7 +133,7 @@ export function createMarkets({
   const searches = new SubjectSearches({ reader: outage.reader, venues, turns, pace: background, now });
   const neighbours = new Neighbours();
   const hubsIn = (pair: MintPair) => hubMints ?? found.hubsIn(pair);
-  const coverages = new PairCoverages({ index, searches, venues, hubsIn, neighbours, now });
+  const coverages = new PairCoverages({ index, searches, venues, hubsIn, neighbours, pace: background, now });
   const search = new PairSearch({
     reader: outage.reader,
     coverages,

@@ -1,5 +1,6 @@
 import { type Address, compareAddresses } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
+import type { OneATurn } from "../../primitives/turns/one-a-turn.ts";
 import type { MintPair, Venue } from "../../venues/venue.ts";
 import type { Neighbours } from "../hubs/neighbours.ts";
 import type { SearchCaller } from "../port.ts";
@@ -24,6 +25,8 @@ interface PairCoveragesOptions {
   readonly hubsIn: (pair: MintPair) => readonly Address[];
   /** Receives which mints a mint trades against. */
   readonly neighbours: Pick<Neighbours, "note">;
+  /** Gives what is kept of each search a turn of the loop. */
+  readonly pace: OneATurn;
   readonly now: Now;
 }
 
@@ -125,7 +128,10 @@ export class PairCoverages {
     // The pairs of a mint, which wait for its turn together, get one search.
     if (!this.#noted.has(search)) {
       this.#noted.add(search);
-      search.findings.then((findings) => this.#keep(subject, findings));
+      search.findings.then(async (findings) => {
+        await this.#options.pace.next();
+        this.#keep(subject, findings);
+      });
     }
     return search;
   }

@@ -94,6 +94,7 @@ export class PairSearch {
       ? { ...NOTHING_NEW, firstAtMs: beganAtMs, atMs: pair.schedule.searchedAtMs }
       : await coverages.cover(pair.pair, { caller: undefined, sinceMs: pair.schedule.searchedAtMs });
     const { found, gone, faults, searched, isComplete, isWhole } = await this.#discover(pair, coverage);
+    await pace.next();
     if (gone.length > 0) index.remove(gone);
     if (isLook && found.length === 0) {
       pair.schedule.look(now());

@@ -27,7 +27,7 @@ interface SubjectSearchesOptions {
   readonly reader: AccountReader;
   readonly venues: readonly Venue[];
   readonly turns: SearchTurns;
-  /** Gives the search of each venue a turn of the loop. */
+  /** Gives each search of a venue's accounts a turn of the loop. */
   readonly pace: OneATurn;
   readonly now: Now;
 }
@@ -118,7 +118,8 @@ export class SubjectSearches {
         const filters = filtersOf(venue, subject);
         if (filters === undefined) isWhole &&= pairFilters(venue, subject.pair).length === 0;
         else if (filters.length > 0) {
-          if (searching.length > 0) await pace.next();
+          // What led here, and the venue before, have had this turn.
+          await pace.next();
           searching.push(
             this.filter(filters, true).then((finding) => {
               byVenue.set(venue.id, finding);
@@ -135,9 +136,17 @@ export class SubjectSearches {
     return { byVenue, readAtMs, isWhole };
   }
 
-  /** The accounts that any of the filters brings. With `atOnce`, an answer too large for one call is "oversized". */
+  /**
+   * The accounts that any of the filters brings; each but the first is sent in a turn of its own. With `atOnce`, an answer too large
+   * for one call is "oversized".
+   */
   async filter(filters: readonly AccountFilter[], atOnce: boolean): Promise<VenueFinding> {
-    const parts = await Promise.all(filters.map((one) => this.#filterOne(one, atOnce)));
+    const { pace } = this.#options;
+    const searching = filters.map(async (one, place) => {
+      if (place > 0) await pace.next();
+      return this.#filterOne(one, atOnce);
+    });
+    const parts = await Promise.all(searching);
     const accounts = parts.flatMap((part) => part.accounts);
     const trouble = parts.find((part) => part.trouble !== undefined)?.trouble;
     return trouble === undefined ? { accounts } : { accounts, trouble };

@@ -2,6 +2,7 @@ import type { ChainHead, Lifetime } from "../../chain/port.ts";
 import type { Markets } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
+import { background } from "../../primitives/turns/background.ts";
 import { unsignedTransaction } from "../../solana/message.ts";
 import { checkPriceImpact, checkPriorityCost } from "../limits.ts";
 import { estimatesOf, legsOf, type Route } from "../quote/route.ts";
@@ -64,8 +65,11 @@ function buildNow(ports: BuildPorts, request: TradeRequest): BuiltTrade | Promis
   return loaded === undefined ? buildCold(ports, request) : buildLoaded(ports, loaded);
 }
 
+/** What is done with it gets a turn of its own. */
 async function buildCold(ports: BuildPorts, request: TradeRequest): Promise<BuiltTrade> {
-  return buildLoaded(ports, await renewTrade(ports.markets, await loadTrade(ports.markets, request)));
+  const built = await buildLoaded(ports, await renewTrade(ports.markets, await loadTrade(ports.markets, request)));
+  await background.next();
+  return built;
 }
 
 function buildLoaded(ports: BuildPorts, loaded: LoadedTrade): BuiltTrade | Promise<BuiltTrade> {

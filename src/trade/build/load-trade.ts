@@ -1,6 +1,7 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Markets, SearchCaller } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
+import { background } from "../../primitives/turns/background.ts";
 import { canonicalMint, type Intent, resolveIntent } from "../intent.ts";
 import { awaitSnapshot, type Snapshot, takeSnapshot } from "../quote/snapshot.ts";
 import type { TradeRequest } from "../trade.ts";
@@ -42,16 +43,19 @@ export async function loadTrade(markets: Markets, request: TradeRequest): Promis
   const { sellPercent, caller } = request;
   const [inAddress, outAddress] = [canonicalMint(request.inMint), canonicalMint(request.outMint)];
   const [inMint, outMint] = await Promise.all([markets.mint(inAddress, caller), markets.mint(outAddress, caller)]);
+  // What brought the mints has had this turn.
+  await background.next();
   const isShare = sellPercent !== undefined && inMint !== null && outMint !== null;
   const early = isShare && inMint !== outMint ? fetchSnapshot(markets, inAddress, outAddress, caller) : undefined;
   early?.catch(() => {});
   const share = isShare ? await readBalanceShare(markets, request.principal.wallet, inMint, sellPercent) : undefined;
   const intent = resolveIntent(request, inMint, outMint, share);
   const accounts = walletAccounts(request.principal, intent.inMint, intent.outMint);
-  const [snapshot] = await Promise.all([
-    early ?? fetchSnapshot(markets, intent.inMint.address, intent.outMint.address, caller),
-    warmIfPossible(markets, balanceAddresses(accounts)),
-  ]);
+  const warming = warmIfPossible(markets, balanceAddresses(accounts));
+  const fetching = background
+    .next()
+    .then(() => early ?? fetchSnapshot(markets, intent.inMint.address, intent.outMint.address, caller));
+  const [snapshot] = await Promise.all([fetching, warming]);
   return { request, intent, accounts, snapshot };
 }
 

@@ -2,8 +2,7 @@ import { type DescMethodUnary, fromBinary, type Message, toBinary } from "@bufbu
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Output } from "../call/invoker.ts";
 import { createEverydayDecoder } from "./decode/everyday-decoder.ts";
-import { createBinaryEncoder } from "./encode/binary-encoder.ts";
-import { bytesAsText } from "./encode/binary-text.ts";
+import { type BinaryEncoder, createBinaryEncoder } from "./encode/binary-encoder.ts";
 import { toMessage } from "./wire.ts";
 
 /** Decodes the requests of a method. What it returns throws TradewireError VALIDATION_ERROR. */
@@ -18,7 +17,7 @@ export function binaryDecoderOf({ input: desc }: DescMethodUnary): (bytes: Buffe
   };
 }
 
-/** Encodes the responses of a method as texts whose characters are the bytes. */
-export function binaryEncoderOf({ output: desc }: DescMethodUnary): (output: Output) => string {
-  return createBinaryEncoder(desc) ?? ((output) => bytesAsText(toBinary(desc, toMessage(desc, output))));
+/** Writes the responses of a method. */
+export function binaryEncoderOf({ output: desc }: DescMethodUnary): BinaryEncoder {
+  return createBinaryEncoder(desc) ?? ((output, out) => out.bytes(toBinary(desc, toMessage(desc, output as Output))));
 }

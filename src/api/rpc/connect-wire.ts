@@ -9,11 +9,12 @@ import {
 } from "@bufbuild/protobuf";
 import { codeToHttpStatus, errorToJsonBytes, parseTimeout } from "@connectrpc/connect/protocol-connect";
 import type { Output } from "../call/invoker.ts";
+import { type AnswerBytes, beginAnswer } from "../http/lane/answer-bytes.ts";
 import { parseJson } from "../http/parse-json.ts";
 import { createJsonDecoder } from "../rest/json-decoder.ts";
 import { binaryDecoderOf, binaryEncoderOf } from "./binary-form.ts";
 import { createProtoJsonEncoder } from "./encode/proto-json-encoder.ts";
-import { endResponse, readTimeout, toMessage, type Wire } from "./wire.ts";
+import { endAnswer, endResponse, readTimeout, toMessage, type Wire } from "./wire.ts";
 
 /**
  * Connect with JSON.
@@ -30,19 +31,27 @@ export function createConnectJsonWire(method: DescMethodUnary, registry: Registr
   return createConnectWire(
     "application/json",
     (body) => decode(parseJson(body)),
-    encode ?? ((output) => Buffer.from(toJsonString(method.output, toMessage(method.output, output), options))),
+    encode ??
+      ((output) =>
+        Buffer.from(toJsonString(method.output, toMessage(method.output, output), options)).toString("latin1")),
   );
 }
 
 /** Connect with binary messages. */
 export function createConnectBinaryWire(method: DescMethodUnary): Wire {
-  return createConnectWire("application/proto", binaryDecoderOf(method), binaryEncoderOf(method));
+  const encode = binaryEncoderOf(method);
+  return createConnectWire("application/proto", binaryDecoderOf(method), (output) => {
+    const out = beginAnswer();
+    encode(output, out);
+    return out;
+  });
 }
 
 function createConnectWire(
   contentType: string,
   decode: (body: Buffer) => Message,
-  encode: (output: Output) => Uint8Array | string,
+  /** A text's characters are bytes. */
+  encode: (output: Output) => AnswerBytes | string,
 ): Wire {
   return {
     overheadBytes: 0,
@@ -52,7 +61,7 @@ function createConnectWire(
     answer(response, output, state, trailer) {
       const body = encode(output);
       setPrefixedTrailer(response, trailer);
-      endResponse(response, 200, contentType, body, state);
+      endAnswer(response, contentType, body, state);
     },
     refuse(response, error, trailer) {
       for (const [name, value] of error.metadata) response.setHeader(name, value);

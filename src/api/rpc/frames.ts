@@ -7,12 +7,9 @@ export const FRAME_HEAD = 5;
 /** The flag of a compressed message. */
 const COMPRESSED = 1;
 
-/** Puts flags and length before a payload. Both are texts whose characters are bytes. */
-export function frame(flags: number, payload: string): string {
-  const { length } = payload;
-  return (
-    String.fromCharCode(flags, length >>> 24, (length >>> 16) & 0xff, (length >>> 8) & 0xff, length & 0xff) + payload
-  );
+/** The flags and the length before a payload of so many bytes, as a text whose characters are bytes. */
+export function frameHead(flags: number, length: number): string {
+  return String.fromCharCode(flags, length >>> 24, (length >>> 16) & 0xff, (length >>> 8) & 0xff, length & 0xff);
 }
 
 /**

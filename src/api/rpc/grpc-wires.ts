@@ -5,11 +5,11 @@ import type { ConnectError } from "@connectrpc/connect";
 import { parseTimeout, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { trailerFlag, trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
 import { addHeaders, forEachHeader, responseHeaders } from "../call/call-state.ts";
+import { beginAnswer } from "../http/lane/answer-bytes.ts";
 import { StreamResponse } from "../http/lane/stream-exchange.ts";
 import { binaryDecoderOf, binaryEncoderOf } from "./binary-form.ts";
-import { bytesAsText } from "./encode/binary-text.ts";
-import { FRAME_HEAD, frame, unframe } from "./frames.ts";
-import { endResponse, readTimeout, type Wire } from "./wire.ts";
+import { FRAME_HEAD, frameHead, unframe } from "./frames.ts";
+import { endAnswer, endResponse, readTimeout, type Wire } from "./wire.ts";
 
 /** The flags of an uncompressed message. */
 const MESSAGE = 0;
@@ -26,17 +26,19 @@ export function createGrpcWire(method: DescMethodUnary): Wire {
     deadlineMs: (headers) => readTimeout(parseTimeout, headers["grpc-timeout"]),
     answer(response, output, state, trailer) {
       const trailers = trailer === undefined ? GRPC_OK : { ...Object.fromEntries(trailer), ...GRPC_OK };
-      const body = frame(MESSAGE, encode(output));
+      const out = beginAnswer(FRAME_HEAD);
+      encode(output, out);
+      out.front(frameHead(MESSAGE, out.length));
       const stream = StreamResponse.unset(response);
       if (stream !== undefined) {
         const head = [":status", "200"];
         addHeaders(state, head);
         head.push("content-type", GRPC_TYPE);
-        stream.answer(head, trailers, body);
+        stream.answer(head, trailers, out.take());
         return;
       }
       forEachHeader(responseHeaders(state), (name, value) => response.setHeader(name, value));
-      endWithTrailers(response, body, trailers);
+      endWithTrailers(response, out.text(), trailers);
     },
     refuse(response, error, trailer) {
       endWithTrailers(response, undefined, Object.fromEntries(failureTrailer(error, trailer)));
@@ -56,7 +58,10 @@ export function createGrpcWebWire(method: DescMethodUnary): Wire {
     deadlineMs: (headers) => readTimeout(parseTimeout, headers["grpc-timeout"]),
     answer(response, output, state, trailer) {
       const last = trailer === undefined ? success : trailerFrame(new Headers([...trailer, ["grpc-status", "0"]]));
-      endResponse(response, 200, contentType, frame(MESSAGE, encode(output)) + last, state);
+      const out = beginAnswer();
+      encode(output, out);
+      out.front(frameHead(MESSAGE, out.length)).latin1(last);
+      endAnswer(response, contentType, out, state);
     },
     refuse(response, error, trailer) {
       endResponse(response, 200, contentType, trailerFrame(failureTrailer(error, trailer)));
@@ -65,7 +70,8 @@ export function createGrpcWebWire(method: DescMethodUnary): Wire {
 }
 
 function trailerFrame(trailer: Headers): string {
-  return frame(trailerFlag, bytesAsText(trailerSerialize(trailer)));
+  const bytes = trailerSerialize(trailer);
+  return frameHead(trailerFlag, bytes.length) + Buffer.from(bytes).toString("latin1");
 }
 
 function failureTrailer(error: ConnectError, trailer: Headers | undefined): Headers {

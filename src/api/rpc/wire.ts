@@ -4,6 +4,7 @@ import type { ConnectError } from "@connectrpc/connect";
 import type { parseTimeout } from "@connectrpc/connect/protocol-grpc";
 import { type CallState, forEachHeader, headerText, responseHeaders } from "../call/call-state.ts";
 import type { Output } from "../call/invoker.ts";
+import type { AnswerBytes } from "../http/lane/answer-bytes.ts";
 import { LaneResponse } from "../http/lane/lane-exchange.ts";
 import type { Inflate } from "./coding/inflate.ts";
 
@@ -39,32 +40,45 @@ export function readTimeout(parse: typeof parseTimeout, value: string | string[]
   return Math.min(timeoutMs!, MAX_DEADLINE_MS);
 }
 
-const OK = 200;
-
 /** The message of an output, for encoders that need one. */
 export function toMessage(desc: DescMessage, output: Output): Message {
   return isMessage(output) ? output : create(desc, output);
 }
 
 /**
+ * Writes a whole response with the status 200 at once.
+ *
+ * @param body a text's characters are its bytes
+ * @param state what the service's own headers say
+ */
+export function endAnswer(
+  response: ServerResponse,
+  contentType: string,
+  body: AnswerBytes | string,
+  state: CallState,
+): void {
+  const lane = LaneResponse.unset(response);
+  if (lane !== undefined) {
+    lane.answer(`\r\ncontent-type: ${contentType}\r\ncontent-length: `, headerText(state), body);
+    return;
+  }
+  const text = typeof body === "string" ? body : body.text();
+  endResponse(response, 200, contentType, text, responseHeaders(state));
+}
+
+/**
  * Writes a whole response at once.
  *
  * @param body a text's characters are its bytes: Node writes it together with the headers
- * @param state what the service's own headers say; absent if they are set
+ * @param lines further headers, names and values in turn
  */
 export function endResponse(
   response: ServerResponse,
   status: number,
   contentType: string,
   body: Uint8Array | string,
-  state?: CallState,
+  lines: readonly string[] = [],
 ): void {
-  const lane = state === undefined || status !== OK ? undefined : LaneResponse.unset(response);
-  if (lane !== undefined) {
-    lane.answer(`\r\ncontent-type: ${contentType}\r\ncontent-length: `, headerText(state!), body);
-    return;
-  }
-  const lines = state === undefined ? [] : responseHeaders(state);
   if (response.req.httpVersionMajor === 1) {
     // Node writes a list of headers as it is, and makes a list of anything else.
     response.writeHead(status, ["content-type", contentType, "content-length", String(body.length), ...lines]);

@@ -1,6 +1,7 @@
 import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { inStep } from "../../../primitives/turns/pass.ts";
+import type { AnswerBytes } from "./answer-bytes.ts";
 import type { HeadTail } from "./head-tail.ts";
 import type { WholeRequest } from "./whole-request.ts";
 
@@ -135,10 +136,17 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
    * @param lines further headers in the same form; no character in them may end a header
    * @param body a text's characters are its bytes
    */
-  answer(typeAndLength: string, lines: string, body: string | Uint8Array): void {
+  answer(typeAndLength: string, lines: string, body: AnswerBytes | string): void {
     if (this.headersSent) return;
     this.headersSent = true;
-    if (this.socket.writable) this.#send(`${OK}${typeAndLength}${body.length}${lines}`, body);
+    if (this.socket.writable) {
+      const head = `${OK}${typeAndLength}${body.length}${lines}`;
+      if (typeof body === "string") this.#send(head, body);
+      else {
+        const whole = body.front(head + this.#tail.text).take();
+        inStep("write", () => this.socket.write(whole));
+      }
+    }
     this.#end();
   }
 

@@ -98,10 +98,10 @@ export class StreamResponse implements Pick<ServerResponse, "destroyed" | "heade
    *
    * @param headers names and values in turn, `:status` first; no name twice
    */
-  answer(headers: string[], trailers: OutgoingHttpHeaders, body: string): void {
+  answer(headers: string[], trailers: OutgoingHttpHeaders, body: Uint8Array): void {
     this.#headers = headers;
     this.#trailers = trailers;
-    this.end(body, "latin1");
+    this.end(body);
   }
 
   /** The stream's response that `asResponse` has returned, if no header is set on it; undefined of any other response. */

@@ -1,17 +1,15 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
-import { bytesAsText, float64, longVarint, utf8, varint, zigzag } from "./binary-text.ts";
+import type { AnswerBytes } from "../../http/lane/answer-bytes.ts";
 import { byNumber, isEncodable, isExplicit, type MessageFields, mayHaveDefaults, setValue } from "./fields.ts";
 
-/** Encodes a message, or its fields, as a text whose characters are the bytes. */
-export type BinaryEncoder = (message: object) => string;
+/** Writes a message, or its fields. */
+export type BinaryEncoder = (message: object, out: AnswerBytes) => void;
 
-type ValueEncoder = (value: unknown) => string;
+type ValueEncoder = (value: unknown, out: AnswerBytes) => void;
 
 const LENGTH_DELIMITED = 2;
 const FIXED_64 = 1;
 const VARINT = 0;
-/** Values below this length get what stands before them from a table. */
-const SHORT = 128;
 
 /**
  * Compiles a Protocol Buffers encoder from the descriptor of a response. It writes what `toBinary` writes, and takes fields as
@@ -25,15 +23,13 @@ function createFieldsEncoder(desc: DescMessage, known: Map<DescMessage, ValueEnc
   const made = known.get(desc);
   if (made !== undefined) return made;
   const fields: { readonly localName: string; readonly explicit: boolean; readonly encode: ValueEncoder }[] = [];
-  const encodeAll: ValueEncoder = (message) => {
+  const encodeAll: ValueEncoder = (message, out) => {
     const hasDefaults = mayHaveDefaults(message as object);
-    let text = "";
     for (let index = 0; index < fields.length; index++) {
       const { localName, explicit, encode } = fields[index]!;
       const value = setValue(message as MessageFields, localName, explicit, hasDefaults);
-      if (value !== undefined) text += encode(value);
+      if (value !== undefined) encode(value, out);
     }
-    return text;
   };
   // Before its fields: a message may contain itself.
   known.set(desc, encodeAll);
@@ -51,11 +47,9 @@ function createValueEncoder(field: DescField, known: Map<DescMessage, ValueEncod
       field.listKind === "message"
         ? createDelimitedEncoder(number, createFieldsEncoder(field.message, known))
         : createScalarEncoder(number, ScalarType.STRING);
-    return (value) => {
+    return (value, out) => {
       const items = value as readonly unknown[];
-      let text = "";
-      for (let index = 0; index < items.length; index++) text += element(items[index]);
-      return text;
+      for (let index = 0; index < items.length; index++) element(items[index], out);
     };
   }
   if (field.fieldKind === "message") return createDelimitedEncoder(number, createFieldsEncoder(field.message, known));
@@ -65,48 +59,70 @@ function createValueEncoder(field: DescField, known: Map<DescMessage, ValueEncod
 /** What has a length: it stands before the value. */
 function createDelimitedEncoder(number: number, encode: ValueEncoder): ValueEncoder {
   const tag = tagOf(number, LENGTH_DELIMITED);
-  const beginnings = Array.from({ length: SHORT }, (_, length) => tag + varint(length));
-  return (value) => {
-    const text = encode(value);
-    const { length } = text;
-    return (length < SHORT ? beginnings[length]! : tag + varint(length)) + text;
+  return (value, out) => {
+    out.varint(tag);
+    const part = out.beginPart();
+    encode(value, out);
+    out.endPart(part);
   };
 }
 
 /** Signed numbers, one after another in one field. */
 function createPackedEncoder(number: number): ValueEncoder {
-  return createDelimitedEncoder(number, (value) => {
-    let text = "";
-    for (const item of value as readonly number[]) text += zigzag(item);
-    return text;
+  return createDelimitedEncoder(number, (value, out) => {
+    for (const item of value as readonly number[]) out.varint(zigzag(item));
   });
 }
 
 function createScalarEncoder(number: number, scalar: ScalarType): ValueEncoder {
   switch (scalar) {
-    case ScalarType.STRING:
-      return createDelimitedEncoder(number, (value) => utf8(value as string));
-    case ScalarType.BYTES:
-      return createDelimitedEncoder(number, (value) => bytesAsText(value as Uint8Array));
+    case ScalarType.STRING: {
+      const tag = tagOf(number, LENGTH_DELIMITED);
+      return (value, out) => {
+        out.varint(tag);
+        out.delimitedText(value as string);
+      };
+    }
+    case ScalarType.BYTES: {
+      const tag = tagOf(number, LENGTH_DELIMITED);
+      return (value, out) => {
+        out.varint(tag);
+        out.varint((value as Uint8Array).length);
+        out.bytes(value as Uint8Array);
+      };
+    }
     case ScalarType.DOUBLE: {
       const tag = tagOf(number, FIXED_64);
-      return (value) => tag + float64(value as number);
+      return (value, out) => {
+        out.varint(tag);
+        out.float64(value as number);
+      };
     }
     case ScalarType.UINT64: {
       const tag = tagOf(number, VARINT);
-      return (value) => tag + longVarint(value as bigint);
+      return (value, out) => {
+        out.varint(tag);
+        out.longVarint(value as bigint);
+      };
     }
     case ScalarType.SINT32: {
       const tag = tagOf(number, VARINT);
-      return (value) => tag + zigzag(value as number);
+      return (value, out) => {
+        out.varint(tag);
+        out.varint(zigzag(value as number));
+      };
     }
     default: {
       const tag = tagOf(number, VARINT);
-      return (value) => tag + varint(Number(value));
+      return (value, out) => {
+        out.varint(tag);
+        out.varint(Number(value));
+      };
     }
   }
 }
 
-function tagOf(number: number, wireType: number): string {
-  return varint(number * 8 + wireType);
-}
+const tagOf = (number: number, wireType: number): number => number * 8 + wireType;
+
+/** A signed number of 32 bits as an unsigned one: small ones of either sign are small. */
+const zigzag = (value: number): number => ((value << 1) ^ (value >> 31)) >>> 0;

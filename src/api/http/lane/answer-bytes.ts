@@ -1,0 +1,204 @@
+/** Answers share blocks, as Node's small buffers do: one that waits for its client keeps no more than this in memory, or twice itself. Bytes. */
+const BLOCK = 8 * 1024;
+/** Room in front of a body, for the head that is written once its length is known. Bytes. */
+const HEAD_ROOM = 512;
+/** Longer texts are copied by Node, whose calls cost more than a loop over these. */
+const SHORT = 64;
+
+const NOT_ASCII = /[^\0-\x7f]/;
+
+const double = new Float64Array(1);
+const octets = new Uint8Array(double.buffer);
+
+/**
+ * Writes the bytes of one binary answer after another, each in one piece: joined as texts, every field would be an object until the
+ * answer is written. An answer that was begun and not taken is discarded by the next one.
+ */
+export class AnswerBytes {
+  #block = Buffer.allocUnsafeSlow(BLOCK);
+  /** The end of the last answer that was taken, and what it took. */
+  #taken = 0;
+  #usual = 0;
+  #start = 0;
+  #at = 0;
+
+  /** Begins an answer. @param frontRoom bytes that are expected to be put before it */
+  begin(frontRoom = HEAD_ROOM): this {
+    if (this.#block.length - this.#taken < Math.max(this.#usual, frontRoom)) {
+      this.#block = Buffer.allocUnsafeSlow(BLOCK);
+      this.#taken = 0;
+    }
+    this.#start = this.#taken + frontRoom;
+    this.#at = this.#start;
+    return this;
+  }
+
+  /** Bytes written. */
+  get length(): number {
+    return this.#at - this.#start;
+  }
+
+  /** One byte. */
+  byte(value: number): void {
+    this.#reserve(1);
+    this.#block[this.#at++] = value;
+  }
+
+  /** A text whose characters are bytes. */
+  latin1(text: string): void {
+    const { length } = text;
+    this.#reserve(length);
+    if (length > SHORT) this.#at += this.#block.write(text, this.#at, "latin1");
+    else {
+      const block = this.#block;
+      const at = this.#at;
+      for (let i = 0; i < length; i++) block[at + i] = text.charCodeAt(i);
+      this.#at = at + length;
+    }
+  }
+
+  /** A text in UTF-8, behind its length as a varint. */
+  delimitedText(text: string): void {
+    const from = this.length;
+    this.varint(text.length);
+    if (this.#ascii(text)) return;
+    this.#at = this.#start + from;
+    const bytes = Buffer.from(text, "utf8");
+    this.varint(bytes.length);
+    this.bytes(bytes);
+  }
+
+  /** Writes a text in ASCII. @returns false, with nothing written, for any other text */
+  #ascii(text: string): boolean {
+    const { length } = text;
+    if (length > SHORT) {
+      if (NOT_ASCII.test(text)) return false;
+      this.latin1(text);
+      return true;
+    }
+    this.#reserve(length);
+    const block = this.#block;
+    const at = this.#at;
+    for (let i = 0; i < length; i++) {
+      const code = text.charCodeAt(i);
+      if (code > 0x7f) return false;
+      block[at + i] = code;
+    }
+    this.#at = at + length;
+    return true;
+  }
+
+  /** Bytes as they are. */
+  bytes(value: Uint8Array): void {
+    this.#reserve(value.length);
+    this.#block.set(value, this.#at);
+    this.#at += value.length;
+  }
+
+  /** Eight bytes, the lowest first. */
+  float64(value: number): void {
+    this.#reserve(8);
+    double[0] = value;
+    const block = this.#block;
+    const at = this.#at;
+    block[at] = octets[0]!;
+    block[at + 1] = octets[1]!;
+    block[at + 2] = octets[2]!;
+    block[at + 3] = octets[3]!;
+    block[at + 4] = octets[4]!;
+    block[at + 5] = octets[5]!;
+    block[at + 6] = octets[6]!;
+    block[at + 7] = octets[7]!;
+    this.#at = at + 8;
+  }
+
+  /** A whole number from 0 to 2^53, seven bits in each byte. */
+  varint(value: number): void {
+    this.#reserve(8);
+    const block = this.#block;
+    let at = this.#at;
+    let rest = value;
+    for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) block[at++] = (rest % 0x80) | 0x80;
+    block[at] = rest;
+    this.#at = at + 1;
+  }
+
+  /** A whole number from 0 to 2^64. */
+  longVarint(value: bigint): void {
+    let rest = value;
+    for (; rest > Number.MAX_SAFE_INTEGER; rest >>= 7n) this.byte(Number(rest & 0x7fn) | 0x80);
+    this.varint(Number(rest));
+  }
+
+  /** Begins a part that stands behind its length as a varint. @returns what `endPart` is told */
+  beginPart(): number {
+    this.byte(0);
+    return this.length;
+  }
+
+  /** Puts the length of a part before it. @param begun what `beginPart` has returned */
+  endPart(begun: number): void {
+    const from = this.#start + begun;
+    const length = this.#at - from;
+    if (length < 0x80) {
+      this.#block[from - 1] = length;
+      return;
+    }
+    // Most parts are short: the rest are moved by what their length takes.
+    let more = 0;
+    for (let rest = length; rest >= 0x80; rest = Math.floor(rest / 0x80)) more++;
+    this.#reserve(more);
+    const at = this.#at;
+    const moved = this.#start + begun;
+    this.#block.copyWithin(moved + more, moved, at);
+    this.#at = moved - 1;
+    this.varint(length);
+    this.#at = at + more;
+  }
+
+  /** Puts a text whose characters are bytes before all that is written. */
+  front(text: string): this {
+    if (text.length > this.#start - this.#taken) this.#move(text.length);
+    this.#start -= text.length;
+    this.#block.write(text, this.#start, "latin1");
+    return this;
+  }
+
+  /** The answer. Its memory is its own from now on. */
+  take(): Buffer {
+    this.#usual = Math.min(this.#at - this.#taken, BLOCK);
+    this.#taken = this.#at;
+    return this.#block.subarray(this.#start, this.#at);
+  }
+
+  /** The answer as a text whose characters are bytes. */
+  text(): string {
+    return this.#block.toString("latin1", this.#start, this.#at);
+  }
+
+  #reserve(size: number): void {
+    if (this.#at + size > this.#block.length) this.#move(0, size);
+  }
+
+  /** Moves what is written to a block of its own, with further room in front and behind. */
+  #move(front: number, behind = 0): void {
+    const [from, { length }] = [this.#block.subarray(this.#start, this.#at), this];
+    const room = HEAD_ROOM + front;
+    this.#block = Buffer.allocUnsafeSlow(Math.max(BLOCK, room + 2 * (length + behind)));
+    this.#block.set(from, room);
+    this.#taken = 0;
+    this.#start = room;
+    this.#at = room + length;
+  }
+}
+
+const shared = new AnswerBytes();
+
+/**
+ * Begins an answer. It is to be taken, or read as a text, before anything else may begin one.
+ *
+ * @param frontRoom bytes that are expected to be put before it
+ */
+export function beginAnswer(frontRoom?: number): AnswerBytes {
+  return shared.begin(frontRoom);
+}

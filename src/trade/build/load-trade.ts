@@ -51,6 +51,8 @@ export async function loadTrade(markets: Markets, request: TradeRequest): Promis
   const share = isShare ? await readBalanceShare(markets, request.principal.wallet, inMint, sellPercent) : undefined;
   const intent = resolveIntent(request, inMint, outMint, share);
   const accounts = walletAccounts(request.principal, intent.inMint, intent.outMint);
+  // Deriving the wallet's addresses takes time, too.
+  await background.next();
   const warming = warmIfPossible(markets, balanceAddresses(accounts));
   const fetching = background
     .next()

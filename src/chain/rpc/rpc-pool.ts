@@ -83,6 +83,7 @@ class FailoverPool implements RpcPool {
       options,
       endpoints: this.#order(method, options),
       hedgeMs: this.#hedgeMs,
+      now: this.#now,
       slots: this.slots,
       onRefusal: (endpoint) => this.#noteRefusal(endpoint, method),
     });
@@ -92,9 +93,10 @@ class FailoverPool implements RpcPool {
   async ask(endpoint: RpcEndpoint, method: string, params: readonly unknown[], timeoutMs?: number): Promise<unknown> {
     if (this.#isRefused(endpoint, method))
       throw new NodeError("refused", `The Solana node ${endpoint.name} does not serve ${method}.`);
+    const askedAtMs = this.#now();
     try {
       const result = await endpoint.call(method, params, timeoutMs);
-      this.slots.noteAnswer(endpoint, method, params, result);
+      this.slots.noteAnswer(endpoint, method, params, result, askedAtMs);
       return result;
     } catch (error) {
       if (isRefusal(error)) this.#noteRefusal(endpoint, method);
@@ -138,6 +140,7 @@ interface PoolReadOptions {
   /** In the order they are asked. */
   readonly endpoints: readonly RpcEndpoint[];
   readonly hedgeMs: number;
+  readonly now: Now;
   readonly slots: NodeSlots;
   readonly onRefusal: (endpoint: RpcEndpoint) => void;
 }
@@ -175,12 +178,13 @@ class PoolRead {
   }
 
   async #ask(endpoint: RpcEndpoint): Promise<void> {
-    const { method, params, options, endpoints, hedgeMs, onRefusal } = this.#parts;
+    const { method, params, options, endpoints, hedgeMs, now, onRefusal } = this.#parts;
     this.#inFlight += 1;
     // A node that others contradict is no help against a slow one.
     if (endpoints[this.#asked]?.isAside() === false) this.#hedge = setTimeout(() => this.#askNext(), hedgeMs);
+    const askedAtMs = now();
     try {
-      this.#receive(endpoint, await endpoint.call(method, params, options.timeoutMs));
+      this.#receive(endpoint, await endpoint.call(method, params, options.timeoutMs), askedAtMs);
     } catch (error) {
       // What one node cannot answer because of its size matters more than that another is away.
       if (isOversized(error)) this.#oversized.push(endpoint);
@@ -191,9 +195,9 @@ class PoolRead {
     this.#askNext();
   }
 
-  #receive(endpoint: RpcEndpoint, result: unknown): void {
+  #receive(endpoint: RpcEndpoint, result: unknown, askedAtMs: number): void {
     const { method, params, options, slots } = this.#parts;
-    slots.noteAnswer(endpoint, method, params, result);
+    slots.noteAnswer(endpoint, method, params, result, askedAtMs);
     if (options.isWrong?.(result) === true) {
       endpoint.doubt();
       this.#failure = new NodeError(

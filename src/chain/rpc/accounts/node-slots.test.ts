@@ -79,3 +79,11 @@ test("of two nodes that have answered of late it is known what each has come to,
   slots.note(third, 109n);
   expect(slots.reachedByPair(SLOT_MS)).toEqual({ furthest: 109n, least: 108n });
 });
+
+test("an answer that is read late says at least where the node was when asked, and at most where it has come to since", () => {
+  const { slots, pass } = start();
+  pass(4_000);
+  slots.note(first, 100n, 0);
+  slots.note(second, 100n, 4_000);
+  expect(slots.reachedByPair(SLOT_MS)).toEqual({ furthest: 110n, least: 100n });
+});

@@ -10,6 +10,8 @@ const NEEDED = 2;
 
 interface Claim {
   readonly slot: bigint;
+  /** When the node was asked, and when its answer was read: it says where the node was in between. */
+  readonly askedAtMs: number;
   readonly atMs: number;
 }
 
@@ -25,22 +27,25 @@ export class NodeSlots {
     this.#now = now;
   }
 
-  /** Takes in the slot that a node's answer names, if it is an answer about accounts as they are now. */
-  noteAnswer(node: object, method: string, params: readonly unknown[], result: unknown): void {
+  /**
+   * Takes in the slot that a node's answer names, if it is an answer about accounts as they are now.
+   * @param askedAtMs absent: just now
+   */
+  noteAnswer(node: object, method: string, params: readonly unknown[], result: unknown, askedAtMs = this.#now()): void {
     if (method !== "getMultipleAccounts") return;
     if ((params[1] as { readonly commitment?: unknown } | undefined)?.commitment !== "processed") return;
     try {
-      this.note(node, asContext(result, "accounts").slot);
+      this.note(node, asContext(result, "accounts").slot, askedAtMs);
     } catch {
       // The caller of the method reports the error.
     }
   }
 
-  note(node: object, slot: bigint): void {
+  note(node: object, slot: bigint, askedAtMs = this.#now()): void {
     const atMs = this.#now();
     const known = this.#claims.get(node);
     if (known === undefined || slot >= known.slot || atMs - known.atMs > STANDS_MS)
-      this.#claims.set(node, { slot, atMs });
+      this.#claims.set(node, { slot, askedAtMs, atMs });
   }
 
   /**
@@ -51,25 +56,30 @@ export class NodeSlots {
    */
   reachedByTwo(slotMs: number): bigint | undefined {
     if (this.#claims.size < LEAST_NODES || slotMs <= 0) return undefined;
-    const slots = this.#reached(slotMs);
+    const slots = this.#reached(slotMs, ({ atMs }) => atMs);
     return slots.length < LEAST_NODES ? undefined : slots[NEEDED - 1];
   }
 
-  /** What each of two nodes has come to by now; undefined unless two have answered of late: either may be the one that is right. */
+  /**
+   * What each of two nodes has come to by now, the furthest at most and the least at least; undefined unless two have answered of late:
+   * either may be the one that is right.
+   */
   reachedByPair(slotMs: number): { readonly furthest: bigint; readonly least: bigint } | undefined {
     if (this.#claims.size < NEEDED || slotMs <= 0) return undefined;
-    const [furthest, least, ...others] = this.#reached(slotMs);
-    if (furthest === undefined || least === undefined || others.length > 0) return undefined;
+    const [first, least, ...others] = this.#reached(slotMs, ({ atMs }) => atMs);
+    if (first === undefined || least === undefined || others.length > 0) return undefined;
+    // In a process that reads answers late, the chain has gone on meanwhile.
+    const [furthest = first] = this.#reached(slotMs, ({ askedAtMs }) => askedAtMs);
     return { furthest, least };
   }
 
-  /** What those that have answered of late have come to by now, the furthest first. */
-  #reached(slotMs: number): readonly bigint[] {
-    const atMs = this.#now();
+  /** What those that have answered of late have come to by now, if they were there at that time; the furthest first. */
+  #reached(slotMs: number, whenMs: (claim: Claim) => number): readonly bigint[] {
+    const nowMs = this.#now();
     const slots: bigint[] = [];
     for (const claim of this.#claims.values()) {
-      const agoMs = atMs - claim.atMs;
-      if (agoMs <= SPOKE_LATELY_MS) slots.push(claim.slot + BigInt(Math.ceil(Math.max(0, agoMs) / slotMs)));
+      if (nowMs - claim.atMs > SPOKE_LATELY_MS) continue;
+      slots.push(claim.slot + BigInt(Math.ceil(Math.max(0, nowMs - whenMs(claim)) / slotMs)));
     }
     return slots.sort((a, b) => (a < b ? 1 : a > b ? -1 : 0));
   }

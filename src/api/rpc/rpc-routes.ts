@@ -86,6 +86,10 @@ function prepareRoute(edge: RpcEdge, route: RouteOptions, { method, allowedMetho
 /** Serves unary calls in everyday form; all other requests go on to the plugin. */
 function takeEverydayCalls(calls: EverydayCalls): onRequestHookHandler {
   return (request, reply, next) => {
+    const { headers } = request.raw;
+    const coding = headers["content-encoding"];
+    // Names of content codings mean the same in any case; the library knows them in lower case alone.
+    if (coding !== undefined) headers["content-encoding"] = coding.toLowerCase();
     if (!calls.take(request.raw, reply.raw, request.ip, () => reply.hijack())) next();
   };
 }

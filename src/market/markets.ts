@@ -12,6 +12,7 @@ import { LiveAccounts } from "./live-accounts.ts";
 import { LivePairs } from "./live-pairs.ts";
 import { type MarketJudge, NO_JUDGE } from "./market-judge.ts";
 import type { Markets, SearchCaller } from "./port.ts";
+import { ReadAhead } from "./read-ahead.ts";
 import { type MarketIndex, NO_INDEX } from "./search/market-index.ts";
 import { MintProofs } from "./search/mints/mint-proofs.ts";
 import { PairCoverages } from "./search/pair-coverage.ts";
@@ -152,6 +153,7 @@ export function createMarkets({
     maxMarketsPerPair,
     maxFound,
   });
+  const ahead = new ReadAhead(singles, pairs);
   const livePairs = new LivePairs({ pairs, search, now, warn: outage.warn, researchPaceMs });
 
   const marketsOf = (pair: MintPair, caller?: SearchCaller) => livePairs.marketsOf(pair, caller);
@@ -176,6 +178,7 @@ export function createMarkets({
     knownMarkets,
     searchSoon: (pair) => livePairs.searchSoon(pair),
     mint,
+    readAhead: (pair, wallet) => ahead.read(pair, wallet),
     account: (address) => singles.account(address),
     warm: (addresses) => singles.warm(addresses),
     refresh: (addresses) => singles.refresh(addresses),

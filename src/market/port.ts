@@ -96,6 +96,8 @@ export interface Markets {
   knownMarkets(pair: MintPair, caller?: SearchCaller): PairMarkets | undefined;
   /** Reports that no market of the pair can make a trade: it is searched again in the background, at most once a second. */
   searchSoon(pair: MintPair): void;
+  /** Reads what the build of a wallet's trade is about to read, if it is in memory; changes nothing. See `ReadAhead`. */
+  readAhead?(pair: MintPair, wallet: Address): void;
   /**
    * The mint, or null when there is no such mint.
    * @throws TradewireError UPSTREAM_ERROR; RATE_LIMIT_EXCEEDED, OVERLOADED if too many unknown mints are being asked for

@@ -1,5 +1,6 @@
 import type { KnownAccount } from "../chain/port.ts";
 import type { Address } from "../primitives/address.ts";
+import { AddressTable } from "../primitives/addresses/address-table.ts";
 import type { Now } from "../primitives/clock.ts";
 import type { Account } from "../solana/account.ts";
 import { decodeMint, isMint, type Mint } from "../solana/token/mint.ts";
@@ -35,6 +36,7 @@ const GONE_MS = 5_000;
 
 /** Times are of `sinceStart`. */
 interface Single {
+  readonly table: AddressTable<Single>;
   /** Undefined before the account is held. */
   held: HeldAccount | undefined;
   lastUsedMs: number;
@@ -50,7 +52,7 @@ interface Single {
 /** Accounts requested by themselves, such as mints and wallet accounts: kept live from the first request until long unused. */
 export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm" | "refresh"> {
   readonly #options: SingleAccountsOptions;
-  readonly #singles = new Map<Address, Single>();
+  readonly #singles = new AddressTable<Single>("single");
   readonly #holder: AccountHolder = { onChange() {} };
   readonly #sweep = new GradualSweep();
   /** Accounts that memory says are missing although a trade has opened them: until they have been read again. */
@@ -58,6 +60,16 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
 
   constructor(options: SingleAccountsOptions) {
     this.#options = options;
+  }
+
+  /** Reads what is known of an address and to what end, see `ReadAhead`. @returns a number that depends on all of it */
+  readAhead(address: Address): number {
+    const entry = this.#singles.get(address);
+    if (entry === undefined || entry.held === undefined) return 0;
+    const { account, record } = entry.held;
+    if (entry.mint !== null) return entry.lastUsedMs + entry.mint.decimals;
+    const read = entry.lastUsedMs + address.bytes[0]! + (record?.isLasting === true ? 1 : 0);
+    return account == null ? read : read + account.data.length;
   }
 
   /** @throws TradewireError UPSTREAM_ERROR, RATE_LIMIT_EXCEEDED, OVERLOADED */
@@ -160,6 +172,7 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
 
   close(): void {
     this.#sweep.close();
+    this.#singles.detach();
   }
 
   #single(address: Address): Single {
@@ -167,6 +180,7 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
     if (entry === undefined) {
       const atMs = sinceStart(this.#options.now());
       entry = {
+        table: this.#singles,
         held: undefined,
         lastUsedMs: atMs,
         firstUsedMs: atMs,

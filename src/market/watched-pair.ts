@@ -1,5 +1,6 @@
 import { TradewireError } from "../errors/tradewire-error.ts";
 import type { Now } from "../primitives/clock.ts";
+import { messageTemplates } from "../solana/message/message-template.ts";
 import type { MintPair } from "../venues/venue.ts";
 import { completeWatches } from "./complete-watches.ts";
 import type { RememberedHubs } from "./hubs/remembered-hubs.ts";
@@ -45,6 +46,8 @@ export interface PairFindings {
 export class WatchedPair {
   /** The lower mint first. */
   readonly pair: MintPair;
+  /** The one it is in, see `WatchedPairs`. */
+  readonly table: object | undefined;
   readonly schedule: SearchSchedule;
   readonly passedOver = new PassedOver();
   /** By `sinceStart`. */
@@ -68,8 +71,9 @@ export class WatchedPair {
   #reads: Promise<PairMarkets> | undefined;
   #isResearching = false;
 
-  constructor(pair: MintPair, context: PairContext) {
+  constructor(pair: MintPair, context: PairContext, table?: object) {
     this.pair = pair;
+    this.table = table;
     this.#context = context;
     this.schedule = new SearchSchedule(context.pace);
     this.lastUsedMs = sinceStart(context.now());
@@ -96,6 +100,13 @@ export class WatchedPair {
   /** True while a search runs in the background. */
   get isResearching(): boolean {
     return this.#isResearching;
+  }
+
+  /** Reads its answer, and how messages of its only market are laid out. @returns a number that depends on all of it */
+  readAhead(): number {
+    const markets = this.#answer?.pair.markets;
+    if (markets === undefined || markets.length !== 1) return this.lastUsedMs;
+    return this.lastUsedMs + messageTemplates.readAhead(markets[0]!.market.address);
   }
 
   /** What is in memory of the pair's markets; undefined while one of them still lacks accounts. */

@@ -1,11 +1,15 @@
 import { type Address, compareAddresses } from "../primitives/address.ts";
+import { AddressTable } from "../primitives/addresses/address-table.ts";
 import { SOL_MINT } from "../solana/programs.ts";
+import type { MintPair } from "../venues/venue.ts";
 import { GradualSweep } from "./gradual-sweep.ts";
 import { type PairContext, WatchedPair } from "./watched-pair.ts";
 
 /** The pairs in use. */
 export class WatchedPairs {
-  /** By SOL, or the lower mint of a pair without it, then by the other. */
+  /** Pairs with SOL, as most trades are, by the other mint. */
+  readonly #withSol = new AddressTable<WatchedPair>("pair");
+  /** Other pairs, by the lower mint, then by the other. */
   readonly #rows = new Map<Address, Map<Address, WatchedPair>>();
   readonly #context: PairContext;
   readonly #sweep = new GradualSweep();
@@ -33,28 +37,43 @@ export class WatchedPairs {
     const last = this.#last;
     if (last !== undefined && (last.pair.a === a ? last.pair.b === b : last.pair.a === b && last.pair.b === a))
       return last;
-    const outer = outerOf(a, b);
-    const inner = outer === a ? b : a;
-    let row = this.#rows.get(outer);
+    const entry = this.#find(a, b) ?? this.#add(compareAddresses(a, b) < 0 ? { a, b } : { a: b, b: a });
+    this.#last = entry;
+    return entry;
+  }
+
+  /** The pair of a mint with SOL, if it is in use. */
+  withSol(mint: Address): WatchedPair | undefined {
+    return this.#withSol.get(mint);
+  }
+
+  #find(a: Address, b: Address): WatchedPair | undefined {
+    if (a === SOL_MINT) return this.#withSol.get(b);
+    if (b === SOL_MINT) return this.#withSol.get(a);
+    return compareAddresses(a, b) < 0 ? this.#rows.get(a)?.get(b) : this.#rows.get(b)?.get(a);
+  }
+
+  #add(pair: MintPair): WatchedPair {
+    const { a, b } = pair;
+    this.#size += 1;
+    if (a === SOL_MINT || b === SOL_MINT) {
+      const withSol = new WatchedPair(pair, this.#context, this.#withSol);
+      this.#withSol.set(a === SOL_MINT ? b : a, withSol);
+      return withSol;
+    }
+    const entry = new WatchedPair(pair, this.#context);
+    let row = this.#rows.get(a);
     if (row === undefined) {
       row = new Map();
-      this.#rows.set(outer, row);
+      this.#rows.set(a, row);
     }
-    let entry = row.get(inner);
-    if (entry === undefined) {
-      entry = new WatchedPair(compareAddresses(a, b) < 0 ? { a, b } : { a: b, b: a }, this.#context);
-      row.set(inner, entry);
-      this.#size += 1;
-    }
-    this.#last = entry;
+    row.set(b, entry);
     return entry;
   }
 
   /** False once the pair was dropped, even if its mints are in use again under a new entry. */
   has(entry: WatchedPair): boolean {
-    const { a, b } = entry.pair;
-    const outer = outerOf(a, b);
-    return this.#rows.get(outer)?.get(outer === a ? b : a) === entry;
+    return this.#find(entry.pair.a, entry.pair.b) === entry;
   }
 
   /**
@@ -89,14 +108,18 @@ export class WatchedPairs {
     entry.release();
     if (this.#last === entry) this.#last = undefined;
     const { a, b } = entry.pair;
-    const outer = outerOf(a, b);
-    const row = this.#rows.get(outer);
-    row?.delete(outer === a ? b : a);
-    if (row?.size === 0) this.#rows.delete(outer);
     this.#size -= 1;
+    if (a === SOL_MINT || b === SOL_MINT) {
+      this.#withSol.delete(a === SOL_MINT ? b : a);
+      return;
+    }
+    const row = this.#rows.get(a);
+    row?.delete(b);
+    if (row?.size === 0) this.#rows.delete(a);
   }
 
   *all(): Generator<WatchedPair, void> {
+    yield* this.#withSol.values();
     for (const row of this.#rows.values()) yield* row.values();
   }
 
@@ -106,11 +129,6 @@ export class WatchedPairs {
 
   close(): void {
     this.#sweep.close();
+    this.#withSol.detach();
   }
-}
-
-/** The mint whose row a pair is in. Most trades are for SOL, whose row is in the processor's caches, as no other mint's bytes are. */
-function outerOf(a: Address, b: Address): Address {
-  if (a === SOL_MINT || b === SOL_MINT) return SOL_MINT;
-  return compareAddresses(a, b) < 0 ? a : b;
 }

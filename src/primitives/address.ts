@@ -16,6 +16,13 @@ const keyOf: (source: Uint8Array, offset: number) => string =
     ? (source, offset) => String.fromCharCode(...source.subarray(offset, offset + LENGTH))
     : (source, offset) => Buffer.prototype.latin1Slice.call(source, offset, offset + LENGTH);
 
+/** What an address keeps beside its value: of an `AddressTable`, or `owned`, its token accounts as an owner. */
+export type Place = "single" | "pair" | "templates" | "owned";
+
+/** Reads and sets what an address keeps. It is no part of the address's value, and nobody else sees it. */
+export let keptAt: (address: Address, place: Place) => unknown;
+export let keepAt: (address: Address, place: Place, value: unknown) => void;
+
 /**
  * A 32-byte account address. Each value has exactly one instance (except those made by `alone`), so addresses compare with
  * `===` and work as keys of a `Map` or `Set`. The base58 text is made once, on first use.
@@ -23,10 +30,28 @@ const keyOf: (source: Uint8Array, offset: number) => string =
 export class Address {
   /** The 32 bytes. Never written to. */
   readonly bytes: Uint8Array;
+  #single: unknown = undefined;
+  #pair: unknown = undefined;
+  #templates: unknown = undefined;
+  #owned: unknown = undefined;
   #base58: string | undefined;
 
   private constructor(bytes: Uint8Array) {
     this.bytes = bytes;
+  }
+
+  static {
+    keptAt = (address, place) => {
+      if (place === "single") return address.#single;
+      if (place === "pair") return address.#pair;
+      return place === "templates" ? address.#templates : address.#owned;
+    };
+    keepAt = (address, place, value) => {
+      if (place === "single") address.#single = value;
+      else if (place === "pair") address.#pair = value;
+      else if (place === "templates") address.#templates = value;
+      else address.#owned = value;
+    };
   }
 
   /** The address in the 32 bytes at `offset` of `source`; the bytes are copied. @throws RangeError if `source` ends before them */

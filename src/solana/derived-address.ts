@@ -1,4 +1,4 @@
-import type { Address } from "../primitives/address.ts";
+import { type Address, keepAt, keptAt } from "../primitives/address.ts";
 import { textBytes } from "../primitives/bytes.ts";
 import { findPda } from "./pda.ts";
 import { ASSOCIATED_TOKEN_PROGRAM } from "./programs.ts";
@@ -74,10 +74,8 @@ export interface OwnedAccount extends DerivedAddress {
   readonly program: Address;
 }
 
-/** Token accounts of an owner in a list, which beats any map for the few that most owners have; further ones are in `associated`. */
+/** Token accounts that an owner keeps in a list, which beats any map for the few that most have; further ones are in `associated`. */
 const MAX_LISTED = 16;
-
-const ownedBy = new WeakMap<Address, OwnedAccount[]>();
 
 const associated = memoByAddress((owner) =>
   memoByAddress((mint) => memoByAddress((program) => findAssociated(owner, mint, program))),
@@ -88,12 +86,20 @@ function findAssociated(owner: Address, mint: Address, program: Address): OwnedA
   return { address, bump, mint, program };
 }
 
+/** The associated token account of `owner` for `mint`, under whichever program, if it was searched for before. */
+export function knownTokenAccount(owner: Address, mint: Address): Address | undefined {
+  const owned = keptAt(owner, "owned") as OwnedAccount[] | undefined;
+  if (owned === undefined) return undefined;
+  for (let at = owned.length - 1; at >= 0; at--) if (owned[at]!.mint === mint) return owned[at]!.address;
+  return undefined;
+}
+
 /** The associated token account of `owner` for `mint` under its token program. Searched for once. */
 export function associatedTokenAccount(owner: Address, mint: Address, tokenProgram: Address): OwnedAccount {
-  let owned = ownedBy.get(owner);
+  let owned = keptAt(owner, "owned") as OwnedAccount[] | undefined;
   if (owned === undefined) {
     owned = [];
-    ownedBy.set(owner, owned);
+    keepAt(owner, "owned", owned);
   }
   for (let at = owned.length - 1; at >= 0; at--) {
     const known = owned[at]!;

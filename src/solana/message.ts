@@ -4,7 +4,7 @@ import { pooledBytes } from "../primitives/bytes.ts";
 import type { Instruction } from "./instruction.ts";
 import { AccountTable } from "./message/account-table.ts";
 import { lengthSize } from "./message/compact-length.ts";
-import { MessageTemplates } from "./message/message-template.ts";
+import { messageTemplates } from "./message/message-template.ts";
 
 /** Bytes of one signature. */
 export const SIGNATURE_SIZE = 64;
@@ -41,7 +41,6 @@ export interface MessagePlan {
 
 /** Serves every compilation; none waits. */
 const table = new AccountTable();
-const templates = new MessageTemplates();
 
 /** What precedes a version 0 message in its transaction: the number of signatures and one of them. Bytes. */
 const ROOM = 1 + SIGNATURE_SIZE;
@@ -65,10 +64,10 @@ const V1_BUDGET_MASK = 0b1111;
 export function compileMessage(plan: MessagePlan): Uint8Array {
   const { kind } = plan;
   const isAlike = kind !== undefined && plan.lookupTables.length === 0;
-  let message = isAlike ? templates.fill(kind, plan, ROOM) : undefined;
+  let message = isAlike ? messageTemplates.fill(kind, plan, ROOM) : undefined;
   if (message === undefined) {
     message = layOut(plan);
-    if (isAlike) templates.learn(kind, plan, message, table);
+    if (isAlike) messageTemplates.learn(kind, plan, message, table);
   }
   roomy = message;
   return message;

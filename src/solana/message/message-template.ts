@@ -1,4 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
+import { AddressTable, type Tabled } from "../../primitives/addresses/address-table.ts";
 import { pooledBytes } from "../../primitives/bytes.ts";
 import type { Instruction } from "../instruction.ts";
 import type { AccountTable } from "./account-table.ts";
@@ -12,6 +13,8 @@ interface Plan {
   readonly blockhash: Uint8Array;
 }
 
+/** Bytes. */
+const CACHE_LINE = 64;
 /** Accounts of a message at most. */
 const MOST_ACCOUNTS = 256;
 
@@ -48,6 +51,14 @@ export class MessageTemplate {
       const isOpen = address === payer || (earlier !== undefined && earlier.#addresses[place] !== address);
       return isOpen ? undefined : address;
     });
+  }
+
+  /** Reads one byte of each line of the processor's caches. @returns their sum */
+  readAhead(): number {
+    const bytes = this.#bytes;
+    let sum = this.#addresses.length;
+    for (let at = 0; at < bytes.length; at += CACHE_LINE) sum += bytes[at]!;
+    return sum;
   }
 
   /**
@@ -95,9 +106,14 @@ const MOST_SHARED = 1_024;
 /** Layouts of one kind: with and without an account to create, buys and sells. */
 const MOST_LAYOUTS = 6;
 
+/** The templates of messages that are likely alike. */
+interface Kind extends Tabled {
+  readonly templates: MessageTemplate[];
+}
+
 /** Templates by kind: messages of one market are alike. */
 export class MessageTemplates {
-  readonly #byKind = new Map<Address, MessageTemplate[]>();
+  readonly #byKind = new AddressTable<Kind>("templates");
   readonly #layouts = new Map<string, MessageLayout>();
 
   /**
@@ -106,13 +122,18 @@ export class MessageTemplates {
    * @param before see `pooledBytes`
    */
   fill(kind: Address, plan: Plan, before: number): Uint8Array | undefined {
-    const known = this.#byKind.get(kind);
+    const known = this.#byKind.get(kind)?.templates;
     if (known === undefined) return undefined;
     for (let index = 0; index < known.length; index++) {
       const message = known[index]!.fill(plan, before);
       if (message !== undefined) return message;
     }
     return undefined;
+  }
+
+  /** Reads the template seen first. @returns a number that depends on it */
+  readAhead(kind: Address): number {
+    return this.#byKind.get(kind)?.templates[0]?.readAhead() ?? 0;
   }
 
   /**
@@ -124,12 +145,13 @@ export class MessageTemplates {
   learn(kind: Address, plan: Plan, message: Uint8Array, table: AccountTable): void {
     // A program that pays would have another place with each payer.
     if (message.length > MOST_BYTES || plan.instructions.some(({ program }) => program === plan.payer)) return;
-    let known = this.#byKind.get(kind);
-    if (known === undefined) {
+    let entry = this.#byKind.get(kind);
+    if (entry === undefined) {
       if (this.#byKind.size >= MOST_KINDS) this.#byKind.delete(this.#byKind.keys().next().value!);
-      known = [];
-      this.#byKind.set(kind, known);
+      entry = { table: this.#byKind, templates: [] };
+      this.#byKind.set(kind, entry);
     }
+    const known = entry.templates;
     const index = known.findIndex(({ layout }) => layout.fits(plan.instructions, table));
     const layout = known[index]?.layout ?? this.#layoutOf(plan, table);
     const template = new MessageTemplate(layout, plan.payer, message, table, known[index]);
@@ -150,3 +172,6 @@ export class MessageTemplates {
     return layout;
   }
 }
+
+/** Serves every compilation; none waits. */
+export const messageTemplates = new MessageTemplates();

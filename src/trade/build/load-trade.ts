@@ -23,8 +23,11 @@ export interface LoadedTrade {
  */
 export function recallTrade(markets: Markets, request: TradeRequest): LoadedTrade | undefined {
   if (request.sellPercent !== undefined) return undefined;
-  const inMint = markets.mint(canonicalMint(request.inMint), request.caller);
-  const outMint = markets.mint(canonicalMint(request.outMint), request.caller);
+  const a = canonicalMint(request.inMint);
+  const b = canonicalMint(request.outMint);
+  markets.readAhead?.({ a, b }, request.principal.wallet);
+  const inMint = markets.mint(a, request.caller);
+  const outMint = markets.mint(b, request.caller);
   if (inMint instanceof Promise || outMint instanceof Promise) return undefined;
   const intent = resolveIntent(request, inMint, outMint);
   const accounts = walletAccounts(request.principal, intent.inMint, intent.outMint);

@@ -1,0 +1,64 @@
+import { type Address, keepAt, keptAt, type Place } from "../address.ts";
+
+/** A value that knows the table it is in; undefined if it is in none. */
+export interface Tabled {
+  readonly table: object | undefined;
+}
+
+/**
+ * A map by address for what every build looks up: each address keeps its own value, so that a look-up reads neither a hash nor a
+ * table, most of which miss the processor's caches. Of several tables of one place, an address keeps the value that was set last; the
+ * others find theirs in a map.
+ */
+export class AddressTable<V extends Tabled> implements Iterable<[Address, V]> {
+  readonly #place: Place;
+  readonly #values = new Map<Address, V>();
+
+  /** @param place for tables alone */
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
+  get size(): number {
+    return this.#values.size;
+  }
+
+  get(address: Address): V | undefined {
+    const kept = keptAt(address, this.#place) as Tabled | undefined;
+    return kept !== undefined && kept.table === this ? (kept as V) : this.#values.get(address);
+  }
+
+  /** @param value names this table */
+  set(address: Address, value: V): void {
+    this.#values.set(address, value);
+    keepAt(address, this.#place, value);
+  }
+
+  delete(address: Address): void {
+    this.#values.delete(address);
+    this.#take(address);
+  }
+
+  /** No address keeps anything of it any more: it can be collected once nobody else does. It answers as before. */
+  detach(): void {
+    for (const address of this.#values.keys()) this.#take(address);
+  }
+
+  /** In the order in which the addresses were set first. */
+  keys(): MapIterator<Address> {
+    return this.#values.keys();
+  }
+
+  values(): MapIterator<V> {
+    return this.#values.values();
+  }
+
+  [Symbol.iterator](): MapIterator<[Address, V]> {
+    return this.#values.entries();
+  }
+
+  #take(address: Address): void {
+    const kept = keptAt(address, this.#place) as Tabled | undefined;
+    if (kept?.table === this) keepAt(address, this.#place, undefined);
+  }
+}

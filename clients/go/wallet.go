@@ -20,7 +20,11 @@ func WalletFromBase58(secret string) (*Wallet, error) {
 	if err != nil || (len(key) != ed25519.SeedSize && len(key) != ed25519.PrivateKeySize) {
 		return nil, errors.New("a secret key is 32 or 64 bytes in base58")
 	}
-	return &Wallet{ed25519.NewKeyFromSeed(key[:ed25519.SeedSize])}, nil
+	wallet := &Wallet{ed25519.NewKeyFromSeed(key[:ed25519.SeedSize])}
+	if len(key) == ed25519.PrivateKeySize && !bytes.Equal(key, wallet.key) {
+		return nil, errors.New("the secret key is inconsistent: its public half is another key's")
+	}
+	return wallet, nil
 }
 
 // Address of the wallet, in base58.
@@ -88,8 +92,7 @@ func (c *Client) SubmitUntilDecided(ctx context.Context, submissionToken, signed
 	for {
 		done, err := c.Submit(ctx, request)
 		var failure *Error
-		// What is in a block that may still be dropped, or may have failed in it, is not decided.
-		if err == nil && done.Status != TradeStatusPending && done.Status != TradeStatusProcessed {
+		if err == nil && isDecided(done.Status) {
 			return done, nil
 		}
 		if errors.As(err, &failure) && !failure.Retryable {
@@ -105,6 +108,16 @@ func (c *Client) SubmitUntilDecided(ctx context.Context, submissionToken, signed
 		case <-time.After(pause):
 		}
 	}
+}
+
+// isDecided says whether the chain has decided. What is in a block that may still be dropped, or may have failed in it, is not; nor is
+// what has no status, or one that is unknown here.
+func isDecided(status TradeStatus) bool {
+	switch status {
+	case TradeStatusConfirmed, TradeStatusFinalized, TradeStatusFailed, TradeStatusExpired:
+		return true
+	}
+	return false
 }
 
 const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"

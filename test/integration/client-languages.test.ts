@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { CHALLENGES, outcomes } from "../support/challenges.ts";
 import { childEnvironment } from "../support/child-environment.ts";
 import { startHostileSignIn } from "../support/hostile-sign-in.ts";
+import { ADDRESS_OF_KEY, CONSISTENT_KEY, INCONSISTENT_KEY } from "../support/secret-keys.ts";
 import { startUndecided } from "../support/undecided-service.ts";
 
 const PACKAGES = resolve(import.meta.dirname, "../../clients/python");
@@ -89,4 +90,21 @@ test.runIf(hasPackages)(hasPackages ? submit : `${submit} (not run: cryptography
   expect(stdout).toBe("landed\n");
   expect(new Set(service.bodies)).toEqual(new Set(['{"submissionToken": "token", "signedTransaction": "AQ=="}']));
   expect(service.bodies).toHaveLength(service.answers);
+});
+
+const KEYS = `
+import sys
+from tradewire import Wallet
+print(Wallet(sys.argv[1]).address)
+try:
+    print(Wallet(sys.argv[2]).address)
+except ValueError as refused:
+    print(refused)
+`;
+const keys = "the wallet in Python refuses a key of which one half is another key's";
+
+test.runIf(hasPackages)(hasPackages ? keys : `${keys} (not run: cryptography is not here)`, async () => {
+  const env = childEnvironment({ PYTHONPATH: PACKAGES, PYTHONDONTWRITEBYTECODE: "1" });
+  const { stdout } = await promisify(execFile)("python3", ["-c", KEYS, CONSISTENT_KEY, INCONSISTENT_KEY], { env });
+  expect(stdout).toBe(`${ADDRESS_OF_KEY}\nthe secret key is inconsistent: its public half is another key's\n`);
 });

@@ -1,7 +1,10 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Answers to one submit after the other: a proxy's page, in HTML or JSON, a cut answer, one without content, and the service's own. */
+/**
+ * Answers to one submit after the other: a proxy's page, in HTML or JSON, a cut answer, ones without content, one with a status that is
+ * unknown, and the service's own.
+ */
 const ANSWERS: readonly ((response: ServerResponse) => void)[] = [
   (response) => response.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad Gateway</h1>"),
   (response) => response.writeHead(504, { "content-length": 500 }).write("<h1>Gate", () => response.destroy()),
@@ -20,6 +23,9 @@ const ANSWERS: readonly ((response: ServerResponse) => void)[] = [
     response.writeHead(503).end('{"success":false,"error":{"code":"OVERLOADED","retryable":true,"retryAfterMs":1}}'),
   (response) => response.writeHead(200).end('{"success":true,"data":{"status":"pending"}}'),
   (response) => response.writeHead(200).end('{"success":true,"data":{"status":"processed","signature":"dropped"}}'),
+  (response) => response.writeHead(200).end('{"success":true,"data":{}}'),
+  (response) => response.writeHead(200).end('{"success":true,"data":null}'),
+  (response) => response.writeHead(200).end('{"success":true,"data":{"status":"settling","signature":"unknown"}}'),
   (response) => response.writeHead(200).end('{"success":true,"data":{"status":"confirmed","signature":"landed"}}'),
 ];
 

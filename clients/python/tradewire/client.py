@@ -11,6 +11,9 @@ from .challenge import check_challenge
 from .transport import TradewireError
 from .wallet import Wallet
 
+# What is in a block that may still be dropped, or may have failed in it, is not decided; nor is what has no status, or an unknown one.
+_DECIDED = ("confirmed", "finalized", "failed", "expired")
+
 
 class Tradewire(Calls):
     """Calls one service."""
@@ -32,8 +35,7 @@ class Tradewire(Calls):
             pause = 0.5
             try:
                 done = self.submit({"submissionToken": submission_token, "signedTransaction": signed_transaction})
-                # What is in a block that may still be dropped, or may have failed in it, is not decided.
-                if done["status"] not in ("pending", "processed"):
+                if isinstance(done, dict) and done.get("status") in _DECIDED:
                     return done
             except TradewireError as error:
                 if not error.retryable:

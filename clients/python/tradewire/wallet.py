@@ -20,6 +20,8 @@ class Wallet:
             raise ValueError("a secret key is 32 or 64 bytes in base58")
         self._key = Ed25519PrivateKey.from_private_bytes(key[:32])
         self._public = self._key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+        if key[32:] not in (b"", self._public):
+            raise ValueError("the secret key is inconsistent: its public half is another key's")
 
     @property
     def address(self) -> str:

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { CHALLENGES, outcomes } from "../../support/challenges.ts";
 import { startHostileSignIn } from "../../support/hostile-sign-in.ts";
+import { INCONSISTENT_KEY } from "../../support/secret-keys.ts";
 import { startUndecided } from "../../support/undecided-service.ts";
 
 const CLIENT = resolve(import.meta.dirname, "../../../clients/go");
@@ -39,6 +40,8 @@ func main() {
 		}
 	}
 	wallet, _ := tradewire.WalletFromBase58("US517G5965aydkZ46HS38QLi7UQiSojurfbQfKCELFx")
+	_, refused := tradewire.WalletFromBase58(os.Args[3])
+	fmt.Fprintln(os.Stderr, refused)
 	fmt.Fprintln(os.Stderr, wallet.SignIn(context.Background(), tradewire.New(os.Args[1], "")))
 	done, err := tradewire.New(os.Args[2], "api_x").SubmitUntilDecided(context.Background(), "token", "AQ==")
 	fmt.Fprintln(os.Stderr, done.Signature, err)
@@ -65,8 +68,12 @@ test.runIf(hasGo)(hasGo ? title : `${title} (not run: go is not here)`, async ()
     await run("go", ["mod", "init", "signer"], { cwd });
     const found = ["tradewire.example/client@v0.0.0", "tradewire.example/client=./client"];
     await run("go", ["mod", "edit", "-require", found[0]!, "-replace", found[1]!], { cwd });
-    const { stdout, stderr } = await run("go", ["run", ".", service.url, undecided.url], { cwd, timeout: 120_000 });
+    const { stdout, stderr } = await run("go", ["run", ".", service.url, undecided.url, INCONSISTENT_KEY], {
+      cwd,
+      timeout: 120_000,
+    });
     expect(outcomes(stdout)).toEqual(outcomes());
+    expect(stderr).toContain("the secret key is inconsistent");
     expect(stderr).toContain("the challenge signs in to app.bank.example");
     expect(service.calls).toEqual(["/v1/auth/challenge"]);
     expect(stderr).toContain("landed <nil>\n");

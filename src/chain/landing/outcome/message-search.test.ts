@@ -101,15 +101,29 @@ it("does not count what nodes may have forgotten as remembered because the head 
   for (const height of [700, 100_000])
     expect(await search([bare(height), bare(height)], 501n)).toMatchObject({ kind: "unserved", isRemembered: false });
   // One node's word is not enough, whichever it is.
-  for (const nodes of [
-    [bare(501), bare(700)],
-    [nodeWith([], 700), nodeWith([], 501)],
-    [nodeWith([], 700), nodeWith([], 501), nodeWith([], 700)],
-  ])
-    expect(await search(nodes, 501n)).toMatchObject({ isRemembered: false });
+  const three = [nodeWith([], 700), nodeWith([], 501), nodeWith([], 700)];
+  expect(await search(three, 501n)).toMatchObject({ isRemembered: false });
   expect(await search([nodeWith([], 649), nodeWith([], 501), nodeWith([], 9_000)], 9_000n)).toMatchObject({
     isRemembered: true,
     sinceMs: 29_800,
+  });
+});
+
+it("says nothing while one of two nodes alone says that the other need no longer remember", async () => {
+  const bare = (height: number) =>
+    fakeEndpoint({ getEpochInfo: () => ({ absoluteSlot: height + 1_000, blockHeight: height }) });
+  for (const nodes of [
+    [bare(501), bare(700)],
+    [nodeWith([], 700), nodeWith([], 501)],
+    [nodeWith([funding], 540), nodeWith([funding], 1_000_000_000)],
+  ])
+    await expect(search(nodes)).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
+  expect(await search([nodeWith([], 640), nodeWith([], 680)])).toMatchObject({ isRemembered: false });
+  // Once the other one says so too, nothing makes the message older than that one says.
+  expect(await search([nodeWith([funding], 650), nodeWith([funding], 1_000_000_000)])).toMatchObject({
+    kind: "absent",
+    reachesBack: true,
+    sinceMs: 30_000,
   });
 });
 

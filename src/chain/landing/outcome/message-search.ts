@@ -62,11 +62,13 @@ export async function searchMessage(ports: SearchPorts, query: MessageQuery): Pr
   const views = answers.flatMap(({ view }) => view ?? []);
   const blocksSince = blocksSinceExpiry(answers, witnesses.quorum(), query);
   const age = {
-    sinceMs: Number(blocksSince ?? 0n) * head.slotMs(),
-    isRemembered: blocksSince !== undefined && blocksSince <= STATUS_CACHE_BLOCKS,
+    sinceMs: Number(blocksSince?.least ?? 0n) * head.slotMs(),
+    isRemembered: blocksSince !== undefined && blocksSince.most <= STATUS_CACHE_BLOCKS,
   };
   const found = views.find((view) => view.found !== undefined)?.found;
   if (found !== undefined) return { kind: "found", transaction: found, ...age };
+  if (blocksSince !== undefined && areDivided(blocksSince))
+    throw new NodeError("malformed", "Two Solana nodes contradict each other about how long ago a message expired.");
   const serving = settled.filter((one, i) => !isUnserved(one) && !witnesses.isSilent(witnesses.endpoints[i]!)).length;
   if (serving === 0) {
     if (blocksSince === undefined && !settled.every(isUnserved)) throw failureAmong(settled);
@@ -78,15 +80,28 @@ export async function searchMessage(ports: SearchPorts, query: MessageQuery): Pr
   return { kind: "absent", reachesBack, witnesses: views.length, ...age };
 }
 
-/** Blocks since the message's last valid one, which as many nodes as must agree have not passed; undefined if none says. */
+/** Blocks since a message's last valid one. Of two nodes that must agree what each says, else the same twice. */
+interface BlocksSince {
+  readonly least: bigint;
+  readonly most: bigint;
+}
+
+/** What as many nodes as must agree have not passed; undefined if none says. */
 function blocksSinceExpiry(
   answers: readonly Answer[],
   quorum: number,
   { lastValidBlockHeight }: MessageQuery,
-): bigint | undefined {
+): BlocksSince | undefined {
   const heights = answers.map(({ blockHeight }) => blockHeight).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
-  const height = heights[Math.min(quorum, heights.length) - 1];
-  return height === undefined ? undefined : height - lastValidBlockHeight;
+  const most = heights[Math.min(quorum, heights.length) - 1];
+  if (most === undefined) return undefined;
+  const least = heights.length > quorum ? most : heights[0]!;
+  return { least: least - lastValidBlockHeight, most: most - lastValidBlockHeight };
+}
+
+/** True if one of two nodes alone says that the other need no longer remember: that other one goes on, and will say so too. */
+function areDivided({ least, most }: BlocksSince): boolean {
+  return least <= STATUS_CACHE_BLOCKS && most > STATUS_CACHE_BLOCKS && most - least > HEIGHT_TOLERANCE;
 }
 
 const isUnserved = (one: PromiseSettledResult<Answer>) =>

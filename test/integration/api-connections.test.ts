@@ -430,4 +430,24 @@ describe("closing", () => {
     await until("submissionToken");
     await Promise.all([ended, closed, sessionClosed]);
   });
+
+  it("answers requests that come while the turn in which it begins still reads", async () => {
+    const [first, second] = [await connect(), await connect()];
+    for (const { socket, until } of [first, second]) {
+      socket.write(PING);
+      await until("200 OK");
+    }
+    const answers = second.received.text.length;
+    first.socket.write(PING);
+    // In the reading of a turn, which began before the request was there.
+    const ended = await new Promise<Promise<void>>((resolve) =>
+      first.socket.once("data", () => {
+        second.socket.write(PING);
+        resolve(edge!.close());
+      }),
+    );
+    edge = undefined;
+    await Promise.all([ended, second.closed]);
+    expect(second.received.text.slice(answers)).toMatch(/^HTTP\/1\.1 200 OK\r\n.*connection: close/is);
+  });
 });

@@ -2,6 +2,7 @@ import type http from "node:http";
 import type { RequestListener } from "node:http";
 import type { Http2Server, ServerHttp2Session } from "node:http2";
 import type { AddressInfo, Server, Socket } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import tls from "node:tls";
 import type { ApiSettings } from "../settings.ts";
 import { ConnectionPlaces } from "./connection-places.ts";
@@ -16,6 +17,9 @@ import { type ServeConnection, sniffProtocol } from "./sniff-protocol.ts";
 const FIRST_BYTES_MS = 500;
 /** On close, how often connections that have become idle are closed. Milliseconds. */
 const SWEEP_MS = 50;
+/** A request may come unread within the last turn before idle connections are closed: it should be short, if one of the next is. Milliseconds. */
+const SHORT_TURN_MS = 2;
+const MOST_TURNS = 20;
 
 /**
  * One port that speaks HTTP/1.1 and HTTP/2. Without a certificate HTTP/2 is recognised by its connection preface; with one,
@@ -32,6 +36,7 @@ export class Listener {
   readonly #sessions = new Set<ServerHttp2Session>();
   /** Connections whose protocol is still unknown. */
   readonly #undecided = new Set<Socket>();
+  readonly #nowMs: () => number;
   #closing = false;
 
   /**
@@ -50,6 +55,7 @@ export class Listener {
   ) {
     const isClosing = () => this.#closing;
     const proxies = new Proxies(settings);
+    this.#nowMs = nowMs;
     this.#flow = new FlowGuard(settings, proxies, nowMs);
     this.http1 = createHttp1(
       settings,
@@ -144,7 +150,7 @@ export class Listener {
   async close(deadlineMs: number): Promise<void> {
     this.#closing = true;
     // Closing an idle connection discards its unread data, so it is done right after reading.
-    await afterReading();
+    await afterReading(this.#nowMs);
     const servers = [this.http1, ...(this.#front === this.http1 ? [] : [this.#front])];
     const closed = Promise.all(servers.map(closeServer));
     for (const session of this.#sessions) session.close();
@@ -153,7 +159,10 @@ export class Listener {
       for (const socket of this.#undecided) socket.destroy();
     }, FIRST_BYTES_MS);
     // Busy connections become idle one by one.
-    const sweep = setInterval(() => void afterReading().then(() => this.http1.closeIdleConnections()), SWEEP_MS);
+    const sweep = setInterval(
+      () => void afterReading(this.#nowMs).then(() => this.http1.closeIdleConnections()),
+      SWEEP_MS,
+    );
     const deadline = setTimeout(() => {
       for (const socket of this.#places.sockets) socket.destroy();
     }, deadlineMs);
@@ -165,8 +174,19 @@ export class Listener {
   }
 }
 
-/** Resolves in the phase of the event loop that follows reading. */
-const afterReading = () => new Promise<void>((resolve) => void setImmediate(resolve));
+/**
+ * Resolves after the reading of a turn of the event loop that took little time: what came before it has been read. A turn asks once what
+ * there is to read, so a long one ends with requests unread that came meanwhile.
+ */
+async function afterReading(nowMs: () => number): Promise<void> {
+  // The rest of this turn.
+  await nextTurn();
+  for (let left = MOST_TURNS, tookMs = Number.POSITIVE_INFINITY; left > 0 && tookMs > SHORT_TURN_MS; left--) {
+    const fromMs = nowMs();
+    await nextTurn();
+    tookMs = nowMs() - fromMs;
+  }
+}
 
 /** Takes over a server's connections: returns the function by which it would have served one. */
 function takeConnections(server: Server | Http2Server): ServeConnection {

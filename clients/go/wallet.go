@@ -100,7 +100,7 @@ func (c *Client) SubmitUntilDecided(ctx context.Context, submissionToken, signed
 		}
 		pause := 500 * time.Millisecond
 		if failure != nil && failure.RetryAfterMs > 0 {
-			pause = time.Duration(failure.RetryAfterMs) * time.Millisecond
+			pause = time.Duration(min(failure.RetryAfterMs, 10_000)) * time.Millisecond
 		}
 		select {
 		case <-ctx.Done():

@@ -2,8 +2,8 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /**
- * Answers to one submit after the other: a proxy's page, in HTML or JSON, a cut answer, ones without content, one with a status that is
- * unknown, and the service's own.
+ * Answers to one submit after the other: a proxy's page, in HTML or JSON, a cut answer, ones without content, pauses that are no
+ * time, a status that is unknown, and the service's own.
  */
 const ANSWERS: readonly ((response: ServerResponse) => void)[] = [
   (response) => response.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad Gateway</h1>"),
@@ -21,6 +21,11 @@ const ANSWERS: readonly ((response: ServerResponse) => void)[] = [
   (response) => response.writeHead(504).end('{"error":{"code":"upstream_timeout","message":"upstream timed out"}}'),
   (response) =>
     response.writeHead(503).end('{"success":false,"error":{"code":"OVERLOADED","retryable":true,"retryAfterMs":1}}'),
+  ...["-1", '"soon"', "null"].map((asked) => (response: ServerResponse) => {
+    response
+      .writeHead(503)
+      .end(`{"success":false,"error":{"code":"OVERLOADED","retryable":true,"retryAfterMs":${asked}}}`);
+  }),
   (response) => response.writeHead(200).end('{"success":true,"data":{"status":"pending"}}'),
   (response) => response.writeHead(200).end('{"success":true,"data":{"status":"processed","signature":"dropped"}}'),
   (response) => response.writeHead(200).end('{"success":true,"data":{}}'),

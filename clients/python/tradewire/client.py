@@ -15,6 +15,11 @@ from .wallet import Wallet
 _DECIDED = ("confirmed", "finalized", "failed", "expired")
 
 
+def _pause_of(asked_ms: object) -> float:
+    """Seconds to wait if the service asks for this many milliseconds: ten at most, and half a second for what is no time."""
+    return min(asked_ms / 1000, 10) if isinstance(asked_ms, (int, float)) and asked_ms > 0 else 0.5
+
+
 class Tradewire(Calls):
     """Calls one service."""
 
@@ -40,7 +45,7 @@ class Tradewire(Calls):
             except TradewireError as error:
                 if not error.retryable:
                     raise
-                pause = (error.retry_after_ms or 500) / 1000
+                pause = _pause_of(error.retry_after_ms)
             except (URLError, ConnectionError, TimeoutError):
                 pass
             time.sleep(pause)

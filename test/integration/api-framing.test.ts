@@ -110,6 +110,32 @@ describe("a request whose end could be read in two ways", () => {
     },
   );
 
+  it.each(["", "application/json, text/plain", 'application/json; a="', "json"])(
+    "is told over both versions of HTTP that its content type is not JSON: %j",
+    async (type) => {
+      const path = "/v1/tx/buy";
+      const session = http2.connect(`http://${edge.host}:${edge.port}`);
+      const stream = session.request({
+        ":method": "POST",
+        ":path": path,
+        authorization: `Bearer ${ALICE.key}`,
+        "content-type": type,
+      });
+      let answer = "";
+      stream.setEncoding("utf8").on("data", (text) => {
+        answer += text;
+      });
+      stream.end(BUY);
+      await once(stream, "end");
+      session.close();
+      const headers = { authorization: `Bearer ${ALICE.key}`, "content-type": type };
+      const plain = await fetch(`http://${edge.host}:${edge.port}${path}`, { method: "POST", headers, body: BUY });
+      const { requestId: _, ...refusal } = JSON.parse(answer);
+      expect(refusal).toMatchObject({ success: false, error: { code: "VALIDATION_ERROR", field: "Content-Type" } });
+      expect(await plain.json()).toMatchObject(refusal);
+    },
+  );
+
   it("is served in the forms that honest clients send", async () => {
     const [plain, chunked] = [post(LENGTH, BUY), post("Transfer-Encoding: Chunked\r\n", CHUNKED)];
     expect(await exchange(`${plain}${chunked}${LAST_PING}`)).toBe("200 200 200");

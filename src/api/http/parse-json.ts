@@ -10,7 +10,7 @@ import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
 export function parseBody(body: Buffer, { headers }: IncomingMessage, query: object): unknown {
   const type = headers["content-type"];
   if (type !== "application/json" && !/^application\/json *(;|$)/i.test(type ?? "")) {
-    throw invalidField("Content-Type", "Send the request with the header Content-Type: application/json.");
+    throw notJson();
   }
   const encoding = headers["content-encoding"];
   if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
@@ -18,6 +18,11 @@ export function parseBody(body: Buffer, { headers }: IncomingMessage, query: obj
   }
   refuseQuery(query);
   return parseJson(body);
+}
+
+/** The refusal of a request that is not JSON by its headers. */
+export function notJson(): TradewireError {
+  return invalidField("Content-Type", "Send the request with the header Content-Type: application/json.");
 }
 
 /** Refuses a query string: an ignored field would look like one that was never sent. @throws TradewireError VALIDATION_ERROR */

@@ -5,6 +5,7 @@ import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
 import type { ApiLogger, ApiSettings } from "../settings.ts";
 import { httpStatusOf, internalError, JSON_TYPE, sendFailure, toEnvelope } from "./envelope.ts";
 import { KnownPaths } from "./known-paths.ts";
+import { notJson } from "./parse-json.ts";
 
 /** Maximum number of headers of one request. */
 export const MAX_HEADERS = 64;
@@ -100,7 +101,9 @@ function unknownRoute(
 
 /** The failure behind an error of the HTTP library, such as a bad URL or media type. */
 export function frameworkFailure(error: unknown): TradewireError {
-  const { statusCode, message } = error as { statusCode?: number; message?: string };
+  const { code, statusCode, message } = error as { code?: string; statusCode?: number; message?: string };
+  // A media type that is none, or given twice, is the library's to refuse over HTTP/2.
+  if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") return notJson();
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new TradewireError("VALIDATION_ERROR", message ?? "The request cannot be read.");
   }

@@ -110,7 +110,7 @@ describe("a request whose end could be read in two ways", () => {
     },
   );
 
-  it.each(["", "application/json, text/plain", 'application/json; a="', "json"])(
+  it.each(["", "application/json, text/plain", "json"])(
     "is told over both versions of HTTP that its content type is not JSON: %j",
     async (type) => {
       const path = "/v1/tx/buy";

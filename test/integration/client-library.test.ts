@@ -174,11 +174,13 @@ describe("verification", () => {
     );
     expect((await failureOf(client.sign(structuredClone(built)))).code).toBe("UNEXPECTED_TRANSACTION");
     expect((await client.sign(built)).length).toBe(built.unsignedTransaction.length);
-    // Limits given with the build hold when others are given to sign, unless they are taken back by name.
+    // Limits given with the build hold when others are given to sign, unless those set them anew: one that is undefined sets none.
     const bounded = await client.buildBuy(buyOrder(), { minOutputRaw: `${10n ** 18n}`, requireProof: true });
     expect((await failureOf(client.sign(bounded, { maxPriorityCost: 0.01 }))).code).toBe("LIMIT_EXCEEDED");
-    const taken = { minOutputRaw: undefined, requireProof: false };
-    expect((await client.sign(bounded, taken)).length).toBe(bounded.unsignedTransaction.length);
+    const unset = { minOutputRaw: undefined, requireProof: false };
+    expect((await failureOf(client.sign(bounded, unset))).code).toBe("LIMIT_EXCEEDED");
+    const setAnew = { minOutputRaw: "1", requireProof: false };
+    expect((await client.sign(bounded, setAnew)).length).toBe(bounded.unsignedTransaction.length);
   });
 });
 

@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { EventEmitter } from "node:events";
 import http2, { type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import type { ApiSettings } from "../../settings.ts";
@@ -169,6 +170,9 @@ export class FlowGuard {
     stream.on("close", () => {
       this.#streams.free(network);
       flow.remove(stream, this.#streams.share(MAX_STREAMS));
+      // Node's table of a session's streams keeps a closed one in memory until the next full collection: not its call with it.
+      dropListeners.call(stream);
+      stream.on("error", ignore);
     });
     flow.add(stream, bodyBytes);
     return flow;
@@ -236,6 +240,9 @@ function fullest(full: Held[], sum: number, maxBytes: number): readonly Held[] {
       return true;
     });
 }
+
+/** Not the stream's own, which looks in a turn of its own whether it still has readers. */
+const dropListeners = EventEmitter.prototype.removeAllListeners;
 
 function ignore(): void {}
 

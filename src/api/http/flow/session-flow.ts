@@ -46,7 +46,11 @@ export class SessionFlow {
   readonly #session: ServerHttp2Session;
   readonly #nowMs: () => number;
   readonly #allowance: ControlAllowance;
-  readonly #streams = new Map<ServerHttp2Stream, WaitingStream>();
+  /**
+   * The open streams, in no order. Not a map: one that streams come into and leave all the time keeps each of them in memory, with its whole
+   * call, until the next full collection, for its outgrown tables lead from one to the next.
+   */
+  readonly #open: WaitingStream[] = [];
   readonly #waiting: { readonly serve: () => void; readonly stream: ServerHttp2Stream }[] = [];
   #isInTurn = false;
   #servedInTurn = 0;
@@ -96,7 +100,7 @@ export class SessionFlow {
 
   /** Open streams. */
   get size(): number {
-    return this.#streams.size;
+    return this.#open.length;
   }
 
   /** True if a stream waited for its client when last looked at. */
@@ -124,7 +128,7 @@ export class SessionFlow {
   /** Watches a stream until it is removed. @param bodyBytes kept for its body */
   add(stream: ServerHttp2Stream, bodyBytes: number): void {
     const waiting = new WaitingStream(stream, bodyBytes);
-    this.#streams.set(stream, waiting);
+    this.#open.push(waiting);
     if (bodyBytes > 0) stream.on("end", () => this.#endBody(waiting));
   }
 
@@ -136,9 +140,12 @@ export class SessionFlow {
 
   /** Removes a closed stream. A connection with few streams may have twice as many once it has read that many answers. @param most streams at once */
   remove(stream: ServerHttp2Stream, most: number): void {
-    const waiting = this.#streams.get(stream);
-    this.#streams.delete(stream);
-    if (waiting !== undefined) this.#endBody(waiting);
+    const at = this.#open.findIndex((waiting) => waiting.stream === stream);
+    if (at !== -1) {
+      this.#endBody(this.#open[at]!);
+      const last = this.#open.pop()!;
+      if (at < this.#open.length) this.#open[at] = last;
+    }
     if (!this.isRestricted || stream.rstCode !== NGHTTP2_NO_ERROR || ++this.#read < this.#maxStreams) return;
     this.#read = 0;
     if (most > this.#maxStreams) this.allow(Math.min(most, 2 * this.#maxStreams));
@@ -166,13 +173,13 @@ export class SessionFlow {
     if (this.#session.destroyed) return 0;
     let bytes = 0;
     const stalled: ServerHttp2Stream[] = [];
-    for (const [stream, waiting] of this.#streams) {
+    for (const waiting of this.#open) {
       bytes += waiting.look(nowMs);
-      if (waiting.stalledMs(nowMs) >= stallMs) stalled.push(stream);
+      if (waiting.stalledMs(nowMs) >= stallMs) stalled.push(waiting.stream);
     }
     this.isWaiting = bytes > 0;
     if (stalled.length === 0) return bytes;
-    const isWhole = stalled.length === this.#streams.size;
+    const isWhole = stalled.length === this.#open.length;
     // What the connection closes with it, it closes at once.
     for (let at = 0; at < stalled.length - (isWhole ? CLOSED_AT_ONCE : 0); at += CLOSED_AT_ONCE) {
       const next = stalled.slice(at, at + CLOSED_AT_ONCE);

@@ -43,19 +43,19 @@ export class WaitingConnection implements Waiting {
 export class WaitingStream implements Waiting {
   /** Bytes that its connection may send for its body. */
   bodyBytes: number;
-  readonly #stream: ServerHttp2Stream;
+  readonly stream: ServerHttp2Stream;
   #length = 0;
   #hasDrained = false;
   #watchesDrain = false;
   #sinceMs: number | undefined;
 
   constructor(stream: ServerHttp2Stream, bodyBytes: number) {
-    this.#stream = stream;
+    this.stream = stream;
     this.bodyBytes = bodyBytes;
   }
 
   look(nowMs: number): number {
-    const { writableLength, writableEnded, closed } = this.#stream;
+    const { writableLength, writableEnded, closed } = this.stream;
     if (writableLength === 0 && (!writableEnded || closed)) {
       this.#sinceMs = undefined;
       return 0;
@@ -65,7 +65,7 @@ export class WaitingStream implements Waiting {
     this.#hasDrained = false;
     if (!this.#watchesDrain) {
       this.#watchesDrain = true;
-      this.#stream.on("drain", () => {
+      this.stream.on("drain", () => {
         this.#hasDrained = true;
       });
     }

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import http2 from "node:http2";
 import { create, toBinary } from "@bufbuild/protobuf";
@@ -159,5 +160,14 @@ describe("calls on HTTP/2 streams", () => {
     session.destroy();
     await expect.poll(() => edge.load().streams).toBe(0);
     expect(edge.errors).toEqual([]);
+  });
+
+  it("lets go of a call once its stream has closed: the protocol library keeps the stream for a while", async () => {
+    const made: http2.ServerHttp2Stream[] = [];
+    const note = (message: unknown) => made.push((message as { readonly stream: http2.ServerHttp2Stream }).stream);
+    subscribe("http2.server.stream.created", note);
+    for (const server of [edge, byRouter]) await ask(server, buy);
+    unsubscribe("http2.server.stream.created", note);
+    await vi.waitFor(() => expect(made.map((stream) => stream.eventNames())).toEqual([["error"], ["error"]]));
   });
 });

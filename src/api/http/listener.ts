@@ -59,7 +59,7 @@ export class Listener {
     this.#flow = new FlowGuard(settings, proxies, nowMs);
     this.http1 = createHttp1(
       settings,
-      serveInTurn(handler, { requestIds, lateMs: settings.requestTimeoutMs }),
+      serveInTurn(handler, { requestIds, nowMs, lateMs: settings.requestTimeoutMs }),
       isClosing,
       requestIds,
       serving,

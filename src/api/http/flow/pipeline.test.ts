@@ -5,12 +5,13 @@ import { afterEach, expect, test } from "vitest";
 import { serveInTurn } from "./pipeline.ts";
 
 let server: http.Server;
+const nowMs = () => performance.now();
 afterEach(() => server.close());
 
 /** Starts a server that answers every request at once, or once it is let. */
 async function start(mostWaiting: number, mayAnswer = Promise.resolve()): Promise<number> {
   const answer: http.RequestListener = (_, response) => void mayAnswer.then(() => response.end("ok"));
-  server = http.createServer(serveInTurn(answer, { requestIds: () => "id", mostWaiting, lateMs: 1_000 }));
+  server = http.createServer(serveInTurn(answer, { requestIds: () => "id", nowMs, mostWaiting, lateMs: 1_000 }));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return (server.address() as AddressInfo).port;
@@ -61,7 +62,7 @@ test("while many requests wait on one connection, a few on another are served", 
 
 test("requests that wait when their connection closes are not broken off one by one", async () => {
   const broken: string[] = [];
-  const serve = serveInTurn(() => {}, { requestIds: () => "id", mostWaiting: 4_096, lateMs: 1_000 });
+  const serve = serveInTurn(() => {}, { requestIds: () => "id", nowMs, mostWaiting: 4_096, lateMs: 1_000 });
   server = http.createServer((request, response) => {
     request.on("close", () => broken.push(request.url!)).on("error", () => {});
     serve(request, response);
@@ -76,4 +77,33 @@ test("requests that wait when their connection closes are not broken off one by 
   first.socket.destroy();
   await closed;
   await expect.poll(() => broken).toEqual(["/0"]);
+});
+
+test("requests that wait on many connections share half a millisecond of each turn", async () => {
+  let turn = 0;
+  const countTurns = (): void => {
+    turn += 1;
+    counting = setImmediate(countTurns);
+  };
+  let counting = setImmediate(countTurns);
+  const known = new Set<net.Socket>();
+  const servedIn: number[] = [];
+  const slow: http.RequestListener = ({ socket }, response) => {
+    // The first request of a connection waits for nothing.
+    if (known.has(socket)) servedIn.push(turn);
+    known.add(socket);
+    for (const untilMs = performance.now() + 0.3; performance.now() < untilMs; );
+    response.end("ok");
+  };
+  server = http.createServer(serveInTurn(slow, { requestIds: () => "id", nowMs, lateMs: 1_000 }));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const all = await Promise.all(Array.from({ length: 20 }, () => pipeline(port, 30)));
+  clearImmediate(counting);
+  expect(new Set(all.flat())).toEqual(new Set(["200"]));
+  expect(servedIn).toHaveLength(580);
+  // Two of 0.3 ms in a turn; what is counted here may end before them in one turn and after them in the next.
+  const inTurns = Map.groupBy(servedIn, (one) => one);
+  expect(Math.max(...[...inTurns.values()].map(({ length }) => length))).toBeLessThanOrEqual(4);
 });

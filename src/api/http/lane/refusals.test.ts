@@ -39,7 +39,7 @@ async function connect() {
   };
   const server = http.createServer(
     { keepAliveTimeout: 5_000 },
-    serveInTurn(handler, { requestIds: () => "id", lateMs: 1_000 }),
+    serveInTurn(handler, { requestIds: () => "id", nowMs: () => performance.now(), lateMs: 1_000 }),
   );
   server.maxRequestsPerSocket = MOST;
   server.on("clientError", (_, socket) => socket.end("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"));

@@ -44,6 +44,25 @@ it("puts back what was read", () => {
   }
 });
 
+it.each([
+  [1, 1],
+  [2_048, 1],
+  [2_049, 2],
+  [65_536, 32],
+])("puts back %i bytes in pieces, so that a server that pauses in between parses no more", async (length, pieces) => {
+  const seen: Buffer[] = [];
+  const reads = new FirstReads({
+    requestIds: () => "id",
+    serve: (socket) => void socket.on("data", (piece) => seen.push(piece)),
+  });
+  const [socket] = sockets(1) as [Socket];
+  const first = Buffer.from(Array.from({ length }, (_, i) => i % 251));
+  reads.begin(socket, first);
+  await nextTurn();
+  expect(seen).toHaveLength(pieces);
+  expect(Buffer.concat(seen)).toEqual(first);
+});
+
 it("refuses what comes while those that wait hold 16 MiB, and no longer", async () => {
   const { begun, reads } = start();
   const all = sockets(300);

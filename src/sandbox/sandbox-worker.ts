@@ -22,7 +22,15 @@ const chain = new Chain({
 const held = new HeldAnswers(() => {
   if (timer === undefined) sealHeld();
 });
-const node = { chain, identity: chain.faucetAddress, drops: false, held };
+const node = {
+  chain,
+  identity: chain.faucetAddress,
+  drops: false,
+  held,
+  get slotMs() {
+    return timer === undefined ? undefined : slotMs;
+  },
+};
 const server = await listenRpc(node, settings);
 let slotMs = settings.slotMs;
 let timer: SlotTimer | undefined;

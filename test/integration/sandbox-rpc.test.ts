@@ -112,6 +112,23 @@ async function call(body: unknown): Promise<{ status: number; answer: never }> {
 }
 
 describe("the embedded chain, through web3.js", () => {
+  it("gives the pace of its slots from the first moment on", async () => {
+    const world = { programs: [], accounts: [], tokens: [], lookupTables: [] };
+    const young = await startSandbox({ slotMs: 150, world });
+    try {
+      const node = new Connection(young.rpcUrl, "processed");
+      const paceOf = async () =>
+        (await node.getRecentPerformanceSamples(1)).map((one) => [one.numSlots, one.samplePeriodSecs]);
+      expect(await paceOf()).toEqual([[400, 60]]);
+      await young.setSlotMs(300);
+      expect(await paceOf()).toEqual([[200, 60]]);
+      await young.pause();
+      expect(await paceOf()).toEqual([]);
+    } finally {
+      await young.close();
+    }
+  });
+
   it("answers an airdrop once its lamports show: with the end of the slot, or at once while time stands still", async () => {
     const world = { programs: [], accounts: [], tokens: [], lookupTables: [] };
     const slow = await startSandbox({ slotMs: 600_000, world });

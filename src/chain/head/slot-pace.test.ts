@@ -64,3 +64,26 @@ test("neither a long silence nor a step back counts as a slot", () => {
   pace.note(31n, 60_600);
   expect(pace.slotMs).toBeCloseTo(200, 6);
 });
+
+test("notices that a process at work reads together count as one", () => {
+  const pace = new SlotPace();
+  pace.begin(200);
+  let worst = 0;
+  for (let slot = 0; slot < 100; slot++) {
+    // Stands still for four seconds at first, then for half a second now and then.
+    const stillUntilMs = slot < 20 ? 4_100 : Math.floor(slot / 20) * 4_000 + 510;
+    pace.note(BigInt(700 + slot), Math.max(slot * 200, stillUntilMs));
+    worst = Math.max(worst, errorMs(pace, 200));
+  }
+  expect(worst).toBeLessThan(1_500);
+});
+
+test.each([4, 8, 16])("a chain that becomes %i times as fast makes no endless bunch", (factor) => {
+  const pace = new SlotPace();
+  pace.begin(400);
+  let atMs = 0;
+  let slot = 0n;
+  for (; atMs < 20_000; atMs += 400) pace.note(++slot, atMs);
+  for (const endMs = atMs + 20_000; atMs < endMs; atMs += 400 / factor) pace.note(++slot, atMs);
+  expect(errorMs(pace, 400 / factor)).toBeLessThan(500);
+});

@@ -6,6 +6,12 @@ const PRIOR_WORTH_MS = 4_000;
 const MAX_STEP_MS = 5_000;
 /** Slots that may be skipped at once beyond what the pace allows. */
 const MAX_LEAP_SLOTS = 4;
+/** Part of a slot's time within which the next slot's notice proves that the one before was read late. */
+const BUNCHED = 1 / 4;
+/** Slots by which a late notice may seem ahead: the one before it was late, too. */
+const MOST_AHEAD_SLOTS = 1.5;
+/** Time per slot, for that, before any is known: as short as slots may be. Milliseconds. */
+const SHORTEST_SLOT_MS = 40;
 /** Leaps one after another that are left out: then the chain has leapt. */
 const MAX_LEAPS = 3;
 /** Fewer steps than this prove nothing. */
@@ -30,6 +36,8 @@ export class SlotPace {
   #slotMs = 0;
   /** Slots left out one after another. */
   #leaps = 0;
+  /** When the first of the notices came that were read together last. */
+  #bunchMs = -Infinity;
 
   /** Milliseconds per slot; 0 while unmeasured. */
   get slotMs(): number {
@@ -55,7 +63,7 @@ export class SlotPace {
     if (isBreak) {
       this.#slots.length = this.#atMs.length = 0;
       if (this.#slotMs > 0) this.#priorMs = this.#slotMs;
-    }
+    } else this.#forgetLate(slots, atMs);
     this.#slots.push(slots);
     this.#atMs.push(atMs);
     while (this.#atMs[0]! < atMs - WINDOW_MS) {
@@ -64,6 +72,21 @@ export class SlotPace {
       this.#priorMs = undefined;
     }
     this.#fit();
+  }
+
+  /** Of notices that were read together, as after a time in which this process stood still, all but the last were late. */
+  #forgetLate(slots: number, atMs: number): void {
+    const slotMs = this.#slotMs || this.#priorMs || SHORTEST_SLOT_MS;
+    // Counted from the first of them: a chain that has become fast makes no endless bunch.
+    if (atMs - this.#bunchMs >= slotMs * BUNCHED) {
+      this.#bunchMs = atMs;
+      return;
+    }
+    const [before, beforeMs] = [this.#slots.at(-2), this.#atMs.at(-2)];
+    // A slot to which the pace does not lead from the one before them was not late: it came ahead of its time.
+    if (before !== undefined && slots - before > (atMs - beforeMs!) / slotMs + MOST_AHEAD_SLOTS) return;
+    this.#slots.pop();
+    this.#atMs.pop();
   }
 
   /** True for a slot that the pace does not lead to, unless those after it bear it out: one wrong notice tilts nothing. */

@@ -100,10 +100,10 @@ export const CLUSTER_METHODS: Readonly<Record<string, Method>> = {
     }
     return fees.reverse();
   },
-  getRecentPerformanceSamples: ({ chain }, params) => {
+  getRecentPerformanceSamples: ({ chain, slotMs }, params) => {
     const limit = parseOptionalInteger(params.at(0), "limit") ?? MAX_SAMPLES;
     if (limit > MAX_SAMPLES) throw invalidParams(`Invalid limit; max ${MAX_SAMPLES}`);
-    return samplePerformance(chain, limit);
+    return samplePerformance(chain, limit, slotMs);
   },
   getSupply: ({ chain }, params) => {
     const commitment = parseContext(chain, params.parseConfig(0));
@@ -189,7 +189,8 @@ function leastOf(transactions: readonly LandedTransaction[]): bigint {
   return least ?? 0n;
 }
 
-function samplePerformance({ ledger }: Chain, limit: number) {
+/** @param slotMs the time that each slot is given; undefined while time stands still */
+function samplePerformance({ ledger }: Chain, limit: number, slotMs: number | undefined) {
   const samples: Record<string, number>[] = [];
   let newest: Block | undefined;
   let transactions = 0;
@@ -205,10 +206,13 @@ function samplePerformance({ ledger }: Chain, limit: number) {
     }
     transactions += block.transactions.length;
   }
-  // A young chain has no full minute yet; a few seconds give its pace as well.
+  // A young chain has no full minute yet. What it is timed by gives its pace as well, or else a few seconds do.
   if (samples.length === 0 && limit > 0 && newest !== undefined && oldest !== undefined) {
-    const isEnough = newest.openedAtMs - oldest.openedAtMs >= LEAST_SAMPLE_SECONDS * 1000;
-    if (isEnough) samples.push(createSample(newest, oldest, transactions));
+    const measured = createSample(newest, oldest, transactions);
+    if (slotMs !== undefined && slotMs <= SAMPLE_SECONDS * 1000) {
+      const numSlots = Math.round((SAMPLE_SECONDS * 1000) / slotMs);
+      samples.push({ ...measured, numSlots, samplePeriodSecs: SAMPLE_SECONDS });
+    } else if (measured.samplePeriodSecs >= LEAST_SAMPLE_SECONDS) samples.push(measured);
   }
   return samples;
 }

@@ -10,6 +10,8 @@ export interface Node {
   /** While true, what `sendTransaction` takes never reaches a leader. */
   readonly drops: boolean;
   readonly held: HeldAnswers;
+  /** The time that each slot is given (ms); undefined while time stands still. */
+  readonly slotMs: number | undefined;
 }
 
 /** One JSON-RPC method: its result, or RpcError thrown. Results may hold `bigint`. */

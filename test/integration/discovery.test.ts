@@ -111,6 +111,8 @@ async function lonelyMint(): Promise<Address> {
   data[45] = 1;
   const address = addressAt(77);
   await sandbox.setAccounts([{ address, owner: TOKEN_PROGRAM, lamports: 10n ** 9n, data }]);
+  // Reads show sealed slots.
+  await sandbox.advanceSlots(1);
   return address;
 }
 

@@ -107,7 +107,7 @@ it("serves callers in turn, also those that come while many calls of another wai
   expect(done.slice(-2)).toEqual(["98", "99"]);
 });
 
-it("has one share of each turn, whoever asks for passes in it", async () => {
+it("spends its time only once in a turn, even if passes are run twice in it", async () => {
   for (let i = 0; i < 12; i++) longCall(`${i}`);
   runPasses();
   expect(done).toHaveLength(5);

@@ -53,7 +53,7 @@ export class GenesisWatch {
     const { endpoints } = this.#pool;
     const settled = await Promise.allSettled(endpoints.map((endpoint) => this.#readGenesis(endpoint)));
     const answers = settled.map((one) => (one.status === "fulfilled" ? one.value : undefined));
-    const trusted = answers[endpoints.findIndex((endpoint) => endpoint === this.#trusted)];
+    const trusted = this.#ofTrusted(answers);
     if (trusted !== undefined) return trusted;
     const counts = new Map<string, number>();
     for (const genesis of answers) if (genesis !== undefined) counts.set(genesis, (counts.get(genesis) ?? 0) + 1);
@@ -79,10 +79,15 @@ export class GenesisWatch {
 
   /** The other chain that the trusted node serves, or most of the configured ones; undefined if that is not so. */
   #foreignChain(answers: readonly (string | undefined)[], expected: string): string | undefined {
-    const trusted = answers[this.#pool.endpoints.findIndex((endpoint) => endpoint === this.#trusted)];
+    const trusted = this.#ofTrusted(answers);
     if (trusted !== undefined) return trusted === expected ? undefined : trusted;
     const foreign = answers.filter((genesis) => genesis !== undefined && genesis !== expected);
     return foreign.length > answers.length / 2 ? foreign[0] : undefined;
+  }
+
+  /** What the trusted node answered; undefined if it did not, or the operator named none. */
+  #ofTrusted(answers: readonly (string | undefined)[]): string | undefined {
+    return this.#trusted && answers[this.#pool.endpoints.indexOf(this.#trusted)];
   }
 
   #note(endpoint: RpcEndpoint, genesis: string | undefined, expected: string): void {

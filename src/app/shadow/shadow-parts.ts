@@ -27,7 +27,7 @@ export interface ShadowParts {
 }
 
 /** The mode of the settings: with nodes, quotes are guarded unless said otherwise. */
-export function shadowMode({ shadowExecution, solanaRpcUrls }: Config): "off" | "watch" | "guard" {
+function shadowMode({ shadowExecution, solanaRpcUrls }: Config): "off" | "watch" | "guard" {
   return shadowExecution ?? (solanaRpcUrls === undefined ? "off" : "guard");
 }
 

@@ -3,7 +3,7 @@ import { TradeError } from "../trade-error.ts";
 import { toTradeError } from "./connect-error.ts";
 
 /** Fields that only allow the service more: without them it builds what every caller can sign. Every other field is meant. */
-export const DISPENSABLE: readonly string[] = ["maxTransactionVersion", "totalGuard"];
+const DISPENSABLE: readonly string[] = ["maxTransactionVersion", "totalGuard"];
 
 /** What the service was found not to know: it may be older than this library, and refuses fields of later versions. */
 export class KnownFields {

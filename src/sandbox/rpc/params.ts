@@ -69,7 +69,7 @@ export function parseAddressParams(value: unknown, most: number): Address[] {
 }
 
 /** A text; `what` names it in the error. @throws RpcError -32602 */
-export function parseText(value: unknown, what: string): string {
+function parseText(value: unknown, what: string): string {
   if (typeof value !== "string") throw invalidParams(`Invalid params: ${what} must be text`);
   return value;
 }

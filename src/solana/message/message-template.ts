@@ -25,7 +25,7 @@ const current = new Array<Address | undefined>(MOST_ACCOUNTS).fill(undefined);
  * A message laid out once, with the accounts that differ between messages of its kind left open: those of the wallet, and those
  * that depend on the price. A message is filled in only if compiling it would give the same layout.
  */
-export class MessageTemplate {
+class MessageTemplate {
   /** Shared with those of other markets, so that it is in the processor's caches. */
   readonly layout: MessageLayout;
   readonly #bytes: Uint8Array;
@@ -112,7 +112,7 @@ interface Kind extends Tabled {
 }
 
 /** Templates by kind: messages of one market are alike. */
-export class MessageTemplates {
+class MessageTemplates {
   readonly #byKind = new AddressTable<Kind>("templates");
   readonly #layouts = new Map<string, MessageLayout>();
 

@@ -4,7 +4,7 @@ import type { TradeRequest } from "../trade.ts";
 
 /** Parallel paths of a route at most, and markets in a row. */
 export const MOST_PATHS = 4;
-export const MOST_LEGS = 3;
+const MOST_LEGS = 3;
 
 /** Which routes a trade may take. */
 export interface RouteBounds {

@@ -13,7 +13,7 @@ export const CLMM_PROGRAM = Address.of("CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKg
 export const CLMM_POOL_SIZE = 1_544;
 export const CLMM_MINT_0_OFFSET = 73;
 export const CLMM_MINT_1_OFFSET = 105;
-export const CLMM_TICKS_PER_ARRAY = 60;
+const CLMM_TICKS_PER_ARRAY = 60;
 
 const POOL_DISCRIMINATOR = hex("f7ede3f5d7c3de46");
 const CONFIG_DISCRIMINATOR = hex("daf42168cbcb2b6f");

@@ -52,11 +52,7 @@ export async function fetchProgress(
  * Reads one node's status of a transaction, its whole history searched; null if the node does not know the signature.
  * @throws TradewireError UPSTREAM_ERROR
  */
-export async function fetchStatus(
-  pool: RpcPool,
-  endpoint: RpcEndpoint,
-  signature: string,
-): Promise<SignatureStatus | null> {
+async function fetchStatus(pool: RpcPool, endpoint: RpcEndpoint, signature: string): Promise<SignatureStatus | null> {
   return (await fetchStatusAt(pool, endpoint, signature)).status;
 }
 

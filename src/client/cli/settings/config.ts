@@ -35,7 +35,7 @@ const PROFILE_KEYS = {
 } as const satisfies Record<keyof Profile, true>;
 
 /** Where the configuration is, unless TRADEWIRE_CONFIG names another file. */
-export function configPath({ env }: CliIo): string {
+function configPath({ env }: CliIo): string {
   return env.TRADEWIRE_CONFIG ?? `${env.XDG_CONFIG_HOME ?? `${env.HOME ?? "~"}/.config`}/tradewire/config.toml`;
 }
 

@@ -9,7 +9,7 @@ const PROBE_MS = 3_000;
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 /** True if the URL's host is this machine. */
-export function isLoopback(url: string): boolean {
+function isLoopback(url: string): boolean {
   return URL.canParse(url) && LOOPBACK.test(new URL(url).hostname);
 }
 

@@ -1,7 +1,7 @@
 import type { Steps } from "../long-searches.ts";
 
 /** Work after which a search pauses, in the units of `StepWork`: a few milliseconds. */
-export const WORK_OF_A_STEP = 1_500;
+const WORK_OF_A_STEP = 1_500;
 /** An exact quote takes about as long as filling this many markets of a network. */
 const QUOTE_UNITS = 4;
 

@@ -1,14 +1,12 @@
+import { WeakTable } from "./addresses/weak-table.ts";
 import { hasBytesAt } from "./bytes.ts";
 import { decodeBase58, encodeBase58 } from "./encoding/base58.ts";
 
 const LENGTH = 32;
-const interned = new Map<string, WeakRef<Address>>();
+const interned = new WeakTable<Address>();
 /** Addresses used lately, by four of their bytes: to compare one costs a tenth of a look-up by text. A power of two. */
 const RECENT = 1 << 14;
 const recent = new Array<Address | undefined>(RECENT).fill(undefined);
-const sweep = new FinalizationRegistry<string>((key) => {
-  if (interned.get(key)?.deref() === undefined) interned.delete(key);
-});
 
 /** The 32 bytes as a string of one character each, which the engine hashes and compares natively. Uses Node's Buffer if there is one. */
 const keyOf: (source: Uint8Array, offset: number) => string =
@@ -63,12 +61,11 @@ export class Address {
     const last = recent[place];
     if (last !== undefined && hasBytesAt(source, offset, last.bytes)) return last;
     const key = keyOf(source, offset);
-    let address = interned.get(key)?.deref();
+    let address = interned.get(key);
     if (address === undefined) {
       // A Buffer's own slice is a view, which would keep all of the source in memory.
       address = new Address(Uint8Array.prototype.slice.call(source, offset, offset + LENGTH));
-      interned.set(key, new WeakRef(address));
-      sweep.register(address, key);
+      interned.set(key, address);
     }
     recent[place] = address;
     return address;

@@ -1,10 +1,11 @@
-/** The yardstick of gRPC: a raw node:http2 server that reads a message and answers one of a given size, with trailers. */
+/** The yardstick of gRPC: a raw node:http2 server that reads a message and answers one of the size it was told last, with trailers. */
 import { createServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { answerParent } from "../child.ts";
 import { cpuMicros } from "../measure.ts";
+import type { BareQuestion } from "./yardsticks.ts";
 
-const answer = Buffer.alloc(Number(process.argv[2]), 1);
+let answer = Buffer.alloc(0);
 const server = createServer();
 server.on("stream", (stream) => {
   stream.on("data", () => {});
@@ -15,5 +16,8 @@ server.on("stream", (stream) => {
   });
 });
 server.listen(0, "127.0.0.1", () => {
-  answerParent({ port: (server.address() as AddressInfo).port }, () => ({ cpu: cpuMicros(), bytes: 0 }));
+  answerParent({ port: (server.address() as AddressInfo).port }, ({ answerBytes }: BareQuestion) => {
+    if (answerBytes !== undefined) answer = Buffer.alloc(answerBytes, 1);
+    return { cpu: cpuMicros(), bytes: 0 };
+  });
 });

@@ -1,18 +1,21 @@
-import { fileURLToPath } from "node:url";
-import { BenchChild } from "../child.ts";
+import { createRandom } from "../../../src/primitives/random.ts";
+import type { BenchChild } from "../child.ts";
 import { median } from "../measure.ts";
 import type { BenchRow } from "../venues.ts";
 import { partRows } from "./call-parts.ts";
 import type { LoopAnswer, OpenLoop } from "./callers.ts";
 import { measureCalls, type SpreadServer, startCallers, startSpreadServer } from "./measured-calls.ts";
 import { WIRES, type WireName } from "./wire-requests.ts";
+import { Yardstick } from "./yardsticks.ts";
 
-/** Calls of each wire until nothing is compiled any more: a tenth of it leaves a call half as dear again. */
-const WARM_ROUNDS = 4;
+/** Calls of each wire until nothing is compiled any more, on either side: after 12,000 a bare Fastify call is a third dearer than after 36,000. */
+const WARM_ROUNDS = 6;
 const WARM_CALLS = 3_000;
 const CALLS = 1_200;
-const ROUNDS = 7;
+const ROUNDS = 15;
 const OPEN_SECONDS = 3;
+/** Of the order of wires: in a fixed one, each pays for what the same other has left in the caches. */
+const random = createRandom(31);
 
 const PROMISES: Readonly<Record<WireName, string>> = {
   REST: "≥ 0.45",
@@ -26,7 +29,7 @@ const PROMISES: Readonly<Record<WireName, string>> = {
 interface Rival {
   readonly wire: WireName;
   readonly answerBytes: number;
-  readonly yardstick: { readonly child: BenchChild; readonly port: number };
+  readonly yardstick: Yardstick;
   readonly ours: number[];
   readonly bare: number[];
 }
@@ -38,12 +41,26 @@ interface Rival {
 export async function wireRows(root: string): Promise<readonly BenchRow[]> {
   const server = await startSpreadServer(root);
   const callers = await startCallers(server.file);
+  const http1 = await Yardstick.start("bare-fastify.ts", "REST");
+  const http2 = await Yardstick.start("bare-http2.ts", "gRPC");
   const rivals: Rival[] = [];
-  for (const wire of WIRES) rivals.push(await findRival(callers, server, wire));
-  for (let round = 0; round < WARM_ROUNDS; round++) await measureRound(callers, server, rivals, WARM_CALLS);
+  for (const wire of WIRES) {
+    const { answerBytes } = await measureCalls(callers, server, { wire, calls: 100 });
+    rivals.push({ wire, answerBytes, yardstick: wire === "gRPC" ? http2 : http1, ours: [], bare: [] });
+  }
+  for (let round = 0; round < WARM_ROUNDS; round++) await measureRound(callers, server, rivals, round, WARM_CALLS);
   for (const { ours, bare } of rivals) ours.length = bare.length = 0;
-  for (let round = 0; round < ROUNDS; round++) await measureRound(callers, server, rivals.toReversed(), CALLS);
-  for (const { yardstick } of rivals) yardstick.child.close();
+  for (let round = 0; round < ROUNDS; round++) {
+    const order = rivals.map((rival) => ({ rival, at: random.u32() })).sort((a, b) => a.at - b.at);
+    await measureRound(
+      callers,
+      server,
+      order.map(({ rival }) => rival),
+      round,
+      CALLS,
+    );
+  }
+  for (const yardstick of [http1, http2]) yardstick.close();
   const rows: BenchRow[] = [];
   for (const rival of rivals) rows.push(...ratioRows(rival), await latencyRow(callers, server, rival));
   rows.push(...(await partRows(callers, server)));
@@ -52,26 +69,19 @@ export async function wireRows(root: string): Promise<readonly BenchRow[]> {
   return rows;
 }
 
-async function findRival(callers: BenchChild, server: SpreadServer, wire: WireName): Promise<Rival> {
-  const { answerBytes } = await measureCalls(callers, server, { wire, calls: 100 });
-  return { wire, answerBytes, yardstick: await startYardstick(wire, answerBytes), ours: [], bare: [] };
-}
-
-/** A batch of each wire, and one of its yardstick before or after it, in turn. */
+/** Of each wire a batch between one of each process of its yardstick, whichever comes first. */
 async function measureRound(
   callers: BenchChild,
   server: SpreadServer,
   rivals: readonly Rival[],
+  round: number,
   calls: number,
 ): Promise<void> {
-  for (const { wire, yardstick, ours, bare } of rivals) {
-    const bareWire = wire === "gRPC" ? "gRPC" : "REST";
-    const measureBare = async () =>
-      bare.push((await measureCalls(callers, yardstick, { wire: bareWire, calls })).micros);
-    const isBareFirst = bare.length % 2 === 1;
-    if (isBareFirst) await measureBare();
+  for (const { wire, answerBytes, yardstick, ours, bare } of rivals) {
+    const before = await yardstick.measure(callers, round, calls, answerBytes);
     ours.push((await measureCalls(callers, server, { wire, calls })).micros);
-    if (!isBareFirst) await measureBare();
+    const after = await yardstick.measure(callers, round + 1, calls, answerBytes);
+    bare.push((before + after) / 2);
   }
 }
 
@@ -90,13 +100,4 @@ async function latencyRow(callers: BenchChild, { port }: SpreadServer, { wire, o
   const { p50, p99 } = await callers.ask<LoopAnswer>(open);
   const at = `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms`;
   return [`${wire}, open loop at half load (${perSecond.toFixed(0)}/s)`, at, "", ""];
-}
-
-async function startYardstick(
-  wire: WireName,
-  bytes: number,
-): Promise<{ readonly child: BenchChild; readonly port: number }> {
-  const file = wire === "gRPC" ? "bare-http2.ts" : "bare-fastify.ts";
-  const child = new BenchChild(fileURLToPath(new URL(file, import.meta.url)), process.cwd(), { args: [String(bytes)] });
-  return { child, ...(await child.next<{ readonly port: number }>()) };
 }

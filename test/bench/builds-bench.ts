@@ -68,6 +68,7 @@ export async function buildRows(root: string): Promise<readonly BenchRow[]> {
     row("spread", "spread", "≤ 10", `, ${await kibibytes("spread")}`),
     row("spread, its market changed before", "updated", "", `, ${await kibibytes("updated")}`),
     row("one market of a mint", "oneMarket", ""),
+    row("one market of a mint, after updates of 512 others", "oneAfterUpdates", ""),
     many("unchanged", "many", ""),
     many("one changed before", "manyOneUpdate", MANY_PROMISE.manyOneUpdate),
     many("all changed before", "manyAllUpdated", MANY_PROMISE.manyAllUpdated),

@@ -7,6 +7,7 @@ export const BUILD_PROBE_NAMES = [
   "oneMarket",
   "many",
   "manyOneUpdate",
+  "oneAfterUpdates",
   "manyAllUpdated",
   "manyUpdate",
 ] as const;

@@ -20,7 +20,13 @@ const MANY = 64;
  * What is compared with one another by numbers of markets: all in rounds of one build of each mint, the updates of a round before
  * it. A batch of one such round would measure how cold the processor's caches are after the others.
  */
-const BY_ROUNDS: ReadonlySet<BuildProbe> = new Set(["oneMarket", "many", "manyOneUpdate", "manyAllUpdated"]);
+const BY_ROUNDS: ReadonlySet<BuildProbe> = new Set([
+  "oneMarket",
+  "many",
+  "manyOneUpdate",
+  "oneAfterUpdates",
+  "manyAllUpdated",
+]);
 const ROUNDS = 24;
 const UPDATE_ROUNDS = 4;
 
@@ -60,13 +66,20 @@ async function updateMicros(): Promise<number> {
   let micros = 0;
   const markets = many.mints.flatMap((mint) => many.marketsOf.get(mint)!);
   for (let round = 0; round < UPDATE_ROUNDS; round++) {
-    for (const build of buildsOf(many, buyOfEach(many))) build();
+    buildMany();
     const before = cpuMicros();
     for (const market of markets) many.chain.touch(market);
     await nextTurn();
     micros += cpuMicros() - before;
   }
+  // The probes after this one build on unchanged markets.
+  buildMany();
   return micros / UPDATE_ROUNDS / markets.length;
+}
+
+/** A build of each mint with many markets: it takes in what has changed. */
+function buildMany(): void {
+  for (const build of buildsOf(many, buyOfEach(many))) build();
 }
 
 /** However long it has waited for a processor, the state is fresh. */
@@ -100,6 +113,11 @@ function prepare(probe: BuildProbe): (() => void)[] {
       return buildsOf(spread, requests);
     }
     case "oneMarket":
+      return buildsOf(single, buyOfEach(single));
+    // As many updates as before `manyAllUpdated`, and none of them its own: what they push out of the processor's caches.
+    case "oneAfterUpdates":
+      buildMany();
+      for (const markets of many.marketsOf.values()) for (const market of markets) many.chain.touch(market);
       return buildsOf(single, buyOfEach(single));
     case "many":
       return buildsOf(many, buyOfEach(many));

@@ -1,5 +1,3 @@
-import type { ChainHead } from "../../chain/port.ts";
-import type { Markets } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Account } from "../../solana/account.ts";
 import type { DerivedAddress } from "../../solana/derived-address.ts";
@@ -13,71 +11,10 @@ import type { Intent } from "../intent.ts";
 import type { Route, RouteStep } from "../quote/route.ts";
 import { loosened, type TotalGuard, totalGuardOf } from "../total-guard.ts";
 import { nativeSha256 } from "./native-sha256.ts";
+import type { Assembly, AssemblyContext, CreatedAccount } from "./parts/assembled.ts";
 import { createAccountUnits, UNITS } from "./parts/compute-units.ts";
 import { swapLegOf } from "./unbuildable-market.ts";
 import { type WalletAccounts, wrappedSolAccount } from "./wallet-accounts.ts";
-
-/** An account that the transaction creates or enlarges at the wallet's expense. */
-export interface CreatedAccount {
-  readonly address: Address;
-  /** Data bytes; 0 for a system account. */
-  readonly space: number;
-  /** Lamports paid so that it may exist, or grow; what it receives beyond that is part of the trade. */
-  readonly rent: bigint;
-  /** True if it exists already, and grows to `space`. */
-  readonly grows: boolean;
-}
-
-/** The instructions of a trade, in order, without the compute budget. */
-export interface Assembly {
-  readonly instructions: readonly Instruction[];
-  /** Upper bound of what the instructions use, without margin. */
-  readonly computeUnits: number;
-  /** Accounts that may be created: all that are not known to exist. */
-  readonly creates: readonly CreatedAccount[];
-  /** What addresses of accounts to create hold already, and their rent is less by. Lamports. */
-  readonly prepaid: bigint;
-  /** Rent of the temporary wrapped-SOL account. Lamports the wallet needs while the transaction runs, and gets back. */
-  readonly temporaryRent: bigint;
-  /** The wallet's token account that is closed, if any, and the lamports it returns. */
-  readonly closes: Intent["emptied"];
-  /** Accounts that may or may not exist. They count as missing, so `creates` may name too many. */
-  readonly unknown: readonly Address[];
-  /** True if one instruction bounds the sum of the output: see `TotalGuard`. */
-  readonly isGuarded: boolean;
-}
-
-/** In the place of an assembly that cannot be made. */
-export const NOTHING_ASSEMBLED: Assembly = {
-  instructions: [],
-  computeUnits: 0,
-  creates: [],
-  prepaid: 0n,
-  temporaryRent: 0n,
-  closes: undefined,
-  unknown: [],
-  isGuarded: false,
-};
-
-/** What an assembly reads beside the trade itself, and how it wraps SOL. */
-export interface AssemblyContext {
-  readonly markets: Pick<Markets, "account">;
-  readonly head: Pick<ChainHead, "rentExemption">;
-  /** A number that differs between builds: spreads fee recipients. */
-  readonly nonce: number;
-  /**
-   * Seed of the temporary wrapped-SOL account. Nobody must be able to guess it: an account that exists already, funded by
-   * anyone, makes the transaction fail.
-   */
-  readonly seed: string;
-  /**
-   * Where SOL is wrapped. `seeded`: in a temporary account at an address of its own; wrapped SOL that the wallet holds is
-   * untouched. `associated`: in the wallet's own wrapped-SOL account, a hundred bytes shorter; only for wallets without one.
-   */
-  readonly wrapping: "seeded" | "associated";
-  /** True if the caller knows the guard of the total. */
-  readonly guardsTotal?: boolean | undefined;
-}
 
 /**
  * The instructions the trade needs and nothing else: token accounts that may be missing, SOL wrapped and unwrapped for
@@ -87,13 +24,17 @@ export interface AssemblyContext {
  */
 export function assemble(intent: Intent, route: Route, accounts: WalletAccounts, context: AssemblyContext): Assembly {
   const parts = new AssemblyParts(accounts.wallet, context);
+  const { steps } = route;
+  const { destination, intermediate } = accounts;
   let wrapped = 0n;
-  for (const step of route.steps)
-    if (step.quote.inMint === SOL_MINT && !step.hot.market.nativeSol) wrapped += mostIn(step);
-  if (accounts.destination !== undefined) parts.needTokenAccount(intent.outMint, accounts.destination);
-  for (const { mint, account } of accounts.intermediate) parts.needTokenAccount(mint, account);
+  // Loops over places: iterators would be objects, seven a build.
+  for (let at = 0; at < steps.length; at++) wrapped += mostWrapped(steps[at]!);
+  if (destination !== undefined) parts.needTokenAccount(intent.outMint, destination);
+  for (let at = 0; at < intermediate.length; at++)
+    parts.needTokenAccount(intermediate[at]!.mint, intermediate[at]!.account);
   const guard = guardOf(intent, route, context);
-  for (const step of route.steps) {
+  for (let at = 0; at < steps.length; at++) {
+    const step = steps[at]!;
     const { quote, hot } = step;
     if (quote.inMint === SOL_MINT) {
       if (hot.market.nativeSol) parts.closeWrapped();
@@ -101,9 +42,9 @@ export function assemble(intent: Intent, route: Route, accounts: WalletAccounts,
     } else if (quote.outMint === SOL_MINT && !hot.market.nativeSol) {
       parts.openWrapped(0n);
     }
-    const source = parts.accountOf(quote.inMint, accounts, hot.market.nativeSol);
-    const destination = parts.accountOf(quote.outMint, accounts, hot.market.nativeSol);
-    parts.swap(guard === undefined ? step : loosened(step, guard), source, destination);
+    const from = parts.accountOf(quote.inMint, accounts, hot.market.nativeSol);
+    const to = parts.accountOf(quote.outMint, accounts, hot.market.nativeSol);
+    parts.swap(guard === undefined ? step : loosened(step, guard), from, to);
   }
   if (guard !== undefined) parts.guardTotal(guard);
   parts.closeWrapped();
@@ -123,8 +64,9 @@ function guardOf(
   return totalGuardOf(intent, route, head);
 }
 
-/** The most that a step may spend. */
-function mostIn({ quote, threshold }: RouteStep): bigint {
+/** The most wrapped SOL that a step may spend. Lamports. */
+function mostWrapped({ hot, quote, threshold }: RouteStep): bigint {
+  if (quote.inMint !== SOL_MINT || hot.market.nativeSol) return 0n;
   return quote.mode === "exactIn" ? quote.inAmount : threshold;
 }
 
@@ -226,14 +168,17 @@ class AssemblyParts {
       salt: this.#context.nonce,
       exists: this.#exists,
     });
-    this.#instructions.push(...leg.instructions);
+    const { instructions, creates } = leg;
+    for (let at = 0; at < instructions.length; at++) this.#instructions.push(instructions[at]!);
     // The deployed program may take more than the table says.
     this.#computeUnits +=
       hot.unitsScale === undefined ? leg.computeUnits : Math.ceil(leg.computeUnits * hot.unitsScale);
     const receiver = quote.outMint === SOL_MINT ? undefined : this.#account(destination);
     if (receiver != null && wantsMemo(receiver)) this.#computeUnits += UNITS.memo;
-    for (const { address, space } of leg.creates)
+    for (let at = 0; at < creates.length; at++) {
+      const { address, space } = creates[at]!;
       if (!this.#exists(address, space === 0 ? "system" : "program")) this.#create(address, space);
+    }
     const { head } = this.#context;
     if (leg.grows === undefined) return;
     for (const { address, from, to } of leg.grows) {

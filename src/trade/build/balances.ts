@@ -8,7 +8,7 @@ import type { Venue } from "../../venues/venue.ts";
 import type { Intent } from "../intent.ts";
 import type { Route } from "../quote/route.ts";
 import type { Costs } from "../trade.ts";
-import type { Assembly } from "./assembly.ts";
+import type { Assembly } from "./parts/assembled.ts";
 import { type AccountFault, payingFault, receivingFault, type WalletAccounts } from "./wallet-accounts.ts";
 
 interface BalanceCheck {

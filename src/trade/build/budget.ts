@@ -12,7 +12,7 @@ import type { Instruction } from "../../solana/instruction.ts";
 import { instructionsAt } from "../../solana/message.ts";
 import type { Route } from "../quote/route.ts";
 import type { Costs, TradeRequest } from "../trade.ts";
-import type { Assembly } from "./assembly.ts";
+import type { Assembly } from "./parts/assembled.ts";
 import { UNITS } from "./parts/compute-units.ts";
 
 /** Compute units of the instructions that set the budget. */

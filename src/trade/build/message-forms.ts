@@ -20,7 +20,7 @@ import type { Misfit } from "../quote/no-route.ts";
 import type { Route } from "../quote/route.ts";
 import type { Snapshot } from "../quote/snapshot.ts";
 import type { Costs, TradeRequest } from "../trade.ts";
-import { type Assembly, type AssemblyContext, assemble, NOTHING_ASSEMBLED } from "./assembly.ts";
+import { assemble } from "./assembly.ts";
 import {
   BUDGET_INSTRUCTIONS,
   BUDGET_UNITS,
@@ -31,6 +31,7 @@ import {
   estimateCosts,
   writeBudget,
 } from "./budget.ts";
+import { type Assembly, type AssemblyContext, NOTHING_ASSEMBLED } from "./parts/assembled.ts";
 import { UNITS } from "./parts/compute-units.ts";
 import { UnbuildableMarket } from "./unbuildable-market.ts";
 import {

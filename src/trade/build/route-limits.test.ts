@@ -7,9 +7,9 @@ import { createRandom } from "../../primitives/random.ts";
 import type { LookupTable } from "../../solana/message.ts";
 import type { Venue } from "../../venues/venue.ts";
 import type { Route } from "../quote/route.ts";
-import type { Assembly } from "./assembly.ts";
 import { budgetFor } from "./budget.ts";
 import { buildTrade } from "./build-trade.ts";
+import type { Assembly } from "./parts/assembled.ts";
 
 const random = createRandom(173);
 const address = () => Address.from(random.bytes(32));

@@ -3,7 +3,7 @@ import { Address } from "../../../primitives/address.ts";
 import { ByteReader } from "../../../primitives/byte-reader.ts";
 import type { ByteWriter } from "../../../primitives/byte-writer.ts";
 import type { Costs, RouteLeg, TradeSides } from "../../trade.ts";
-import type { CreatedAccount } from "../assembly.ts";
+import type { CreatedAccount } from "../parts/assembled.ts";
 
 /** What a submit needs to know about its build: the plain text of a submission token. */
 export interface SealedTrade extends TradeSides {
@@ -67,16 +67,20 @@ export function writeSealedTrade(out: ByteWriter, trade: SealedTrade): void {
     if (isSplit) out.bytes(inMint.bytes).bytes(outMint.bytes).u8(path).u32(sharePpb);
     else if (index < route.length - 1) out.bytes(outMint.bytes);
   }
-  out.u8(trade.creates.length);
-  for (const { address, space, rent, grows } of trade.creates)
+  const { creates, senders } = trade;
+  out.u8(creates.length);
+  // Loops over places: iterators would be objects.
+  for (let index = 0; index < creates.length; index++) {
+    const { address, space, rent, grows } = creates[index]!;
     out
       .bytes(address.bytes)
       .u32(grows ? space + GROWS : space)
       .u64(rent);
+  }
   out.u8(trade.closes === undefined ? 0 : 1);
   if (trade.closes !== undefined) out.bytes(trade.closes.bytes);
-  out.u8(trade.senders.length);
-  for (const sender of trade.senders) out.text(sender);
+  out.u8(senders.length);
+  for (let index = 0; index < senders.length; index++) out.text(senders[index]!);
   // The last bytes: readers of earlier releases stop before them.
   if (trade.priority === undefined) return;
   out.u8(PRIORITY_LEVELS.indexOf(trade.priority));

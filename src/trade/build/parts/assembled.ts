@@ -1,0 +1,67 @@
+import type { ChainHead } from "../../../chain/port.ts";
+import type { Markets } from "../../../market/port.ts";
+import type { Address } from "../../../primitives/address.ts";
+import type { Instruction } from "../../../solana/instruction.ts";
+import type { Intent } from "../../intent.ts";
+
+/** An account that the transaction creates or enlarges at the wallet's expense. */
+export interface CreatedAccount {
+  readonly address: Address;
+  /** Data bytes; 0 for a system account. */
+  readonly space: number;
+  /** Lamports paid so that it may exist, or grow; what it receives beyond that is part of the trade. */
+  readonly rent: bigint;
+  /** True if it exists already, and grows to `space`. */
+  readonly grows: boolean;
+}
+
+/** The instructions of a trade, in order, without the compute budget. */
+export interface Assembly {
+  readonly instructions: readonly Instruction[];
+  /** Upper bound of what the instructions use, without margin. */
+  readonly computeUnits: number;
+  /** Accounts that may be created: all that are not known to exist. */
+  readonly creates: readonly CreatedAccount[];
+  /** What addresses of accounts to create hold already, and their rent is less by. Lamports. */
+  readonly prepaid: bigint;
+  /** Rent of the temporary wrapped-SOL account. Lamports the wallet needs while the transaction runs, and gets back. */
+  readonly temporaryRent: bigint;
+  /** The wallet's token account that is closed, if any, and the lamports it returns. */
+  readonly closes: Intent["emptied"];
+  /** Accounts that may or may not exist. They count as missing, so `creates` may name too many. */
+  readonly unknown: readonly Address[];
+  /** True if one instruction bounds the sum of the output: see `TotalGuard`. */
+  readonly isGuarded: boolean;
+}
+
+/** In the place of an assembly that cannot be made. */
+export const NOTHING_ASSEMBLED: Assembly = {
+  instructions: [],
+  computeUnits: 0,
+  creates: [],
+  prepaid: 0n,
+  temporaryRent: 0n,
+  closes: undefined,
+  unknown: [],
+  isGuarded: false,
+};
+
+/** What an assembly reads beside the trade itself, and how it wraps SOL. */
+export interface AssemblyContext {
+  readonly markets: Pick<Markets, "account">;
+  readonly head: Pick<ChainHead, "rentExemption">;
+  /** A number that differs between builds: spreads fee recipients. */
+  readonly nonce: number;
+  /**
+   * Seed of the temporary wrapped-SOL account. Nobody must be able to guess it: an account that exists already, funded by
+   * anyone, makes the transaction fail.
+   */
+  readonly seed: string;
+  /**
+   * Where SOL is wrapped. `seeded`: in a temporary account at an address of its own; wrapped SOL that the wallet holds is
+   * untouched. `associated`: in the wallet's own wrapped-SOL account, a hundred bytes shorter; only for wallets without one.
+   */
+  readonly wrapping: "seeded" | "associated";
+  /** True if the caller knows the guard of the total. */
+  readonly guardsTotal?: boolean | undefined;
+}

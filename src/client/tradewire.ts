@@ -31,7 +31,7 @@ import {
   swapRequest,
   type TradeFilter,
 } from "./trading/requests.ts";
-import { afterSigning, submitUntilDecided } from "./trading/submission.ts";
+import { ofLookup, submitUntilDecided } from "./trading/submission.ts";
 import { type ProvenTrade, TradeDesk } from "./trading/trade-desk.ts";
 import type { TradeOrder } from "./verify/trade-expectation.ts";
 import { toWallet, type Wallet } from "./wallet.ts";
@@ -228,7 +228,7 @@ export class Tradewire {
       const trade = await this.#calls.unary(TradeService.method.getTrade, { signature }, control);
       return checkTrade(trade, signature, this.#desk.expectedOf(signature));
     } catch (error) {
-      throw afterSigning(toTradeError(error), signature);
+      throw ofLookup(toTradeError(error), signature, this.#desk.expectedOf(signature));
     }
   }
 
@@ -243,7 +243,7 @@ export class Tradewire {
       const updates = this.#calls.stream(TradeService.method.watchTrade, { signature }, control);
       for await (const update of updates) yield checkTrade(update, signature, this.#desk.expectedOf(signature));
     } catch (error) {
-      throw afterSigning(toTradeError(error), signature);
+      throw ofLookup(toTradeError(error), signature, this.#desk.expectedOf(signature));
     }
   }
 

@@ -360,7 +360,8 @@ describe("the connection", () => {
     const pings = ping.mock.calls.length;
     await new Promise((resolve) => setTimeout(resolve, 120));
     expect(ping.mock.calls.length).toBe(pings);
-    expect((await failureOf(client.priorities())).code).toBe("ABORTED");
+    const failure = await failureOf(client.priorities());
+    expect([failure.code, failure.message]).toEqual(["ABORTED", "This client is closed: connect another."]);
   });
 
   test("may be of any kind: Connect, gRPC and gRPC-Web, in three lines", async () => {

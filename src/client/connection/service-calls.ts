@@ -68,6 +68,7 @@ export class ServiceCalls {
     request: MessageInitShape<I>,
     control: CallControl,
   ): AsyncGenerator<Plain<MessageShape<O>>, void, undefined> {
+    this.#checkOpen();
     const requests = (async function* () {
       yield request;
     })();
@@ -103,7 +104,13 @@ export class ServiceCalls {
     return this.apiKey === undefined ? {} : { authorization: `Bearer ${this.apiKey}` };
   }
 
+  /** @throws TradeError ABORTED after `close` */
+  #checkOpen(): void {
+    if (this.#closing.signal.aborted) throw new TradeError("ABORTED", "This client is closed: connect another.");
+  }
+
   async #call<T>(control: CallControl, call: () => Promise<T>): Promise<T> {
+    this.#checkOpen();
     this.#keepAlive?.touch();
     try {
       return await answerWithin(control.timeoutMs ?? this.timeoutMs, this.signal(control), call());

@@ -1,20 +1,34 @@
 /**
  * Checks that an object has no key besides the known ones: a limit with a typing error in its name limits nothing.
  * @param what for the message, such as "the order"
- * @throws TypeError naming the key, and the known one it resembles
+ * @param elsewhere keys that have their place in another argument, and which that is
+ * @throws TypeError naming the key, and the known ones it resembles or where it belongs
  */
 export function refuseUnknownKeys(
   given: object | undefined,
   known: Readonly<Record<string, true>>,
   what: string,
+  elsewhere?: { readonly keys: Readonly<Record<string, true>>; readonly place: string },
 ): void {
   for (const key of Object.keys(given ?? {})) {
     if (Object.hasOwn(known, key)) continue;
-    const words = Object.keys(known).map((name) => [distance(key.toLowerCase(), name.toLowerCase()), name] as const);
-    const [close] = words.sort(([a], [b]) => a - b);
-    const hint = close === undefined || close[0] > 3 ? "" : ` Did you mean "${close[1]}"?`;
-    throw new TypeError(`Unknown key "${key}" in ${what}.${hint}`);
+    const isElsewhere = elsewhere !== undefined && Object.hasOwn(elsewhere.keys, key);
+    throw new TypeError(
+      `Unknown key "${key}" in ${what}.${isElsewhere ? ` It belongs into ${elsewhere.place}.` : hint(key, known)}`,
+    );
   }
+}
+
+/** The keys that the unknown one begins, or else those it is nearest to; one of two units alone would be a guess. */
+function hint(key: string, known: Readonly<Record<string, true>>): string {
+  const word = key.toLowerCase();
+  const names = Object.keys(known);
+  const begun = word.length < 5 ? [] : names.filter((name) => name.toLowerCase().startsWith(word));
+  const distances = names.map((name) => distance(word, name.toLowerCase()));
+  const least = Math.min(...distances);
+  const near = least > 3 ? [] : names.filter((_, index) => distances[index] === least);
+  const meant = begun.length > 0 ? begun : near;
+  return meant.length === 0 ? "" : ` Did you mean ${meant.map((name) => `"${name}"`).join(" or ")}?`;
 }
 
 /** Insertions, deletions and substitutions between two words. @see Levenshtein distance */

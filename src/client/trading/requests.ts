@@ -3,7 +3,7 @@ import type { TradeStatusName } from "../answers/plain-answer.ts";
 import { refuseUnknownKeys } from "../order/known-keys.ts";
 import { checkLimitForms } from "../order/limit-forms.ts";
 import { ROUTE_KEYS, type RouteLimits, type TradeLimits } from "../order/limits.ts";
-import { type CallControl, CONTROL_KEYS } from "../order/options.ts";
+import { type CallControl, CONTROL_KEYS, TRADE_KEYS } from "../order/options.ts";
 import {
   BUY_KEYS,
   type BuyOrder,
@@ -20,27 +20,35 @@ import {
 } from "../order/order.ts";
 import { checkRouteLimits } from "../verify/route/announced-route.ts";
 
-/** A buy as the verifier and as the service read it. @throws TypeError for an unknown key, or unless it has one amount */
+/** Where a limit belongs that is written into the order. */
+const OPTIONS = { keys: TRADE_KEYS, place: "the options, the argument after the order" } as const;
+
+/** A buy as the verifier and as the service read it. @throws TypeError for an unknown key or name, or unless it has one amount */
 export function buyRequest(order: SettledOrder<BuyOrder>, limits: TradeLimits) {
-  refuseUnknownKeys(order, BUY_KEYS, "the order");
+  refuseUnknownKeys(order, BUY_KEYS, "the order", OPTIONS);
   const { mint, slippage, solAmount, solAmountRaw, priority } = order;
-  const terms = { mint, slippage, ...given({ solAmount, solAmountRaw }), priority: PRIORITIES[priority] };
+  const terms = {
+    mint,
+    slippage,
+    ...given({ solAmount, solAmountRaw }),
+    priority: named("priority", PRIORITIES, priority),
+  };
   return { trade: buyAsTrade(order), request: { ...terms, ...serverLimits(limits) } };
 }
 
 /** A sale as the verifier and as the service read it. @throws TypeError for an unknown key, or unless it has one amount */
 export function saleRequest(order: SettledOrder<SellOrder>, limits: TradeLimits) {
-  refuseUnknownKeys(order, SELL_KEYS, "the order");
+  refuseUnknownKeys(order, SELL_KEYS, "the order", OPTIONS);
   const { mint, slippage, tokenAmount, tokenAmountRaw, sellPercent, priority } = order;
   const amounts = given({ tokenAmount, tokenAmountRaw, sellPercent });
-  const terms = { mint, slippage, ...amounts, priority: PRIORITIES[priority] };
+  const terms = { mint, slippage, ...amounts, priority: named("priority", PRIORITIES, priority) };
   return { trade: saleAsTrade(order), request: { ...terms, ...serverLimits(limits), totalGuard: true } };
 }
 
 /** A swap as the verifier and as the service read it. @throws TypeError for an unknown key, or unless it has one amount */
 export function swapRequest(order: SettledOrder<SwapOrder>, limits: TradeLimits) {
-  refuseUnknownKeys(order, SWAP_KEYS, "the order");
-  const terms = { ...swapTerms(order), priority: PRIORITIES[order.priority] };
+  refuseUnknownKeys(order, SWAP_KEYS, "the order", OPTIONS);
+  const terms = { ...swapTerms(order), priority: named("priority", PRIORITIES, order.priority) };
   return { trade: swapAsTrade(order), request: { ...terms, ...serverLimits(limits), totalGuard: true } };
 }
 
@@ -49,7 +57,7 @@ export function quoteRequest(
   order: Omit<SettledOrder<SwapOrder>, "priority">,
   options: RouteLimits & CallControl & { readonly worstCase?: boolean | undefined },
 ) {
-  refuseUnknownKeys(order, SWAP_KEYS, "the order");
+  refuseUnknownKeys(order, SWAP_KEYS, "the order", OPTIONS);
   refuseUnknownKeys(options, { ...ROUTE_KEYS, ...CONTROL_KEYS, worstCase: true }, "the options of quote");
   swapAsTrade(order);
   checkRouteLimits(options);
@@ -107,7 +115,13 @@ function swapTerms({
   amountRaw,
   swapMode,
 }: Omit<SettledOrder<SwapOrder>, "priority">) {
-  return { inputMint, outputMint, slippage, ...given({ amount, amountRaw }), swapMode: SWAP_MODES[swapMode] };
+  return {
+    inputMint,
+    outputMint,
+    slippage,
+    ...given({ amount, amountRaw }),
+    swapMode: named("swapMode", SWAP_MODES, swapMode),
+  };
 }
 
 /** The limits that the service checks too, so that it refuses before it builds. @throws TypeError for one that limits nothing */
@@ -130,6 +144,12 @@ function routeLimits({ directOnly, maxLegs, maxPaths, venues, excludeVenues, req
     excludeVenues: excludeVenues && [...excludeVenues],
     requireChecked,
   });
+}
+
+/** What a name stands for; the service asks for a missing one. @throws TypeError listing the names, for an unknown one */
+function named<N extends string, V>(field: string, names: Readonly<Record<N, V>>, name: N): V {
+  if (name === undefined || Object.hasOwn(names, name)) return names[name];
+  throw new TypeError(`${field} is one of ${Object.keys(names).join(", ")}, not ${name}.`);
 }
 
 /** The fields that are not undefined. */

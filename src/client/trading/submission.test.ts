@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Trade } from "../trade.ts";
-import { submitUntilDecided } from "./submission.ts";
+import { TradeError } from "../trade-error.ts";
+import { ofLookup, submitUntilDecided } from "./submission.ts";
 
 /** The time-outs that submits are sent with. Milliseconds. */
 async function timeoutsOf(timeoutMs: number, patienceMs: number): Promise<number[]> {
@@ -26,4 +27,15 @@ test("a submit may take what one answer may, and no longer than patience lasts; 
   expect(await timeoutsOf(30_000, 1_000)).toEqual([1_000]);
   expect(await timeoutsOf(0, 120_000)).toEqual([120_000]);
   expect(await timeoutsOf(30_000, 0)).toEqual([1]);
+});
+
+test("a failed look-up says that a transaction was signed only if this client signed it", () => {
+  const failure = new TradeError("TRADE_NOT_FOUND", "There is none.");
+  const unknown = ofLookup(failure, "s", undefined);
+  expect([unknown.code, unknown.message, unknown.signature]).toEqual([
+    "TRADE_NOT_FOUND",
+    "The look-up of s failed: There is none.",
+    "s",
+  ]);
+  expect(ofLookup(failure, "s", {} as never).message).toContain("was signed");
 });

@@ -82,6 +82,17 @@ export function afterSigning(failure: TradeError, signature: string, signal?: Ab
   );
 }
 
+/**
+ * The failure of a look-up, with the signature. That of a transaction signed here, by `expected`, is one after signing; of
+ * another nothing is known, not even that anybody signed it.
+ */
+export function ofLookup(failure: TradeError, signature: string, expected: TradeExpectation | undefined): TradeError {
+  if (expected !== undefined) return afterSigning(failure, signature);
+  const { code, message, retryable, safeToRebuild, field, requestId, retryAfterMs, cause } = failure;
+  const facts = { retryable, safeToRebuild, field, requestId, retryAfterMs, signature, cause };
+  return new TradeError(code, `The look-up of ${signature} failed: ${message}`, facts);
+}
+
 /** Waits between two submits of the same transaction. @throws TradeError ABORTED once the signal aborts */
 function pause(ms: number, signal: AbortSignal, signature: string): Promise<void> {
   const aborted = () =>

@@ -7,7 +7,7 @@ export const meteoraDammV1Facts: VenueFacts = {
   exactOut: "inverse",
   proof: "builds of January 2026, a pool of mainnet",
   uncertain: "other stake pools than Marinade's",
-  measured: { trades: 4_111, mismatches: 0, maxUnits: 169_571, worstUnitRatio: 1.23, maxBytes: 731 },
+  measured: { trades: 4_294, mismatches: 0, maxUnits: 348_295, worstUnitRatio: 1.23, maxBytes: 731 },
   lists: [
     {
       constant: "DAMM_V1_CONFIGS",

@@ -8,7 +8,7 @@ export const meteoraDlmmFacts: VenueFacts = {
   proof: "build of March 2026, the same in May",
   uncertain:
     "how many presets exist; newer rounding at the border of orders and bins; whether newer builds keep the older instructions",
-  measured: { trades: 3_424, mismatches: 0, maxUnits: 697_972, worstUnitRatio: 1.21, maxBytes: 771 },
+  measured: { trades: 2_574, mismatches: 0, maxUnits: 697_972, worstUnitRatio: 1.21, maxBytes: 771 },
   lists: [
     {
       constant: "DLMM_PRESET_COUNT",

@@ -8,7 +8,7 @@ export const orcaWhirlpoolFacts: VenueFacts = {
   proof:
     "builds deployed from September 2024 to September 2025, a SOL/USDC pool of mainnet, and every swap of 2022-04-06 replayed; fees that follow volatility on builds since May 2025, dynamic arrays since July 2025",
   uncertain: "builds after September 2025: no public copy",
-  measured: { trades: 15_012, mismatches: 0, maxUnits: 1_103_169, worstUnitRatio: 1.32, maxBytes: 717 },
+  measured: { trades: 15_012, mismatches: 0, maxUnits: 1_096_129, worstUnitRatio: 1.32, maxBytes: 717 },
   lists: [
     {
       constant: "WHIRLPOOL_FEE_TIERS",

@@ -8,5 +8,5 @@ export const pumpFunFacts: VenueFacts = {
   proof: "build of 2026 from an MIT package; vectors of the official MIT SDK; stand-in on the embedded chain",
   uncertain:
     "which build is deployed, and whether it keeps the older instructions. Compute units of coins quoted in tokens are bounded loosely",
-  measured: { trades: 2_524, mismatches: 0, maxUnits: 173_987, worstUnitRatio: 1.15, maxBytes: 1_062 },
+  measured: { trades: 2_524, mismatches: 0, maxUnits: 172_833, worstUnitRatio: 1.15, maxBytes: 1_062 },
 };

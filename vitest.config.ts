@@ -10,7 +10,7 @@ const PATIENCE = { testTimeout: 600_000, hookTimeout: 600_000, expect: { poll: {
 /** More than cores: most tests wait for the embedded chain's slots. */
 const WORKERS = Math.ceil(2.5 * availableParallelism());
 
-const SLOW_SUITES = "test/slow/{browser,diagnosis,edge,operations,upgrade,validator,venues}/**";
+const SLOW_SUITES = "test/slow/{browser,diagnosis,edge,money,operations,upgrade,validator,venues}/**";
 const shared: TestProjectInlineConfiguration["test"] = {
   ...PATIENCE,
   maxWorkers: WORKERS,
@@ -88,6 +88,10 @@ const slowSuites = [
     env: { EXHAUSTIVE: "1" },
     // The same files as among the fast tests, so as patient as they are.
     expect: PATIENCE.expect,
+  }),
+  slow("money", 10, {
+    setupFiles: ["test/slow/venues/support/bounded-memory.ts"],
+    execArgv: ["--expose-gc"],
   }),
   slow("operations", 3),
   slow("upgrade", 2),

@@ -1,0 +1,110 @@
+import { type Address, compareAddresses } from "../../../src/primitives/address.ts";
+import { viewOf } from "../../../src/primitives/bytes.ts";
+import { createRandom, type Random } from "../../../src/primitives/random.ts";
+import { SOL_MINT, TOKEN_2022_PROGRAM, USDC_MINT } from "../../../src/solana/programs.ts";
+import { Svm } from "../../support/svm.ts";
+import { EXTENSION_COUNTS, extendMint } from "../venues/support/extended-mint.ts";
+import { drawMarket, PRESENT } from "./drawn-markets.ts";
+import type { Place } from "./market-draw.ts";
+
+/** Markets of random venues, mints and shapes on a chain of their own. */
+export interface DrawnWorld {
+  readonly name: string;
+  readonly svm: Svm;
+  /** What orders name. */
+  readonly pair: readonly [Address, Address];
+  /** Every mint of the world. */
+  readonly mints: readonly Address[];
+  readonly places: readonly Place[];
+  /** Created the markets, and earns from some. */
+  readonly insider: Address;
+}
+
+const U64_MAX = (1n << 64n) - 1n;
+/** Fits every market: pools of today open in a moment. */
+const LATER = { slots: 300n, seconds: 60n };
+/** Draws until a venue takes the mints. */
+const TRIES = 20;
+/** Where the fee of the next epoch is in the data of a mint that has no other extension before it. */
+const NEXT_FEE = 170 + 90;
+
+/** A mint of either token program: with a transfer fee, one that changes with the next epoch, and extensions that leave transfers alone. */
+function drawMint(svm: Svm, random: Random): Address {
+  const decimals = random.pick([0, 2, 6, 6, 9, 9, 12, 18]);
+  const kind = random.pick(["spl", "spl", "spl", "plain", "taxed", "taxed"]);
+  if (kind === "spl") return svm.newMint({ decimals });
+  const bps = random.pick([0, 1, 30, 150, 1_000, 5_000, 9_999, 10_000]);
+  const maximum = random.pick([0n, 1n, 5n, 12_345n, 10n ** 9n, 1n << 62n, U64_MAX]);
+  const isTaxed = kind === "taxed";
+  const program = TOKEN_2022_PROGRAM;
+  const mint = svm.newMint({ decimals, program, ...(isTaxed ? { transferFee: { bps, maximum } } : {}) });
+  if (isTaxed && random.chance(0.5)) changeFee(svm, random, mint);
+  if (random.chance(0.3)) extendMint(svm, mint, random.pick(EXTENSION_COUNTS));
+  return mint;
+}
+
+function changeFee(svm: Svm, random: Random, mint: Address): void {
+  const account = svm.get(mint)!;
+  const view = viewOf(account.data);
+  view.setBigUint64(NEXT_FEE, svm.clock().epoch + 1n, true);
+  view.setBigUint64(NEXT_FEE + 8, random.pick([0n, 77n, 1n << 60n]), true);
+  view.setUint16(NEXT_FEE + 16, random.pick([0, 10, 500, 7_000]), true);
+  svm.setAccount(account);
+}
+
+const SHAPES = ["one", "one", "two", "three", "hub", "hub", "hub", "triangle"] as const;
+
+function pairsOf(
+  shape: (typeof SHAPES)[number],
+  a: Address,
+  b: Address,
+  hub: Address,
+): (readonly [Address, Address])[] {
+  const over: (readonly [Address, Address])[] = [
+    [a, hub],
+    [hub, b],
+  ];
+  if (shape === "hub") return over;
+  if (shape === "triangle") return [[a, b], ...over];
+  return Array.from({ length: { one: 1, two: 2, three: 3 }[shape] }, () => [a, b] as const);
+}
+
+/** The world of a seed; undefined if no venue takes any of its mints. */
+export function drawWorld(seed: number): DrawnWorld | undefined {
+  const random = createRandom(seed);
+  const svm = new Svm();
+  const usdc = svm.newMint({ address: USDC_MINT, decimals: 6 });
+  const insider = svm.newWallet(1n << 52n);
+  const shape = random.pick(SHAPES);
+  const a = random.chance(0.7) ? SOL_MINT : drawMint(svm, random);
+  let b = drawMint(svm, random);
+  const hub = a !== SOL_MINT && random.chance(0.4) ? SOL_MINT : random.pick([usdc, drawMint(svm, random)]);
+  const places: Place[] = [];
+  for (const [from, to] of pairsOf(shape, a, b, hub)) {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const venue = random.pick(PRESENT);
+      const second = to === b ? b : to;
+      const ordered = [from, second] as const;
+      const mints = random.chance(0.5) ? ordered : ([second, from] as const);
+      if (places.some((place) => place.venue === venue && isSamePair(place.mints, mints))) continue;
+      // A launch of meteora_dbc makes the coin itself.
+      if (venue === "meteora_dbc" && (places.length > 0 || from !== SOL_MINT || to !== b)) continue;
+      const place = drawMarket(venue, { svm, random, mints, index: places.length, insider });
+      if (place === undefined) continue;
+      places.push(place);
+      if (venue === "meteora_dbc") b = place.mints[1];
+      break;
+    }
+  }
+  if (places.length === 0) return undefined;
+  const { slot, epoch, unixTimestamp } = svm.clock();
+  svm.setClock({ slot: slot + LATER.slots, epoch, unixTimestamp: unixTimestamp + LATER.seconds });
+  const mints = [...new Set([a, b, ...places.flatMap((place) => place.mints)])];
+  const name = `seed ${seed}, ${shape}: ${places.map(({ venue }) => venue).join(" + ")}`;
+  return { name, svm, pair: [a, b], mints, places, insider };
+}
+
+const isSamePair = (one: readonly [Address, Address], other: readonly [Address, Address]): boolean => {
+  const [x, y] = [[...one].sort(compareAddresses), [...other].sort(compareAddresses)];
+  return x[0] === y[0] && x[1] === y[1];
+};

@@ -1,0 +1,153 @@
+import { getTransactionDecoder } from "@solana/kit";
+import { FailedTransactionMetadata } from "litesvm";
+import type { TransactionRecord } from "../../../src/chain/port.ts";
+import { type ReadTransaction, readTransaction } from "../../../src/client/verify/read-transaction.ts";
+import { Address } from "../../../src/primitives/address.ts";
+import { readU64, viewOf } from "../../../src/primitives/bytes.ts";
+import type { Account } from "../../../src/solana/account.ts";
+import { COMPUTE_BUDGET_PROGRAM, SOL_MINT } from "../../../src/solana/programs.ts";
+import { isTokenAccount } from "../../../src/solana/token/token-account.ts";
+import type { SealedTrade } from "../../../src/trade/build/token/sealed-trade.ts";
+import { readReceipt } from "../../../src/trade/submit/outcome/receipt.ts";
+import type { BuiltTrade } from "../../../src/trade/trade.ts";
+import type { Svm } from "../../support/svm.ts";
+import { forOlderAmm } from "../client/world-builds.ts";
+
+type Held = readonly (Account | null)[];
+
+/**
+ * Executes a built trade and holds what was told against what the chain has: the estimates, the costs, the receipt that a submit would
+ * measure, and each account of the wallet. @returns what differs, in words
+ */
+export function executeAndJudge(svm: Svm, built: BuiltTrade, sealed: SealedTrade): readonly string[] {
+  const transaction = readTransaction(built.unsignedTransaction);
+  const accounts = transaction.accounts.map(({ address }) => address);
+  const read = (): Held => accounts.map((address) => svm.get(address));
+  const before = read();
+  const done = svm.inner.sendTransaction(getTransactionDecoder().decode(forOlderAmm(built.unsignedTransaction)));
+  if (done instanceof FailedTransactionMetadata) return [reasonOf(done)];
+  const faults: string[] = [];
+  const after = read();
+  const units = Number(done.computeUnitsConsumed());
+  const limit = unitLimit(transaction);
+  if (units > limit) faults.push(`used ${units} units of ${limit}`);
+  return [...faults, ...differences(built, sealed, accounts, before, after)];
+}
+
+/** Why a built trade would fail now; undefined if it would not. */
+export function simulated(svm: Svm, { unsignedTransaction }: BuiltTrade): string | undefined {
+  const done = svm.inner.simulateTransaction(getTransactionDecoder().decode(forOlderAmm(unsignedTransaction)));
+  return done instanceof FailedTransactionMetadata ? reasonOf(done) : undefined;
+}
+
+function reasonOf(failed: FailedTransactionMetadata): string {
+  const told = failed
+    .meta()
+    .logs()
+    .filter((line) => !/^Program data|invoke|success|consumed/.test(line));
+  return `fails: ${failed.toString().slice(0, 120)} | ${told.slice(-5).join(" / ").slice(0, 500)}`;
+}
+
+/** What a built trade told that balances contradict. */
+function differences(
+  built: BuiltTrade,
+  sealed: SealedTrade,
+  accounts: readonly Address[],
+  before: Held,
+  after: Held,
+): readonly string[] {
+  const { estimates, costs, inMint, outMint } = built;
+  const { wallet } = sealed;
+  const faults: string[] = [];
+  const same = (what: string, told: bigint, was: bigint): void => {
+    if (told !== was) faults.push(`${what}: told ${told}, was ${was}`);
+  };
+  const fee = costs.baseFee + costs.priorityFee;
+  const { result, costs: paid } = readReceipt(sealed, recordOf(accounts, before, after, fee));
+  same("input of the receipt", estimates.inAmount, result.inAmount);
+  same("output of the receipt", estimates.outAmount, result.outAmount);
+  same("rent paid", costs.rentPaid, paid.rentPaid);
+  same("rent returned", costs.rentReturned, paid.rentReturned);
+  const remainders = new Map((estimates.remainders ?? []).map(({ mint, amount }) => [mint, amount]));
+  for (const { mint, amount } of result.remainders ?? [])
+    same(`remainder of ${mint}`, remainders.get(mint) ?? 0n, amount);
+  const expected = (mint: Address): bigint =>
+    (mint === outMint ? estimates.outAmount : 0n) -
+    (mint === inMint ? estimates.inAmount : 0n) +
+    (remainders.get(mint) ?? 0n);
+  const lamports = (held: Held): bigint => held[0]?.lamports ?? 0n;
+  const net = expected(SOL_MINT) - fee - costs.tip - costs.rentPaid + costs.rentReturned;
+  same("lamports of the wallet", net, lamports(after) - lamports(before));
+  for (const mint of ownMints(wallet, [...before, ...after])) {
+    const change = tokensOf(wallet, mint, after) - tokensOf(wallet, mint, before);
+    same(`tokens of ${mint}`, mint === SOL_MINT ? 0n : expected(mint), change);
+  }
+  for (const [index, address] of accounts.entries()) {
+    if (address === wallet || before[index] !== null || after[index] === null) continue;
+    if (!sealed.creates.some((created) => created.address === address)) faults.push(`creates ${address}, untold`);
+  }
+  return [...faults, ...changedAuthorities(wallet, before, after)];
+}
+
+/** What may be done with the wallet's accounts, and by whom, stays as it was. */
+function changedAuthorities(wallet: Address, before: Held, after: Held): string[] {
+  const AUTHORITIES = [32, 72, 108, 129] as const;
+  return before.flatMap((account, index) => {
+    const left = after[index];
+    if (account === null || left == null || !isOwn(wallet, account) || !isTokenAccount(left)) return [];
+    const isSame = AUTHORITIES.every(
+      (at) =>
+        Buffer.compare(account.data.subarray(at, at + 36), left.data.subarray(at, at + 36)) === 0 ||
+        at === 108 ||
+        at === 32,
+    );
+    return isSame && left.data.length === account.data.length ? [] : [`${account.address} has other authorities`];
+  });
+}
+
+const isOwn = (wallet: Address, account: Account): boolean =>
+  isTokenAccount(account) && Address.from(account.data, 32) === wallet;
+
+function ownMints(wallet: Address, held: Held): Set<Address> {
+  return new Set(
+    held.filter((account) => account !== null && isOwn(wallet, account)).map((one) => Address.from(one!.data, 0)),
+  );
+}
+
+function tokensOf(wallet: Address, mint: Address, held: Held): bigint {
+  let sum = 0n;
+  for (const account of held)
+    if (account !== null && isOwn(wallet, account) && Address.from(account.data, 0) === mint)
+      sum += readU64(account.data, 64);
+  return sum;
+}
+
+/** The chain's record of the transaction, as far as a receipt reads it. */
+function recordOf(accounts: readonly Address[], before: Held, after: Held, feeLamports: bigint): TransactionRecord {
+  const balances = (held: Held) => held.map((account) => account?.lamports ?? 0n);
+  const tokens = (held: Held) =>
+    held.flatMap((account, accountIndex) => {
+      if (account === null || !isTokenAccount(account)) return [];
+      const [mint, owner] = [Address.from(account.data, 0), Address.from(account.data, 32)];
+      return [{ accountIndex, mint, owner, amount: readU64(account.data, 64) }];
+    });
+  return {
+    slot: 1n,
+    error: null,
+    feeLamports,
+    accounts,
+    preBalances: balances(before),
+    postBalances: balances(after),
+    preTokenBalances: tokens(before),
+    postTokenBalances: tokens(after),
+    logs: [],
+    computeUnitsConsumed: undefined,
+  };
+}
+
+/** The compute units that a transaction may use: version 1 has them in its header. */
+function unitLimit({ config, instructions }: ReadTransaction): number {
+  if (config?.computeUnitLimit !== undefined) return config.computeUnitLimit;
+  const limit = instructions.find(({ program, data }) => program === COMPUTE_BUDGET_PROGRAM && data[0] === 2)!;
+  return viewOf(limit.data).getUint32(1, true);
+}

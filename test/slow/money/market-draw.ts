@@ -1,0 +1,42 @@
+import type { Address } from "../../../src/primitives/address.ts";
+import type { Random } from "../../../src/primitives/random.ts";
+import { SOL_MINT, TOKEN_2022_PROGRAM } from "../../../src/solana/programs.ts";
+import type { VenueId } from "../../../src/venues/venue.ts";
+import type { Svm } from "../../support/svm.ts";
+
+/** A market of a world. */
+export interface Place {
+  readonly venue: VenueId;
+  readonly address: Address;
+  readonly mints: readonly [Address, Address];
+}
+
+/** What a market is drawn from. */
+export interface Draw {
+  readonly svm: Svm;
+  readonly random: Random;
+  readonly mints: readonly [Address, Address];
+  /** Number of the market in its world. */
+  readonly index: number;
+  /** Creates the market or earns from it, and trades on it too. */
+  readonly insider: Address;
+}
+
+/** Undefined if the venue has no market of these mints. @throws Error if the program refuses what was drawn */
+export type Maker = (draw: Draw) => Place | undefined;
+
+const HELD = 1n << 62n;
+export const ONE = 1n << 64n;
+/** Base units of one side of a market. */
+export const depth = (random: Random): bigint => 10n ** (4n + random.below(10n)) * random.between(1n, 9n);
+
+export const isToken2022 = (svm: Svm, mint: Address): boolean => svm.get(mint)!.owner === TOKEN_2022_PROGRAM;
+export const hasExtensions = (svm: Svm, mint: Address): boolean => svm.get(mint)!.data.length > 165;
+export const tokenOf = (mints: readonly [Address, Address]): Address | undefined =>
+  mints[0] === SOL_MINT ? mints[1] : mints[1] === SOL_MINT ? mints[0] : undefined;
+
+/** Gives an insider tokens to put into a market. */
+export function provided({ svm, insider, mints }: Draw): Address {
+  for (const mint of mints) svm.setTokens(insider, mint, HELD);
+  return insider;
+}

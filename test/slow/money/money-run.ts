@@ -1,0 +1,156 @@
+import { checkOnNode } from "../../../src/client/node/check-on-node.ts";
+import { describeProblem } from "../../../src/client/verify/problem.ts";
+import { readTransaction } from "../../../src/client/verify/read-transaction.ts";
+import { expectTrade, type TradeOrder } from "../../../src/client/verify/trade-expectation.ts";
+import { findProblems } from "../../../src/client/verify/verification.ts";
+import { TradewireError } from "../../../src/errors/tradewire-error.ts";
+import type { Address } from "../../../src/primitives/address.ts";
+import { createRandom, type Random } from "../../../src/primitives/random.ts";
+import { SYSTEM_PROGRAM } from "../../../src/solana/programs.ts";
+import { decodeMint } from "../../../src/solana/token/mint.ts";
+import { type BuildPorts, buildTrade } from "../../../src/trade/build/build-trade.ts";
+import type { BuiltTrade, TradeRequest } from "../../../src/trade/trade.ts";
+import type { Svm } from "../../support/svm.ts";
+import { answerOf } from "../client/honest-builds.ts";
+import { worldNode } from "../client/world-node.ts";
+import { drawOrder } from "./drawn-order.ts";
+import { drawWallet } from "./drawn-wallet.ts";
+import { type DrawnWorld, drawWorld } from "./drawn-world.ts";
+import { executeAndJudge, simulated } from "./executed-trade.ts";
+import { worldPorts } from "./world-ports.ts";
+
+/** What became of the trades of a world. */
+export interface MoneyReport {
+  /** Trades by what became of them: "executed", or the code of the refusal. */
+  readonly became: ReadonlyMap<string, number>;
+  /** Executed trades by venue. */
+  readonly venues: ReadonlyMap<string, number>;
+  /** With what it takes to draw each again. */
+  readonly faults: readonly string[];
+}
+
+/** Draws a world and this many orders on it, each built, checked as a client does, and executed. */
+export async function tradeInWorld(seed: number, count: number): Promise<MoneyReport> {
+  const became = new Map<string, number>();
+  const venues = new Map<string, number>();
+  const world = drawWorld(seed);
+  if (world === undefined) return { became, venues, faults: [] };
+  const random = createRandom(seed);
+  const portsNow = worldPorts(world);
+  const faults: string[] = [];
+  const wallets: Address[] = [world.insider];
+  for (let index = 0; index < count; index++) {
+    passTime(world.svm, random);
+    const isNew = random.chance(0.6);
+    if (isNew) wallets.push(drawWallet(world, random));
+    const wallet = isNew ? wallets.at(-1)! : random.pick(wallets);
+    const request = drawOrder(world, wallet, random);
+    const { end, found, on } = await trade(world, portsNow(random), request, random);
+    became.set(end, (became.get(end) ?? 0) + 1);
+    for (const one of on) venues.set(one, (venues.get(one) ?? 0) + 1);
+    const { mode, inMint, outMint, amountRaw, sellPercent, slippage } = request;
+    const ordered = `${mode} ${inMint} → ${outMint}, ${amountRaw ?? `${sellPercent} %`}, slippage ${slippage}`;
+    for (const fault of found) faults.push(`${world.name}, trade ${index} (${ordered}): ${fault}`);
+  }
+  return { became, venues, faults };
+}
+
+function passTime(svm: Svm, random: Random): void {
+  const { slot, epoch, unixTimestamp } = svm.clock();
+  const seconds = random.pick([0n, 0n, 1n, 7n, 100n, 5_000n]);
+  const next = random.chance(0.02) ? epoch + 1n : epoch;
+  svm.setClock({ slot: slot + seconds * 3n, epoch: next, unixTimestamp: unixTimestamp + seconds });
+}
+
+interface TradeEnd {
+  readonly end: string;
+  /** The venues it was executed on. */
+  readonly on: ReadonlySet<string>;
+  readonly found: readonly string[];
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+async function trade(world: DrawnWorld, ports: BuildPorts, request: TradeRequest, random: Random): Promise<TradeEnd> {
+  let built: BuiltTrade;
+  try {
+    built = await buildTrade(ports, request);
+  } catch (error) {
+    if (!(error instanceof TradewireError)) return { end: "throws", on: NONE, found: [String((error as Error).stack)] };
+    const isOurs = error.code === "INTERNAL_ERROR";
+    const found = isOurs ? [error.message] : await neededFault(world, ports, request, error);
+    return { end: error.code, on: NONE, found };
+  }
+  const refused = await clientFault(world, request, built, random);
+  const differs = executeAndJudge(world.svm, built, ports.sealer.open(built.submissionToken, "money"));
+  if (differs.some((fault) => isOfOlderBuild(world, fault)))
+    return { end: "refused by an older build", on: NONE, found: [] };
+  const found = [...refused, ...differs].map((text) => `${built.platform}: ${text}`);
+  return { end: "executed", on: new Set(built.route.map((leg) => leg.venue)), found };
+}
+
+/**
+ * True of a failure that a later build of the program would not have: raydium_clmm's one public build takes no exact output of a token
+ * with a transfer fee, and no input that the token's inverse fee does not give.
+ */
+function isOfOlderBuild({ svm, pair }: DrawnWorld, fault: string): boolean {
+  const isTaxed = pair.some((mint) => decodeMint(svm.get(mint)!).transferFees !== undefined);
+  return isTaxed && fault.includes("programs/amm/src/instructions/swap_v2.rs") && fault.includes("Error Number: 2501");
+}
+
+/** Why the client refuses to sign the build, if it does. */
+async function clientFault(world: DrawnWorld, request: TradeRequest, built: BuiltTrade, random: Random) {
+  const { inMint, outMint, mode: swapMode, slippage, amountRaw, sellPercent } = request;
+  const { wallet } = request.principal;
+  const exact = sellPercent === undefined ? { amountRaw: amountRaw! } : { sellPercent };
+  const order: TradeOrder = { inputMint: `${inMint}`, outputMint: `${outMint}`, swapMode, slippage, ...exact };
+  const answer = answerOf(built);
+  const wire = built.unsignedTransaction;
+  try {
+    const decimals = { input: built.inDecimals, output: built.outDecimals };
+    const expected = expectTrade(wallet, order, answer, {
+      decimals,
+      maxPriorityCost: 1,
+      middleMints: world.mints.map(String),
+    });
+    const transaction = readTransaction(wire);
+    const problems = findProblems(transaction, expected);
+    if (problems.length > 0) return [`the client refuses: ${problems.map(describeProblem).join("; ")}`];
+    const node = worldNode({ ...world, markets: [] });
+    const rentPaid = BigInt(answer.costs!.rentPaid!);
+    if (random.chance(0.25))
+      await checkOnNode(node, { wire, transaction, expected, slippage, sellPercent, rentPaid }, undefined);
+    return [];
+  } catch (error) {
+    const { message, problems } = error as Error & { readonly problems?: readonly { readonly reason: string }[] };
+    return [`the client throws: ${message} ${(problems ?? []).map(({ reason }) => reason).join("; ")}`];
+  }
+}
+
+/** Beyond what any wallet of the rig holds. Lamports. */
+const MOST_NEEDED = 1n << 53n;
+
+/** A wallet refused for SOL that gets what it lacks must be able to trade. */
+async function neededFault(world: DrawnWorld, ports: BuildPorts, request: TradeRequest, refusal: TradewireError) {
+  const { neededLamports } = (refusal.facts.details ?? {}) as { readonly neededLamports?: string };
+  if (refusal.code !== "INSUFFICIENT_SOL" || neededLamports === undefined || BigInt(neededLamports) > MOST_NEEDED)
+    return [];
+  const { svm } = world;
+  const { wallet } = request.principal;
+  const held = svm.lamports(wallet);
+  const give = (lamports: bigint) =>
+    svm.setAccount({ address: wallet, owner: SYSTEM_PROGRAM, data: new Uint8Array(0), lamports });
+  give(BigInt(neededLamports));
+  try {
+    const built = await buildTrade(ports, request);
+    const error = simulated(svm, built);
+    return error === undefined || isOfOlderBuild(world, error)
+      ? []
+      : [`with the ${neededLamports} lamports asked for: ${built.platform} ${error}`];
+  } catch (error) {
+    if (!(error instanceof TradewireError)) throw error;
+    return error.code === "INSUFFICIENT_SOL" ? [`refused again with the ${neededLamports} lamports asked for`] : [];
+  } finally {
+    give(held);
+  }
+}

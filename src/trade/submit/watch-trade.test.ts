@@ -61,6 +61,21 @@ it("a stream that starts after the outcome has the amounts in its first answer, 
   ]);
 });
 
+it("a stream that starts after finality begins with it and all its events, as a look-up says: it never goes back", async () => {
+  const a = startProcess("a");
+  const trade = await submitLanded(a);
+  world.progress = seen("finalized");
+  await rest(450);
+  const answers: [string, boolean, string[]][] = [];
+  const watched = (async () => {
+    for await (const { status, result, events } of a.watch(principal, trade.signature, new AbortController().signal))
+      answers.push([status, result !== undefined, events.map(({ kind }) => kind)]);
+  })();
+  await rest(450);
+  await watched;
+  expect(answers).toEqual([["finalized", true, ["sent", "confirmed", "finalized"]]]);
+});
+
 it("finalized never precedes the amounts, even if the trade is first seen finalized", async () => {
   const a = startProcess("a");
   const trade = signedTrade();

@@ -38,8 +38,13 @@ export async function* watchTrade(
     const change = attempt?.progress.changed;
     const events = attempt === undefined ? [] : sent.takeEvents(attempt.progress.events);
     // The last events go out before the failure that the trade may have ended in; if it landed, with its amounts.
-    if (attempt !== undefined && !isRunning && events.length > 0)
-      yield sent.answer(await settledTrade(attempt), events);
+    if (attempt !== undefined && !isRunning && events.length > 0) {
+      // A stream that joins only now begins where the trade is, not where this process left it: a look-up would have said more.
+      const late =
+        sent.status === undefined ? await finder.find(principal, signature).catch(() => undefined) : undefined;
+      if (late?.status === "finalized") yield sent.answer(late, [...events, ...statusEvents(late, now())]);
+      else yield sent.answer(await settledTrade(attempt), events);
+    }
     const trade = isRunning ? attempt.progress.trade : await finder.find(principal, signature);
     if (isRunning) {
       if (sent.isNew(trade) || events.length > 0) yield sent.answer(trade, events);

@@ -5,7 +5,7 @@ import type { HotMarket, MarketFault, PairMarkets } from "./port.ts";
 const READ_WHOLE = 4;
 
 /** The answer of one of this many watches. */
-export function glanceAt(watch: MarketWatch, watches: number): ReturnType<MarketWatch["read"]> {
+function glanceAt(watch: MarketWatch, watches: number): ReturnType<MarketWatch["read"]> {
   return watches > READ_WHOLE ? watch.glance() : watch.read();
 }
 
@@ -30,6 +30,11 @@ export class PairAnswer {
     this.pair = pair;
     this.#places = places;
     this.#isWhole = isWhole;
+  }
+
+  /** False while one of the watches lacks accounts. */
+  static isPossibleOf(watches: readonly MarketWatch[]): boolean {
+    return watches.every((watch) => glanceAt(watch, watches.length).kind !== "lacking");
   }
 
   /** The answer of all watches; one that still lacks accounts is a fault. */

@@ -1,4 +1,3 @@
-import { TradewireError } from "../errors/tradewire-error.ts";
 import type { Now } from "../primitives/clock.ts";
 import { messageTemplates } from "../solana/message/message-template.ts";
 import type { MintPair } from "../venues/venue.ts";
@@ -6,11 +5,12 @@ import { completeWatches } from "./complete-watches.ts";
 import type { RememberedHubs } from "./hubs/remembered-hubs.ts";
 import type { LiveAccounts } from "./live-accounts.ts";
 import type { MarketWatch } from "./market-watch.ts";
-import { glanceAt, PairAnswer } from "./pair-answer.ts";
+import { PairAnswer } from "./pair-answer.ts";
 import { PassedOver } from "./passed-over.ts";
 import type { MarketFault, PairMarkets } from "./port.ts";
 import { type SearchPace, SearchSchedule } from "./search/search-schedule.ts";
 import { sinceStart } from "./watch/since-start.ts";
+import { contestedAmong, contestedState, staleState } from "./watch/state-refusals.ts";
 
 /** Never added to. */
 const NONE: MarketWatch[] = [];
@@ -115,7 +115,7 @@ export class WatchedPair {
       // What changed is newer than what was looked at: freshness stands. Reads and searches, which add accounts, end it.
       const renewed = this.#answer?.after(this.#changed);
       this.#changed = NONE;
-      this.#answer = renewed ?? (this.#lacksAccounts() ? undefined : this.#compose());
+      this.#answer = renewed ?? (PairAnswer.isPossibleOf(this.#watches) ? this.#compose() : undefined);
     }
     return this.#answer?.pair;
   }
@@ -202,12 +202,7 @@ export class WatchedPair {
     const contested = this.#contestedMarket();
     if (contested !== undefined) throw contestedState(contested);
     const ageMs = this.#staleAgeMs(atMs);
-    if (ageMs === 0) return;
-    throw new TradewireError(
-      "STATE_STALE",
-      `The newest known state of the chain is ${Math.round(ageMs)} ms old, too old to build on. Try again shortly.`,
-      { retryAfterMs: 400 },
-    );
+    if (ageMs > 0) throw staleState(ageMs);
   }
 
   /**
@@ -229,19 +224,8 @@ export class WatchedPair {
     return 0;
   }
 
-  /**
-   * A market with an account that the nodes contradict each other about. One is enough to stop the pair: with it left out, who
-   * lies about good markets would choose where trades go.
-   */
   #contestedMarket(): MarketWatch | undefined {
-    const contested = this.#context.live.contested();
-    if (contested.size === 0) return undefined;
-    return this.#watches.find(({ held }) => [...held].some((address) => contested.has(address)));
-  }
-
-  #lacksAccounts(): boolean {
-    const { length } = this.#watches;
-    return this.#watches.some((watch) => glanceAt(watch, length).kind === "lacking");
+    return contestedAmong(this.#watches, this.#context.live.contested());
   }
 
   #compose(): PairAnswer {
@@ -262,12 +246,4 @@ function notAmong(kept: readonly MarketWatch[], added: readonly MarketWatch[]): 
     watch.release();
     return false;
   });
-}
-
-function contestedState({ venue, address }: MarketWatch): TradewireError {
-  return new TradewireError(
-    "STATE_STALE",
-    `The Solana nodes contradict each other about ${venue.id} market ${address}; nothing is built on it until they agree. Try again shortly.`,
-    { retryAfterMs: 1_000 },
-  );
 }

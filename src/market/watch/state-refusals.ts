@@ -1,0 +1,33 @@
+import { TradewireError } from "../../errors/tradewire-error.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { MarketWatch } from "../market-watch.ts";
+
+/**
+ * A market with an account that the nodes contradict each other about. One is enough to stop its pair: with it left out, who
+ * lies about good markets would choose where trades go.
+ */
+export function contestedAmong(
+  watches: readonly MarketWatch[],
+  contested: ReadonlySet<Address>,
+): MarketWatch | undefined {
+  if (contested.size === 0) return undefined;
+  return watches.find(({ held }) => [...held].some((address) => contested.has(address)));
+}
+
+/** Refuses a pair for the state of this market. */
+export function contestedState({ venue, address }: MarketWatch): TradewireError {
+  return new TradewireError(
+    "STATE_STALE",
+    `The Solana nodes contradict each other about ${venue.id} market ${address}; nothing is built on it until they agree. Try again shortly.`,
+    { retryAfterMs: 1_000 },
+  );
+}
+
+/** Refuses a pair for the age of its state. @param ageMs milliseconds */
+export function staleState(ageMs: number): TradewireError {
+  return new TradewireError(
+    "STATE_STALE",
+    `The newest known state of the chain is ${Math.round(ageMs)} ms old, too old to build on. Try again shortly.`,
+    { retryAfterMs: 400 },
+  );
+}

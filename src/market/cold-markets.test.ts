@@ -2,45 +2,18 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { backgroundRested } from "../../test/support/background-turns.ts";
 import { type FakeState, fakeState } from "../../test/support/fake-state.ts";
+import { poolFilter, SEARCHED_PROGRAM, searchedVenue } from "../../test/support/searched-venue.ts";
 import { Address } from "../primitives/address.ts";
 import { concatBytes, writeU32 } from "../primitives/bytes.ts";
 import { SOL_MINT, TOKEN_PROGRAM, USDC_MINT } from "../solana/programs.ts";
-import { programErrors } from "../venues/shared/program-errors.ts";
-import type { AccountFilter, Venue } from "../venues/venue.ts";
+import type { Venue } from "../venues/venue.ts";
 import { createMarkets, type LiveMarkets, type MarketsOptions } from "./markets.ts";
 import type { SearchCaller } from "./port.ts";
 import type { IndexEntry, IndexedMarket, MarketIndex } from "./search/market-index.ts";
 
 const at = (fill: number) => Address.from(new Uint8Array(32).fill(fill));
-const program = at(20);
 const token = at(1);
 const pair = { a: SOL_MINT, b: token };
-
-/** A pool's data is its two mints. */
-const venue: Venue = {
-  id: "raydium_cpmm",
-  programs: [program],
-  supports: { exactOut: true, token2022: true },
-  search: ({ a, b }) => [filterBy(a.bytes, b.bytes)],
-  searchMint: (mint) => [filterBy(mint.bytes)],
-  decode: ({ data, address, owner }) =>
-    data.length === 64 && owner === program
-      ? { venue: "raydium_cpmm", address, mints: [Address.from(data), Address.from(data, 32)], nativeSol: false }
-      : undefined,
-  needs: () => [],
-  read: ({ address }) => address,
-  quote: () => {
-    throw new Error("not asked");
-  },
-  swap: () => {
-    throw new Error("not asked");
-  },
-  errors: programErrors([]),
-};
-
-function filterBy(...bytes: readonly Uint8Array[]): AccountFilter {
-  return { kind: "filter", program, memcmp: bytes.map((one, i) => ({ offset: 32 * i, bytes: one })) };
-}
 
 /** An index in memory, as processes on one database share it. */
 function memoryIndex(): MarketIndex & { readonly entries: Map<string, IndexEntry>; readonly added: string[] } {
@@ -88,7 +61,7 @@ function start(options: Partial<MarketsOptions> = {}): LiveMarkets {
     reader: state,
     source: state,
     head: { slotAgeMs: () => 0, clock: () => ({ slot: 1n, epoch: 0n, unixTimestamp: 0n }) },
-    venues: [venue],
+    venues: [searchedVenue],
     index,
     now: Date.now,
     warn: () => {},
@@ -99,7 +72,7 @@ function start(options: Partial<MarketsOptions> = {}): LiveMarkets {
 }
 
 const putPool = (address: Address, a: Address, b: Address) =>
-  state.set(address, concatBytes(a.bytes, b.bytes), program);
+  state.set(address, concatBytes(a.bytes, b.bytes), SEARCHED_PROGRAM);
 const callerOf = (keyId: string): SearchCaller => ({ peer: "192.0.2.1", principal: { keyId } });
 /** Any number of addresses. */
 function far(n: number): Address {
@@ -132,9 +105,9 @@ test("each search that a cold token takes is sent in a turn of the loop of its o
   const sentIn: number[] = [];
   let turn = 0;
   const twoSided = (id: string): Venue => ({
-    ...venue,
+    ...searchedVenue,
     id,
-    searchMint: (mint) => [filterBy(mint.bytes), filterBy(SOL_MINT.bytes, mint.bytes)],
+    searchMint: (mint) => [poolFilter(mint.bytes), poolFilter(SOL_MINT.bytes, mint.bytes)],
   });
   const reader: MarketsOptions["reader"] = {
     fetchAccounts: (addresses) => state.fetchAccounts(addresses),

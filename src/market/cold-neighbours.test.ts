@@ -1,46 +1,20 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { advanceResting } from "../../test/support/background-turns.ts";
 import { type FakeState, fakeState } from "../../test/support/fake-state.ts";
+import { SEARCHED_PROGRAM, searchedVenue } from "../../test/support/searched-venue.ts";
 import type { AccountReader } from "../chain/port.ts";
 import { Address } from "../primitives/address.ts";
 import { concatBytes, writeU32 } from "../primitives/bytes.ts";
 import { SOL_MINT } from "../solana/programs.ts";
-import { programErrors } from "../venues/shared/program-errors.ts";
-import type { Venue } from "../venues/venue.ts";
 import { createMarkets, type LiveMarkets } from "./markets.ts";
 import type { SearchCaller } from "./port.ts";
 
-const PROGRAM = Address.from(new Uint8Array(32).fill(20));
 /** What the node takes for a call, on the test's own clock: latencies are exact, however busy the machine. Milliseconds. */
 const READ_MS = 20;
 const SEARCH_MS = 150;
 /** Tokens each caller knows to have a market. */
 const KNOWN = 400;
 const SECONDS = 12;
-
-/** A pool's data is its two mints. */
-const venue: Venue = {
-  id: "raydium_cpmm",
-  programs: [PROGRAM],
-  supports: { exactOut: true, token2022: true },
-  search: ({ a, b }) => [
-    { kind: "filter", program: PROGRAM, memcmp: [a, b].map(({ bytes }, i) => ({ offset: 32 * i, bytes })) },
-  ],
-  searchMint: ({ bytes }) => [{ kind: "filter", program: PROGRAM, memcmp: [{ offset: 0, bytes }] }],
-  decode: ({ data, address, owner }) =>
-    data.length === 64 && owner === PROGRAM
-      ? { venue: "raydium_cpmm", address, mints: [Address.from(data), Address.from(data, 32)], nativeSol: false }
-      : undefined,
-  needs: () => [],
-  read: ({ address }) => address,
-  quote: () => {
-    throw new Error("not asked");
-  },
-  swap: () => {
-    throw new Error("not asked");
-  },
-  errors: programErrors([]),
-};
 
 /** Any number of addresses of a kind. */
 function numbered(kind: number, n: number): Address {
@@ -63,7 +37,7 @@ beforeEach(() => {
   state = fakeState(Date.now);
   for (let i = 0; i < KNOWN; i++)
     for (const kind of [1, 2])
-      state.set(numbered(kind + 10, i), concatBytes(numbered(kind, i).bytes, SOL_MINT.bytes), PROGRAM);
+      state.set(numbered(kind + 10, i), concatBytes(numbered(kind, i).bytes, SOL_MINT.bytes), SEARCHED_PROGRAM);
   markets = started();
 });
 afterEach(() => {
@@ -78,7 +52,7 @@ function started(): LiveMarkets {
     fetchProgramAccounts: (filter) => after(SEARCH_MS).then(() => state.fetchProgramAccounts(filter)),
   };
   return createMarkets({
-    ...{ reader, source: state, venues: [venue], now: Date.now, warn: () => {} },
+    ...{ reader, source: state, venues: [searchedVenue], now: Date.now, warn: () => {} },
     head: { slotAgeMs: () => 0, clock: () => ({ slot: 1n, epoch: 0n, unixTimestamp: 0n }) },
   });
 }

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { Address } from "../../../src/primitives/address.ts";
 import { createRandom, type Random } from "../../../src/primitives/random.ts";
-import { SOL_MINT, TOKEN_2022_PROGRAM } from "../../../src/solana/programs.ts";
+import { SOL_MINT } from "../../../src/solana/programs.ts";
 import { MAX_TICK } from "../../../src/venues/curves/concentrated-liquidity.ts";
 import {
   decodeWhirlpoolMarket,
@@ -19,6 +19,7 @@ import { checkOnSvm } from "../../support/shadow-check.ts";
 import { Svm } from "../../support/svm.ts";
 import { allBuildsOf, buildsOf, tradesOn } from "./support/builds.ts";
 import { loadDumpedAccounts } from "./support/dumped-accounts.ts";
+import { type MintMaker, plain2022, sol, spl, taxed } from "./support/mint-makers.ts";
 import { type AdaptiveFee, addLiquidity, createWhirlpool, type TestWhirlpool } from "./support/orca-whirlpool.ts";
 
 const PROGRAM = ".venues/orca_whirlpool.so";
@@ -29,18 +30,6 @@ const present = existsSync(PROGRAM);
 const dumped = present && existsSync(MAINNET_POOL);
 if (!present) console.log(`orca_whirlpool on the real program: skipped, ${PROGRAM} is not there`);
 if (!dumped) console.log(`orca_whirlpool on a mainnet pool: skipped, ${MAINNET_POOL} is not there`);
-
-type MintMaker = (svm: Svm) => Address;
-const spl =
-  (decimals: number): MintMaker =>
-  (svm) =>
-    svm.newMint({ decimals });
-const plain2022: MintMaker = (svm) => svm.newMint({ decimals: 6, program: TOKEN_2022_PROGRAM });
-const taxed =
-  (bps: number, maximum: bigint): MintMaker =>
-  (svm) =>
-    svm.newMint({ decimals: 9, program: TOKEN_2022_PROGRAM, transferFee: { bps, maximum } });
-const sol: MintMaker = () => SOL_MINT;
 
 /** Builds that first knew fees that follow volatility, and tick arrays as small as their ticks. */
 const ADAPTIVE_SINCE = 20250505;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { TradewireError } from "../../../src/errors/tradewire-error.ts";
 import type { Address } from "../../../src/primitives/address.ts";
 import { createRandom, type Random } from "../../../src/primitives/random.ts";
-import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
+import { TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
 import { amountBeforeFee, transferFeeAt, transferFeeOn } from "../../../src/solana/token/transfer-fee.ts";
 import { MAX_TICK } from "../../../src/venues/curves/concentrated-liquidity.ts";
 import { CLMM_PROGRAM, clmmArraySpan } from "../../../src/venues/raydium-clmm/layout.ts";
@@ -16,6 +16,7 @@ import { judge, readMarket, runTrades, type TradeOutcome } from "../../conforman
 import { oftenLean } from "../../support/lean-venue.ts";
 import { Svm } from "../../support/svm.ts";
 import { buildsOf, tradesOn } from "./support/builds.ts";
+import { type MintMaker, plain2022, sol, spl, taxed } from "./support/mint-makers.ts";
 import {
   addClmmLiquidity,
   createClmmPool,
@@ -30,18 +31,6 @@ const PROGRAM = ".venues/raydium_clmm.so";
 const METAPLEX = ".venues/metaplex_token_metadata.so";
 const present = existsSync(PROGRAM) && existsSync(METAPLEX);
 if (!present) console.log(`raydium_clmm on the real program: skipped, ${PROGRAM} or ${METAPLEX} is not there`);
-
-type MintMaker = (svm: Svm) => Address;
-const spl =
-  (decimals: number): MintMaker =>
-  (svm) =>
-    svm.newMint({ decimals });
-const plain2022: MintMaker = (svm) => svm.newMint({ decimals: 6, program: TOKEN_2022_PROGRAM });
-const taxed =
-  (bps: number, maximum: bigint): MintMaker =>
-  (svm) =>
-    svm.newMint({ decimals: 9, program: TOKEN_2022_PROGRAM, transferFee: { bps, maximum } });
-const sol: MintMaker = () => SOL_MINT;
 
 const POOLS: readonly {
   readonly name: string;

@@ -3,13 +3,14 @@ import { describe, expect, it } from "vitest";
 import type { Address } from "../../../src/primitives/address.ts";
 import { minOf, U64_MAX } from "../../../src/primitives/integer.ts";
 import { createRandom } from "../../../src/primitives/random.ts";
-import { SOL_MINT, TOKEN_2022_PROGRAM } from "../../../src/solana/programs.ts";
+import { SOL_MINT } from "../../../src/solana/programs.ts";
 import { tokenBalance } from "../../../src/solana/token/token-account.ts";
 import { CPMM_PROGRAM, decodeCpmmMarket } from "../../../src/venues/raydium-cpmm/layout.ts";
 import { raydiumCpmm } from "../../../src/venues/raydium-cpmm/venue.ts";
 import { judge, readMarket, runTrades, type TradeOutcome } from "../../conformance/trades.ts";
 import { Svm } from "../../support/svm.ts";
 import { buildsOf, tradesOn } from "./support/builds.ts";
+import { type MintMaker, plain2022, sol, spl, taxed } from "./support/mint-makers.ts";
 import { type CpmmRates, createCpmmPool, writeCpmmConfig } from "./support/raydium-cpmm.ts";
 
 const PROGRAM = ".venues/raydium_cpmm.so";
@@ -22,18 +23,6 @@ const RATES: readonly CpmmRates[] = [
   { trade: 40_000n, protocol: 333_333n, fund: 100_001n, creator: 0n },
   { trade: 0n, protocol: 0n, fund: 0n, creator: 0n },
 ];
-
-type MintMaker = (svm: Svm) => Address;
-const spl =
-  (decimals: number): MintMaker =>
-  (svm) =>
-    svm.newMint({ decimals });
-const plain2022: MintMaker = (svm) => svm.newMint({ decimals: 6, program: TOKEN_2022_PROGRAM });
-const taxed =
-  (bps: number, maximum: bigint): MintMaker =>
-  (svm) =>
-    svm.newMint({ decimals: 9, program: TOKEN_2022_PROGRAM, transferFee: { bps, maximum } });
-const sol: MintMaker = () => SOL_MINT;
 
 const POOLS: readonly {
   readonly name: string;

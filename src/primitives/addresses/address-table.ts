@@ -6,15 +6,15 @@ export interface Tabled {
 }
 
 /**
- * A map by address for what every build looks up: each address keeps its own value, so that a look-up reads neither a hash nor a
- * table, most of which miss the processor's caches. Of several tables of one place, an address keeps the value that was set last; the
- * others find theirs in a map.
+ * A map by address for what every build looks up. Each address holds its own value, so that a look-up reads neither a hash nor a
+ * table, which mostly miss the processor's caches. If several tables have the same place, an address holds the value that was set
+ * last; the other tables find theirs in a map.
  */
 export class AddressTable<V extends Tabled> implements Iterable<[Address, V]> {
   readonly #place: Place;
   readonly #values = new Map<Address, V>();
 
-  /** @param place for tables alone */
+  /** @param place where addresses hold the values: one that only tables use */
   constructor(place: Place) {
     this.#place = place;
   }
@@ -28,7 +28,7 @@ export class AddressTable<V extends Tabled> implements Iterable<[Address, V]> {
     return kept !== undefined && kept.table === this ? (kept as V) : this.#values.get(address);
   }
 
-  /** @param value names this table */
+  /** @param value one whose `table` is this table */
   set(address: Address, value: V): void {
     this.#values.set(address, value);
     keepAt(address, this.#place, value);
@@ -39,12 +39,12 @@ export class AddressTable<V extends Tabled> implements Iterable<[Address, V]> {
     this.#take(address);
   }
 
-  /** No address keeps anything of it any more: it can be collected once nobody else does. It answers as before. */
+  /** Takes its values from the addresses, so that the table can be collected. It goes on to answer, from its map. */
   detach(): void {
     for (const address of this.#values.keys()) this.#take(address);
   }
 
-  /** In the order in which the addresses were set first. */
+  /** In the order in which the addresses were first set. */
   keys(): MapIterator<Address> {
     return this.#values.keys();
   }

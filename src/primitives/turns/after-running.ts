@@ -2,8 +2,10 @@
 const PARTS = 10;
 
 /**
- * Calls back once the process has run for this many milliseconds: a turn of the loop that takes longer than a tenth of them counts
- * as a tenth, since what is waited for may have come meanwhile without being read. @returns how to stop
+ * Calls back once the process has run for this many milliseconds. A turn of the loop counts for a tenth of them at most, because what
+ * the caller waits for may have arrived in a long turn without being read.
+ *
+ * @returns how to stop
  */
 export function afterRunning(ms: number, onLate: () => void): () => void {
   let left = PARTS;

@@ -13,12 +13,12 @@ export class GradualWalk<T> {
     this.#perTurn = perTurn;
   }
 
-  /** True until every item was visited after the last call of `begin`. */
+  /** True until every item has been visited since the last `begin`. */
   get isGoing(): boolean {
     return this.#going !== undefined;
   }
 
-  /** Visits everything, also if a walk has already begun: then once more after it. Items added meanwhile may be left out. */
+  /** Visits every item; if a walk is in progress, again after it. Items added meanwhile may be left out. */
   begin(): void {
     if (this.#going !== undefined) {
       this.#isAgain = true;

@@ -1,4 +1,4 @@
-/** Items to do, and how many of them, from the first on, are left. */
+/** Items to do, from the last to the first, and how many are left. */
 interface Rest<T> {
   readonly items: readonly T[];
   left: number;
@@ -17,7 +17,7 @@ export class GradualWork<T> {
     this.#perTurn = perTurn;
   }
 
-  /** Adds items, and does as many as fit if nothing else waits. What is added to the list later is left out. */
+  /** Adds items; if none is waiting, does a turn's worth of them at once. Items appended to the list later are left out. */
   add(items: readonly T[]): void {
     this.#lists.push({ items, left: items.length });
     if (this.#next === undefined && !this.#isWorking) this.#turn();

@@ -2,9 +2,9 @@ import { setImmediate } from "node:timers";
 import { monotonicMs } from "../clock.ts";
 import { runPasses } from "./pass.ts";
 
-/** Turns in a row that are left to calls. */
+/** Turns in a row in which calls go before pieces. */
 const LEFT_TO_CALLS = 3;
-/** A piece that has waited for longer is late: calls no longer go first, and late pieces share a turn. Milliseconds. */
+/** Wait after which a piece is late: calls no longer go first, and late pieces share a turn. Milliseconds. */
 const LATE_MS = 50;
 const LATE_IN_TURN = 8;
 
@@ -14,10 +14,9 @@ interface Waiting {
 }
 
 /**
- * Pieces of work that nobody is in a hurry for, one in each turn of the event loop, however many are waiting: what others ask for
- * meanwhile waits for one piece, not for all of them. Calls that the turn has read are served before its piece, which waits for a turn
- * without calls, or the fourth. In a process that has too much to do, turns are long and pieces would wait for ever: late ones come up
- * to eight in a turn.
+ * Runs pieces of work that can wait, one in each turn of the event loop, so that a call waits for one piece and not for all of them.
+ * Calls that a turn has read go first: a piece waits for a turn without calls, or for the fourth. In a process that has too much to
+ * do, turns are long and pieces would wait for ever: up to eight late ones share a turn.
  */
 export class OneATurn {
   readonly #waiting: Waiting[] = [];

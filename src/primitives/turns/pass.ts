@@ -1,36 +1,36 @@
 import { nextTick } from "node:process";
 import { monotonicMs } from "../clock.ts";
 
-/** What is done for each call of a pass, one step for all of them before the next. */
+/** The steps of a call. A pass takes all of its calls through one step before the next. */
 export type Step = "serve" | "answer" | "write";
 
 const STEPS = ["serve", "answer", "write"] as const satisfies readonly Step[];
-/** Calls of a pass at most: more gain little. */
+/** Upper bound of calls in a pass: more of them gain little. */
 export const MOST_IN_PASS = 16;
-/** What serving the calls of a pass may take: the first answer waits for the last call, as the rest of the process does. Milliseconds. */
+/** Time in which a pass may serve its calls: the first answer waits for the last call. Milliseconds. */
 const PASS_MS = 2;
-/** What the passes of one turn may take: no further one begins after it. Calls that are left wait for the next turn. Milliseconds. */
+/** Time after which a turn begins no further pass: the calls that are left wait for the next turn. Milliseconds. */
 const TURN_MS = 5;
-/** How much of what serving a call took is forgotten with each pass that takes less. */
+/** Weight of a pass that was faster than the measure so far; a slower one counts in full. */
 const FORGOTTEN = 1 / 4;
 
-/** Calls that wait for a pass, by whose they are: who has one more goes behind all others. */
+/** Calls that wait for a pass, by caller. A caller whose call was taken goes to the end. */
 type Lines = Map<object, (() => void)[]>;
 
 let entering: Lines = new Map();
 let nextTurn: NodeJS.Immediate | undefined;
 let isOpen = false;
-/** What serving a call takes, of late; unknown before the first pass, which is therefore of one call. Milliseconds. */
+/** Recent time to serve a call; infinite before the first pass, which therefore has one call. Milliseconds. */
 let serveMs = Number.POSITIVE_INFINITY;
 const waiting: Record<Step, (() => void)[]> = { serve: [], answer: [], write: [] };
 
 /**
- * Begins a call in a pass to come: what one turn of the event loop has read is served after all of it is read, step by step, so that the
- * code and the data of a step stay in the processor's caches. A call in a turn of its own waits for nothing. Of more calls than a turn
- * has time for, the rest wait for the next ones: those of one caller in their order, callers in turn.
+ * Begins a call in the next pass. All that one turn of the event loop reads is served together, step by step, so that the code and
+ * the data of a step stay in the processor's caches. A call that is alone in its turn waits for nothing. If a turn has no time for
+ * all calls, the rest wait for later turns: those of one caller in their order, callers in turn.
  *
- * @param caller whose call it is: its connection
- * @param enter the call's first step, which `inStep` adds the others in
+ * @param caller the connection of the call
+ * @param enter the call's first step; it adds the others by `inStep`
  */
 export function inNextPass(caller: object, enter: () => void): void {
   if (entering.size === 0) nextTurn = setImmediate(runPasses);
@@ -39,23 +39,23 @@ export function inNextPass(caller: object, enter: () => void): void {
   else line.push(enter);
 }
 
-/** Does this at its step of the pass; at once if there is none. */
+/** Does the work at its step of the open pass, or at once if none is open. */
 export function inStep(step: Step, work: () => void): void {
   if (isOpen) waiting[step].push(work);
   else work();
 }
 
-/** Begins a pass by hand: steps wait until it is closed. */
+/** Opens a pass: the work of steps waits until it is closed. */
 export function openPass(): void {
   isOpen = true;
 }
 
-/** Calls that a pass may serve. */
+/** Calls for which a pass has time. */
 function mostServed(): number {
   return Math.max(1, Math.min(MOST_IN_PASS, Math.floor(PASS_MS / serveMs)));
 }
 
-/** Does the steps of the open pass, those that they add included. */
+/** Does the work of the open pass, step by step, including what it adds meanwhile. */
 export function closePass(): void {
   for (let step = firstStep(); step !== undefined; step = firstStep()) {
     const works = waiting[step];
@@ -77,9 +77,9 @@ function firstStep(): Step | undefined {
   return STEPS.find((step) => waiting[step].length > 0);
 }
 
-/** Runs the calls that wait for a pass now, as many as a turn has time for. @returns false if none does */
+/** Runs the waiting calls now, as many as a turn has time for. @returns false if none waits */
 export function runPasses(): boolean {
-  // Called before that, this has taken its turn.
+  // Background work may run them before that.
   clearImmediate(nextTurn);
   const lines = entering;
   if (lines.size === 0) return false;
@@ -95,11 +95,11 @@ export function runPasses(): boolean {
   return true;
 }
 
-/** Runs one pass of the first calls of each line, and removes them. @param untilMs no call enters after it, but the first */
+/** Runs one pass with the first call of each caller, and removes them. @param untilMs only the first call enters after this time */
 function runPass(lines: Lines, untilMs: number): void {
   let left = MOST_IN_PASS;
   openPass();
-  // A line that is put back comes up again after the others.
+  // A line that is put back is at the end, so its next call follows the first calls of the others.
   for (const [caller, line] of lines) {
     const enter = line.shift()!;
     lines.delete(caller);
@@ -110,7 +110,7 @@ function runPass(lines: Lines, untilMs: number): void {
   closePass();
 }
 
-/** A fault of one call's is an uncaught exception as elsewhere, and none of the others'. */
+/** An error of one call becomes an uncaught exception, as elsewhere, and does not stop the others. */
 function attempt(work: () => void): void {
   try {
     work();

@@ -1,8 +1,8 @@
 import type { Now } from "../clock.ts";
 
 /**
- * Time in which this process could receive something. If it stands still, because the machine is busy or the process was
- * stopped, what nodes and streams have sent waits in its sockets: a deadline that passes meanwhile says nothing about them.
+ * Time in which this process could receive something. While it stands still, because the machine is busy or the process was stopped,
+ * what nodes and streams send waits in its sockets: a deadline that passes then says nothing about them.
  */
 export class RunningTime {
   readonly #clock: Now;
@@ -10,7 +10,7 @@ export class RunningTime {
   #turnedAtMs: number;
   #ms: number;
 
-  /** @param mostMs how much of the time between two turns counts */
+  /** @param mostMs upper bound of what counts between two turns. Milliseconds. */
   constructor(clock: Now, mostMs: number) {
     this.#clock = clock;
     this.#mostMs = mostMs;
@@ -21,7 +21,7 @@ export class RunningTime {
   /** Milliseconds; the clock's own if this process never stood still. */
   readonly now: Now = () => this.#ms + Math.min(Math.max(0, this.#clock() - this.#turnedAtMs), this.#mostMs);
 
-  /** To be called regularly. */
+  /** Call it regularly, more often than every `mostMs`. */
   turn(): void {
     this.#ms = this.now();
     this.#turnedAtMs = this.#clock();

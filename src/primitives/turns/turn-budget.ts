@@ -1,4 +1,4 @@
-/** What one turn of the event loop may do of a kind of work, shared by all that do it. Renewed at each turn. */
+/** How much of one kind of work a turn of the event loop may do, shared by all who do it. Renewed at each turn. */
 export class TurnBudget {
   readonly #perTurn: number;
   #left: number;
@@ -10,23 +10,23 @@ export class TurnBudget {
     this.#left = perTurn;
   }
 
-  /** True if this turn has none left: to be asked after spending, before going on. */
+  /** True if this turn has none left: ask after spending, before going on. */
   get isSpent(): boolean {
     return this.#left <= 0;
   }
 
-  /** Takes one, or as much as one piece of work is worth. Work that has begun may take more than is left. */
+  /** Spends one, or what a piece of work is worth. Work that has begun may overdraw the budget. */
   spend(worth = 1): void {
     this.#left -= worth;
     this.#renewal ??= setImmediate(() => this.#renew());
   }
 
-  /** Calls back at a renewal to come, once: one caller at each, in the order of the calls. Only while the budget is spent. */
+  /** Calls back once, at a later renewal: one caller at each, in the order of the calls. Call it only while the budget is spent. */
   whenRenewed(goOn: () => void): void {
     this.#waiting.add(goOn);
   }
 
-  /** No longer calls back. */
+  /** Cancels `whenRenewed`. */
   forget(goOn: () => void): void {
     this.#waiting.delete(goOn);
   }

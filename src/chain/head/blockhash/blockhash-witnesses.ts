@@ -14,7 +14,7 @@ interface BlockhashWitnessesOptions {
   readonly warn: (message: string) => void;
   /** True of a slot so far from the head that its node says nothing about a new blockhash. */
   readonly isOff: (slot: bigint) => boolean;
-  /** Time without a word of any other node after which the word of one counts. Milliseconds. */
+  /** Silence of all other nodes after which one node's word counts. Milliseconds. */
   readonly aloneAfterMs: number;
   /** The node whose word decides a contradiction; undefined if the operator named none. */
   readonly trusted?: RpcEndpoint | undefined;
@@ -28,10 +28,9 @@ const MAX_PROVEN = 512;
 const WARN_EVERY_MS = 10_000;
 
 /**
- * Whether a second node knows a new blockhash as new: what is built on one that only its own node knows can never land, and on an
- * old one it expires early. Every other node that has come to its slot is asked until one knows it. With one node, and after a
- * while without a word of any other, or with one other that is far from it, one node's word counts; that of the trusted one always
- * does.
+ * Decides whether a second node knows a new blockhash as new: a message on one that only its own node knows can never land, and on an
+ * old one it expires early. The other nodes that have come to its slot are asked until one knows it. One node's word counts if there
+ * is no other, if all others have been silent for a while, or if the only other one is far from it; the trusted node's always does.
  */
 export class BlockhashWitnesses {
   readonly #options: BlockhashWitnessesOptions;

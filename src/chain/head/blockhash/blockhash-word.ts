@@ -78,7 +78,7 @@ function askList({ pool, endpoint }: BlockhashQuestion, count: number): Promise<
   return answer.then(decodeRecentBlockhashes).catch(() => undefined);
 }
 
-/** The word of a node without a list. Never rejects. */
+/** What a node without a list says of the blockhash. Never rejects. */
 async function askValidity({ pool, endpoint, named, isOff }: BlockhashQuestion): Promise<BlockhashWord> {
   try {
     const params = [bs58.encode(named.blockhash), { commitment: "processed" }];

@@ -52,7 +52,7 @@ export class NodeSlots {
    * The slot that two nodes have come to by now, as far as what they last said goes on at that pace.
    *
    * @param slotMs milliseconds per slot; 0 while unmeasured
-   * @returns undefined if fewer than three nodes have answered of late: then any of them may be the only one that is right
+   * @returns undefined if fewer than three nodes have answered lately: then any of them may be the only one that is right
    */
   reachedByTwo(slotMs: number): bigint | undefined {
     if (this.#claims.size < LEAST_NODES || slotMs <= 0) return undefined;
@@ -61,7 +61,7 @@ export class NodeSlots {
   }
 
   /**
-   * What each of two nodes has come to by now, the furthest at most and the least at least; undefined unless two have answered of late:
+   * What each of two nodes has come to by now, the furthest at most and the least at least; undefined unless two have answered lately:
    * either may be the one that is right.
    */
   reachedByPair(slotMs: number): { readonly furthest: bigint; readonly least: bigint } | undefined {
@@ -73,7 +73,7 @@ export class NodeSlots {
     return { furthest, least };
   }
 
-  /** What those that have answered of late have come to by now, if they were there at that time; the furthest first. */
+  /** What the nodes that answered lately have come to by now, if they were there at that time; the furthest first. */
   #reached(slotMs: number, whenMs: (claim: Claim) => number): readonly bigint[] {
     const nowMs = this.#now();
     const slots: bigint[] = [];

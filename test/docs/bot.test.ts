@@ -15,7 +15,10 @@ let server: Server;
 afterEach(() => server.close());
 
 /** Runs the page's bot against a service whose every trade lands and fails. @returns the calls it made, and what it ended with */
-async function run(outputAmount: number): Promise<{ calls: string[]; end: string }> {
+async function run(
+  outputAmount: number,
+  stream?: { status: number; text: string },
+): Promise<{ calls: string[]; end: string }> {
   const calls: string[] = [];
   const answer = (response: ServerResponse, status: number, body: object) =>
     response.writeHead(status).end(JSON.stringify(body));
@@ -24,7 +27,9 @@ async function run(outputAmount: number): Promise<{ calls: string[]; end: string
     calls.push(path);
     const unsignedTransaction = Buffer.alloc(200).toString("base64");
     const estimates = { priceImpact: 0, outputAmount };
-    if (path === "/v1/quotes/stream") {
+    if (path === "/v1/quotes/stream" && stream !== undefined) {
+      response.writeHead(stream.status).end(stream.text);
+    } else if (path === "/v1/quotes/stream") {
       response.write(`event: quote\ndata: ${JSON.stringify({ estimates: { priceImpact: 0, outputAmount: 100 } })}\n\n`);
     } else if (path === "/v1/tx/submit") {
       answer(response, 422, {
@@ -62,4 +67,17 @@ it("the page's bot signs nothing whose least output is below its own limit", asy
   const { calls, end } = await run(98.5);
   expect(end).toContain("the price has moved away");
   expect(calls).toEqual(["/v1/quotes/stream", "/v1/tx/buy"]);
+});
+
+it("the page's bot says why its stream of prices was refused or ended, and trades nothing", async () => {
+  const envelope = JSON.stringify({ success: false, error: { code: "AUTH_ERROR", message: "revoked" } });
+  for (const stream of [
+    { status: 401, text: envelope },
+    { status: 200, text: `event: error\ndata: ${envelope}\n\n` },
+  ]) {
+    const { calls, end } = await run(100, stream);
+    expect(end).toContain("AUTH_ERROR: revoked");
+    expect(calls).toEqual(["/v1/quotes/stream"]);
+    server.close();
+  }
 });

@@ -39,3 +39,16 @@ test("divided nodes change nothing that is known, and the trusted one decides", 
   await trusting.refresh(pool);
   expect(trusting.exemption(0)).toBe(TRUE_RENT);
 });
+
+test.each([LOW, HIGH])("what one of two said while the other was away does not stay: %s", async (lie) => {
+  const rates = new RentRates();
+  await rates.refresh(poolOf(HONEST, HONEST));
+  for (const other of [undefined, HONEST]) {
+    await rates.refresh(poolOf(lie, other));
+    expect(rates.exemption(0)).toBe(TRUE_RENT);
+  }
+  const begunAlone = new RentRates();
+  await begunAlone.refresh(poolOf(LOW, undefined));
+  await begunAlone.refresh(poolOf(LOW, HONEST));
+  expect(begunAlone.exemption(0)).toBe(TRUE_RENT);
+});

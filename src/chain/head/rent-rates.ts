@@ -17,12 +17,15 @@ interface Rents {
 }
 
 /**
- * Rent by account size, as most nodes report it: an account that is given less than its rent makes its trade fail. If the nodes are
- * divided, the trusted one decides, else the known rent stays, else the higher counts: rent is never lost.
+ * Rent by account size, as most nodes report it: an account that is given less than its rent makes its trade fail. The trusted node
+ * decides. If the nodes are divided, or one of several answers alone, what two agreed on stays. If they have agreed on nothing yet, of
+ * divided answers the higher counts, since rent is never lost, and one that answers alone counts.
  */
 export class RentRates {
   readonly #trusted: RpcEndpoint | undefined;
   #rents: Rents = { base: 0n, far: 0n };
+  /** True if two nodes have said so, and no more said otherwise, or the trusted one has; with one node its word. */
+  #isProven = false;
   /** By data bytes; only a few sizes occur. */
   readonly #byBytes = new Map<number, bigint>();
 
@@ -44,8 +47,11 @@ export class RentRates {
       keyOf,
     );
     const byTrusted = said.find(({ endpoint }) => endpoint === this.#trusted)?.rents;
-    const known = first.find((rents) => keyOf(rents) === keyOf(this.#rents));
-    this.#rents = byTrusted ?? known ?? first.reduce((a, b) => (a.far >= b.far ? a : b));
+    const isAgreed = first.length === 1 && said.filter(({ rents }) => keyOf(rents) === keyOf(first[0]!)).length > 1;
+    const isProven = byTrusted !== undefined || isAgreed || endpoints.length === 1;
+    if (this.#isProven && !isProven) return;
+    this.#rents = byTrusted ?? first.reduce((a, b) => (a.far >= b.far ? a : b));
+    this.#isProven = isProven;
     this.#byBytes.clear();
   }
 

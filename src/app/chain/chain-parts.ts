@@ -17,6 +17,7 @@ import { Witnesses } from "../../chain/rpc/witnesses.ts";
 import { createStreamFees } from "../../chain/yellowstone/stream-fees.ts";
 import { monotonicMs, type Now } from "../../primitives/clock.ts";
 import { RunningTime } from "../../primitives/turns/running-time.ts";
+import { trustedNodeAt } from "../../process/config/node-urls.ts";
 import { priorityBounds, priorityTrims } from "../../process/config/priority-settings.ts";
 import type { AppContext } from "../context.ts";
 import type { ChainLocation } from "./chain-location.ts";
@@ -40,7 +41,7 @@ export async function connectChain(context: AppContext, { rpcUrls, wsUrls }: Cha
   const alike = rpcUrls.length > 1 ? new AlikeAnswers() : undefined;
   const endpoints = rpcUrls.map((url) => createRpcEndpoint({ url, now: steadyMs, runningMs, timeoutMs, alike }));
   const pool = createRpcPool({ endpoints, now: steadyMs, warn });
-  const witnesses = callWitnesses(context, pool, runningMs);
+  const witnesses = callWitnesses(context, pool, rpcUrls, runningMs);
   const subscriptions = closers.keep(createSubscriptions({ urls: wsUrls, now: steadyMs, random, warn }));
   const head = closers.keep(
     await createChainHead({
@@ -91,12 +92,16 @@ function withOwnFees(landing: LiveLanding, window: FeeWindow): LiveLanding {
 }
 
 /** The nodes as witnesses. Says in the log what rests on one node's word. */
-function callWitnesses({ config, logger, warn }: AppContext, pool: Pool, runningMs: Now): Witnesses {
+function callWitnesses(
+  { config, logger, warn }: AppContext,
+  pool: Pool,
+  rpcUrls: readonly string[],
+  runningMs: Now,
+): Witnesses {
   const { witnessTimeoutMs: silentAfterMs, solanaTrustedRpcUrl } = config;
-  const trusted = solanaTrustedRpcUrl === undefined ? undefined : new URL(solanaTrustedRpcUrl).host;
+  const trustedAt = solanaTrustedRpcUrl === undefined ? undefined : trustedNodeAt(rpcUrls, solanaTrustedRpcUrl);
+  const trusted = trustedAt === undefined ? undefined : pool.endpoints[trustedAt];
   const witnesses = new Witnesses({ pool, now: runningMs, warn, silentAfterMs, trusted });
-  if (trusted !== undefined && witnesses.trusted === undefined)
-    throw new Error(`SOLANA_TRUSTED_RPC_URL names ${trusted}, which is none of SOLANA_RPC_URLS.`);
   if (pool.endpoints.length === 1)
     logger.info(
       {},
@@ -105,7 +110,7 @@ function callWitnesses({ config, logger, warn }: AppContext, pool: Pool, running
   else if (trusted !== undefined)
     logger.info(
       {},
-      `If the Solana nodes contradict each other, outcomes and amounts rest on the word of ${trusted} alone.`,
+      `If the Solana nodes contradict each other, outcomes and amounts rest on the word of ${trusted.name} alone.`,
     );
   return witnesses;
 }

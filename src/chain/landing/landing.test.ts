@@ -85,7 +85,12 @@ function start(count: number, trusted?: string): void {
   const pool = createRpcPool({ endpoints, now: Date.now, warn: () => {} });
   landing = createLanding({
     pool,
-    witnesses: new Witnesses({ pool, now: Date.now, warn: (message) => void warnings.push(message), trusted }),
+    witnesses: new Witnesses({
+      pool,
+      now: Date.now,
+      warn: (message) => void warnings.push(message),
+      trusted: endpoints.find(({ name }) => name === trusted),
+    }),
     senders: endpoints.map((endpoint, i) => createNodeSender(endpoint, i, { now: Date.now })),
     subscriptions,
     head: {

@@ -8,8 +8,8 @@ interface WitnessesOptions {
   readonly warn: (message: string) => void;
   /** Silence after which a node no longer counts among those that must agree. Milliseconds. */
   readonly silentAfterMs?: number;
-  /** Name of the endpoint that decides if nodes contradict each other. */
-  readonly trusted?: string | undefined;
+  /** The endpoint of the pool that decides if nodes contradict each other. */
+  readonly trusted?: RpcEndpoint | undefined;
 }
 
 /** Nodes that must agree before anything is final, if that many are configured and answer. */
@@ -39,7 +39,7 @@ export class Witnesses {
     this.pool = options.pool;
     this.endpoints = options.pool.endpoints;
     this.silentAfterMs = options.silentAfterMs ?? DEFAULT_SILENT_AFTER_MS;
-    this.trusted = this.endpoints.find(({ name }) => name === options.trusted);
+    this.trusted = options.trusted;
     this.#now = options.now;
     this.#warn = options.warn;
   }

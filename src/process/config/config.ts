@@ -1,3 +1,4 @@
+import { nodeListedTwice, trustedNodeAt } from "./node-urls.ts";
 import { priorityBounds } from "./priority-settings.ts";
 import type { Setting } from "./setting.ts";
 import { type Config, SETTING_SECTIONS } from "./settings.ts";
@@ -56,6 +57,17 @@ function contradictions(config: Config): string[] {
   }
   if (config.solanaWsUrls !== undefined && config.solanaWsUrls.length !== config.solanaRpcUrls?.length) {
     problems.push("SOLANA_WS_URLS must name one WebSocket for each of SOLANA_RPC_URLS, in the same order.");
+  }
+  const twice = nodeListedTwice(config.solanaRpcUrls ?? []);
+  if (twice !== undefined) {
+    problems.push(`SOLANA_RPC_URLS names the node ${twice} twice: its word would count as that of two nodes.`);
+  }
+  const { solanaTrustedRpcUrl: trusted } = config;
+  if (trusted !== undefined && trustedNodeAt(config.solanaRpcUrls ?? [], trusted) === undefined) {
+    const { host } = new URL(trusted);
+    problems.push(
+      `SOLANA_TRUSTED_RPC_URL must be one of SOLANA_RPC_URLS, written alike; ${host} is none of them, or several.`,
+    );
   }
   if (config.keepAliveHintMs > config.keepAliveMs) {
     problems.push(

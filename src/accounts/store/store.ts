@@ -49,7 +49,7 @@ export async function openStore(
   try {
     const { db, query, write, isFault } =
       databaseUrl === undefined ? await openEmbedded(dataDir) : await openServer(databaseUrl, limits);
-    const refusals = new WriteRefusals({ probe: () => probeWrite(db) });
+    const refusals = new WriteRefusals(() => probeWrite(db));
     const reported = <T>(work: () => Promise<T>) => reporting(isFault, work, (error) => refusals.note(error));
     return {
       isEmbedded: databaseUrl === undefined,

@@ -47,7 +47,7 @@ it.each<[string, Error, boolean]>([
   ["PostgreSQL's standby", Object.assign(new Error("read-only"), { code: "25006" }), true],
   ["PostgreSQL's lost connection", Object.assign(new Error("gone"), { code: "ECONNRESET" }), false],
 ])("takes %s for what it is", (_, error, isRefusal) => {
-  const refusals = new WriteRefusals({ probe: async () => {} });
+  const refusals = new WriteRefusals(async () => {});
   refusals.note(error);
   expect(refusals.reason).toBe(isRefusal ? error.message : undefined);
   refusals.close();

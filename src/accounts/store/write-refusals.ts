@@ -1,11 +1,5 @@
 import { SqliteFailure } from "./sqlite-thread.ts";
 
-interface WriteRefusalsOptions {
-  /** Writes something of no consequence. */
-  readonly probe: () => Promise<unknown>;
-  readonly probeMs?: number;
-}
-
 /** How often a database that took no write is tried again. Milliseconds. */
 const PROBE_MS = 2_000;
 /** SQLite's primary codes: read-only, an error of the disk, full. */
@@ -15,13 +9,14 @@ const POSTGRES_CODES = new Set(["25006", "53100", "58030"]);
 
 /** Whether the database takes writes: one that is read-only, or whose disk is full, answers queries as ever. */
 export class WriteRefusals {
-  readonly #options: WriteRefusalsOptions;
+  readonly #write: () => Promise<unknown>;
   #reason: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(options: WriteRefusalsOptions) {
-    this.#options = options;
+  /** @param write writes something of no consequence */
+  constructor(write: () => Promise<unknown>) {
+    this.#write = write;
   }
 
   /** What the database said to the last write; undefined while it takes writes, as far as any was made. */
@@ -43,11 +38,11 @@ export class WriteRefusals {
 
   #schedule(): void {
     if (this.#isClosed || this.#timer !== undefined) return;
-    this.#timer = setTimeout(() => void this.#probe(), this.#options.probeMs ?? PROBE_MS).unref();
+    this.#timer = setTimeout(() => void this.#probe(), PROBE_MS).unref();
   }
 
   async #probe(): Promise<void> {
-    const isTaken = await this.#options.probe().then(
+    const isTaken = await this.#write().then(
       () => true,
       () => false,
     );

@@ -36,13 +36,13 @@ interface SubscriptionsOptions {
   readonly warn: (message: string) => void;
   /** Silence after which a second connection is made; the first of the two to report a new slot is kept. */
   readonly silentMs?: number;
-  readonly pingMs?: number;
   /** How often some of the subscriptions that a node has refused are asked for again. */
   readonly refusedMs?: number;
 }
 
 const DEFAULT_SILENT_MS = 1_000;
-const DEFAULT_PING_MS = 20_000;
+/** How often the node in use is pinged. Milliseconds. */
+const PING_MS = 20_000;
 const DEFAULT_REFUSED_MS = 10_000;
 /** Refused subscriptions asked for again at a time: a node that refuses one for their number refuses all. */
 const RETRIED_AT_ONCE = 20;
@@ -118,7 +118,7 @@ class NodeSubscriptions implements Subscriptions {
     this.#random = options.random;
     this.#warn = options.warn;
     this.#silentMs = options.silentMs ?? DEFAULT_SILENT_MS;
-    const ping = setInterval(() => this.#current?.ping(), options.pingMs ?? DEFAULT_PING_MS);
+    const ping = setInterval(() => this.#current?.ping(), PING_MS);
     if (this.#urls.length === 0) this.#timers = [ping];
     else {
       const retry = () => this.#held.retryRefused(RETRIED_AT_ONCE);

@@ -59,9 +59,8 @@ export interface StateSourceOptions {
   readonly comparisonsPerSecond?: number;
   /** 0 ≤ result < 1: draws when the nodes are compared next to a stream that reports every change; absent: always the longest time. */
   readonly random?: () => number;
-  /** How often a sample is compared with the chain, and its size. */
+  /** How often a sample of accounts is compared with the chain. Milliseconds. */
   readonly auditMs?: number;
-  readonly auditSize?: number;
 }
 
 const DEFAULT_POLL_MS = 400;
@@ -72,7 +71,8 @@ const DEFAULT_MAX_LAG_SLOTS = 10n;
 const DEFAULT_MAX_LEAD_SLOTS = 64n;
 const DEFAULT_COMPARISONS_PER_SECOND = 40;
 const DEFAULT_AUDIT_MS = 5_000;
-const DEFAULT_AUDIT_SIZE = 100;
+/** Accounts compared with the chain at a time. */
+const SAMPLE_SIZE = 100;
 /** How long a stream that lost a change is not relied on. */
 const DISTRUST_MS = 10_000;
 /** Between two changes of the stream because the nodes contradict it. Milliseconds. */
@@ -130,8 +130,7 @@ class StreamedStateSource implements LiveStateSource {
     const counters = this.#counters;
     const stream = new StreamProgress({ tree, now, headSlot, slotByNodes, quietMs, maxLagSlots, maxLeadSlots });
     const followed = new FollowedAccounts(tree, now);
-    const sampleSize = options.auditSize ?? DEFAULT_AUDIT_SIZE;
-    const audit = new StreamAudit({ reader, followed, tree, stream, counters, sampleSize });
+    const audit = new StreamAudit({ reader, followed, tree, stream, counters, sampleSize: SAMPLE_SIZE });
     this.#stream = stream;
     this.#followed = followed;
     this.#audit = audit;

@@ -3,7 +3,7 @@ import type { DerivedAddress } from "../../solana/derived-address.ts";
 import { type AccountMeta, type Instruction, readonly, writable, writableSigner } from "../../solana/instruction.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { PUMP_FEE_PROGRAM } from "../shared/pump-fees.ts";
-import { feeRecipientOf } from "../shared/pump-recipients.ts";
+import { buybackRecipientOf, feeRecipientOf } from "../shared/pump-recipients.ts";
 import type { SwapTerms } from "../venue.ts";
 import type { PumpAccounts, PumpInstruction } from "./instruction.ts";
 import {
@@ -46,8 +46,8 @@ export function olderPumpSwap(
   /** The wallet's volume account, if the instruction names it. */
   readonly volume: DerivedAddress | undefined;
 } {
-  const fee = feeRecipientOf(accounts.feeRecipients, terms.salt);
-  const buyback = accounts.buybackRecipients[(terms.salt >>> 8) % accounts.buybackRecipients.length]!;
+  const fee = feeRecipientOf(accounts.feeRecipients, terms.salt, terms.wallet);
+  const buyback = buybackRecipientOf(accounts.buybackRecipients, terms.salt, terms.wallet);
   const volume = namesVolume ? pumpUserVolumeOf(terms.wallet) : undefined;
   const named = volume === undefined ? [] : [writable(volume.address)];
   const selling = kind === "sell";

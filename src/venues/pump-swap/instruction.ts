@@ -4,7 +4,7 @@ import { associatedTokenAccount, type DerivedAddress } from "../../solana/derive
 import { type AccountMeta, type Instruction, readonly, writable, writableSigner } from "../../solana/instruction.ts";
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { PUMP_FEE_PROGRAM } from "../shared/pump-fees.ts";
-import { feeRecipientOf } from "../shared/pump-recipients.ts";
+import { buybackRecipientOf, feeRecipientOf } from "../shared/pump-recipients.ts";
 import type { SwapTerms } from "../venue.ts";
 import {
   PUMP_SWAP_EVENT_AUTHORITY,
@@ -127,8 +127,8 @@ export function pumpSwapCall(
   bound: bigint,
   terms: SwapTerms,
 ): PumpSwapCall {
-  const fee = feeRecipientOf(accounts.feeRecipients, terms.salt);
-  const buyback = accounts.buybackRecipients[(terms.salt >>> 8) % accounts.buybackRecipients.length]!;
+  const fee = feeRecipientOf(accounts.feeRecipients, terms.salt, terms.wallet);
+  const buyback = buybackRecipientOf(accounts.buybackRecipients, terms.salt, terms.wallet);
   const volume = pumpSwapUserVolumeOf(terms.wallet);
   const volumeQuote = associatedTokenAccount(volume.address, accounts.quoteMint, accounts.quoteProgram);
   const selling = kind === "sell";

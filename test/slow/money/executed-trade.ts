@@ -3,13 +3,13 @@ import { FailedTransactionMetadata } from "litesvm";
 import type { TransactionRecord } from "../../../src/chain/port.ts";
 import { type ReadTransaction, readTransaction } from "../../../src/client/verify/read-transaction.ts";
 import { Address } from "../../../src/primitives/address.ts";
-import { readU64, viewOf } from "../../../src/primitives/bytes.ts";
+import { equalBytes, readU64, viewOf } from "../../../src/primitives/bytes.ts";
 import type { Account } from "../../../src/solana/account.ts";
 import { COMPUTE_BUDGET_PROGRAM, SOL_MINT } from "../../../src/solana/programs.ts";
 import { isTokenAccount } from "../../../src/solana/token/token-account.ts";
 import type { SealedTrade } from "../../../src/trade/build/token/sealed-trade.ts";
 import { readReceipt } from "../../../src/trade/submit/outcome/receipt.ts";
-import type { BuiltTrade } from "../../../src/trade/trade.ts";
+import type { BuiltTrade, TradeRequest } from "../../../src/trade/trade.ts";
 import type { Svm } from "../../support/svm.ts";
 import { forOlderAmm } from "../client/world-builds.ts";
 
@@ -18,8 +18,16 @@ type Held = readonly (Account | null)[];
 /**
  * Executes a built trade and holds what was told against what the chain has: the estimates, the costs, the receipt that a submit would
  * measure, and each account of the wallet. @returns what differs, in words
+ *
+ * @param hasMoved true if something happened since the build: amounts and rent then keep what the build allows at worst
  */
-export function executeAndJudge(svm: Svm, built: BuiltTrade, sealed: SealedTrade): readonly string[] {
+export function executeAndJudge(
+  svm: Svm,
+  built: BuiltTrade,
+  sealed: SealedTrade,
+  order: Pick<TradeRequest, "mode" | "amountRaw">,
+  hasMoved: boolean,
+): readonly string[] {
   const transaction = readTransaction(built.unsignedTransaction);
   const accounts = transaction.accounts.map(({ address }) => address);
   const read = (): Held => accounts.map((address) => svm.get(address));
@@ -31,7 +39,13 @@ export function executeAndJudge(svm: Svm, built: BuiltTrade, sealed: SealedTrade
   const units = Number(done.computeUnitsConsumed());
   const limit = unitLimit(transaction);
   if (units > limit) faults.push(`used ${units} units of ${limit}`);
-  return [...faults, ...differences(built, sealed, accounts, before, after)];
+  return [...faults, ...differences(built, sealed, order, hasMoved, accounts, before, after)];
+}
+
+/** Executes a built trade and keeps the result. @returns false if it fails */
+export function executed(svm: Svm, { unsignedTransaction }: BuiltTrade): boolean {
+  const transaction = getTransactionDecoder().decode(forOlderAmm(unsignedTransaction));
+  return !(svm.inner.sendTransaction(transaction) instanceof FailedTransactionMetadata);
 }
 
 /** Why a built trade would fail now; undefined if it would not. */
@@ -52,6 +66,8 @@ function reasonOf(failed: FailedTransactionMetadata): string {
 function differences(
   built: BuiltTrade,
   sealed: SealedTrade,
+  { mode, amountRaw }: Pick<TradeRequest, "mode" | "amountRaw">,
+  hasMoved: boolean,
   accounts: readonly Address[],
   before: Held,
   after: Held,
@@ -64,19 +80,27 @@ function differences(
   };
   const fee = costs.baseFee + costs.priorityFee;
   const { result, costs: paid } = readReceipt(sealed, recordOf(accounts, before, after, fee));
-  same("input of the receipt", estimates.inAmount, result.inAmount);
-  same("output of the receipt", estimates.outAmount, result.outAmount);
-  same("rent paid", costs.rentPaid, paid.rentPaid);
-  same("rent returned", costs.rentReturned, paid.rentReturned);
-  const remainders = new Map((estimates.remainders ?? []).map(({ mint, amount }) => [mint, amount]));
-  for (const { mint, amount } of result.remainders ?? [])
-    same(`remainder of ${mint}`, remainders.get(mint) ?? 0n, amount);
+  if (!hasMoved) {
+    same("input of the receipt", estimates.inAmount, result.inAmount);
+    same("output of the receipt", estimates.outAmount, result.outAmount);
+    same("rent paid", costs.rentPaid, paid.rentPaid);
+    same("rent returned", costs.rentReturned, paid.rentReturned);
+    const remainders = new Map((estimates.remainders ?? []).map(({ mint, amount }) => [mint, amount]));
+    for (const { mint, amount } of result.remainders ?? [])
+      same(`remainder of ${mint}`, remainders.get(mint) ?? 0n, amount);
+  }
+  // A market without exact outputs may give more than was ordered.
+  const [mostIn, leastOut] =
+    mode === "exactIn" ? [estimates.inAmount, estimates.threshold] : [estimates.threshold, BigInt(amountRaw!)];
+  if (result.inAmount > mostIn) faults.push(`took ${result.inAmount}, more than ${mostIn}`);
+  if (result.outAmount < leastOut) faults.push(`gave ${result.outAmount}, less than ${leastOut}`);
+  if (paid.rentPaid > costs.rentPaid) faults.push(`rent of ${paid.rentPaid}, more than ${costs.rentPaid}`);
+  const left = new Map((result.remainders ?? []).map(({ mint, amount }) => [mint, amount]));
+  for (const [mint, amount] of left) if (amount < 0n) faults.push(`${-amount} of ${mint} leave the wallet`);
   const expected = (mint: Address): bigint =>
-    (mint === outMint ? estimates.outAmount : 0n) -
-    (mint === inMint ? estimates.inAmount : 0n) +
-    (remainders.get(mint) ?? 0n);
+    (mint === outMint ? result.outAmount : 0n) - (mint === inMint ? result.inAmount : 0n) + (left.get(mint) ?? 0n);
   const lamports = (held: Held): bigint => held[0]?.lamports ?? 0n;
-  const net = expected(SOL_MINT) - fee - costs.tip - costs.rentPaid + costs.rentReturned;
+  const net = expected(SOL_MINT) - fee - costs.tip - paid.rentPaid + paid.rentReturned;
   same("lamports of the wallet", net, lamports(after) - lamports(before));
   for (const mint of ownMints(wallet, [...before, ...after])) {
     const change = tokensOf(wallet, mint, after) - tokensOf(wallet, mint, before);
@@ -86,22 +110,25 @@ function differences(
     if (address === wallet || before[index] !== null || after[index] === null) continue;
     if (!sealed.creates.some((created) => created.address === address)) faults.push(`creates ${address}, untold`);
   }
-  return [...faults, ...changedAuthorities(wallet, before, after)];
+  return [...faults, ...changedRights(wallet, before, after)];
 }
 
+/** Bytes of a token account that say whose it is, who else may spend from it, its state, and who may close it. */
+const RIGHTS = [
+  [32, 64],
+  [72, 109],
+  [121, 165],
+] as const;
+
 /** What may be done with the wallet's accounts, and by whom, stays as it was. */
-function changedAuthorities(wallet: Address, before: Held, after: Held): string[] {
-  const AUTHORITIES = [32, 72, 108, 129] as const;
+function changedRights(wallet: Address, before: Held, after: Held): string[] {
   return before.flatMap((account, index) => {
     const left = after[index];
     if (account === null || left == null || !isOwn(wallet, account) || !isTokenAccount(left)) return [];
-    const isSame = AUTHORITIES.every(
-      (at) =>
-        Buffer.compare(account.data.subarray(at, at + 36), left.data.subarray(at, at + 36)) === 0 ||
-        at === 108 ||
-        at === 32,
+    const isSame = RIGHTS.every(([from, to]) =>
+      equalBytes(account.data.subarray(from, to), left.data.subarray(from, to)),
     );
-    return isSame && left.data.length === account.data.length ? [] : [`${account.address} has other authorities`];
+    return isSame ? [] : [`others have rights over ${account.address}, or its state has changed`];
   });
 }
 

@@ -10,9 +10,11 @@ import { SYSTEM_PROGRAM } from "../../../src/solana/programs.ts";
 import { decodeMint } from "../../../src/solana/token/mint.ts";
 import { type BuildPorts, buildTrade } from "../../../src/trade/build/build-trade.ts";
 import type { BuiltTrade, TradeRequest } from "../../../src/trade/trade.ts";
+import { CLMM_PROGRAM } from "../../../src/venues/raydium-clmm/layout.ts";
 import type { Svm } from "../../support/svm.ts";
 import { answerOf } from "../client/honest-builds.ts";
 import { worldNode } from "../client/world-node.ts";
+import { disturb } from "./disturbance.ts";
 import { drawOrder } from "./drawn-order.ts";
 import { drawWallet } from "./drawn-wallet.ts";
 import { type DrawnWorld, drawWorld } from "./drawn-world.ts";
@@ -45,7 +47,7 @@ export async function tradeInWorld(seed: number, count: number): Promise<MoneyRe
     if (isNew) wallets.push(drawWallet(world, random));
     const wallet = isNew ? wallets.at(-1)! : random.pick(wallets);
     const request = drawOrder(world, wallet, random);
-    const { end, found, on } = await trade(world, portsNow(random), request, random);
+    const { end, found, on } = await trade(world, portsNow, request, random);
     became.set(end, (became.get(end) ?? 0) + 1);
     for (const one of on) venues.set(one, (venues.get(one) ?? 0) + 1);
     const { mode, inMint, outMint, amountRaw, sellPercent, slippage } = request;
@@ -71,7 +73,13 @@ interface TradeEnd {
 
 const NONE: ReadonlySet<string> = new Set();
 
-async function trade(world: DrawnWorld, ports: BuildPorts, request: TradeRequest, random: Random): Promise<TradeEnd> {
+async function trade(
+  world: DrawnWorld,
+  portsNow: (random: Random) => BuildPorts,
+  request: TradeRequest,
+  random: Random,
+): Promise<TradeEnd> {
+  const ports = portsNow(random);
   let built: BuiltTrade;
   try {
     built = await buildTrade(ports, request);
@@ -82,9 +90,13 @@ async function trade(world: DrawnWorld, ports: BuildPorts, request: TradeRequest
     return { end: error.code, on: NONE, found };
   }
   const refused = await clientFault(world, request, built, random);
-  const differs = executeAndJudge(world.svm, built, ports.sealer.open(built.submissionToken, "money"));
-  if (differs.some((fault) => isOfOlderBuild(world, fault)))
+  const sealed = ports.sealer.open(built.submissionToken, "money");
+  const disturbance = await disturb(world, portsNow, request, built, random);
+  const differs = executeAndJudge(world.svm, built, sealed, request, disturbance !== "none");
+  if ([...refused, ...differs].some((fault) => isOfOlderBuild(world, fault)))
     return { end: "refused by an older build", on: NONE, found: [] };
+  if (disturbance === "market" && differs.some((fault) => fault.startsWith("fails")))
+    return { end: "failed after others traded", on: NONE, found: refused };
   const found = [...refused, ...differs].map((text) => `${built.platform}: ${text}`);
   return { end: "executed", on: new Set(built.route.map((leg) => leg.venue)), found };
 }
@@ -95,7 +107,7 @@ async function trade(world: DrawnWorld, ports: BuildPorts, request: TradeRequest
  */
 function isOfOlderBuild({ svm, pair }: DrawnWorld, fault: string): boolean {
   const isTaxed = pair.some((mint) => decodeMint(svm.get(mint)!).transferFees !== undefined);
-  return isTaxed && fault.includes("programs/amm/src/instructions/swap_v2.rs") && fault.includes("Error Number: 2501");
+  return isTaxed && fault.includes(`Program ${CLMM_PROGRAM} failed: custom program error: 0x9c5`);
 }
 
 /** Why the client refuses to sign the build, if it does. */
@@ -118,7 +130,9 @@ async function clientFault(world: DrawnWorld, request: TradeRequest, built: Buil
     if (problems.length > 0) return [`the client refuses: ${problems.map(describeProblem).join("; ")}`];
     const node = worldNode({ ...world, markets: [] });
     const rentPaid = BigInt(answer.costs!.rentPaid!);
-    if (random.chance(0.25))
+    // A node reports lamports as JSON numbers.
+    const most = world.svm.lamports(wallet) + built.estimates.inAmount + built.estimates.outAmount;
+    if (most <= Number.MAX_SAFE_INTEGER && random.chance(0.25))
       await checkOnNode(node, { wire, transaction, expected, slippage, sellPercent, rentPaid }, undefined);
     return [];
   } catch (error) {

@@ -1,6 +1,7 @@
 import bs58 from "bs58";
 import { beforeEach, expect, test } from "vitest";
 import { type FakeEndpoint, fakeEndpoint } from "../../../test/support/fake-chain.ts";
+import { NodeError } from "../rpc/node-error.ts";
 import { createRpcPool } from "../rpc/rpc-pool.ts";
 import { BlockHeights } from "./block-heights.ts";
 
@@ -86,6 +87,37 @@ test("of three nodes, or of two with one trusted, one that counts no slot as ski
     await pass(heights, 200);
     expect(heights.at(BigInt(slot))).toBe(BigInt(slot - skipped));
   }
+});
+
+test.each([
+  ["fewer and fewer slots as skipped", (heights: number) => -8 * heights, false],
+  ["more and more while the other is away once", (heights: number) => 30 * heights, true],
+])("of two nodes one that counts %s never has the other's word refused", async (_, lieOf, isAwayOnce) => {
+  let wrong = 0;
+  const honest = node("honest");
+  const heights = await heightsOf([node("liar", { wrong: () => wrong }), honest]);
+  for (let i = 1; i <= 50; i++) {
+    wrong = lieOf(i);
+    const { getEpochInfo } = honest.methods;
+    if (isAwayOnce && i === 1)
+      honest.methods.getEpochInfo = () => {
+        throw new NodeError("unreachable", "away");
+      };
+    await pass(heights, 1);
+    honest.methods.getEpochInfo = getEpochInfo!;
+    expect(isBelieved(heights, 0)).toBe(true);
+    expect(Math.abs(Number(heights.at(BigInt(slot))) - (slot - skipped))).toBeLessThanOrEqual(64);
+  }
+  expect(doubted).not.toContain("honest");
+});
+
+test("one of two keeps its say however long the other is away, also while half of all slots are skipped", async () => {
+  const away = node("away");
+  const heights = await heightsOf([node("honest"), away]);
+  delete away.methods.getEpochInfo;
+  await pass(heights, 200, 13);
+  expect([isBelieved(heights, 0), heights.at(BigInt(slot))]).toEqual([true, BigInt(slot - skipped)]);
+  expect(doubted).toEqual([]);
 });
 
 test.each([

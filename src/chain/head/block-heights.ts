@@ -35,13 +35,18 @@ const PROCESSED = { commitment: "processed" };
 
 /**
  * Block heights by slot, and with them last valid heights of blockhashes, as most nodes report them: with a height that is too low, a
- * trade counts as expired that may still land. A blockhash alone moves nothing, so that no node leads heights away step by step. The
- * trusted node decides; of two that differ, the one that has skipped fewer slots counts, because its trades expire later.
+ * trade counts as expired that may still land. A blockhash alone moves nothing, nor does a node that no other bears out move what others
+ * are held against, so that none leads heights away step by step until the other's word is refused. The trusted node decides; of two that
+ * differ, the one that has skipped fewer slots counts, because its trades expire later.
  */
 export class BlockHeights {
   readonly #pool: Pick<RpcPool, "endpoints" | "ask">;
   readonly #trusted: RpcEndpoint | undefined;
   #skipped: Skipped = { slot: 0n, count: 0n };
+  /** The last count that was borne out: what nodes say is held against it. With one node its last. */
+  #agreed = this.#skipped;
+  /** True if one of several nodes alone answered last: it is also held against its own word, however long the others are away. */
+  #isAlone = false;
   /** Blocks a new blockhash is valid for, read at the start; 0 before. */
   #blockhashBlocks = 0n;
 
@@ -72,7 +77,7 @@ export class BlockHeights {
     const inTime = said.filter(({ endpoint }) => !laggards.has(endpoint));
     const words = inTime.length > 0 ? inTime : said;
     if (this.#blockhashBlocks === 0n) this.#blockhashBlocks = this.#most(words, ({ blocks }) => blocks).blocks;
-    this.#skipped = this.#most(words, ({ skipped }) => skipped.count).skipped;
+    this.#agreed = this.#skipped = this.#most(words, ({ skipped }) => skipped.count).skipped;
     return middle(words, ({ value }) => value.blockhashSlot).value.blockhashSlot;
   }
 
@@ -93,6 +98,8 @@ export class BlockHeights {
       words.length > 2 || word.endpoint === this.#trusted || this.#canBe(word.value);
     const counted = words.filter(decides);
     if (counted.length > 0) this.#skipped = this.#most(counted, ({ count }) => count);
+    if (this.#isBorneOut(counted, words.length)) this.#agreed = this.#skipped;
+    this.#isAlone = words.length === 1;
     for (const { endpoint, value } of said)
       if (!counted.some((word) => word.endpoint === endpoint) || !this.#canBe(value)) endpoint.doubt();
     if (counted.length === 0)
@@ -100,14 +107,23 @@ export class BlockHeights {
     return this.#skipped.slot;
   }
 
-  /** Skipped slots only become more, by one for each slot at most. */
-  #canBe({ slot, count }: Skipped): boolean {
-    const passed = slot - this.#skipped.slot;
-    const more = count - this.#skipped.count;
-    const most = passed / SKIPPED_PART > MAX_SKIPPED ? passed / SKIPPED_PART : MAX_SKIPPED;
-    const upper = passed < 0n ? 0n : passed < most ? passed : most;
-    const lower = passed < 0n ? (passed > -MAX_SKIPPED ? passed : -MAX_SKIPPED) : 0n;
-    return more <= upper + FORK_SLOTS && more >= lower - FORK_SLOTS;
+  #canBe(skipped: Skipped): boolean {
+    return canFollow(skipped, this.#agreed) || (this.#isAlone && canFollow(skipped, this.#skipped));
+  }
+
+  /**
+   * True if the count that was taken is the trusted node's, the median of three or more, the one that can be of several, or one that
+   * another node agrees with.
+   *
+   * @param said how many nodes have answered
+   */
+  #isBorneOut(counted: readonly Word<Skipped>[], said: number): boolean {
+    if (counted.length > 2 || counted.some((word) => word.endpoint === this.#trusted)) return true;
+    const [one, other] = counted;
+    if (one === undefined) return false;
+    if (other === undefined) return said > 1 || this.#pool.endpoints.length === 1;
+    const difference = one.value.count - other.value.count;
+    return difference <= FORK_SLOTS && difference >= -FORK_SLOTS;
   }
 
   /** The trusted node's, else the median. */
@@ -143,6 +159,16 @@ export class BlockHeights {
       throw new NodeError("malformed", `The Solana node ${endpoint.name} contradicts itself about its block height.`);
     return { skipped, blocks, blockhashSlot: slot };
   }
+}
+
+/** Skipped slots only become more, by one for each slot at most. */
+function canFollow({ slot, count }: Skipped, known: Skipped): boolean {
+  const passed = slot - known.slot;
+  const more = count - known.count;
+  const most = passed / SKIPPED_PART > MAX_SKIPPED ? passed / SKIPPED_PART : MAX_SKIPPED;
+  const upper = passed < 0n ? 0n : passed < most ? passed : most;
+  const lower = passed < 0n ? (passed > -MAX_SKIPPED ? passed : -MAX_SKIPPED) : 0n;
+  return more <= upper + FORK_SLOTS && more >= lower - FORK_SLOTS;
 }
 
 function skippedOf({ slot, height }: SlotHeight): bigint {

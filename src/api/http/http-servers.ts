@@ -1,9 +1,11 @@
 import http, { type RequestListener } from "node:http";
 import http2, { type Http2Server, type ServerHttp2Session } from "node:http2";
 import type { Socket } from "node:net";
+import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { ApiSettings } from "../settings.ts";
 import { Framing } from "./flow/framing.ts";
 import { closeAfter, isStopped, refuseAndClose } from "./flow/refuse-and-close.ts";
+import { refuseLast } from "./flow/refuse-last.ts";
 import { countRequest } from "./flow/request-count.ts";
 import { MAX_STREAMS } from "./flow/session-flow.ts";
 import { MAX_INVALID } from "./opening/session-openings.ts";
@@ -45,6 +47,14 @@ export function createHttp1(
   });
   // Node would refuse unknown expectations, with an empty body too. They are ignored.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
+  // Without a listener, Node destroys the connection, and requests before this one lose their answers.
+  server.on("connect", (_, stream) => {
+    const socket = stream as Socket;
+    // Node has given the parser back: it reads another connection by now.
+    const close = () => void socket.destroy();
+    socket.removeAllListeners("data").on("data", close).on("error", close);
+    refuseLast(socket, noTunnel(), requestIds(), `Allow: ${METHODS}\r\n`);
+  });
   // Node calls this itself when it closes the server.
   const closeIdle = server.closeIdleConnections.bind(server);
   server.closeIdleConnections = () => sparing(serving, closeIdle);
@@ -72,6 +82,11 @@ export function createHttp1(
   });
   return server;
 }
+
+const METHODS = "GET, HEAD, POST, DELETE";
+
+const noTunnel = () =>
+  new TradewireError("METHOD_NOT_ALLOWED", `The service is no proxy. It accepts ${METHODS}, not CONNECT.`);
 
 /** What Node's HTTP server keeps on a socket while a response is not finished; internal to Node. */
 interface Answering {

@@ -3,7 +3,8 @@ import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
 import type { ApiLogger, ApiSettings } from "../settings.ts";
-import { httpStatusOf, internalError, JSON_TYPE, sendFailure, toEnvelope } from "./envelope.ts";
+import { internalError, sendFailure } from "./envelope.ts";
+import { refuseLast } from "./flow/refuse-last.ts";
 import { KnownPaths } from "./known-paths.ts";
 import { notJson } from "./parse-json.ts";
 
@@ -110,24 +111,24 @@ export function frameworkFailure(error: unknown): TradewireError {
   return error instanceof TradewireError ? error : internalError(error);
 }
 
-/** Answers an HTTP/1.1 request that Node could not parse or that arrived too slowly, and closes the connection. */
+/**
+ * Answers an HTTP/1.1 request that Node could not parse or that arrived too slowly, after the requests before it, and closes the
+ * connection.
+ */
 export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
-    socket.destroy();
-    return;
+  // The last request has announced that nothing follows: its answer closes the connection.
+  if (error.code === "HPE_CLOSED_CONNECTION") socket.pause();
+  else if (error.code === "ECONNRESET" || !socket.writable) socket.destroy();
+  else refuseLast(socket, brokenRequest(error), requestId);
+}
+
+function brokenRequest({ code }: NodeJS.ErrnoException): TradewireError {
+  switch (code) {
+    case "HPE_HEADER_OVERFLOW":
+      return new TradewireError("HEADERS_TOO_LARGE", "The request headers are too large.");
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return new TradewireError("REQUEST_TIMEOUT", "The request did not arrive in time.");
+    default:
+      return new TradewireError("VALIDATION_ERROR", "The request is not valid HTTP.");
   }
-  const [failure, reason] =
-    error.code === "HPE_HEADER_OVERFLOW"
-      ? [
-          new TradewireError("HEADERS_TOO_LARGE", "The request headers are too large."),
-          "Request Header Fields Too Large",
-        ]
-      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-        ? [new TradewireError("REQUEST_TIMEOUT", "The request did not arrive in time."), "Request Timeout"]
-        : [new TradewireError("VALIDATION_ERROR", "The request is not valid HTTP."), "Bad Request"];
-  const body = toEnvelope(failure, requestId);
-  socket.end(
-    `HTTP/1.1 ${httpStatusOf(failure)} ${reason}\r\nContent-Type: ${JSON_TYPE}\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`,
-  );
 }

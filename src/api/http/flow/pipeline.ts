@@ -73,6 +73,14 @@ export function isAnswered(socket: Socket): boolean {
   return line !== undefined && line.waiting.length === 0 && line.current !== undefined && hasEnded(line.current);
 }
 
+/** The response to come of the last request that has come whole; undefined if none is to come. */
+export function unansweredOn(socket: Socket): ServerResponse | undefined {
+  const line = lines.get(socket);
+  if (line?.current === undefined) return undefined;
+  const responses = [line.current, ...line.waiting.map(({ response }) => response)];
+  return responses.findLast((response) => response.req.complete && !hasEnded(response));
+}
+
 /**
  * Serves the requests of each HTTP/1.1 connection one after another, each in a turn of the event loop of its own: a client
  * that pipelines gets no more of the service's time than one that waits for its answers, and hundreds that do share a small part of each

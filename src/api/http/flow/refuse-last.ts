@@ -1,0 +1,49 @@
+import { type ServerResponse, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import type { TradewireError } from "../../../errors/tradewire-error.ts";
+import { httpStatusOf, JSON_TYPE, toEnvelope } from "../envelope.ts";
+import { unansweredOn } from "./pipeline.ts";
+
+/** How long a client may take to close its side once the refusal is written. Milliseconds. */
+const LINGER_MS = 2_500;
+
+/** Connections with such a refusal, written or to come: there is one of each. */
+const refused = new WeakSet<Socket>();
+
+/**
+ * Refuses what stands on an HTTP/1.1 connection in place of a request, and closes the connection. Requests that came whole before it are
+ * answered first: a client would take the refusal for the answer to the first of them. Nothing more is read meanwhile.
+ *
+ * @param lines further headers, each with a line break behind it
+ */
+export function refuseLast(socket: Socket, failure: TradewireError, requestId: string, lines = ""): void {
+  if (refused.has(socket)) return;
+  refused.add(socket);
+  socket.pause();
+  const last = unansweredOn(socket);
+  if (last === undefined) write(socket, failure, requestId, lines);
+  else afterClose(socket, last, () => write(socket, failure, requestId, lines));
+}
+
+/** Calls back once this response, and those that have come to stand behind it, are written. */
+function afterClose(socket: Socket, response: ServerResponse, then: () => void): void {
+  response.once("close", () => {
+    const next = unansweredOn(socket);
+    if (next === undefined) then();
+    else afterClose(socket, next, then);
+  });
+}
+
+function write(socket: Socket, failure: TradewireError, requestId: string, lines: string): void {
+  // A response before it has closed the connection.
+  if (!socket.writable) return;
+  const body = toEnvelope(failure, requestId);
+  const status = httpStatusOf(failure);
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}Content-Type: ${JSON_TYPE}\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`,
+  );
+  socket.resume();
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once("close", () => clearTimeout(timer));
+}

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
 import type { AccountReader, AccountsAtSlot, ProgramFilter } from "../../../src/chain/port.ts";
 import { GatheredReads } from "../../../src/chain/rpc/accounts/gathered-reads.ts";
 import type { AccountFeed, FeedListener } from "../../../src/chain/state/account-feed.ts";
@@ -32,10 +33,12 @@ export class LiveChain {
   liveAtMs = Date.now();
   #listener: FeedListener | undefined;
 
-  constructor(markets: number) {
+  /** @param readsTakeMs how long the node takes to answer a read of accounts; searches and, at 0, reads are answered at once */
+  constructor(markets: number, readsTakeMs = 0) {
     this.#seed(markets);
     const gathered = new GatheredReads(PER_CALL, async (addresses) => {
       this.calls.accounts += 1;
+      if (readsTakeMs > 0) await setTimeout(readsTakeMs);
       return { slot: this.slot, accounts: addresses.map((address) => this.#read(address)) };
     });
     this.reader = {

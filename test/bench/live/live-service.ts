@@ -18,7 +18,7 @@ const SLOT_MS = 200;
 /** Pairs, mints and accounts that no limit drops. */
 const MANY = 10_000_000;
 /** Builds that wait at a time. */
-const AT_ONCE = 50;
+const AT_ONCE = 250;
 
 /** The state source and the markets of a service on a chain in memory, with what a build needs beside them. */
 export class LiveService {

@@ -13,11 +13,13 @@ import { LiveService } from "./live-service.ts";
 
 const PAIRS = Number(process.argv[2] ?? 10_000);
 /** Tokens after which what was found is written. */
-const TOKENS_AT_ONCE = 200;
+const TOKENS_AT_ONCE = 1_000;
 const folder = mkdtempSync(join(tmpdir(), "tradewire-restart-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
-const chain = new LiveChain(PAIRS);
+/** Of a node, for reads of accounts. */
+const READS_TAKE_MS = 20;
+const chain = new LiveChain(PAIRS, READS_TAKE_MS);
 const tokens = [...chain.pools.keys()];
 await run();
 const searched = { ...chain.calls };
@@ -32,7 +34,7 @@ const rows = [
   [
     `restart with ${PAIRS} pairs in use: all warm`,
     `${cpuSeconds.toFixed(1)} s`,
-    `${tookSeconds.toFixed(1)} s by the clock; nodes answer at once`,
+    `${tookSeconds.toFixed(1)} s by the clock; nodes answer reads in ${READS_TAKE_MS} ms`,
     "≤ 10 s",
   ],
   [

@@ -49,6 +49,31 @@ test("a read of the next turn does not wait for the call of this one", async () 
   expect((await first).accounts).toEqual([accountAt(at(0))]);
 });
 
+test("while many calls are under way, reads of several turns share one, and none waits for those calls", async () => {
+  const held = Promise.withResolvers<AccountsAtSlot>();
+  const calls: number[] = [];
+  const gathered = new GatheredReads(100, (addresses) => {
+    calls.push(addresses.length);
+    return calls.length <= 12 ? held.promise : Promise.resolve({ slot: 1n, accounts: addresses.map(accountAt) });
+  });
+  const nextRead = async (number: number) => {
+    const read = gathered.read([at(number)]);
+    await new Promise(setImmediate);
+    return { read };
+  };
+  for (let number = 0; number < 12; number++) await nextRead(number);
+  expect(calls).toHaveLength(12);
+  const late = [];
+  for (let number = 20; number < 25; number++) late.push((await nextRead(number)).read);
+  expect((await Promise.all(late)).map(({ accounts }) => accounts[0])).toEqual(some(20, 5).map(accountAt));
+  expect(calls.slice(12)).toEqual([5]);
+  held.resolve({ slot: 0n, accounts: [] });
+  await new Promise(setImmediate);
+  await (await nextRead(30)).read;
+  await (await nextRead(31)).read;
+  expect(calls.slice(13)).toEqual([1, 1]);
+});
+
 test("a read that no node answers fails by itself, not those that shared its call", async () => {
   const calls: number[] = [];
   const gathered = new GatheredReads(100, async (addresses) => {

@@ -10,16 +10,24 @@ interface Waiting {
 /** Reads a number of accounts by one call. */
 type ReadChunk = (addresses: readonly Address[]) => Promise<AccountsAtSlot>;
 
+/** Calls under way beyond which further reads are gathered for longer. A cold token has four at a time. */
+const CALLS_AT_EASE = 12;
+/** How long reads then wait for others. Milliseconds. */
+const GATHERED_FOR_MS = 5;
+
 /**
  * Shares calls among reads of a few accounts that are asked for in one turn of the event loop: those of a cold token come from
- * several places at once, each with its own handful. An account that several ask for is read once. If a node's answer cannot
- * be used, each read makes a call of its own.
+ * several places at once, each with its own handful. While many calls are under way, as after a restart with pairs in use, reads
+ * of five milliseconds share them. An account that several ask for is read once. If a node's answer cannot be used, each read
+ * makes a call of its own.
  */
 export class GatheredReads {
   readonly #perCall: number;
   readonly #readChunk: ReadChunk;
   #waiting: Waiting[] = [];
-  #next: NodeJS.Immediate | undefined;
+  #isNext = false;
+  /** Calls under way. */
+  #calls = 0;
 
   constructor(perCall: number, readChunk: ReadChunk) {
     this.#perCall = perCall;
@@ -30,13 +38,16 @@ export class GatheredReads {
   read(addresses: readonly Address[]): Promise<AccountsAtSlot> {
     const answer = Promise.withResolvers<AccountsAtSlot>();
     this.#waiting.push({ addresses, answer });
-    this.#next ??= setImmediate(() => this.#send());
+    if (this.#isNext) return answer.promise;
+    this.#isNext = true;
+    if (this.#calls < CALLS_AT_EASE) setImmediate(() => this.#send());
+    else setTimeout(() => this.#send(), GATHERED_FOR_MS);
     return answer.promise;
   }
 
   /** Fills calls in the order of the reads: none is divided between two calls. */
   #send(): void {
-    this.#next = undefined;
+    this.#isNext = false;
     let some: Waiting[] = [];
     let places = new Map<Address, number>();
     for (const one of this.#waiting.splice(0)) {
@@ -55,6 +66,7 @@ export class GatheredReads {
 
   async #answer(reads: readonly Waiting[], places: ReadonlyMap<Address, number>): Promise<void> {
     if (reads.length === 0) return;
+    this.#calls += 1;
     try {
       const { slot, accounts } = await this.#readChunk([...places.keys()]);
       for (const { addresses, answer } of reads)
@@ -63,6 +75,8 @@ export class GatheredReads {
       // One that asks for an account too large to be answered must not fail the others; an outage fails all of them alike.
       if (reads.length > 1 && isUnusable(error)) for (const one of reads) void this.#answerAlone(one);
       else for (const { answer } of reads) answer.reject(error);
+    } finally {
+      this.#calls -= 1;
     }
   }
 

@@ -2,7 +2,8 @@
  * HTTP/2 clients that ask and never read, for as long as it runs: the initial window is 0, so that no byte of a body can be
  * sent. Arguments: port, connections, streams of each, from how many addresses, in how many milliseconds, whether they ask "first" or
  * "greeted" (once the server has sent its settings), paths. Sends "ready", opens them evenly once it receives a message, then
- * sends "done". Every message after that is answered with how many connections are left and how many streams were refused and reset.
+ * sends "done". Every message after that is answered with how many connections are left, how many streams were refused and reset, and
+ * the processor time that the process had used by then.
  */
 import { once } from "node:events";
 import net from "node:net";
@@ -62,5 +63,7 @@ for (let opened = 0; opened < connections; await sleep(2)) {
 }
 await sleep(500);
 process.send!("done");
-process.on("message", () => process.send!({ open, refused, reset }));
+const { user, system } = process.cpuUsage();
+const usedMs = (user + system) / 1_000;
+process.on("message", () => process.send!({ open, refused, reset, usedMs }));
 process.on("disconnect", () => process.exit(0));

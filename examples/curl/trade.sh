@@ -22,8 +22,10 @@ sign() { # file to sign → 64 raw bytes on standard output
 
 call() { # path, JSON → the answer's data; anything else ends the script with the reason
   local answer
-  answer=$(curl -sS --max-time 40 "$TRADEWIRE_URL$1" -H 'content-type: application/json' \
-    ${API_KEY:+-H "authorization: Bearer $API_KEY"} -d "$2")
+  # A lost connection, 429 and 503 are tried again: a submit that is repeated stays one trade.
+  curl -sS --retry 5 --retry-all-errors --max-time 40 -o "$work/answer" "$TRADEWIRE_URL$1" \
+    -H 'content-type: application/json' ${API_KEY:+-H "authorization: Bearer $API_KEY"} -d "$2" || exit 1
+  answer=$(<"$work/answer")
   if [[ $(jq -r .success <<<"$answer") != true ]]; then jq -r '"\(.error.code): \(.error.message)"' <<<"$answer" >&2; exit 1; fi
   jq -c .data <<<"$answer"
 }

@@ -87,25 +87,40 @@ func trade(apiKey string, key ed25519.PrivateKey, path string, order map[string]
 		done.TradeResult.OutputAmount, done.Signature)
 }
 
+// call asks again after a lost connection, 429 and 503: a submit that is repeated stays one trade.
 func call(apiKey, path string, body map[string]any, data any) {
 	text, err := json.Marshal(body)
 	check(err)
-	request, err := http.NewRequest(http.MethodPost, service+path, bytes.NewReader(text))
+	for pause := time.Second; ; pause *= 2 {
+		isLast := pause > 8*time.Second
+		got, status, err := post(apiKey, path, text)
+		if err == nil && got.Success {
+			check(json.Unmarshal(got.Data, data))
+			return
+		}
+		if isLast || err == nil && status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable {
+			check(err)
+			fmt.Fprintf(os.Stderr, "%s: %s\n", got.Error.Code, got.Error.Message)
+			os.Exit(1)
+		}
+		time.Sleep(pause)
+	}
+}
+
+// post sends one request. The error says that no whole answer came.
+func post(apiKey, path string, body []byte) (got answer, status int, err error) {
+	request, err := http.NewRequest(http.MethodPost, service+path, bytes.NewReader(body))
 	check(err)
 	request.Header.Set("content-type", "application/json")
 	if apiKey != "" {
 		request.Header.Set("authorization", "Bearer "+apiKey)
 	}
 	response, err := client.Do(request)
-	check(err)
-	defer response.Body.Close()
-	var got answer
-	check(json.NewDecoder(response.Body).Decode(&got))
-	if !got.Success {
-		fmt.Fprintf(os.Stderr, "%s: %s\n", got.Error.Code, got.Error.Message)
-		os.Exit(1)
+	if err != nil {
+		return got, 0, err
 	}
-	check(json.Unmarshal(got.Data, data))
+	defer response.Body.Close()
+	return got, response.StatusCode, json.NewDecoder(response.Body).Decode(&got)
 }
 
 const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"

@@ -5,9 +5,11 @@
 """
 
 import base64
+import http.client
 import json
 import os
 import sys
+import time
 import urllib.error
 import urllib.request
 
@@ -35,16 +37,24 @@ def decode58(text: str) -> bytes:
 
 
 def call(path: str, body: dict, api_key: str = "") -> dict:
+    """Asks again after a lost connection, 429 and 503: a submit that is repeated stays one trade."""
     headers = {"content-type": "application/json"}
     if api_key:
         headers["authorization"] = f"Bearer {api_key}"
     request = urllib.request.Request(SERVICE + path, json.dumps(body).encode(), headers)
-    try:
-        with urllib.request.urlopen(request, timeout=40) as response:
-            return json.load(response)["data"]
-    except urllib.error.HTTPError as refused:
-        error = json.load(refused)["error"]
-        sys.exit(f"{error['code']}: {error['message']}")
+    for pause in (1, 2, 4, 8, 0):
+        try:
+            with urllib.request.urlopen(request, timeout=40) as response:
+                return json.load(response)["data"]
+        except urllib.error.HTTPError as refused:
+            if refused.code not in (429, 503) or pause == 0:
+                error = json.load(refused)["error"]
+                sys.exit(f"{error['code']}: {error['message']}")
+        except (OSError, http.client.HTTPException) as lost:
+            if pause == 0:
+                sys.exit(f"no answer: {lost}")
+        time.sleep(pause)
+    raise AssertionError
 
 
 def register(key: Ed25519PrivateKey) -> str:

@@ -4,7 +4,7 @@
 use base64::{engine::general_purpose::STANDARD, Engine};
 use ed25519_dalek::{Signer, SigningKey};
 use serde_json::{json, Value};
-use std::{env, error::Error, time::Duration};
+use std::{env, error::Error, thread::sleep, time::Duration};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -63,19 +63,34 @@ impl Service {
     }
 }
 
+/// Asks again after a lost connection, 429 and 503: a submit that is repeated stays one trade.
 fn call(url: &str, path: &str, api_key: &str, body: Value) -> Outcome<Value> {
-    let mut request = ureq::post(&format!("{url}{path}")).timeout(Duration::from_secs(40));
+    let mut pauses = [1, 2, 4, 8].into_iter();
+    loop {
+        let answer = post(&format!("{url}{path}"), api_key, &body);
+        if let Ok((200, answer)) = answer {
+            return Ok(answer["data"].clone());
+        }
+        match (answer, pauses.next()) {
+            (Ok((429 | 503, _)) | Err(_), Some(seconds)) => sleep(Duration::from_secs(seconds)),
+            (Ok((_, answer)), _) => {
+                return Err(format!("{}: {}", answer["error"]["code"], answer["error"]["message"]).into())
+            }
+            (Err(lost), None) => return Err(lost),
+        }
+    }
+}
+
+/// Sends one request. An error says that no whole answer came.
+fn post(url: &str, api_key: &str, body: &Value) -> Outcome<(u16, Value)> {
+    let mut request = ureq::post(url).timeout(Duration::from_secs(40));
     if !api_key.is_empty() {
         request = request.set("authorization", &format!("Bearer {api_key}"));
     }
-    let answer: Value = match request.send_json(body) {
-        Ok(response) | Err(ureq::Error::Status(_, response)) => response.into_json()?,
-        Err(lost) => return Err(lost.into()),
-    };
-    if answer["success"] != true {
-        return Err(format!("{}: {}", answer["error"]["code"], answer["error"]["message"]).into());
+    match request.send_json(body) {
+        Ok(response) | Err(ureq::Error::Status(_, response)) => Ok((response.status(), response.into_json()?)),
+        Err(lost) => Err(lost.into()),
     }
-    Ok(answer["data"].clone())
 }
 
 fn text<'a>(value: &'a Value, name: &str) -> Outcome<&'a str> {

@@ -74,7 +74,7 @@ function protoFile(path: string): string {
   return join(PROTO, `${path}.proto`);
 }
 
-/** The service, but every other submit is answered as one that the chain has not decided. */
+/** The service, but of three submits the first is answered as one that the chain has not decided, and the second loses its connection. */
 function undecidedAtFirst(url: string): Server {
   let submits = 0;
   return createServer(async (request, response) => {
@@ -84,7 +84,9 @@ function undecidedAtFirst(url: string): Server {
     const headers = { "content-type": type, ...(authorization !== undefined && { authorization }) };
     const answer = await fetch(url + request.url, { method: request.method!, headers, body: Buffer.concat(chunks) });
     let text = await answer.text();
-    if (request.url === "/v1/tx/submit" && submits++ % 2 === 0) {
+    const step = request.url === "/v1/tx/submit" ? submits++ % 3 : undefined;
+    if (step === 1) return void request.socket.destroy();
+    if (step === 0) {
       const { data } = JSON.parse(text);
       text = JSON.stringify({ success: true, data: { ...data, status: "pending", slot: null, tradeResult: null } });
     }

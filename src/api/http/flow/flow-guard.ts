@@ -170,7 +170,9 @@ export class FlowGuard {
     stream.on("close", () => {
       this.#streams.free(network);
       flow.remove(stream, this.#streams.share(MAX_STREAMS));
-      // Node's table of a session's streams keeps a closed one in memory until the next full collection: not its call with it.
+      // Node's table of a session's streams keeps a closed one in memory until the next full collection: not its call with it. Node's
+      // own listener for removals counts ones of no use here: without it all others go at once, not one by one.
+      dropListeners.call(stream, "removeListener");
       dropListeners.call(stream);
       stream.on("error", ignore);
     });

@@ -1,21 +1,12 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
+import { problemsOf } from "../../../test/support/config-problems.ts";
 import { Address } from "../../primitives/address.ts";
 import { SOL_MINT } from "../../solana/programs.ts";
-import { ConfigError, parseConfig } from "./config.ts";
+import { parseConfig } from "./config.ts";
 import { priorityBounds } from "./priority-settings.ts";
 import type { Config } from "./settings.ts";
 
 const SECRET = "0b".repeat(32);
-
-function problemsOf(env: Record<string, string>): readonly string[] {
-  try {
-    parseConfig(env);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-  return [];
-}
 
 describe("parseConfig", () => {
   it("needs nothing set", () => {

@@ -1,16 +1,6 @@
 import { expect, it } from "vitest";
-import { ConfigError, parseConfig } from "./config.ts";
+import { problemsOf } from "../../../test/support/config-problems.ts";
 import { trustedNodeAt } from "./node-urls.ts";
-
-function problemsOf(env: Record<string, string>): readonly string[] {
-  try {
-    parseConfig(env);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-  return [];
-}
 
 it("refuses a node that is listed twice: alone it would be the two that must agree", () => {
   for (const again of ["http://a:1/key", "http://a:1/key/", "http://u:p@a:1/key", "HTTP://A:1/key#x"])

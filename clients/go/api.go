@@ -1067,7 +1067,7 @@ func (c *Client) Swap(ctx context.Context, request SwapRequest) (*SwapResponse, 
 
 // Submit: Broadcasts a signed transaction and waits up to 25 seconds for its outcome. Submitting the same bytes again joins the running attempt. A trade never executes twice.
 func (c *Client) Submit(ctx context.Context, request SubmitRequest) (*SubmitResponse, error) {
-	return call[SubmitResponse](ctx, c, "POST", "/v1/tx/submit", nil, request)
+	return callSigned[SubmitResponse](ctx, c, request.SignedTransaction, "POST", "/v1/tx/submit", nil, request)
 }
 
 // Quote: Prices a swap without building a transaction, with alternatives.
@@ -1077,7 +1077,7 @@ func (c *Client) Quote(ctx context.Context, request QuoteRequest) (*QuoteRespons
 
 // GetTrade: Returns a trade submitted by this account. Available until 24 hours after its end or longer, as the operator sets; then TRADE_NOT_FOUND.
 func (c *Client) GetTrade(ctx context.Context, signature string) (*GetTradeResponse, error) {
-	return call[GetTradeResponse](ctx, c, "GET", "/v1/tx/"+url.PathEscape(signature), nil, nil)
+	return callTrade[GetTradeResponse](ctx, c, signature, "GET", "/v1/tx/"+url.PathEscape(signature), nil, nil)
 }
 
 // ListTrades: Lists the trades submitted by this account, newest first, until 24 hours after their end or longer, as the operator sets.
@@ -1088,7 +1088,7 @@ func (c *Client) ListTrades(ctx context.Context, query url.Values) (*ListTradesR
 
 // WatchTrade: Streams a trade submitted by this account: its current state at once, then every change until it is final.
 func (c *Client) WatchTrade(ctx context.Context, signature string) iter.Seq2[*WatchTradeResponse, error] {
-	return stream[WatchTradeResponse](ctx, c, "GET", "/v1/tx/"+url.PathEscape(signature)+"/events", nil)
+	return streamTrade[WatchTradeResponse](ctx, c, signature, "GET", "/v1/tx/"+url.PathEscape(signature)+"/events", nil)
 }
 
 // WatchQuote: Streams a price: at once, then whenever it changes, at most twice a second. Takes what Quote takes; each price counts against the same limit as a call of Quote.

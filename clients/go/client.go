@@ -25,13 +25,20 @@ type Client struct {
 	Domain string
 	// HTTP sends the requests.
 	HTTP *http.Client
+	// Timeout of a call, its whole answer included; 0 is 40 seconds, which is longer than a submit takes. Streams go on.
+	Timeout time.Duration
 }
 
-// New makes a client. Its calls give up after 40 seconds, which is longer than a submit takes; streams go on. It follows no redirect:
-// trades and keys would go with it, to whoever it names.
+const (
+	defaultTimeout = 40 * time.Second
+	// mostBytes of an answer, or of one message of a stream, are read: one without end would fill the memory.
+	mostBytes = 4 << 20
+)
+
+// New makes a client. It follows no redirect: trades and keys would go with it, to whoever it names.
 func New(baseURL, apiKey string) *Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.ResponseHeaderTimeout = 40 * time.Second
+	transport.ResponseHeaderTimeout = defaultTimeout
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	client := &http.Client{Transport: transport, CheckRedirect: stay}
 	return &Client{BaseURL: strings.TrimSuffix(baseURL, "/"), APIKey: apiKey, HTTP: client}
@@ -103,13 +110,19 @@ func send(ctx context.Context, c *Client, verb, path string, query url.Values, b
 }
 
 func call[T any](ctx context.Context, c *Client, verb, path string, query url.Values, body any) (*T, error) {
+	limit := c.Timeout
+	if limit <= 0 {
+		limit = defaultTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	response, err := send(ctx, c, verb, path, query, body)
 	if err != nil {
 		return nil, err
 	}
 	defer response.Body.Close()
 	var got envelope
-	if err := json.NewDecoder(response.Body).Decode(&got); err != nil || !got.says(true) {
+	if err := json.NewDecoder(io.LimitReader(response.Body, mostBytes)).Decode(&got); err != nil || !got.says(true) {
 		return nil, got.failure(response.StatusCode)
 	}
 	data := new(T)
@@ -127,13 +140,13 @@ func stream[T any](ctx context.Context, c *Client, verb, path string, query url.
 		defer response.Body.Close()
 		if response.StatusCode != http.StatusOK {
 			var got envelope
-			_ = json.NewDecoder(response.Body).Decode(&got)
+			_ = json.NewDecoder(io.LimitReader(response.Body, mostBytes)).Decode(&got)
 			yield(nil, got.failure(response.StatusCode))
 			return
 		}
 		event := ""
 		lines := bufio.NewScanner(response.Body)
-		lines.Buffer(nil, 1<<20)
+		lines.Buffer(nil, mostBytes)
 		for lines.Scan() {
 			line := lines.Text()
 			if name, is := strings.CutPrefix(line, "event: "); is {

@@ -87,6 +87,7 @@ func (w *Wallet) check(wire []byte) error {
 }
 
 // SubmitUntilDecided sends the signed transaction until the chain has decided: the same bytes are one trade, however often they are sent.
+// An answer about another transaction ends it with UNEXPECTED_ANSWER. SignatureOf says what to look up elsewhere after any failure.
 func (c *Client) SubmitUntilDecided(ctx context.Context, submissionToken, signedTransaction string) (*SubmitResponse, error) {
 	request := SubmitRequest{SubmissionToken: submissionToken, SignedTransaction: signedTransaction}
 	for {

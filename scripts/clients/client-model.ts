@@ -47,10 +47,12 @@ export interface ClientMethod {
   readonly answer: string;
   /** True if the answer is a stream of events. */
   readonly isStream: boolean;
+  /** What says which transaction the answer must be about: its signature among the parameters, or the signed bytes of the body. */
+  readonly trade: "signature" | "signedTransaction" | undefined;
 }
 
 /** Every operation that has an answer, in the order of the document. */
-export function methodsOf({ paths }: ApiDocument): readonly ClientMethod[] {
+export function methodsOf({ paths, components }: ApiDocument): readonly ClientMethod[] {
   return Object.entries(paths).flatMap(([path, verbs]) =>
     Object.entries(verbs).flatMap(([verb, operation]) => {
       const content = operation.responses["200"].content;
@@ -59,6 +61,9 @@ export function methodsOf({ paths }: ApiDocument): readonly ClientMethod[] {
       const answer = events ?? content["application/json"]!.schema.properties!.data!;
       const { parameters = [], requestBody } = operation;
       const body = requestBody?.content["application/json"].schema;
+      const inBody = body && components.schemas[nameOf(body)]?.properties;
+      const isSigned = inBody !== undefined && "signedTransaction" in inBody;
+      const isNamed = parameters.some((parameter) => parameter.in === "path" && parameter.name === "signature");
       return [
         {
           name: operation.operationId,
@@ -70,6 +75,7 @@ export function methodsOf({ paths }: ApiDocument): readonly ClientMethod[] {
           body: body && nameOf(body),
           answer: nameOf(answer),
           isStream: events !== undefined,
+          trade: isSigned ? "signedTransaction" : isNamed ? "signature" : undefined,
         },
       ];
     }),

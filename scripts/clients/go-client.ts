@@ -66,7 +66,7 @@ function plainGoType(schema: Schema): string {
   return "string";
 }
 
-function callInGo({ name, about, verb, path, inPath, inQuery, body, answer, isStream }: ClientMethod): string {
+function callInGo({ name, about, verb, path, inPath, inQuery, body, answer, isStream, trade }: ClientMethod): string {
   const method = pascalOf(name);
   const parameters = [
     "ctx context.Context",
@@ -81,10 +81,12 @@ function callInGo({ name, about, verb, path, inPath, inQuery, body, answer, isSt
     .join("+");
   const fields = inQuery.map((parameter) => parameter.name).join(", ");
   const notes = [`${method}: ${about}`, ...(fields === "" ? [] : [`Fields of the query: ${fields}.`])].join("\n");
-  const arguments_ = `ctx, c, ${JSON.stringify(verb)}, ${target}, ${inQuery.length === 0 ? "nil" : "query"}`;
+  const held = trade && { signature: "signature, ", signedTransaction: "request.SignedTransaction, " }[trade];
+  const call = { none: "call", signature: "callTrade", signedTransaction: "callSigned" }[trade ?? "none"];
+  const arguments_ = `ctx, c, ${held ?? ""}${JSON.stringify(verb)}, ${target}, ${inQuery.length === 0 ? "nil" : "query"}`;
   const result = isStream ? `iter.Seq2[*${answer}, error]` : `(*${answer}, error)`;
   const run = isStream
-    ? `stream[${answer}](${arguments_})`
-    : `call[${answer}](${arguments_}, ${body === undefined ? "nil" : "request"})`;
+    ? `${trade === undefined ? "stream" : "streamTrade"}[${answer}](${arguments_})`
+    : `${call}[${answer}](${arguments_}, ${body === undefined ? "nil" : "request"})`;
   return `${commentInGo(notes, "")}\nfunc (c *Client) ${method}(${parameters.join(", ")}) ${result} {\n\treturn ${run}\n}\n`;
 }

@@ -4,9 +4,10 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { CHALLENGES, outcomes } from "../support/challenges.ts";
 import { childEnvironment } from "../support/child-environment.ts";
+import { startForeignOutcome } from "../support/foreign-outcome.ts";
 import { startHostileSignIn } from "../support/hostile-sign-in.ts";
 import { ADDRESS_OF_KEY, CONSISTENT_KEY, INCONSISTENT_KEY } from "../support/secret-keys.ts";
-import { startUndecided } from "../support/undecided-service.ts";
+import { SIGNATURE, SIGNED, startUndecided } from "../support/undecided-service.ts";
 
 const PACKAGES = resolve(import.meta.dirname, "../../clients/python");
 const MODULE = resolve(PACKAGES, "tradewire/challenge.py");
@@ -57,7 +58,7 @@ import sys
 from tradewire import Tradewire, TradewireError
 for status in (301, 302, 303, 307, 308):
     client = Tradewire(f"{sys.argv[1]}/moved/{status}", "api_x")
-    for call in (client.get_priority, lambda: client.submit({"submissionToken": "token", "signedTransaction": "AQ=="})):
+    for call in (client.get_priority, lambda: client.submit({"submissionToken": "token", "signedTransaction": sys.argv[2]})):
         try:
             call()
         except TradewireError as error:
@@ -68,7 +69,7 @@ const stay = "the client in Python follows no redirect with its key";
 test.runIf(hasPackages)(hasPackages ? stay : `${stay} (not run: cryptography is not here)`, async () => {
   const service = await startUndecided();
   const env = childEnvironment({ PYTHONPATH: PACKAGES, PYTHONDONTWRITEBYTECODE: "1" });
-  const { stdout } = await promisify(execFile)("python3", ["-c", MOVED, service.url], { env });
+  const { stdout } = await promisify(execFile)("python3", ["-c", MOVED, service.url, SIGNED], { env });
   service.close();
   const expected = ["301 False", "302 True", "303 True", "307 True", "308 False"].flatMap((line) => [line, line]);
   expect(stdout.trim().split("\n")).toEqual(expected);
@@ -78,18 +79,73 @@ test.runIf(hasPackages)(hasPackages ? stay : `${stay} (not run: cryptography is 
 const SUBMIT = `
 import sys
 from tradewire import Tradewire
-print(Tradewire(sys.argv[1], "api_x").submit_until_decided("token", "AQ==")["signature"])
+print(Tradewire(sys.argv[1], "api_x").submit_until_decided("token", sys.argv[2]))
 `;
 const submit = "the client in Python submits again over cut answers and pages of a proxy";
 
 test.runIf(hasPackages)(hasPackages ? submit : `${submit} (not run: cryptography is not here)`, async () => {
   const service = await startUndecided();
   const env = childEnvironment({ PYTHONPATH: PACKAGES, PYTHONDONTWRITEBYTECODE: "1" });
-  const { stdout } = await promisify(execFile)("python3", ["-c", SUBMIT, service.url], { env });
+  const { stdout } = await promisify(execFile)("python3", ["-c", SUBMIT, service.url, SIGNED], { env });
   service.close();
-  expect(stdout).toBe("landed\n");
-  expect(new Set(service.bodies)).toEqual(new Set(['{"submissionToken": "token", "signedTransaction": "AQ=="}']));
+  expect(stdout).toBe(`{'status': 'confirmed', 'signature': '${SIGNATURE}', 'slot': 4}\n`);
+  const body = `{"submissionToken": "token", "signedTransaction": "${SIGNED}"}`;
+  expect(new Set(service.bodies)).toEqual(new Set([body]));
   expect(service.bodies).toHaveLength(service.answers);
+});
+
+const FOREIGN = `
+import sys
+from tradewire import Tradewire, UnexpectedAnswerError, signature_of
+client, signed = Tradewire(sys.argv[1], "api_x"), sys.argv[2]
+print(signature_of(signed))
+for call in (
+    lambda: client.submit({"submissionToken": "token", "signedTransaction": signed}),
+    lambda: client.submit_until_decided("token", signed),
+    lambda: client.get_trade(signature_of(signed)),
+    lambda: next(client.watch_trade(signature_of(signed))),
+):
+    try:
+        print("believed", call())
+    except UnexpectedAnswerError as refused:
+        print(refused.code, refused.retryable)
+print(client.get_trade("3" * 87)["status"], next(client.watch_trade("3" * 87))["status"])
+`;
+const foreign = "the client in Python takes no other trade's outcome for its own";
+
+test.runIf(hasPackages)(hasPackages ? foreign : `${foreign} (not run: cryptography is not here)`, async () => {
+  const service = await startForeignOutcome();
+  const env = childEnvironment({ PYTHONPATH: PACKAGES, PYTHONDONTWRITEBYTECODE: "1" });
+  const { stdout } = await promisify(execFile)("python3", ["-c", FOREIGN, service.url, SIGNED], { env });
+  service.close();
+  const refused = Array.from({ length: 4 }, () => "UNEXPECTED_ANSWER False");
+  expect(stdout.trim().split("\n")).toEqual([SIGNATURE, ...refused, "finalized finalized"]);
+});
+
+const ENDLESS = `
+import sys
+from tradewire import Tradewire, transport
+transport.TIMEOUT = 1
+for path in ("/endless", "/slow"):
+    try:
+        Tradewire(sys.argv[1] + path).get_priority()
+    except (ConnectionError, TimeoutError) as cut:
+        print(cut)
+try:
+    next(Tradewire(sys.argv[1] + "/endless").watch_trade("3" * 87))
+except ConnectionError as cut:
+    print(cut)
+`;
+const endless = "the client in Python reads no answer without end";
+
+test.runIf(hasPackages)(hasPackages ? endless : `${endless} (not run: cryptography is not here)`, async () => {
+  const service = await startForeignOutcome();
+  const env = childEnvironment({ PYTHONPATH: PACKAGES, PYTHONDONTWRITEBYTECODE: "1" });
+  const { stdout } = await promisify(execFile)("python3", ["-c", ENDLESS, service.url], { env });
+  service.close();
+  const reasons = ["the answer was cut, or is not the service's", "the answer took too long"];
+  expect(stdout.trim().split("\n")).toEqual([...reasons, "a message of the stream is too long"]);
+  expect(service.written).toBeLessThan(30_000_000);
 });
 
 const KEYS = `

@@ -1,6 +1,16 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
+/** A transaction as its wallet signed it, in base64, and its signature. */
+export const SIGNED = Buffer.from([1, ...Array.from({ length: 64 }, (_, index) => index + 1), 7, 7, 7]).toString(
+  "base64",
+);
+export const SIGNATURE = "2Ana1pUpv2ZbMVkwF5FXapYeBEjdxDatLn7nvJkhgTSXbs59SyZSx866bXirPgj8QQVB57uxHJBG1YFvkRbFj4T";
+
+const decides = (fields: string) => (response: ServerResponse) => {
+  response.writeHead(200).end(`{"success":true,"data":{${fields}}}`);
+};
+
 /**
  * Answers to one submit after the other: a proxy's page, in HTML or JSON, a cut answer, ones without content, pauses that are no
  * time, a status that is unknown, and the service's own.
@@ -26,12 +36,13 @@ const ANSWERS: readonly ((response: ServerResponse) => void)[] = [
       .writeHead(503)
       .end(`{"success":false,"error":{"code":"OVERLOADED","retryable":true,"retryAfterMs":${asked}}}`);
   }),
-  (response) => response.writeHead(200).end('{"success":true,"data":{"status":"pending"}}'),
-  (response) => response.writeHead(200).end('{"success":true,"data":{"status":"processed","signature":"dropped"}}'),
-  (response) => response.writeHead(200).end('{"success":true,"data":{}}'),
+  decides('"status":"pending"'),
+  decides('"status":"confirmed","slot":1'),
+  decides(`"status":"processed","signature":"${SIGNATURE}","slot":2`),
+  decides(""),
   (response) => response.writeHead(200).end('{"success":true,"data":null}'),
-  (response) => response.writeHead(200).end('{"success":true,"data":{"status":"settling","signature":"unknown"}}'),
-  (response) => response.writeHead(200).end('{"success":true,"data":{"status":"confirmed","signature":"landed"}}'),
+  decides(`"status":"settling","signature":"${SIGNATURE}","slot":3`),
+  decides(`"status":"confirmed","signature":"${SIGNATURE}","slot":4`),
 ];
 
 /** A service behind a bad proxy: it decides the last of its submits. */

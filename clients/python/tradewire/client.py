@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import Optional
+from typing import Iterator, Optional
 from urllib.error import URLError
 
-from .api import Calls, SubmitResponse
+from .api import Calls, GetTradeResponse, SubmitRequest, SubmitResponse, WatchTradeResponse
 from .challenge import check_challenge
+from .signature import answer_about, signature_of
 from .transport import TradewireError
 from .wallet import Wallet
 
@@ -34,8 +35,24 @@ class Tradewire(Calls):
         self.api_key = self.register(proof)["apiKey"]
         return self.api_key
 
+    def submit(self, request: SubmitRequest) -> SubmitResponse:
+        """As `Calls.submit`. Raises UnexpectedAnswerError if the answer is about another transaction."""
+        return answer_about(signature_of(request["signedTransaction"]), super().submit(request))
+
+    def get_trade(self, signature: str) -> GetTradeResponse:
+        """As `Calls.get_trade`. Raises UnexpectedAnswerError if the answer is about another transaction."""
+        return answer_about(signature, super().get_trade(signature))
+
+    def watch_trade(self, signature: str) -> Iterator[WatchTradeResponse]:
+        """As `Calls.watch_trade`. Raises UnexpectedAnswerError once a message is about another transaction."""
+        for message in super().watch_trade(signature):
+            yield answer_about(signature, message)
+
     def submit_until_decided(self, submission_token: str, signed_transaction: str) -> SubmitResponse:
-        """Sends the signed transaction until the chain has decided: the same bytes are one trade, however often they are sent."""
+        """Sends the signed transaction until the chain has decided: the same bytes are one trade, however often they are sent.
+
+        An answer about another transaction raises UnexpectedAnswerError. After any failure, `signature_of` says what to look up elsewhere.
+        """
         while True:
             pause = 0.5
             try:

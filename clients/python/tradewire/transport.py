@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -11,6 +12,8 @@ from typing import Any, Iterator, Mapping, Optional
 
 # Longer than a submit takes to answer, and than a stream is silent. Seconds.
 TIMEOUT = 40
+# Bytes of an answer, or of one message of a stream, at most: one without end would fill the memory.
+MOST_BYTES = 4 << 20
 
 
 class TradewireError(Exception):
@@ -70,22 +73,25 @@ class Transport:
             return self._opener.open(request, timeout=TIMEOUT)
         except urllib.error.HTTPError as refused:
             with refused:
-                raise TradewireError(refused.code, _parsed(_rest_of(refused))) from None
+                raise TradewireError(refused.code, _parsed(_rest_of(refused, time.monotonic() + TIMEOUT))) from None
         except http.client.HTTPException as cut:
             raise ConnectionError("the answer was cut, or is not the service's") from cut
 
     def call(self, verb: str, path: str, body: Any = None, query: Optional[Mapping[str, Any]] = None) -> Any:
+        until = time.monotonic() + TIMEOUT
         with self._open(verb, path, body, query) as response:
             try:
-                return json.load(response)["data"]
-            except (http.client.HTTPException, ValueError, LookupError, TypeError) as cut:
+                return json.loads(_read(response, until))["data"]
+            except (http.client.HTTPException, ValueError, LookupError, TypeError, RecursionError) as cut:
                 raise ConnectionError("the answer was cut, or is not the service's") from cut
 
     def stream(self, verb: str, path: str, query: Optional[Mapping[str, Any]] = None) -> Iterator[Any]:
         """The messages of server-sent events until they end. Closing the iterator closes the stream."""
         with self._open(verb, path, None, query) as response:
             event = ""
-            for line in response:
+            while line := response.readline(MOST_BYTES + 1):
+                if len(line) > MOST_BYTES:
+                    raise ConnectionError("a message of the stream is too long")
                 name, _, value = line.decode().rstrip("\n").partition(": ")
                 if name == "event":
                     event = value
@@ -98,11 +104,27 @@ class Transport:
         raise ConnectionError("the stream was cut: open it again")
 
 
-def _rest_of(response: Any) -> bytes:
+def _read(response: Any, until: float) -> bytes:
+    """The whole body. Raises TimeoutError after `until`, by the monotonic clock in seconds, and ValueError if it is too long."""
+    body = bytearray()
+    while part := response.read1(1 << 16):
+        body += part
+        if len(body) > MOST_BYTES:
+            raise ValueError("the answer is too long")
+        if time.monotonic() > until:
+            raise TimeoutError("the answer took too long")
+    if response.length:
+        raise http.client.IncompleteRead(bytes(body), response.length)
+    return bytes(body)
+
+
+def _rest_of(response: Any, until: float) -> bytes:
     try:
-        return response.read()
+        return _read(response, until)
     except http.client.IncompleteRead as cut:
         return cut.partial
+    except (http.client.HTTPException, ValueError, OSError):
+        return b""
 
 
 def _in_query(value: Any) -> Any:
@@ -112,6 +134,6 @@ def _in_query(value: Any) -> Any:
 def _parsed(text: bytes | str) -> Mapping[str, Any]:
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

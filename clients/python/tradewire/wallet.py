@@ -7,7 +7,7 @@ import base64
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+from .base58 import decode58, encode58
 
 
 class Wallet:
@@ -55,21 +55,3 @@ class Wallet:
             raise ValueError("the transaction asks for signatures besides this wallet's")
         if header[4:36] != self._public:
             raise ValueError("the transaction is another wallet's")
-
-
-def encode58(data: bytes) -> str:
-    number, text = int.from_bytes(data, "big"), ""
-    while number:
-        number, digit = divmod(number, 58)
-        text = ALPHABET[digit] + text
-    return "1" * (len(data) - len(data.lstrip(b"\0"))) + text
-
-
-def decode58(text: str) -> bytes:
-    number = 0
-    for character in text:
-        if character not in ALPHABET:
-            raise ValueError("not base58")
-        number = number * 58 + ALPHABET.index(character)
-    leading = len(text) - len(text.lstrip("1"))
-    return bytes(leading) + number.to_bytes((number.bit_length() + 7) // 8, "big")

@@ -5,9 +5,10 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { CHALLENGES, outcomes } from "../../support/challenges.ts";
+import { startForeignOutcome } from "../../support/foreign-outcome.ts";
 import { startHostileSignIn } from "../../support/hostile-sign-in.ts";
 import { INCONSISTENT_KEY } from "../../support/secret-keys.ts";
-import { startUndecided } from "../../support/undecided-service.ts";
+import { SIGNATURE, SIGNED, startUndecided } from "../../support/undecided-service.ts";
 
 const CLIENT = resolve(import.meta.dirname, "../../../clients/go");
 const PROGRAM = `package main
@@ -17,6 +18,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	tradewire "tradewire.example/client"
@@ -43,14 +45,41 @@ func main() {
 	_, refused := tradewire.WalletFromBase58(os.Args[3])
 	fmt.Fprintln(os.Stderr, refused)
 	fmt.Fprintln(os.Stderr, wallet.SignIn(context.Background(), tradewire.New(os.Args[1], "")))
-	done, err := tradewire.New(os.Args[2], "api_x").SubmitUntilDecided(context.Background(), "token", "AQ==")
-	fmt.Fprintln(os.Stderr, done.Signature, err)
+	done, err := tradewire.New(os.Args[2], "api_x").SubmitUntilDecided(context.Background(), "token", os.Args[4])
+	fmt.Fprintln(os.Stderr, done.Signature, *done.Slot, err)
 	for _, moved := range []string{"301", "308"} {
-		_, err = tradewire.New(os.Args[2]+"/moved/"+moved, "api_x").SubmitUntilDecided(context.Background(), "token", "AQ==")
+		_, err = tradewire.New(os.Args[2]+"/moved/"+moved, "api_x").SubmitUntilDecided(context.Background(), "token", os.Args[4])
 		fmt.Fprintln(os.Stderr, err)
 	}
-	_, err = tradewire.New(os.Args[2]+"/elsewhere", "api_x").SubmitUntilDecided(context.Background(), "token", "AQ==")
+	_, err = tradewire.New(os.Args[2]+"/elsewhere", "api_x").SubmitUntilDecided(context.Background(), "token", os.Args[4])
 	fmt.Fprintln(os.Stderr, err)
+
+	ctx, foreign := context.Background(), tradewire.New(os.Args[5], "api_x")
+	signature, err := tradewire.SignatureOf(os.Args[4])
+	fmt.Fprintln(os.Stderr, signature, err)
+	told, err := foreign.Submit(ctx, tradewire.SubmitRequest{SubmissionToken: "token", SignedTransaction: os.Args[4]})
+	fmt.Fprintln(os.Stderr, "submit", told, err)
+	told, err = foreign.SubmitUntilDecided(ctx, "token", os.Args[4])
+	fmt.Fprintln(os.Stderr, "submit until decided", told, err)
+	looked, err := foreign.GetTrade(ctx, signature)
+	fmt.Fprintln(os.Stderr, "get", looked, err)
+	for seen, err := range foreign.WatchTrade(ctx, signature) {
+		fmt.Fprintln(os.Stderr, "watch", seen, err)
+	}
+	own, err := foreign.GetTrade(ctx, strings.Repeat("3", 87))
+	fmt.Fprintln(os.Stderr, "own", own.Status, err)
+	for seen, err := range foreign.WatchTrade(ctx, strings.Repeat("3", 87)) {
+		fmt.Fprintln(os.Stderr, "own", seen.Status, err)
+	}
+	for _, path := range []string{"/endless", "/slow"} {
+		bad := tradewire.New(os.Args[5]+path, "api_x")
+		bad.Timeout = time.Second
+		_, err := bad.GetPriority(ctx)
+		fmt.Fprintln(os.Stderr, path, err)
+	}
+	for _, err := range tradewire.New(os.Args[5]+"/endless", "").WatchTrade(ctx, signature) {
+		fmt.Fprintln(os.Stderr, "endless stream", err)
+	}
 }
 `;
 const hasGo = spawnSync("go", ["version"]).status === 0;
@@ -61,6 +90,7 @@ test.runIf(hasGo)(hasGo ? title : `${title} (not run: go is not here)`, async ()
   const cwd = mkdtempSync(join(tmpdir(), "tradewire-go-"));
   const service = await startHostileSignIn();
   const undecided = await startUndecided();
+  const foreign = await startForeignOutcome();
   try {
     cpSync(CLIENT, join(cwd, "client"), { recursive: true });
     writeFileSync(join(cwd, "main.go"), PROGRAM);
@@ -68,22 +98,30 @@ test.runIf(hasGo)(hasGo ? title : `${title} (not run: go is not here)`, async ()
     await run("go", ["mod", "init", "signer"], { cwd });
     const found = ["tradewire.example/client@v0.0.0", "tradewire.example/client=./client"];
     await run("go", ["mod", "edit", "-require", found[0]!, "-replace", found[1]!], { cwd });
-    const { stdout, stderr } = await run("go", ["run", ".", service.url, undecided.url, INCONSISTENT_KEY], {
-      cwd,
-      timeout: 120_000,
-    });
+    const given = [service.url, undecided.url, INCONSISTENT_KEY, SIGNED, foreign.url];
+    const { stdout, stderr } = await run("go", ["run", ".", ...given], { cwd, timeout: 120_000 });
     expect(outcomes(stdout)).toEqual(outcomes());
     expect(stderr).toContain("the secret key is inconsistent");
     expect(stderr).toContain("the challenge signs in to app.bank.example");
     expect(service.calls).toEqual(["/v1/auth/challenge"]);
-    expect(stderr).toContain("landed <nil>\n");
+    expect(stderr).toContain(`${SIGNATURE} 4 <nil>\n`);
     expect(undecided.bodies).toHaveLength(undecided.answers);
     for (const status of [301, 308]) expect(stderr).toContain(`status ${status} and nothing of its own`);
     expect(undecided.strayed).toEqual([]);
     expect(stderr).toContain("status 404 and nothing of its own");
+    expect(stderr).toContain(`${SIGNATURE} <nil>\n`);
+    for (const call of ["submit", "submit until decided", "get", "watch"]) {
+      expect(stderr).toContain(`\n${call} <nil> UNEXPECTED_ANSWER: the answer is about another transaction`);
+    }
+    expect(stderr).toContain("own finalized <nil>\nown finalized <nil>\n");
+    expect(stderr).toContain("/endless NOT_THE_SERVICE");
+    expect(stderr).toContain("/slow NOT_THE_SERVICE");
+    expect(stderr).toContain("endless stream the stream was cut");
+    expect(foreign.written).toBeLessThan(60_000_000);
   } finally {
     service.close();
     undecided.close();
+    foreign.close();
     rmSync(cwd, { recursive: true, force: true });
   }
 });

@@ -1,0 +1,52 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** A service that answers whatever it is asked of a trade with the outcome of another one. */
+export interface ForeignOutcome {
+  readonly url: string;
+  /** Bytes that it wrote of answers without end. */
+  readonly written: number;
+  close(): void;
+}
+
+const TRADE = { signature: "3".repeat(87), status: "finalized", slot: 7, platform: "pump_fun", witnesses: 3 };
+
+/** Under `/endless` its answers have no end; under `/slow` they take for ever, a byte at a time. */
+export async function startForeignOutcome(): Promise<ForeignOutcome> {
+  let written = 0;
+  const part = "x".repeat(1 << 16);
+  const pour = (response: ServerResponse) => {
+    while (!response.destroyed) {
+      written += part.length;
+      if (!response.write(part)) break;
+    }
+    response.once("drain", () => pour(response));
+  };
+  const server = createServer(async (request, response) => {
+    for await (const _ of request);
+    const url = request.url!;
+    if (url.startsWith("/endless")) {
+      response.writeHead(200).write('{"success":true,"data":{"note":"');
+      pour(response);
+    } else if (url.startsWith("/slow")) {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write(" "), 20);
+      response.once("close", () => clearInterval(drip));
+    } else if (url.endsWith("/events")) {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.end(`event: update\ndata: ${JSON.stringify({ ...TRADE, events: [] })}\n\nevent: end\ndata: {}\n\n`);
+    } else response.writeHead(200).end(JSON.stringify({ success: true, data: TRADE }));
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    get written() {
+      return written;
+    },
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

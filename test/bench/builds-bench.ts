@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { BenchChild } from "./child.ts";
+import { BenchChild, serviceArgs } from "./child.ts";
 import { median } from "./measure.ts";
 import { BUILD_PROBE_NAMES, type BuildProbe, type BuildQuestion } from "./probes/build-probes.ts";
 import type { BenchRow } from "./venues.ts";
@@ -17,6 +17,7 @@ const MANY_PROMISE = { manyOneUpdate: "≤ 2 × one market", manyAllUpdated: "�
 export async function startBuilds(root: string, args: readonly string[] = []): Promise<BenchChild> {
   const child = new BenchChild(fileURLToPath(new URL("probes/builds.ts", `file://${root}/test/bench/`)), root, {
     args,
+    nodeArgs: serviceArgs(root),
   });
   await child.next();
   return child;

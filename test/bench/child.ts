@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 
 /** A process of the bench that answers questions, one at a time. */
 export class BenchChild {
@@ -48,4 +49,10 @@ export function answerParent(ready: object, answer: (question: never) => object 
   process.on("message", async (question) => process.send!(await answer(question as never)));
   process.on("disconnect", () => process.exit());
   process.send!(ready);
+}
+
+/** Arguments with which Node runs code of the service as the service itself is run, if the revision in `root` has a way of its own. */
+export function serviceArgs(root: string): readonly string[] {
+  const path = `${root}/src/app/young-objects.ts`;
+  return existsSync(path) ? ["--import", path] : [];
 }

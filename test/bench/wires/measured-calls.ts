@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { BenchChild } from "../child.ts";
+import { BenchChild, serviceArgs } from "../child.ts";
 import type { CallWork, Usage, UsageQuestion } from "../spread/spread-service.ts";
 import type { ClosedLoop, LoopAnswer } from "./callers.ts";
 
@@ -12,7 +12,10 @@ export interface SpreadServer {
 }
 
 export async function startSpreadServer(root: string, args: readonly string[] = []): Promise<SpreadServer> {
-  const child = new BenchChild(`${root}/test/bench/spread/spread-service.ts`, root, { args });
+  const child = new BenchChild(`${root}/test/bench/spread/spread-service.ts`, root, {
+    args,
+    nodeArgs: serviceArgs(root),
+  });
   return { child, ...(await child.next<{ readonly port: number; readonly file: string }>()) };
 }
 

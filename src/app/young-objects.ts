@@ -1,6 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 
-// V8 makes objects old from the start at places in the code whose objects once lived long, and never takes that back. Of a build those
-// are most instructions: while builds wait for a first read their instructions live, and all of later builds are then left to the full
-// collection, with what they refer to. Builds take a sixth to a fifth less without it.
+// Where objects once lived long, V8 makes later ones old from the start, and never takes that back. The instructions of builds that wait
+// for their first read do; then those of every later build, which live for microseconds, are left to the full collection with all that
+// they refer to. Without this rule a REST buy in spread traffic takes 15 % less.
 setFlagsFromString("--no-allocation-site-pretenuring");

@@ -32,3 +32,30 @@ export function decodeOnceFor<Subject extends object, Terms extends readonly unk
     return value;
   };
 }
+
+/**
+ * As `decodeOnce`, for what is made of several accounts of a market: the same accounts at the same places give the same object.
+ * Of each market, the last one is kept.
+ */
+export function decodeTogether<Subject extends object, Part extends Account | null | undefined, T>(
+  decode: (subject: Subject, places: readonly number[], accounts: readonly Part[]) => T,
+): (subject: Subject, places: readonly number[], accounts: readonly Part[]) => T {
+  const known = new WeakMap<
+    Subject,
+    { readonly places: readonly number[]; readonly accounts: readonly Part[]; readonly value: T }
+  >();
+  return (subject, places, accounts) => {
+    const last = known.get(subject);
+    if (last !== undefined && hasSameItems(last.accounts, accounts) && hasSameItems(last.places, places))
+      return last.value;
+    const value = decode(subject, places, accounts);
+    known.set(subject, { places, accounts, value });
+    return value;
+  };
+}
+
+function hasSameItems<T>(one: readonly T[], other: readonly T[]): boolean {
+  if (one.length !== other.length) return false;
+  for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false;
+  return true;
+}

@@ -1,6 +1,5 @@
-import type { Address } from "../../primitives/address.ts";
-import type { AccountView } from "../../solana/account.ts";
-import { decodeOnceFor } from "../../solana/decode-once.ts";
+import type { Account, AccountView } from "../../solana/account.ts";
+import { decodeOnceFor, decodeTogether } from "../../solana/decode-once.ts";
 import { type AccountMeta, writable } from "../../solana/instruction.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { degraded } from "../shared/refusals.ts";
@@ -69,8 +68,8 @@ export function readDlmm(market: DlmmMarket, have: AccountView): DlmmState {
   const bitmap = decodeBitmap(account, have.get(bitmapExtensionOf(market.address).address) ?? null);
   const side = (upwards: boolean): Side => {
     const indices = arraysWithLiquidity(bitmap, activeArray(pair), upwards, ARRAYS_READ);
-    const arrays = readArrays(market.address, indices, have);
-    return { arrays, metas: arrays.map(({ address }) => writable(address)) };
+    const accounts = indices.map((index) => have.get(binArrayOf(market.address, index).address));
+    return (upwards ? upOf : downOf)(market, indices, accounts);
   };
   const extended = bitmap.extension !== undefined;
   return {
@@ -87,18 +86,24 @@ export function readDlmm(market: DlmmMarket, have: AccountView): DlmmState {
   };
 }
 
+/** A direction, made once while its arrays stay the same: most changes of a pair leave those far from its price as they are. */
+const [downOf, upOf] = [decodeTogether(sideOf), decodeTogether(sideOf)];
+
 /**
- * The arrays in order, up to the first that is missing or names another place than its address: nothing beyond it can be priced, but
- * each is asked for. Of one that a node made up, a trade could walk bins without end.
+ * The arrays in order, up to the first that is missing or names another place than its address: nothing beyond it can be priced. Of one
+ * that a node made up, a trade could walk bins without end.
  */
-function readArrays(pair: Address, indices: readonly number[], have: AccountView): BinArray[] {
+function sideOf(
+  _market: DlmmMarket,
+  indices: readonly number[],
+  accounts: readonly (Account | null | undefined)[],
+): Side {
   const arrays: BinArray[] = [];
-  let isWhole = true;
-  for (const index of indices) {
-    const account = have.get(binArrayOf(pair, index).address);
-    const array = !isWhole || account === undefined || account === null ? undefined : decodeBinArray(account);
-    if (array?.index !== index) isWhole = false;
-    else arrays.push(array);
+  for (const [at, index] of indices.entries()) {
+    const account = accounts[at];
+    const array = account ? decodeBinArray(account) : undefined;
+    if (array?.index !== index) break;
+    arrays.push(array);
   }
-  return arrays;
+  return { arrays, metas: arrays.map(({ address }) => writable(address)) };
 }

@@ -1,6 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Account, AccountView } from "../../solana/account.ts";
-import { decodeOnceFor } from "../../solana/decode-once.ts";
+import { decodeOnceFor, decodeTogether } from "../../solana/decode-once.ts";
 import type { DerivedAddress } from "../../solana/derived-address.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { MAX_TICK, MIN_TICK } from "../curves/concentrated-liquidity.ts";
@@ -66,10 +66,32 @@ export function nearbyStarts(tick: number, tickSpacing: number): number[] {
   return starts;
 }
 
-/** The ticks of an array with their prices: most changes of a pool leave its arrays as they are. */
+/** The ticks of an array with their prices. */
 const ticksIn = decodeOnceFor((account: Account, pool: Address, start: number, tickSpacing: number) => {
   const held = decodeWhirlpoolTicks(account, pool, start, tickSpacing);
   return held && { ...held, sqrtPrices: held.ticks.map(whirlpoolSqrtPrice) };
+});
+
+/** The arrays around a pool's price, with the ticks of those that exist: most changes of a pool leave its arrays as they are. */
+const arraysOf = decodeTogether((market: WhirlpoolMarket, starts, arrays: readonly (Account | undefined)[]) => {
+  const slots = new Map<number, ArraySlot>();
+  const ticks: number[] = [];
+  const liquidityNet: bigint[] = [];
+  const sqrtPrices: bigint[] = [];
+  for (const [at, start] of starts.entries()) {
+    const derived = whirlpoolTickArrayOf(market.address, start);
+    const array = arrays[at];
+    const held = array && ticksIn(array, market.address, start, market.tickSpacing);
+    if (array !== undefined && held === undefined && array.owner === WHIRLPOOL_PROGRAM) {
+      throw degraded(ID, `${derived.address} is not a tick array of ${market.address}`);
+    }
+    slots.set(start, { ...derived, start, exists: held !== undefined });
+    if (held === undefined) continue;
+    ticks.push(...held.ticks);
+    liquidityNet.push(...held.liquidityNet);
+    sqrtPrices.push(...held.sqrtPrices);
+  }
+  return { slots, lists: { ticks, liquidityNet, sqrtPrices } };
 });
 
 /** Decodes everything that quotes need. @throws TradewireError VENUE_DEGRADED */
@@ -81,31 +103,15 @@ export function readWhirlpool(market: WhirlpoolMarket, have: AccountView): Whirl
   const pool = decodeWhirlpool(account);
   if (!isOnCurve(pool)) throw degraded(ID, `the price of ${market.address} is not that of its tick`);
   const { tickSpacing } = market;
-  const slots = new Map<number, ArraySlot>();
-  const ticks: number[] = [];
-  const liquidityNet: bigint[] = [];
-  const sqrtPrices: bigint[] = [];
-  for (const start of nearbyStarts(pool.tick, tickSpacing)) {
-    const derived = whirlpoolTickArrayOf(market.address, start);
-    const array = have.get(derived.address) ?? undefined;
-    const held = array && ticksIn(array, market.address, start, tickSpacing);
-    if (array !== undefined && held === undefined && array.owner === WHIRLPOOL_PROGRAM) {
-      throw degraded(ID, `${derived.address} is not a tick array of ${market.address}`);
-    }
-    slots.set(start, { ...derived, start, exists: held !== undefined });
-    if (held === undefined) continue;
-    ticks.push(...held.ticks);
-    liquidityNet.push(...held.liquidityNet);
-    sqrtPrices.push(...held.sqrtPrices);
-  }
+  const starts = nearbyStarts(pool.tick, tickSpacing);
+  const arrays = starts.map((start) => have.get(whirlpoolTickArrayOf(market.address, start).address) ?? undefined);
+  const { slots, lists } = arraysOf(market, starts, arrays);
   const mints = [requireMint(have, market.mints[0], ID), requireMint(have, market.mints[1], ID)] as const;
   return {
     market,
     curve: {
       ...pool,
-      ticks,
-      liquidityNet,
-      sqrtPrices,
+      ...lists,
       tickSpacing,
       oracle: readOracle(market, have),
     },
@@ -114,7 +120,12 @@ export function readWhirlpool(market: WhirlpoolMarket, have: AccountView): Whirl
     tokenPrograms: [mints[0].program, mints[1].program],
     baseUnits: baseUnits(market, pool, mints, [mints[0].extensions, mints[1].extensions]),
     slots,
-    routes: routesFrom(slots, { tick: pool.tick, tickSpacing }),
+    routes: routesOver(
+      slots,
+      tickSpacing,
+      whirlpoolArrayStart(pool.tick, tickSpacing),
+      whirlpoolArrayStart(pool.tick + tickSpacing, tickSpacing),
+    ),
   };
 }
 
@@ -141,6 +152,15 @@ export function routesFrom(
 ): readonly [Route, Route] {
   return [routeFrom(slots, pool, true), routeFrom(slots, pool, false)];
 }
+
+/** As `routesFrom`, made once while the arrays, and the first one of each direction, stay the same. */
+const routesOver = decodeOnceFor(
+  (slots: ReadonlyMap<number, ArraySlot>, tickSpacing: number, down: number, up: number): readonly [Route, Route] => [
+    routeFrom(slots, { tick: down, tickSpacing }, true),
+    // Upwards, the first array is that of the next tick.
+    routeFrom(slots, { tick: up - tickSpacing, tickSpacing }, false),
+  ],
+);
 
 function routeFrom(
   slots: ReadonlyMap<number, ArraySlot>,

@@ -1,7 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import { U64_MAX } from "../../primitives/integer.ts";
 import type { Account, AccountView, ChainClock } from "../../solana/account.ts";
-import { decodeOnce, decodeOnceFor } from "../../solana/decode-once.ts";
+import { decodeOnce, decodeOnceFor, decodeTogether } from "../../solana/decode-once.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { MAX_TICK, MIN_TICK } from "../curves/concentrated-liquidity.ts";
 import { degraded } from "../shared/refusals.ts";
@@ -86,10 +86,29 @@ function nearbyStarts(bitmaps: ClmmBitmaps, tick: number): number[] {
   return down.concat(initialisedStarts(bitmaps, tick, false, false, ARRAYS_PER_SWAP));
 }
 
-/** The ticks of an array with their prices: most changes of a pool leave its arrays as they are. */
+/** The ticks of an array with their prices. */
 const ticksIn = decodeOnceFor((account: Account, pool: Address, start: number, tickSpacing: number) => {
   const held = decodeClmmTicks(account, pool, start, tickSpacing);
   return held && { ...held, sqrtPrices: held.ticks.map(clmmSqrtPrice) };
+});
+
+/** The ticks of all arrays that a pool's quotes read, and the ways over them: most changes of a pool leave its arrays as they are. */
+const ticksOf = decodeTogether((market: ClmmMarket, starts, arrays: readonly Account[]) => {
+  const ticks: number[] = [];
+  const liquidityNet: bigint[] = [];
+  const hasLiquidity: boolean[] = [];
+  const orders: bigint[] = [];
+  const sqrtPrices: bigint[] = [];
+  for (const [at, array] of arrays.entries()) {
+    const held = ticksIn(array, market.address, starts[at]!, market.tickSpacing);
+    if (held === undefined) throw degraded(ID, `${array.address} is not a tick array of ${market.address}`);
+    ticks.push(...held.ticks);
+    liquidityNet.push(...held.liquidityNet);
+    hasLiquidity.push(...held.hasLiquidity);
+    orders.push(...held.orders);
+    sqrtPrices.push(...held.sqrtPrices);
+  }
+  return { starts, lists: { ticks, liquidityNet, hasLiquidity, orders, sqrtPrices } };
 });
 
 const feeRateIn = decodeOnce(decodeClmmFeeRate);
@@ -106,28 +125,14 @@ export function readClmm(market: ClmmMarket, have: AccountView): ClmmState {
   if (feeRate === undefined) throw degraded(ID, `${market.config} is not a fee configuration`);
 
   const bitmaps = bitmapsOf(market, pool, have);
-  const ticks: number[] = [];
-  const liquidityNet: bigint[] = [];
-  const hasLiquidity: boolean[] = [];
-  const orders: bigint[] = [];
-  const sqrtPrices: bigint[] = [];
-  const starts = nearbyStarts(bitmaps, pool.tick);
-  for (const start of starts) {
-    const array = requireAccount(have, clmmTickArrayOf(market.address, start).address, ID, "tick array");
-    const held = ticksIn(array, market.address, start, market.tickSpacing);
-    if (held === undefined) {
-      throw degraded(ID, `${array.address} is not a tick array of ${market.address}`);
-    }
-    ticks.push(...held.ticks);
-    liquidityNet.push(...held.liquidityNet);
-    hasLiquidity.push(...held.hasLiquidity);
-    orders.push(...held.orders);
-    sqrtPrices.push(...held.sqrtPrices);
-  }
+  const nearby = nearbyStarts(bitmaps, pool.tick);
+  const arrays = nearby.map((start) =>
+    requireAccount(have, clmmTickArrayOf(market.address, start).address, ID, "tick array"),
+  );
+  const { starts, lists } = ticksOf(market, nearby, arrays);
   const mints = [requireMint(have, market.mints[0], ID), requireMint(have, market.mints[1], ID)] as const;
   const { liquidity, sqrtPrice, tick, feeOn, volatility } = pool;
   const { tickSpacing } = market;
-  const lists = { ticks, liquidityNet, hasLiquidity, orders, sqrtPrices };
   return {
     market,
     curve: { ...lists, feeRate, feeOn, liquidity, sqrtPrice, tick, tickSpacing, volatility },
@@ -136,7 +141,7 @@ export function readClmm(market: ClmmMarket, have: AccountView): ClmmState {
     mints,
     reserves: requireReserves(have, market, market.vaults),
     starts,
-    paths: pathsFrom(market, starts, tick),
+    paths: pathsOver(starts, market, clmmArrayStart(tick, tickSpacing)),
     extension: bitmaps.extension && market.extension.address,
     baseUnits: swapUnits(market.extension.bump, pool.rewards, mints, [mints[0].extensions, mints[1].extensions]),
   };
@@ -171,7 +176,7 @@ export function tradedClmm(state: ClmmState, made: Quote, clock: ChainClock): Cl
     ...state,
     curve,
     starts,
-    paths: pathsFrom(market, starts, curve.tick),
+    paths: pathsFrom(starts, market, clmmArrayStart(curve.tick, market.tickSpacing)),
     reserves: [reserves[0] + zero, reserves[1] + one],
   };
 }
@@ -181,9 +186,8 @@ function startsOf({ ticks, tickSpacing }: ClmmCurve): number[] {
   return [...new Set(ticks.map((tick) => clmmArrayStart(tick, tickSpacing)))];
 }
 
-/** The ways from `tick` over arrays that begin at `starts`. */
-function pathsFrom(market: ClmmMarket, starts: readonly number[], tick: number): readonly [Path, Path] {
-  const own = clmmArrayStart(tick, market.tickSpacing);
+/** The ways over arrays that begin at `starts`, from the price's own array, whether it has ticks or not. */
+function pathsFrom(starts: readonly number[], market: ClmmMarket, own: number): readonly [Path, Path] {
   const addressOf = (start: number): Address => clmmTickArrayOf(market.address, start).address;
   const path = (ahead: readonly number[], behind: number | undefined): Path => ({
     starts: ahead,
@@ -204,3 +208,6 @@ function pathsFrom(market: ClmmMarket, starts: readonly number[], tick: number):
     ),
   ];
 }
+
+/** As `pathsFrom`, made once while the arrays and the price's own stay the same. */
+const pathsOver = decodeOnceFor(pathsFrom);

@@ -72,6 +72,38 @@ describe.each(homes)("the index of markets on $name", ({ databaseUrl }) => {
     expect(steadyMs() - own.atMs).toBe(500);
   });
 
+  test.each([
+    ["address", "no address"],
+    ["mint_a", ""],
+    ["mint_b", "0".repeat(44)],
+  ])("a market whose %s is damaged is left out, and hides no other", async (column, text) => {
+    await open().add("mint", [market, other], { venues: ["a"], atMs: 1_000 });
+    await open().add("another", [market], { venues: ["a"], atMs: 1_000 });
+    await store.write(`update markets set ${column} = '${text}' where address = '${market.address}'`, []);
+    const found = await open().find(["mint", "another"]);
+    expect(found!.get("mint")!.markets).toEqual([other]);
+    expect(found!.get("another")?.markets ?? []).toEqual([]);
+    expect(warnings).toEqual([]);
+    await open().add("mint", [market, other], { venues: ["a"], atMs: 1_000 });
+    const again = (await open().find(["mint"]))!.get("mint")!;
+    expect(again.markets).toEqual(expect.arrayContaining([market, other]));
+    expect(again.searched).toBeDefined();
+  });
+
+  // A market that is left out may have been one of all there are.
+  test("a subject with a damaged market does not count as searched", async () => {
+    await open().add("mint", [market, other], { venues: ["a"], atMs: 1_000 });
+    await store.write(`update markets set mint_a = '?' where address = '${market.address}'`, []);
+    expect((await open().find(["mint"]))!.get("mint")!.searched).toBeUndefined();
+  });
+
+  test("a search of a time yet to come does not count: it would never be repeated", async () => {
+    const index = open();
+    await index.add("mint", [market], { venues: ["a"], atMs: 1_000 });
+    await store.write("update market_searches set first_at_ms = 9000000000000, at_ms = 9000000000000", []);
+    expect((await open().find(["mint"]))!.get("mint")!.searched).toBeUndefined();
+  });
+
   test("markets without a search count as found, not as all there are", async () => {
     await open().add("mint", [market]);
     expect((await open().find(["mint"]))!.get("mint")).toEqual({ markets: [market] });

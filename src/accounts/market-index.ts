@@ -43,6 +43,12 @@ const DOWN_MS = 5_000;
 /** How long an outage of the database is not logged again. Milliseconds. */
 const QUIET_MS = 600_000;
 
+/** How far ahead the clock of another process may be: a search of a later time is damaged, and would never be repeated. Milliseconds. */
+const MAX_AHEAD_MS = 24 * 3_600_000;
+
+const isPast = (atMs: unknown, nowMs: number): boolean =>
+  Number.isFinite(atMs) && (atMs as number) < nowMs + MAX_AHEAD_MS;
+
 /** The index of markets in the database, shared by all processes on it. What is asked for together is one query. */
 export class StoredMarketIndex {
   readonly #options: StoredMarketIndexOptions;
@@ -151,6 +157,8 @@ export class StoredMarketIndex {
 
   async #query(keys: readonly string[]): Promise<ReadonlyMap<string, KeptEntry>> {
     const found = new Map<string, KeptEntry>();
+    const damaged = new Set<KeptEntry>();
+    const nowMs = this.#options.now();
     const aheadMs = this.#aheadMs();
     for (const { subject, venues, address, mint_a, mint_b, first_at_ms, at_ms } of await this.#rows.find(keys)) {
       let entry = found.get(subject);
@@ -159,13 +167,21 @@ export class StoredMarketIndex {
         found.set(subject, entry);
       }
       if (address === "") {
+        if (!isPast(first_at_ms, nowMs) || !isPast(at_ms, nowMs)) continue;
         const times = { firstAtMs: first_at_ms + aheadMs, atMs: at_ms + aheadMs };
-        entry.searched = { venues: venues.split(" "), ...times };
+        entry.searched = { venues: String(venues).split(" "), ...times };
       } else {
-        const mints = [Address.of(mint_a), Address.of(mint_b)] as const;
-        entry.markets.push({ venue: venues, address: Address.of(address), mints });
+        const at = Address.parse(String(address));
+        const [a, b] = [Address.parse(String(mint_a)), Address.parse(String(mint_b))];
+        if (at !== undefined && a !== undefined && b !== undefined)
+          entry.markets.push({ venue: venues, address: at, mints: [a, b] });
+        else damaged.add(entry);
+        // A search writes the others again; no market is found at what is no address.
+        if (at === undefined) void this.#writes.remove([String(address)]);
       }
     }
+    // They may have been all there are, without this one.
+    for (const entry of damaged) delete entry.searched;
     return found;
   }
 

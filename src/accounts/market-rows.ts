@@ -26,7 +26,7 @@ export type FoundRow = Omit<MarketRow & SearchRow, "venue" | "found_at_ms">;
 export interface MarketRows {
   /** The markets of the subjects, with a venue each in `venues`, and their searches. @throws TradewireError UPSTREAM_ERROR */
   find(subjects: readonly string[]): Promise<readonly FoundRow[]>;
-  /** Writes markets; those that the index has stay as they are. @throws TradewireError UPSTREAM_ERROR */
+  /** Writes markets; those that the index has, and has right, stay as they are. @throws TradewireError UPSTREAM_ERROR */
   insert(rows: readonly MarketRow[]): Promise<void>;
   /** Notes searches, one a subject. The first of a subject keeps its time. @throws TradewireError UPSTREAM_ERROR */
   noteSearched(rows: readonly SearchRow[]): Promise<void>;
@@ -50,7 +50,10 @@ const SEARCH = {
   at_ms: "bigint",
 } as const satisfies Record<keyof SearchRow, string>;
 
-const IF_NEW = "on conflict (subject, address) do nothing";
+/** A row that says something else of the market is damaged: what the chain has shown takes its place. */
+const IF_OTHER =
+  "on conflict (subject, address) do update set venue = excluded.venue, mint_a = excluded.mint_a, mint_b = excluded.mint_b " +
+  "where (markets.venue, markets.mint_a, markets.mint_b) <> (excluded.venue, excluded.mint_a, excluded.mint_b)";
 const OR_AGAIN = "on conflict (subject) do update set venues = excluded.venues, at_ms = excluded.at_ms";
 
 /** @param listed the SQL of what is asked for, by the number of its parameter */
@@ -82,7 +85,7 @@ function embeddedRows(store: Store): MarketRows {
       const asked = JSON.stringify(subjects);
       return store.query<FoundRow>(find, [asked, asked]);
     },
-    insert: into<MarketRow>("markets", MARKET, IF_NEW),
+    insert: into<MarketRow>("markets", MARKET, IF_OTHER),
     noteSearched: into<SearchRow>("market_searches", SEARCH, OR_AGAIN),
     async remove(addresses) {
       await store.write(remove, [JSON.stringify(addresses)]);
@@ -109,7 +112,7 @@ function serverRows(store: Store): MarketRows {
   const remove = `delete from markets where address ${listed(1)}`;
   return {
     find: (subjects) => store.query<FoundRow>(find, [subjects, subjects]),
-    insert: into<MarketRow>("markets", MARKET, IF_NEW),
+    insert: into<MarketRow>("markets", MARKET, IF_OTHER),
     noteSearched: into<SearchRow>("market_searches", SEARCH, OR_AGAIN),
     async remove(addresses) {
       await store.write(remove, [addresses]);

@@ -158,7 +158,7 @@ class CachedKeyDirectory implements LiveKeyDirectory {
         .where("api_keys.id", "=", keyId)
         .executeTakeFirst(),
     );
-    if (row === undefined || !timingSafeEqual(row.hash, hashApiKey(apiKey, this.#pepper))) {
+    if (row === undefined || !isHashOf(row.hash, hashApiKey(apiKey, this.#pepper))) {
       throw new TradewireError("AUTH_ERROR", "This API key is unknown here. Register the wallet to receive one.");
     }
     if (row.revokedAtMs !== null) {
@@ -285,6 +285,11 @@ class CachedKeyDirectory implements LiveKeyDirectory {
   close(): void {
     clearInterval(this.#timer);
   }
+}
+
+/** False also of a damaged hash, which is of no key. */
+function isHashOf(stored: Uint8Array, hashed: Uint8Array): boolean {
+  return stored.length === hashed.length && timingSafeEqual(stored, hashed);
 }
 
 const digestOf = (apiKey: string): string => hash("sha256", apiKey, "base64");

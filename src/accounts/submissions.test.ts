@@ -90,3 +90,61 @@ test.each(["embedded", "PostgreSQL"])(
     }
   },
 );
+
+test.each([
+  ["a text", "'text'"],
+  ["a fraction", "1.5"],
+  ["more than a number can be", "1152921504606846976"],
+  ["a time that no calendar has", "9000000000000000"],
+])("a record with %s where a whole number belongs hides no other record", async (_what, cell) => {
+  const dataDir = mkdtempSync(join(tmpdir(), "tradewire-submissions-"));
+  const store = await openStore({ dataDir });
+  try {
+    const submissions = createSubmissions(store, () => 1_000);
+    const old = { owner: "lost", untilMs: 0 };
+    await submissions.claim(claimOf("damaged"), old);
+    await submissions.claim(claimOf("sound"), old);
+    const cells = "last_valid_block_height = $, claimed_at_ms = $, finished_at_ms = $".replaceAll("$", cell);
+    await store.write(`update submissions set ${cells}, transaction_bytes = 'text' where message_hash = 'damaged'`, []);
+    const abandoned = await submissions.abandoned(10);
+    expect(abandoned.map(({ messageHash }) => messageHash).toSorted()).toEqual(["damaged", "sound"]);
+    const listed = await submissions.listOf("acc_1", { most: 10 });
+    expect(listed.map(({ messageHash }) => messageHash).toSorted()).toEqual(["damaged", "sound"]);
+    for (const { claimedAtMs } of listed) expect(() => new Date(claimedAtMs).toISOString()).not.toThrow();
+    const damaged = await submissions.byMessageHash("damaged");
+    expect(damaged).toMatchObject({ transaction: new Uint8Array(), endedAtMs: undefined });
+  } finally {
+    await store.close();
+    rmSync(dataDir, { recursive: true });
+  }
+});
+
+test.each(["embedded", "PostgreSQL"])(
+  "%s puts an outcome in the place of a damaged one, and of no other",
+  async (kind) => {
+    if (kind === "PostgreSQL" && postgres === undefined) return;
+    const dataDir = mkdtempSync(join(tmpdir(), "tradewire-submissions-"));
+    const databaseUrl = kind === "embedded" ? undefined : await postgres!.createDatabase();
+    const store = await openStore({ dataDir, databaseUrl });
+    try {
+      const submissions = createSubmissions(store, () => 1_000);
+      const claim = claimOf("message");
+      await submissions.finish(claim, "damaged");
+      await submissions.finalize("message");
+      const ended = { ...claim, signature: "landed", transaction: Uint8Array.of(2) };
+      await submissions.replaceOutcome(ended, "damaged", "end");
+      await submissions.replaceOutcome(claim, "damaged", "another end");
+      const { signature, transaction } = ended;
+      expect(await submissions.byMessageHash("message")).toMatchObject({
+        outcome: "end",
+        isFinalized: false,
+        signature,
+        transaction,
+      });
+    } finally {
+      await store.close();
+      if (databaseUrl !== undefined) postgres!.release(databaseUrl);
+      rmSync(dataDir, { recursive: true });
+    }
+  },
+);

@@ -85,6 +85,18 @@ class StoredSubmissions implements Submissions {
     return standing?.outcome ?? outcome;
   }
 
+  async replaceOutcome(claim: SubmissionClaim, damaged: string, outcome: string): Promise<void> {
+    const { signature, transaction } = claim;
+    await this.#store.run((db) =>
+      db
+        .updateTable("submissions")
+        .set({ outcome, finished_at_ms: this.#now(), finalized_at_ms: null, signature, transaction_bytes: transaction })
+        .where("message_hash", "=", claim.messageHash)
+        .where("outcome", "=", damaged)
+        .execute(),
+    );
+  }
+
   async finalize(messageHash: string): Promise<boolean> {
     const finalized = await this.#store.run((db) =>
       db
@@ -158,7 +170,7 @@ class StoredSubmissions implements Submissions {
         )
         .execute(),
     );
-    return rows.map((row) => ({ signature: row.signature, transaction: new Uint8Array(row.transaction_bytes) }));
+    return rows.map((row) => ({ signature: row.signature, transaction: bytesOf(row.transaction_bytes) }));
   }
 
   async bySignature(accountId: string, signature: string): Promise<SubmissionRecord | undefined> {
@@ -240,12 +252,22 @@ function recordOf(row: SubmissionRow): SubmissionRecord {
     signature: row.signature,
     accountId: row.account_id,
     submissionToken: row.submission_token,
-    transaction: new Uint8Array(row.transaction_bytes),
-    lastValidBlockHeight: BigInt(row.last_valid_block_height),
-    claimedAtMs: row.claimed_at_ms,
-    leaseUntilMs: row.lease_until_ms,
-    outcome: row.outcome ?? undefined,
+    transaction: bytesOf(row.transaction_bytes),
+    lastValidBlockHeight: BigInt(wholeOf(row.last_valid_block_height) ?? 0),
+    claimedAtMs: wholeOf(row.claimed_at_ms) ?? 0,
+    leaseUntilMs: wholeOf(row.lease_until_ms) ?? 0,
+    outcome: row.outcome === null ? undefined : String(row.outcome),
     isFinalized: row.finalized_at_ms !== null,
-    endedAtMs: row.finished_at_ms ?? undefined,
+    endedAtMs: wholeOf(row.finished_at_ms),
   };
 }
+
+/** The last millisecond of the calendar. */
+const MAX_WHOLE = 8_640_000_000_000_000;
+
+/** A whole number that a time or a height can be; undefined of a damaged cell: SQLite keeps anything in any column. */
+function wholeOf(cell: unknown): number | undefined {
+  return Number.isSafeInteger(cell) && Math.abs(cell as number) <= MAX_WHOLE ? (cell as number) : undefined;
+}
+
+const bytesOf = (cell: unknown): Uint8Array => (cell instanceof Uint8Array ? new Uint8Array(cell) : new Uint8Array());

@@ -50,6 +50,11 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
       rows.set(claim.messageHash, { ...claim, leaseUntilMs: 0, owner: row?.owner ?? "", ...ended });
       return outcome;
     },
+    async replaceOutcome(claim, damaged, outcome) {
+      reach();
+      const row = rows.get(claim.messageHash);
+      if (row?.outcome === damaged) rows.set(claim.messageHash, { ...row, ...claim, outcome, isFinalized: false });
+    },
     async finalize(messageHash) {
       reach();
       const row = rows.get(messageHash);

@@ -46,8 +46,27 @@ function prepare(sql: string): Prepared {
 function run({ sql, parameters }: SqliteTask): SqliteResult {
   const { statement, isReader } = prepare(sql);
   const bound = parameters as readonly SQLInputValue[];
-  if (isReader) return { rows: statement.all(...bound), changes: 0 };
+  if (isReader) return { rows: rowsOf(statement, bound), changes: 0 };
   return { rows: [], changes: Number(statement.run(...bound).changes) };
+}
+
+/** The rows of a query. One damaged cell with more than a number can be does not take all the others with it. */
+function rowsOf(statement: StatementSync, bound: readonly SQLInputValue[]): ReturnType<StatementSync["all"]> {
+  try {
+    return statement.all(...bound);
+  } catch (error) {
+    if ((error as { code?: string }).code !== "ERR_OUT_OF_RANGE" || !/^\s*select\b/i.test(statement.sourceSQL))
+      throw error;
+  }
+  statement.setReadBigInts(true);
+  try {
+    const rows = statement.all(...bound);
+    for (const row of rows)
+      for (const [name, cell] of Object.entries(row)) if (typeof cell === "bigint") row[name] = Number(cell);
+    return rows;
+  } finally {
+    statement.setReadBigInts(false);
+  }
 }
 
 /** Runs one task: a query, or a statement of a transaction whose begin and end are separate tasks. */

@@ -1,12 +1,16 @@
 import type { Principal, SubmissionRecord, Submissions } from "../../accounts/port.ts";
 import { TradewireError } from "../../errors/tradewire-error.ts";
+import type { SealedTrade } from "../build/token/sealed-trade.ts";
 import type { TokenSealer } from "../build/token/submission-token.ts";
 import type { SubmittedTrade } from "../trade.ts";
 import type { Attempt } from "./attempt/attempt.ts";
 import type { Attempts } from "./attempts.ts";
+import { openRecord } from "./open-record.ts";
 import type { Finality } from "./outcome/finality.ts";
-import { answerOf, parseOutcome, pendingTrade } from "./outcome/outcome.ts";
+import { answerOf, pendingTrade } from "./outcome/outcome.ts";
 import type { ProgressCache } from "./outcome/progress-cache.ts";
+import { storedOutcome } from "./outcome/stored-outcome.ts";
+import { isSignedForm } from "./signed-bytes.ts";
 
 /** What finding a trade reads. */
 interface FindPorts {
@@ -32,14 +36,20 @@ export class TradeFinder {
     const found = await this.#locate(principal, signature);
     if (found.attempt !== undefined) return this.#standing(found.attempt);
     const { record } = found;
-    const sealed = sealer.open(record.submissionToken, principal.accountId);
-    if (record.outcome !== undefined) {
-      const outcome = parseOutcome(record.outcome, record.isFinalized);
+    const sealed = openRecord(sealer, record);
+    const outcome = storedOutcome(record);
+    if (outcome !== undefined) {
       return finality.complete(record.messageHash, answerOf(sealed, signature, outcome), record.signature);
     }
-    const attempt = attempts.byMessage(record.messageHash);
+    const attempt = attempts.byMessage(record.messageHash) ?? this.#endAgain(record, sealed);
     if (attempt !== undefined) return this.#standing(attempt);
     return chain.observe(pendingTrade(sealed, signature), sealed.lastValidBlockHeight);
+  }
+
+  /** Follows a message whose outcome is stored and cannot be read to its end once more; undefined if the bytes are damaged too. */
+  #endAgain(record: SubmissionRecord, sealed: SealedTrade): Attempt | undefined {
+    if (record.outcome === undefined || !isSignedForm(sealed, record)) return undefined;
+    return this.#ports.attempts.join(record, sealed);
   }
 
   /** Message hash of a trade of this account. @throws TradewireError TRADE_NOT_FOUND */

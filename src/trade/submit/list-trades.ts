@@ -3,10 +3,12 @@ import type { SealedTrade } from "../build/token/sealed-trade.ts";
 import type { TokenSealer } from "../build/token/submission-token.ts";
 import type { ExactAmounts, ListedTrade, SubmittedTrade, TradePage, TradeQuery } from "../trade.ts";
 import type { Attempts } from "./attempts.ts";
+import { openRecord } from "./open-record.ts";
 import { diagnosisIn } from "./outcome/expired-outcome.ts";
 import type { Finality } from "./outcome/finality.ts";
-import { answerOf, parseOutcome, pendingTrade } from "./outcome/outcome.ts";
+import { answerOf, pendingTrade } from "./outcome/outcome.ts";
 import type { ProgressCache } from "./outcome/progress-cache.ts";
+import { storedOutcome } from "./outcome/stored-outcome.ts";
 import { within } from "./waiting.ts";
 
 /** Chunks read for one page at most: a filter that little passes ends the page early. */
@@ -57,11 +59,11 @@ export class TradeLister {
     const { signature, claimedAtMs, endedAtMs } = record;
     const sealed = this.#open(record);
     const times = { signature, submittedAtMs: claimedAtMs, endedAtMs };
-    if (record.outcome === undefined) {
+    const outcome = storedOutcome(record);
+    if (outcome === undefined) {
       const trade = sealed && (await this.#observe(record, sealed, lookUps));
       return { ...times, status: trade?.status ?? "pending", slot: trade?.slot, trade, quoted: quotedOf(sealed) };
     }
-    const outcome = parseOutcome(record.outcome, record.isFinalized);
     if (outcome.kind === "failed") {
       const { code, message, facts } = outcome;
       const failure = { code, message, safeToRebuild: facts.safeToRebuild === true };
@@ -83,10 +85,10 @@ export class TradeLister {
     return { ...times, status: trade.status, slot: trade.slot, trade, quoted: quotedOf(sealed), diagnosis };
   }
 
-  /** What was sealed at the build; undefined if its key has left the ring. */
-  #open({ submissionToken, accountId }: SubmissionRecord): SealedTrade | undefined {
+  /** What was sealed at the build; undefined if its key has left the ring, or the record is damaged. */
+  #open(record: SubmissionRecord): SealedTrade | undefined {
     try {
-      return this.#ports.sealer.open(submissionToken, accountId);
+      return openRecord(this.#ports.sealer, record);
     } catch {
       return undefined;
     }

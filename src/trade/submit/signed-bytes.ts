@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import type { SignedForm } from "../../accounts/port.ts";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import { equalBytes } from "../../primitives/bytes.ts";
 import { verifySignature } from "../../primitives/ed25519.ts";
@@ -44,4 +45,16 @@ export function verifySignedBytes(
     );
   }
   return encodeBase58(signature);
+}
+
+/** Whether a stored form is the message under this signature. A record may be damaged, or edited by somebody else. */
+export function isSignedForm(
+  sealed: Parameters<typeof verifySignedBytes>[0],
+  { signature, transaction }: SignedForm,
+): boolean {
+  try {
+    return verifySignedBytes(sealed, transaction) === signature;
+  } catch {
+    return false;
+  }
 }

@@ -1,5 +1,4 @@
 import { hash } from "node:crypto";
-import bs58 from "bs58";
 import { describe, expect, it } from "vitest";
 import {
   boxOf,
@@ -58,7 +57,7 @@ describe("a process that is lost", () => {
     for (const { signature, submissionToken, signedTransaction } of [foreign, readable]) {
       await world.submissions.claim(
         {
-          messageHash: bs58.encode(hash("sha256", signedTransaction, "buffer")),
+          messageHash: hash("sha256", signedTransaction.subarray(65), "hex"),
           signature,
           accountId: principal.accountId,
           submissionToken,

@@ -3,12 +3,14 @@ import type { SealedTrade } from "../build/token/sealed-trade.ts";
 import type { TokenSealer } from "../build/token/submission-token.ts";
 import { type ClaimPorts, leaseOf } from "./attempt/claim-keeper.ts";
 import type { Attempts } from "./attempts.ts";
+import { openRecord } from "./open-record.ts";
+import { verifySignedBytes } from "./signed-bytes.ts";
 
 /** Pause between searches for abandoned submissions. Milliseconds. */
 const SEARCH_MS = 1_000;
 /** Submissions taken over per search. */
 const BATCH = 64;
-/** Submissions remembered because their tokens cannot be opened here. */
+/** Submissions remembered because they cannot be taken over here. */
 const MAX_UNREADABLE = 1_024;
 
 /** What taking over reads and writes. */
@@ -22,7 +24,7 @@ export class TakeOver {
   readonly #ports: TakeOverPorts;
   readonly #attempts: Attempts;
   readonly #timer: NodeJS.Timeout;
-  /** Message hashes of submissions sealed with a key this process does not have; other processes may have it. */
+  /** Message hashes of damaged records, and of those sealed with a key this process does not have; other processes may have it. */
   readonly #unreadable = new Set<string>();
   #isSearching = false;
   #isFailing = false;
@@ -61,16 +63,18 @@ export class TakeOver {
     const sealed = this.#open(record);
     if (sealed === undefined) return;
     const taken = await this.#ports.submissions.claim(record, leaseOf(this.#ports));
-    if (taken === "claimed") this.#attempts.resume(record, sealed);
+    if (taken !== "claimed") return;
+    this.#attempts.resume({ ...record, lastValidBlockHeight: sealed.lastValidBlockHeight }, sealed);
   }
 
   #open(record: SubmissionRecord): SealedTrade | undefined {
     try {
-      return this.#ports.sealer.open(record.submissionToken, record.accountId);
+      const sealed = openRecord(this.#ports.sealer, record);
+      if (verifySignedBytes(sealed, record.transaction) !== record.signature)
+        throw new Error("its signature is another");
+      return sealed;
     } catch (error) {
-      this.#ports.warn(
-        `Cannot take over the submission with signature ${record.signature}, its token does not open: ${String(error)}`,
-      );
+      this.#ports.warn(`Cannot take over the submission with signature ${record.signature}: ${String(error)}`);
       if (this.#unreadable.size === MAX_UNREADABLE) this.#unreadable.clear();
       this.#unreadable.add(record.messageHash);
       return undefined;

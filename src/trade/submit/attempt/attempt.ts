@@ -1,13 +1,16 @@
 import type { SignedForm, SubmissionClaim, SubmissionRecord } from "../../../accounts/port.ts";
 import type { Landing, Priority } from "../../../chain/port.ts";
+import { equalBytes } from "../../../primitives/bytes.ts";
 import type { Venue } from "../../../venues/venue.ts";
 import type { SealedTrade } from "../../build/token/sealed-trade.ts";
 import type { TradeEvent } from "../../trade.ts";
 import { AttemptWatch, type LandingConditions } from "../diagnosis/attempt-watch.ts";
 import type { Diagnosis } from "../diagnosis/diagnosis.ts";
 import { type LandedReport, reportLanded } from "../outcome/landed-report.ts";
-import { type Outcome, parseOutcome, pendingTrade } from "../outcome/outcome.ts";
+import { type Outcome, pendingTrade } from "../outcome/outcome.ts";
 import { readOutcome } from "../outcome/read-outcome.ts";
+import { storedOutcome } from "../outcome/stored-outcome.ts";
+import { isSignedForm } from "../signed-bytes.ts";
 import { sleep, within } from "../waiting.ts";
 import { AttemptProgress } from "./attempt-progress.ts";
 import { Broadcast, FOLLOW_MS, type LandedSignature } from "./broadcast.ts";
@@ -84,8 +87,8 @@ export class Attempt {
     const { transaction, claimedAtMs: submittedAtMs } = claim;
     this.#watch = new AttemptWatch(ports.conditions, { sealed, transaction, submittedAtMs });
     this.progress = new AttemptProgress(pendingTrade(sealed, claim.signature), ports.now, this.#watch);
-    const { lastValidBlockHeight } = claim;
-    const terms = { lastValidBlockHeight, senders: sealed.senders };
+    const { lastValidBlockHeight, senders } = sealed;
+    const terms = { lastValidBlockHeight, senders };
     this.#broadcast = new Broadcast(ports.landing, ports.now, terms, this.progress);
     this.#broadcast.add(claim.signature, claim.transaction);
     const { historyMs } = ports.settings;
@@ -178,11 +181,14 @@ export class Attempt {
     this.#isWhole = claiming !== undefined && held === "claimed";
     const until = this.#ports.now() + FOLLOW_MS;
     while (held !== "claimed") {
-      if (held.outcome !== undefined) {
+      const outcome = this.#isSound(held) ? storedOutcome(held) : undefined;
+      if (outcome !== undefined) {
         this.#broadcast.add(held.signature, held.transaction);
         this.progress.update({ signature: held.signature });
-        return parseOutcome(held.outcome, held.isFinalized);
+        return outcome;
       }
+      // A record that is damaged says nothing: the chain does.
+      if (held.outcome !== undefined) break;
       if (held.signature !== this.claim.signature || this.signatures.length > 1) return this.#driveBeside(held);
       if (this.#ports.now() > until) return undefined;
       this.#isElsewhere = true;
@@ -195,9 +201,16 @@ export class Attempt {
     return this.#drive();
   }
 
+  /** Whether a record is that of this message, under the signature it names. */
+  #isSound({ signature, transaction }: SubmissionRecord): boolean {
+    const { claim } = this;
+    if (signature === claim.signature && equalBytes(transaction, claim.transaction)) return true;
+    return isSignedForm(this.sealed, { signature, transaction });
+  }
+
   /** The process that holds the claim follows one signature only: sends and follows the others from here. */
   async #driveBeside(held: SubmissionRecord): Promise<Outcome | undefined> {
-    this.#broadcast.add(held.signature, held.transaction);
+    if (this.#isSound(held)) this.#broadcast.add(held.signature, held.transaction);
     this.#isElsewhere = false;
     const { signature, transaction } = this.claim;
     if (signature !== held.signature) await this.#keeper.storeSignature({ signature, transaction });

@@ -1,6 +1,7 @@
 import type { Lease, SignedForm, SubmissionClaim, SubmissionRecord, Submissions } from "../../../accounts/port.ts";
 import type { Now } from "../../../primitives/clock.ts";
-import { formatOutcome, type Outcome, parseOutcome } from "../outcome/outcome.ts";
+import { formatOutcome, type Outcome } from "../outcome/outcome.ts";
+import { contradicts, readableOutcome } from "../outcome/stored-outcome.ts";
 import { sleep, within } from "../waiting.ts";
 import { FOLLOW_MS } from "./broadcast.ts";
 
@@ -178,11 +179,20 @@ export class ClaimKeeper {
   ): Promise<Outcome> {
     const text = formatOutcome(outcome);
     for (const form of others) this.#unstored.add(form);
-    const writing = this.#write({ ...this.#claim, signature, transaction }, text);
+    const ended = { ...this.#claim, signature, transaction };
+    const writing = this.#write(ended, text);
     // Nobody waits for a record that was never written; by one that was, other processes may have answered.
     const first = this.#isKnown ? writing.whole : writing.first;
     const standing = await within(WRITE_WAIT_MS, first);
-    return standing === undefined || standing === text ? outcome : parseOutcome(standing);
+    if (standing === undefined || standing === text) return outcome;
+    const stored = readableOutcome(standing);
+    if (stored !== undefined && !contradicts(outcome, stored)) return stored;
+    // What stands there is damaged: the end that the chain has shown takes its place.
+    await within(
+      WRITE_WAIT_MS,
+      this.#ports.submissions.replaceOutcome(ended, standing, text).catch(() => {}),
+    );
+    return outcome;
   }
 
   /** Writes the outcome again, unless it is being written still. */

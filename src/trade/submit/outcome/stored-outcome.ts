@@ -1,0 +1,32 @@
+import type { SubmissionRecord } from "../../../accounts/port.ts";
+import { type Outcome, parseOutcome } from "./outcome.ts";
+
+/**
+ * The outcome in a record; undefined if it is pending, or if what stands there cannot be read or is another signature's: then
+ * nobody knows how the message ended but the chain.
+ */
+export function storedOutcome({
+  outcome: text,
+  signature,
+  isFinalized,
+}: Pick<SubmissionRecord, "outcome" | "signature" | "isFinalized">): Outcome | undefined {
+  if (text === undefined) return undefined;
+  const outcome = readableOutcome(text, isFinalized);
+  const named = outcome?.kind === "failed" ? outcome.facts.details?.signature : undefined;
+  return named === undefined || named === signature ? outcome : undefined;
+}
+
+/** As `parseOutcome`; undefined if it throws. */
+export function readableOutcome(text: string, isFinalized = false): Outcome | undefined {
+  try {
+    return parseOutcome(text, isFinalized);
+  } catch {
+    return undefined;
+  }
+}
+
+/** True if an outcome that the chain showed here rules out the stored one: what has landed has not expired. */
+export function contradicts(shown: Outcome, stored: Outcome): boolean {
+  const hasLanded = shown.kind === "landed" || shown.facts.details?.slot !== undefined;
+  return hasLanded && stored.kind === "failed" && stored.code === "TX_EXPIRED";
+}

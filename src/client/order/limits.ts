@@ -1,5 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
-import { parseAmount } from "../../primitives/amount.ts";
+import { parseAmount, toWholeUnits } from "../../primitives/amount.ts";
 import { HUB_MINTS } from "../../solana/hub-mints.ts";
 import { SOL_MINT, USDC_MINT } from "../../solana/programs.ts";
 import { TradeError } from "../trade-error.ts";
@@ -122,12 +122,18 @@ export function ownLimit(
   if (whole !== undefined) {
     if (decimals === undefined)
       throw decimalsRequired(side, `${name}Amount`, `or give the limit in base units: ${name}Raw`);
-    const units = whole === 0 ? 0n : parseAmount(whole, decimals);
+    const units = whole === 0 ? 0n : isInput ? parseAmount(whole, decimals) : minimumUnits(whole, decimals);
     if (units === undefined) throw new TypeError(`${name}Amount is not a valid amount of this token.`);
     bounds.push(units);
   }
   if (bounds.length === 0) return undefined;
   return bounds.reduce((a, b) => (a < b === isInput ? a : b));
+}
+
+/** Base units that are at least this many whole units: rounded up, in the caller's favour. */
+function minimumUnits(whole: number, decimals: number): bigint | undefined {
+  const units = parseAmount(whole, decimals) ?? (whole > 0 && whole < 1 ? 0n : undefined);
+  return units !== undefined && toWholeUnits(units, decimals) < whole ? units + 1n : units;
 }
 
 /** Refuses an amount of a token whose decimals only the service knows: it could shift the amount by powers of ten. */

@@ -1,7 +1,11 @@
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import type { Trade } from "../trade.ts";
 import { TradeError } from "../trade-error.ts";
 import { ofLookup, submitUntilDecided } from "./submission.ts";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 /** The time-outs that submits are sent with. Milliseconds. */
 async function timeoutsOf(timeoutMs: number, patienceMs: number): Promise<number[]> {
@@ -38,4 +42,19 @@ test("a failed look-up says that a transaction was signed only if this client si
     "s",
   ]);
   expect(ofLookup(failure, "s", {} as never).message).toContain("was signed");
+});
+
+test("a status that this library does not know is no end: it is asked again, until patience runs out", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  const answers = ["unspecified", "settling", "confirmed"];
+  let sent = 0;
+  const submission = { signature: "s", expected: undefined, timeoutMs: 1_000, signal: new AbortController().signal };
+  const send = async () => ({ signature: "s", status: answers[sent++] ?? "unspecified" }) as unknown as Trade;
+  const nowMs = () => performance.now();
+  const decided = submitUntilDecided(send, { ...submission, patienceMs: 60_000, nowMs });
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect((await decided).status).toBe("confirmed");
+  expect(sent).toBe(answers.length);
+  expect((await submitUntilDecided(send, { ...submission, patienceMs: 1, nowMs })).status).toBe("pending");
+  expect(sent).toBe(answers.length + 1);
 });

@@ -43,9 +43,10 @@ export async function submitUntilDecided(
       const leftMs = until - nowMs();
       // Time-outs are whole milliseconds on the wire, and 0 is none.
       const trade = await send(Math.max(1, Math.ceil(timeoutMs > 0 ? Math.min(timeoutMs, leftMs) : leftMs)));
-      undecided = checkTrade(trade, signature, expected);
+      const checked = checkTrade(trade, signature, expected);
       // A processed block may still be dropped, so it decides nothing.
-      if (trade.status !== "pending" && trade.status !== "processed") return undecided;
+      if (checked.status !== "pending" && checked.status !== "processed") return checked;
+      undecided = checked;
     } catch (error) {
       undecided = afterSigning(toTradeError(error), signature, signal);
       if (!undecided.retryable) throw undecided;

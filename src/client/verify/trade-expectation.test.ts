@@ -82,4 +82,29 @@ describe("an order given to the verifier", () => {
       expect(expectTrade(wallet, order, paid, limits).maxPriorityLamports).toBe(BigInt(lamports));
     }
   });
+
+  test("needs at least minOutputAmount, and takes at most maxInputAmount, where a base unit is coarser than they are", () => {
+    // Of a token without decimals 2 come out at least: less than 2.5.
+    const coarse = {
+      ...answer,
+      estimates: { ...answer.estimates!, outputAmount: 2, outputAmountRaw: "2" },
+      route: [{ ...answer.route[0]!, outputAmountRaw: "2" }],
+    };
+    const expects = (limits: object) => expectTrade(wallet, { ...order, slippage: 0 }, coarse, limits).threshold;
+    const decimals = { output: 0 };
+    expect(expects({ decimals, minOutputAmount: 2 })).toBe(2n);
+    expect(expects({ decimals, minOutputAmount: 1.5 })).toBe(2n);
+    expect(expects({ decimals, minOutputAmount: 0.25 })).toBe(2n);
+    expect(() => expects({ decimals, minOutputAmount: 2.5 })).toThrow("less than your minimum of 3");
+    expect(expects({ decimals, maxInputAmount: 0.0000010001 })).toBe(2n);
+    expect(() => expects({ decimals, maxInputAmount: 0.0000009999 })).toThrow("more than your maximum of 999");
+    // Digits that a double holds are no fraction of a base unit.
+    const fine = { ...answer, estimates: { ...answer.estimates!, outputAmount: 0.2, outputAmountRaw: "200000000" } };
+    const leg = { ...answer.route[0]!, outputAmountRaw: "200000000" };
+    const exact = { ...order, slippage: 0 };
+    for (const minOutputAmount of [0.1, 0.2, 0.123456789, 0.199999999]) {
+      const limits = { decimals: { output: 9 }, minOutputAmount };
+      expect(expectTrade(wallet, exact, { ...fine, route: [leg] }, limits).threshold).toBe(200000000n);
+    }
+  });
 });

@@ -38,7 +38,11 @@ export interface TradeLeg {
   readonly share: number;
 }
 
-/** The state of a trade, measured on the chain. */
+/**
+ * The state of a trade as the service reports it. Of a transaction that this client verified and signed, its mints, venues and cost of
+ * priority are those that were signed, and its amounts within the bounds that were; how it ended is the service's word. What `buy`,
+ * `sell` and `swap` return says beside that what of the trade was not proven before it was signed: `ProvenTrade`.
+ */
 export interface Trade {
   readonly signature: string;
   readonly status: TradeStatusName;

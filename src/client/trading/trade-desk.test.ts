@@ -41,6 +41,22 @@ test("a wallet that refuses to sign again is no lost connection: the failure nam
   expect((failure as TradeError).message).toContain(signatures[0]);
 });
 
+test("a proof of expiry that fails is no reason to forget what was signed", async () => {
+  const desk = new TradeDesk({ wallet, witnesses: {}, decimals: {} } as never, false, () => 0);
+  const course = {
+    build: () => Promise.resolve(built()),
+    submit: () => Promise.reject(new TradeError("TX_EXPIRED", "expired", { safeToRebuild: true })),
+    signal: new AbortController().signal,
+  };
+  const proveExpiry = () => Promise.reject(new Error("The explorer is down."));
+  const failure = await desk
+    .trade(course, { rebuild: { times: 1, maxPriceMove: 0, proveExpiry } })
+    .catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(TradeError);
+  expect(failure).toMatchObject({ code: "ABORTED", signature: expect.stringMatching(/^\w{64,88}$/) });
+  expect((failure as TradeError).message).toContain("The explorer is down.");
+});
+
 test("a limit of the build call stays unless the call that signs sets another: one that is undefined takes none away", async () => {
   const { signal } = new AbortController();
   const desk = new TradeDesk({ wallet, witnesses: {}, decimals: {} } as never, true, () => 0);

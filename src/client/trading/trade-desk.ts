@@ -3,20 +3,24 @@ import type { BuiltResponse } from "../answers/answers.ts";
 import { printable } from "../answers/printable.ts";
 import { refuseUnknownKeys } from "../order/known-keys.ts";
 import { LIMIT_KEYS, type TradeLimits } from "../order/limits.ts";
-import { type ProofOptions, REBUILD_KEYS, type TradeOptions } from "../order/options.ts";
+import { type ProofOptions, REBUILD_KEYS, type RebuildPolicy, type TradeOptions } from "../order/options.ts";
 import type { TradeProof } from "../proof/prove-trade.ts";
 import { isNoWorse, type TradeReview, unverified } from "../proof/review.ts";
 import { type VerifiedBuild, type Verifier, verifyBuild } from "../proof/verify-build.ts";
 import { signTransaction } from "../signature/signing.ts";
-import { signatureBytes } from "../signature/wire-layout.ts";
+import { messageOf, signatureBytes } from "../signature/wire-layout.ts";
 import type { Trade } from "../trade.ts";
 import { TradeError } from "../trade-error.ts";
 import type { TradeExpectation, TradeOrder } from "../verify/trade-expectation.ts";
 import { slippageCap } from "./auto-slippage.ts";
 import { awaitExpiry, checkPriceMove } from "./rebuild.ts";
+import { SignedMessages } from "./signed-messages.ts";
 import { afterSigning } from "./submission.ts";
 
-/** A finished trade, and what of it only the service's word supports. */
+/**
+ * What `buy`, `sell` and `swap` return: a finished trade, and what was proven of it before it was signed. `unproven` is about the terms:
+ * that the trade landed, and what it moved within them, is the service's word as in every `Trade`.
+ */
 export interface ProvenTrade extends Trade, TradeProof {}
 
 interface KnownBuild {
@@ -44,6 +48,7 @@ export class TradeDesk {
   readonly #nowMs: () => number;
   readonly #builds = new WeakMap<BuiltResponse, KnownBuild>();
   readonly #signed = new Map<string, TradeExpectation>();
+  readonly #messages = new SignedMessages();
 
   /**
    * @param verifies false signs whatever the service builds
@@ -99,7 +104,7 @@ export class TradeDesk {
     // What is verified is what is signed, whatever happens to the response in between.
     const wire = built.unsignedTransaction.slice();
     const verified = this.#verifies ? await this.verify(built, wire, limits, signal) : undefined;
-    return this.#signVerified(wire, verified?.expected);
+    return this.#signVerified(built, wire, verified?.expected);
   }
 
   /** A whole trade: builds, verifies, confirms, signs and submits, and again after an expiry if the caller allows it. */
@@ -122,7 +127,7 @@ export class TradeDesk {
         const expired = error instanceof TradeError && error.code === "TX_EXPIRED" && error.safeToRebuild === true;
         const { rebuild } = options;
         if (!expired || rebuild === undefined || !(rebuilds < rebuild.times)) throw error;
-        if (rebuild.proveExpiry !== undefined && !(await rebuild.proveExpiry(signature, review.built))) throw error;
+        if (!(await provesExpiry(rebuild, signature, review.built))) throw error;
         built = await this.#buildAgain(course, review, signed, options);
         checkPriceMove(this.#builds.get(built)?.order, first, built, rebuild.maxPriceMove, signature);
       }
@@ -179,23 +184,43 @@ export class TradeDesk {
         throw new TradeError("DECLINED", "The trade was declined. Nothing was signed.");
       }
       if (this.#nowMs() - askedAt < LONGEST_CONFIRMATION_MS) {
-        return { review, signed: await this.#signVerified(wire, expected) };
+        return { review, signed: await this.#signVerified(built, wire, expected) };
       }
       accepted = review;
       built = await course.build();
     }
   }
 
-  async #signVerified(wire: Uint8Array, expected: TradeExpectation | undefined): Promise<Uint8Array> {
-    const signed = await signTransaction(this.#verifier.wallet, wire);
-    if (expected !== undefined) this.#remember(bs58.encode(signatureBytes(signed)), expected);
-    return signed;
+  async #signVerified(
+    built: BuiltResponse,
+    wire: Uint8Array,
+    expected: TradeExpectation | undefined,
+  ): Promise<Uint8Array> {
+    if (expected === undefined) return signTransaction(this.#verifier.wallet, wire);
+    const giveBack = this.#messages.take(messageOf(wire), built);
+    try {
+      const signed = await signTransaction(this.#verifier.wallet, wire);
+      this.#remember(bs58.encode(signatureBytes(signed)), expected);
+      return signed;
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
   }
 
   #remember(signature: string, expected: TradeExpectation): void {
     this.#signed.set(signature, expected);
     const [oldest] = this.#signed.keys();
     if (this.#signed.size > MOST_REMEMBERED && oldest !== undefined) this.#signed.delete(oldest);
+  }
+}
+
+/** False if the caller's own proof of the expiry denies it. @throws TradeError with the signature if the proof fails */
+async function provesExpiry({ proveExpiry }: RebuildPolicy, signature: string, built: BuiltResponse): Promise<boolean> {
+  try {
+    return proveExpiry === undefined || (await proveExpiry(signature, built));
+  } catch (error) {
+    throw stoppedAfter(signature, error);
   }
 }
 

@@ -1,0 +1,34 @@
+import { base64Encode } from "@bufbuild/protobuf/wire";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { TradeError } from "../trade-error.ts";
+
+/** Messages remembered, oldest first. */
+const MOST_REMEMBERED = 10_000;
+
+/**
+ * Which build each message was signed for. The chain runs a message once: signed for a second order, the outcome of the first would
+ * pass for that of both, and stand on the chain as proof.
+ */
+export class SignedMessages {
+  readonly #builds = new Map<string, object>();
+
+  /**
+   * Takes a message for a build; the same build may have it again.
+   * @returns gives it back, if it was not signed after all @throws TradeError UNEXPECTED_TRANSACTION if another build has it
+   */
+  take(message: Uint8Array, build: object): () => void {
+    const key = base64Encode(sha256(message));
+    const known = this.#builds.get(key);
+    if (known === build) return () => undefined;
+    if (known !== undefined) {
+      throw new TradeError(
+        "UNEXPECTED_TRANSACTION",
+        "Refused to sign: this transaction was signed for an earlier order, and trades once. Nothing was signed.",
+      );
+    }
+    this.#builds.set(key, build);
+    const [oldest] = this.#builds.keys();
+    if (this.#builds.size > MOST_REMEMBERED && oldest !== undefined) this.#builds.delete(oldest);
+    return () => void this.#builds.delete(key);
+  }
+}

@@ -1,16 +1,8 @@
 import { expect, test } from "vitest";
+import { configProblems } from "../../test/support/config-problems.ts";
 import { parseServiceArguments } from "./command-line.ts";
-import { ConfigError } from "./config/config.ts";
 
-function problemsOf(argv: readonly string[]): readonly string[] {
-  try {
-    parseServiceArguments(argv);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-  return [];
-}
+const problemsOf = (argv: readonly string[]) => configProblems(() => parseServiceArguments(argv));
 
 test.each([
   [[], { task: "serve", workers: undefined }],

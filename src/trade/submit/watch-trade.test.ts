@@ -13,6 +13,16 @@ import {
 
 const world = useSubmitWorld();
 
+/** Collects each answer of a watch: its status, whether it has amounts, and its events. `watched` resolves when it ends. */
+function watch(process: ReturnType<typeof startProcess>, signature: string) {
+  const answers: [string, boolean, string[]][] = [];
+  const watched = (async () => {
+    for await (const { status, result, events } of process.watch(principal, signature, new AbortController().signal))
+      answers.push([status, result !== undefined, events.map(({ kind }) => kind)]);
+  })();
+  return { answers, watched };
+}
+
 it("streams a trade of another process forward only, until it is finalized", async () => {
   const [a, b] = [startProcess("a"), startProcess("b")];
   const trade = signedTrade();
@@ -46,11 +56,7 @@ it("streams a trade of another process forward only, until it is finalized", asy
 it("a stream that starts after the outcome has the amounts in its first answer, and ends at finality", async () => {
   const a = startProcess("a");
   const trade = await submitLanded(a);
-  const answers: [string, boolean, string[]][] = [];
-  const watched = (async () => {
-    for await (const { status, result, events } of a.watch(principal, trade.signature, new AbortController().signal))
-      answers.push([status, result !== undefined, events.map(({ kind }) => kind)]);
-  })();
+  const { answers, watched } = watch(a, trade.signature);
   await rest(450);
   world.progress = seen("finalized");
   await rest(450);
@@ -66,11 +72,7 @@ it("a stream that starts after finality begins with it and all its events, as a 
   const trade = await submitLanded(a);
   world.progress = seen("finalized");
   await rest(450);
-  const answers: [string, boolean, string[]][] = [];
-  const watched = (async () => {
-    for await (const { status, result, events } of a.watch(principal, trade.signature, new AbortController().signal))
-      answers.push([status, result !== undefined, events.map(({ kind }) => kind)]);
-  })();
+  const { answers, watched } = watch(a, trade.signature);
   await rest(450);
   await watched;
   expect(answers).toEqual([["finalized", true, ["sent", "confirmed", "finalized"]]]);
@@ -81,11 +83,7 @@ it("finalized never precedes the amounts, even if the trade is first seen finali
   const trade = signedTrade();
   const answer = boxOf(a.submit(trade));
   await rest(10);
-  const answers: [string, boolean, string[]][] = [];
-  const watched = (async () => {
-    for await (const { status, result, events } of a.watch(principal, trade.signature, new AbortController().signal))
-      answers.push([status, result !== undefined, events.map(({ kind }) => kind)]);
-  })();
+  const { answers, watched } = watch(a, trade.signature);
   await rest(10);
   land("a", trade.signature);
   await rest(10);

@@ -77,6 +77,15 @@ describe.skipIf(chromium === undefined)("trading in Chromium", () => {
     await page.getByLabel("You pay", { exact: true }).fill("0.5");
     await page.getByText("Worst outcome at").waitFor();
     await shoot(page, `trade-quote-${name}`);
+    const labels = await page.locator("#quote-facts dt").evaluateAll((all) =>
+      all.map((label) => {
+        const range = document.createRange();
+        range.selectNodeContents(label);
+        return range.getClientRects().length;
+      }),
+    );
+    expect(labels.length).toBeGreaterThan(4);
+    expect(new Set(labels), "lines that each label takes").toEqual(new Set([1]));
     await page.locator("#review:enabled").click();
     await page.getByText("Every instruction is part of your trade").waitFor();
     await shoot(page, `trade-proof-${name}`);

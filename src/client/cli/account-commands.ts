@@ -36,7 +36,7 @@ const keys: Command = {
   summary: "lists the API keys of this account, or revokes one",
   flags: [],
   help: `  tradewire keys
-  tradewire keys revoke key_2b7…`,
+  tradewire keys revoke 4TqW8xZc`,
   async run(line, io) {
     const { client } = await openReadOnlySession(line, io);
     const [action, keyId] = line.words;

@@ -72,9 +72,9 @@ const verify: Command = {
   usage: "verify <BASE64>",
   summary: "explains any transaction line by line",
   flags: [],
-  help: `Says what each instruction does, whom it touches and what it costs. Ends with exit code 6 if something in it is no part of
-a trade of this service: an instruction of another kind, SOL or tokens for another account, a second signer. With 0 it is of
-the form of a trade; that it is the trade you want only a build of your own order shows.
+  help: `Says what each instruction does, whom it touches and what it costs. Ends with exit code 6 if any part of it does not belong to \
+a trade of this service: an instruction of another kind, SOL or tokens for another account, a second signer. Exit code 0 \
+means that it has the form of a trade; only a build of your own order shows that it is the trade you want.
 
   tradewire verify AQAAAA…`,
   async run(line, io) {

@@ -22,9 +22,12 @@ import { findToken } from "./settings/tokens.ts";
 import { routeOf, swapOf, termsOf } from "./trade-terms.ts";
 
 const REBUILD_PRICE_MOVE = 0.01;
-const SAFETY = `Before anything is signed you see what leaves, what arrives at least, the price impact, the costs and who says so, and
-are asked. --yes does not ask; --dry-run signs nothing. Above 1 SOL, what only the service's word supports is refused:
---min-output or --reference prove the price, --slippage with a number itself, --node the rest.`;
+/** One line a paragraph: the help is wrapped to the terminal. */
+const SAFETY = `Before anything is signed, you see what leaves, the least that arrives, the price impact, the costs and the source \
+of each, and are asked to confirm. --yes does not ask; --dry-run signs nothing.
+
+Above 1 SOL, an order is refused if part of it rests on the service's word alone: --min-output or --reference prove the \
+price, a number for --slippage proves the slippage, and --node proves the rest.`;
 
 const buy: Command = {
   name: "buy",
@@ -56,8 +59,8 @@ const sell: Command = {
   tradewire sell USDC 25.5 --min-output 0.15
   tradewire sell BONK 100% --node https://my-node.example
 
-A share needs --node, which reads the balance, or --max-input. At 100% the emptied token account is closed, and its rent
-comes back. --slippage auto needs an amount: it is chosen by a quote, and what a share is worth only the build says.`,
+A share needs --node, which reads the balance, or --max-input. At 100% the emptied token account is closed, and its rent \
+comes back. --slippage auto needs an amount: it is chosen by a quote, and only the build knows what a share is worth.`,
   async run(line, io) {
     const session = await openTrading(line, io);
     const [token = "", amount = ""] = line.words;

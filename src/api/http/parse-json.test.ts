@@ -56,6 +56,29 @@ describe("parseJson", () => {
     parse.mockRestore();
   });
 
+  it("refuses what is not UTF-8, and takes what only looks like it was not", () => {
+    const around = (...bytes: number[]) =>
+      Buffer.concat([Buffer.from('{"a":"'), Buffer.from(bytes), Buffer.from('"}')]);
+    for (const wrong of [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xe2, 0x82], [0xf5, 0x80, 0x80, 0x80]]) {
+      expect(() => parseJson(around(...wrong))).toThrow("The request body is not UTF-8.");
+    }
+    expect(parseJson(around(0xef, 0xbf, 0xbd))).toEqual({ a: "\ufffd" });
+    expect(parseJson(Buffer.from('{"a":"\\ufffd"}'))).toEqual({ a: "\ufffd" });
+  });
+
+  it("names a duplicate shortly, whatever it is", () => {
+    for (const [name, shown] of [
+      ["n".repeat(5_000), `${"n".repeat(64)}…`],
+      ["\ud800", "\ufffd"],
+    ] as const) {
+      const written = JSON.stringify(name);
+      const body = Buffer.from(`{${written}:1,${written}:2}`);
+      expect(() => parseJson(body)).toThrow(
+        expect.objectContaining({ message: `${shown} is given twice. Give it once.` }),
+      );
+    }
+  });
+
   it("refuses more values than any request has before parsing them", () => {
     const text = JSON.stringify(Object.fromEntries(Array.from({ length: 257 }, (_, i) => [`name ${i}`, i])));
     expect(refusalOf(text)?.message).toBe("The request body holds more than 256 values.");

@@ -1,5 +1,7 @@
+import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
+import { shownName } from "./shown-name.ts";
 
 /**
  * The JSON of a request body. Anything but plain JSON by its headers is refused: so a page of another origin cannot send one
@@ -36,10 +38,14 @@ export function refuseQuery(query: object): void {
  * Parses the JSON of a request body. Duplicate names are refused: parsers differ in which value they keep, so the client may
  * have meant another amount.
  *
- * @throws TradewireError VALIDATION_ERROR naming the duplicate; also if the text is not JSON
+ * @throws TradewireError VALIDATION_ERROR naming the duplicate; also if the text is not JSON, or not UTF-8
  */
 export function parseJson(body: Buffer): unknown {
   const text = body.toString("utf8");
+  // What stands for bytes that are no text: the binary form refuses them too.
+  if (text.includes(REPLACEMENT) && !isUtf8(body)) {
+    throw new TradewireError("VALIDATION_ERROR", "The request body is not UTF-8.");
+  }
   if (text.length > PLAIN_LENGTH) refuseExcess(text);
   let json: unknown;
   try {
@@ -60,6 +66,7 @@ const PLAIN_LENGTH = 1024;
 /** A parser takes longer for these than for anything else; no request has as many. */
 const MOST_LEVELS = 64;
 const MOST_VALUES = 256;
+const REPLACEMENT = "\ufffd";
 const QUOTE = '"';
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
@@ -141,7 +148,10 @@ function duplicateName(text: string): TradewireError {
       const end = endOfString(text, at);
       if (isName(text, end)) {
         const name = JSON.parse(text.slice(at, end + 1)) as string;
-        if (objects.at(-1)!.has(name)) return invalidField(name, `${name} is given twice. Give it once.`);
+        if (objects.at(-1)!.has(name)) {
+          const shown = shownName(name);
+          return invalidField(shown, `${shown} is given twice. Give it once.`);
+        }
         objects.at(-1)!.add(name);
       }
       at = end;

@@ -27,6 +27,40 @@ describe("the JSON decoder", () => {
     });
   });
 
+  it("reads numbers in quotes as ProtoJSON does, and only where it does", () => {
+    const [proto, rest] = (["proto", "rest"] as const).map((dialect) => createJsonDecoder(SwapRequestSchema, dialect));
+    expect(proto!({ amount: "1.5e-1", maxPaths: "2.0", swapMode: 9 })).toMatchObject({
+      amount: 0.15,
+      maxPaths: 2,
+      swapMode: 9,
+    });
+    for (const text of ["", " 1", "1 ", "+1", "01", "1.", ".5", "0x10", "1_0", "\uff11", "one"]) {
+      expect(() => proto!({ amount: text }), text).toThrow("amount must be a number.");
+      expect(() => proto!({ maxPaths: text }), text).toThrow("maxPaths must be a whole number.");
+    }
+    for (const text of ["-1", "0.5", "4294967296", "NaN"]) {
+      expect(() => proto!({ maxPaths: text }), text).toThrow("maxPaths must be a whole number.");
+    }
+    expect(() => rest!({ amount: "1" })).toThrow("amount must be a number.");
+    expect(() => rest!({ maxPaths: "1" })).toThrow("maxPaths must be a whole number.");
+    expect(() => rest!({ swapMode: 9 })).toThrow("swapMode must be one of exactIn, exactOut.");
+  });
+
+  it("refuses base64 that ends within a byte", () => {
+    const decode = createJsonDecoder(SubmitRequestSchema, "rest");
+    for (const signedTransaction of ["A", "AAAAA", "A==", "AAAAA==", "AQ=ID"]) {
+      expect(() => decode({ signedTransaction }), signedTransaction).toThrow(
+        "signedTransaction must be a base64 string.",
+      );
+    }
+  });
+
+  it("shows an unknown name as a short text", () => {
+    const decode = createJsonDecoder(SwapRequestSchema, "rest");
+    expect(() => decode({ "\ud800": 1 })).toThrow(/^\ufffd is not a field/);
+    expect(() => decode({ ["n".repeat(5_000)]: 1 })).toThrow(/^n{64}… is not a field/);
+  });
+
   it("refuses a field given under both of its names", () => {
     const decode = createJsonDecoder(SwapRequestSchema, "proto");
     for (const json of [

@@ -2,6 +2,7 @@ import { create, type DescEnum, type DescField, type DescMessage, type Message, 
 import { didYouMean } from "../../errors/closest.ts";
 import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
 import { violationsOf } from "../call/validation/validation.ts";
+import { shownName } from "../http/shown-name.ts";
 import { restEnumName } from "./rest-enum.ts";
 
 /**
@@ -64,7 +65,8 @@ function createFieldsDecoder(desc: DescMessage, dialect: JsonDialect) {
     if (field === undefined) {
       const knownNote = known === "" ? "It has no fields" : `Its fields are ${known}`;
       const hint = didYouMean(name, fields.keys());
-      throw invalidField(path + name, `${path + name} is not a field of this request.${hint} ${knownNote}.`);
+      const shown = path + shownName(name);
+      throw invalidField(shown, `${shown} is not a field of this request.${hint} ${knownNote}.`);
     }
     // Either could be meant.
     if (name !== field.jsonName && Object.hasOwn(json, field.jsonName)) {
@@ -93,7 +95,7 @@ function createFieldDecoder(field: DescField, dialect: JsonDialect): ValueDecode
   if (field.oneof !== undefined) throw unsupported(field);
   switch (field.fieldKind) {
     case "scalar":
-      return createScalarDecoder(field, field.scalar);
+      return createScalarDecoder(field, dialect);
     case "enum":
       return createEnumDecoder(field.enum, dialect);
     case "message":
@@ -101,7 +103,7 @@ function createFieldDecoder(field: DescField, dialect: JsonDialect): ValueDecode
     case "list": {
       const element =
         field.listKind === "scalar"
-          ? createScalarDecoder(field, field.scalar)
+          ? createScalarDecoder(field, dialect)
           : field.listKind === "enum"
             ? createEnumDecoder(field.enum, dialect)
             : createNestedDecoder(field.message, dialect);
@@ -125,31 +127,42 @@ function createNestedDecoder(desc: DescMessage, dialect: JsonDialect): ValueDeco
 }
 
 function createEnumDecoder(desc: DescEnum, dialect: JsonDialect): ValueDecoder {
+  const isProto = dialect === "proto";
   const numbers = new Map<unknown, number>();
   const listed: string[] = [];
   for (const value of desc.values) {
-    if (value.number !== 0) listed.push(dialect === "proto" ? value.name : restEnumName(value));
-    if (dialect === "proto") numbers.set(value.name, value.number).set(value.number, value.number);
+    if (value.number !== 0) listed.push(isProto ? value.name : restEnumName(value));
+    if (isProto) numbers.set(value.name, value.number);
     else if (value.number !== 0) numbers.set(restEnumName(value), value.number);
   }
   const names = listed.join(", ");
   return (value, name) => {
     const number = numbers.get(value);
     if (number !== undefined) return number;
+    // Numbers without a name are values too. The rules of the field refuse them, as in the binary form.
+    if (isProto && typeof value === "number" && (value | 0) === value) return value;
     const hint = typeof value === "string" ? didYouMean(value, listed) : "";
     throw invalidField(name, `${name} must be one of ${names}.${hint}`);
   };
 }
 
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
+/** True of a single character after the last group of four: it holds no byte. */
+const isCut = (base64: string): boolean => base64.replace(/=+$/, "").length % 4 === 1;
 const NON_FINITE: ReadonlyMap<unknown, number> = new Map([
   ["NaN", Number.NaN],
   ["Infinity", Number.POSITIVE_INFINITY],
   ["-Infinity", Number.NEGATIVE_INFINITY],
 ]);
 
-function createScalarDecoder(field: DescField, scalar: ScalarType): ValueDecoder {
-  switch (scalar) {
+/** ProtoJSON takes numbers as strings too: whatever JSON would take without the quotes. */
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const asNumber = (value: unknown): unknown => (typeof value === "string" && NUMBER.test(value) ? Number(value) : value);
+const asIs = (value: unknown): unknown => value;
+
+function createScalarDecoder(field: DescField & { readonly scalar: ScalarType }, dialect: JsonDialect): ValueDecoder {
+  const numberOf = dialect === "proto" ? asNumber : asIs;
+  switch (field.scalar) {
     case ScalarType.STRING:
       return (value, name) => {
         if (typeof value !== "string" || !value.isWellFormed()) throw mistyped(name, "a string");
@@ -162,7 +175,8 @@ function createScalarDecoder(field: DescField, scalar: ScalarType): ValueDecoder
       };
     case ScalarType.DOUBLE:
       return (value, name) => {
-        if (typeof value === "number") return value;
+        const number = numberOf(value);
+        if (typeof number === "number") return number;
         // JSON cannot write these as numbers. The rules of the field refuse them with a better message.
         const nonFinite = NON_FINITE.get(value);
         if (nonFinite === undefined) throw mistyped(name, "a number");
@@ -170,12 +184,14 @@ function createScalarDecoder(field: DescField, scalar: ScalarType): ValueDecoder
       };
     case ScalarType.UINT32:
       return (value, name) => {
-        if (typeof value !== "number" || value >>> 0 !== value) throw mistyped(name, "a whole number");
-        return value;
+        const number = numberOf(value);
+        if (typeof number !== "number" || number >>> 0 !== number) throw mistyped(name, "a whole number");
+        // Not -0.
+        return number >>> 0;
       };
     case ScalarType.BYTES:
       return (value, name) => {
-        if (typeof value !== "string" || !BASE64.test(value)) throw mistyped(name, "a base64 string");
+        if (typeof value !== "string" || !BASE64.test(value) || isCut(value)) throw mistyped(name, "a base64 string");
         return Buffer.from(value, "base64");
       };
     default:

@@ -178,7 +178,7 @@ const BAD: readonly Refusal[] = [
 const BAD_JSON: readonly Refusal[] = [
   ["a misspelt field", buy, { ...BUY, slipage: 0.1 }, "VALIDATION_ERROR", "slipage"],
   ["a field of another request", sell, { ...SELL, solAmount: 1 }, "VALIDATION_ERROR", "solAmount"],
-  ["a number as text", buy, { ...BUY, solAmount: "0.1" }, "VALIDATION_ERROR", "solAmount"],
+  ["a word as a number", buy, { ...BUY, solAmount: "a tenth" }, "VALIDATION_ERROR", "solAmount"],
   [
     "base units as a number",
     buy,
@@ -200,6 +200,12 @@ const BAD_JSON: readonly Refusal[] = [
     "signedTransaction",
   ],
   ["depth", buy, { ...BUY, deep: JSON.parse("[".repeat(50) + "]".repeat(50)) }, "VALIDATION_ERROR", "deep"],
+];
+
+/** Numbers as strings, which the protobuf JSON mapping allows and REST does not. */
+const IN_QUOTES: readonly Refusal[] = [
+  ["an amount", buy, { ...BUY, solAmount: "0.1" }, "VALIDATION_ERROR", "solAmount"],
+  ["a bound", quote, { ...SWAP, maxPaths: "2" }, "VALIDATION_ERROR", "maxPaths"],
 ];
 
 const names = createWires("http://127.0.0.1:1").map((wire) => {
@@ -304,6 +310,58 @@ describe.each(names)("%s", (name) => {
       expect(await wire.call(method, request, ALICE_KEY), what).toMatchObject({ code, field });
     }
   });
+});
+
+it("takes numbers as strings over Connect and not over REST", async () => {
+  const edge = await startEdge();
+  for (const wire of createWires(`http://${edge.host}:${edge.port}`)) {
+    for (const [what, method, request, code, field] of IN_QUOTES) {
+      if (!wire.json) continue;
+      const outcome = await wire.call(method, request, ALICE_KEY);
+      const expected = wire.name.startsWith("REST") ? { code, field } : { value: { platform: "fake" } };
+      expect(outcome, `${what} over ${wire.name}`).toMatchObject(expected);
+    }
+    wire.close();
+  }
+  await edge.close();
+});
+
+it("answers JSON that cannot be read alike however its type is written, and asks for a key first", async () => {
+  const edge = await startEdge();
+  const framed = (text: string) => Buffer.concat([Buffer.of(0, 0, 0, 0, text.length), Buffer.from(text)]);
+  const ask = async (path: string, type: string, text: string, authorization: string) => {
+    const isFramed = /connect|grpc/.test(type);
+    const response = await fetch(`http://${edge.host}:${edge.port}/tradewire.v1.TradeService/${path}`, {
+      method: "POST",
+      headers: { "content-type": type, authorization },
+      body: isFramed ? framed(text) : text,
+    });
+    const body = await response.text();
+    if (type.includes("grpc")) {
+      const details = /grpc-status-details-bin: ([\w+/]+)/.exec(body)![1]!;
+      return Buffer.from(details, "base64").toString("latin1");
+    }
+    const error = JSON.parse(isFramed ? body.slice(5) : body);
+    return Buffer.from((error.error ?? error).details[0].value, "base64").toString("latin1");
+  };
+  const types = ["application/json", "application/json; charset=utf8", "Application/JSON", "application/grpc-web+json"];
+  const ways = [...types.map((type) => ["Quote", type] as const), ["WatchQuote", "application/connect+json"] as const];
+  for (const [path, type] of ways) {
+    for (const [text, message] of [
+      ['{"amount":"x"}', "amount must be a number."],
+      ['{"slipage":1}', "slipage is not a field of this request."],
+      ['{"amount":1,"amount":2}', "amount is given twice. Give it once."],
+      ["{", "The request body is not valid JSON."],
+      ['{"\\ud800":1}', Buffer.from("\ufffd is not a field of this request.").toString("latin1")],
+    ] as const) {
+      const what = `${text} to ${path} as ${type}`;
+      expect(await ask(path, type, text, ALICE_KEY), what).toMatch(/VALIDATION_ERROR/);
+      expect(await ask(path, type, text, ALICE_KEY), what).toContain(message);
+      expect(await ask(path, type, text, "Bearer api_wrong"), what).toMatch(/AUTH_ERROR/);
+    }
+  }
+  expect(edge.errors).toEqual([]);
+  await edge.close();
 });
 
 describe("a watched trade", () => {

@@ -1,40 +1,15 @@
 import type { ServerResponse } from "node:http";
-import {
-  type DescMethodUnary,
-  fromJson,
-  type JsonValue,
-  type Message,
-  type Registry,
-  toJsonString,
-} from "@bufbuild/protobuf";
+import type { DescMethodUnary, Message } from "@bufbuild/protobuf";
 import { codeToHttpStatus, errorToJsonBytes, parseTimeout } from "@connectrpc/connect/protocol-connect";
 import type { Output } from "../call/invoker.ts";
 import { type AnswerBytes, beginAnswer } from "../http/lane/answer-bytes.ts";
-import { parseJson } from "../http/parse-json.ts";
-import { createJsonDecoder } from "../rest/json-decoder.ts";
 import { binaryDecoderOf, binaryEncoderOf } from "./binary-form.ts";
-import { createProtoJsonEncoder } from "./encode/proto-json-encoder.ts";
-import { endAnswer, endResponse, readTimeout, toMessage, type Wire } from "./wire.ts";
+import type { JsonForm } from "./json-form.ts";
+import { endAnswer, endResponse, readTimeout, type Wire } from "./wire.ts";
 
-/**
- * Connect with JSON.
- *
- * @param registry resolves google.protobuf.Any. Without it the compiled decoder is used, which supports no Any
- */
-export function createConnectJsonWire(method: DescMethodUnary, registry: Registry | undefined): Wire {
-  const decode =
-    registry === undefined
-      ? createJsonDecoder(method.input, "proto")
-      : (json: unknown) => fromJson(method.input, json as JsonValue, { registry });
-  const options = registry === undefined ? undefined : { registry };
-  const encode = registry === undefined ? createProtoJsonEncoder(method.output) : undefined;
-  return createConnectWire(
-    "application/json",
-    (body) => decode(parseJson(body)),
-    encode ??
-      ((output) =>
-        Buffer.from(toJsonString(method.output, toMessage(method.output, output), options)).toString("latin1")),
-  );
+/** Connect with JSON. */
+export function createConnectJsonWire({ decode, encode }: JsonForm): Wire {
+  return createConnectWire("application/json", decode, encode);
 }
 
 /** Connect with binary messages. */

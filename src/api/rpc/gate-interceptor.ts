@@ -64,7 +64,10 @@ async function* readable({ message, method }: StreamRequest): StreamRequest["mes
   try {
     yield* message;
   } catch (error) {
-    const unread = error instanceof ConnectError ? UNREADABLE.exec(error.rawMessage) : null;
+    if (!(error instanceof ConnectError)) throw error;
+    // A refusal of ours, as the library hands it on.
+    if (error.cause instanceof TradewireError) throw error.cause;
+    const unread = UNREADABLE.exec(error.rawMessage);
     if (unread === null) throw error;
     const why = unread[1] ?? ".";
     throw new TradewireError("VALIDATION_ERROR", `The request is not a valid ${method.input.typeName} message${why}`);

@@ -1,24 +1,48 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Http2ServerResponse } from "node:http2";
-import type { DescMethodUnary } from "@bufbuild/protobuf";
+import type { DescMethodUnary, Message } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import { parseTimeout, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { trailerFlag, trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
 import { addHeaders, forEachHeader, responseHeaders } from "../call/call-state.ts";
-import { beginAnswer } from "../http/lane/answer-bytes.ts";
+import type { Output } from "../call/invoker.ts";
+import { type AnswerBytes, beginAnswer } from "../http/lane/answer-bytes.ts";
 import { StreamResponse } from "../http/lane/stream-exchange.ts";
 import { binaryDecoderOf, binaryEncoderOf } from "./binary-form.ts";
 import { FRAME_HEAD, frameHead, unframe } from "./frames.ts";
+import type { JsonForm } from "./json-form.ts";
 import { endAnswer, endResponse, readTimeout, type Wire } from "./wire.ts";
 
 /** The flags of an uncompressed message. */
 const MESSAGE = 0;
-const GRPC_TYPE = "application/grpc+proto";
 const GRPC_OK = { "grpc-status": "0" };
 
+/** How messages are written within frames. */
+interface FramedForm {
+  /** Ends the content type. */
+  readonly suffix: "proto" | "json";
+  /** @throws TradewireError VALIDATION_ERROR */
+  decode(bytes: Buffer): Message;
+  encode(output: Output, out: AnswerBytes): void;
+}
+
+/** Messages in their binary form. */
+export const binaryFrames = (method: DescMethodUnary): FramedForm => ({
+  suffix: "proto",
+  decode: binaryDecoderOf(method),
+  encode: binaryEncoderOf(method),
+});
+
+/** Messages as JSON. */
+export const jsonFrames = ({ decode, encode }: JsonForm): FramedForm => ({
+  suffix: "json",
+  decode,
+  encode: (output, out) => void out.latin1(encode(output)),
+});
+
 /** gRPC over HTTP/2, whose responses have real trailers. */
-export function createGrpcWire(method: DescMethodUnary): Wire {
-  const [decode, encode] = [binaryDecoderOf(method), binaryEncoderOf(method)];
+export function createGrpcWire({ suffix, decode, encode }: FramedForm): Wire {
+  const contentType = `application/grpc+${suffix}`;
   return {
     overheadBytes: FRAME_HEAD,
     codingHeader: "grpc-encoding",
@@ -33,23 +57,22 @@ export function createGrpcWire(method: DescMethodUnary): Wire {
       if (stream !== undefined) {
         const head = [":status", "200"];
         addHeaders(state, head);
-        head.push("content-type", GRPC_TYPE);
+        head.push("content-type", contentType);
         stream.answer(head, trailers, out.take());
         return;
       }
       forEachHeader(responseHeaders(state), (name, value) => response.setHeader(name, value));
-      endWithTrailers(response, out.text(), trailers);
+      endWithTrailers(response, contentType, out.text(), trailers);
     },
     refuse(response, error, trailer) {
-      endWithTrailers(response, undefined, Object.fromEntries(failureTrailer(error, trailer)));
+      endWithTrailers(response, contentType, undefined, Object.fromEntries(failureTrailer(error, trailer)));
     },
   };
 }
 
 /** gRPC-Web, whose trailers are the last frame of the body. */
-export function createGrpcWebWire(method: DescMethodUnary): Wire {
-  const contentType = "application/grpc-web+proto";
-  const [decode, encode] = [binaryDecoderOf(method), binaryEncoderOf(method)];
+export function createGrpcWebWire({ suffix, decode, encode }: FramedForm): Wire {
+  const contentType = `application/grpc-web+${suffix}`;
   const success = trailerFrame(new Headers(GRPC_OK));
   return {
     overheadBytes: FRAME_HEAD,
@@ -80,9 +103,14 @@ function failureTrailer(error: ConnectError, trailer: Headers | undefined): Head
   return setTrailerStatus(whole, error);
 }
 
-function endWithTrailers(response: ServerResponse, body: string | undefined, trailers: OutgoingHttpHeaders): void {
+function endWithTrailers(
+  response: ServerResponse,
+  contentType: string,
+  body: string | undefined,
+  trailers: OutgoingHttpHeaders,
+): void {
   const http2 = response as unknown as Http2ServerResponse;
-  http2.writeHead(200, { "content-type": GRPC_TYPE });
+  http2.writeHead(200, { "content-type": contentType });
   http2.addTrailers(trailers);
   if (body === undefined) http2.end();
   else http2.end(body, "latin1");

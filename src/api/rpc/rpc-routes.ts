@@ -27,6 +27,7 @@ import { LIBRARY_CODINGS } from "./coding/inflate.ts";
 import type { EverydayCalls } from "./everyday-call.ts";
 import { dropFarDeadline } from "./far-deadline.ts";
 import { FRAME_HEAD } from "./frames.ts";
+import { createJsonStreamReader } from "./json-streams.ts";
 
 /** What the routes of the typed wires need of the edge. */
 interface RpcEdge {
@@ -97,6 +98,10 @@ function takeEverydayCalls(calls: EverydayCalls): onRequestHookHandler {
 /** Gives a call its state, and a body that is bounded and never breaks the connection. */
 function prepareCall(edge: RpcEdge, method: DescMethod): preHandlerHookHandler {
   const takesOneMessage = method.methodKind === "unary" || method.methodKind === "server_streaming";
+  const readJson =
+    method.methodKind === "server_streaming"
+      ? createJsonStreamReader(method, edge.registry, edge.settings.bodyLimitBytes)
+      : undefined;
   return (request, reply, next) => {
     const state = edge.startCall(request.ip);
     if (!hasHost(request.raw)) {
@@ -110,7 +115,9 @@ function prepareCall(edge: RpcEdge, method: DescMethod): preHandlerHookHandler {
     endUnreadBody(request.raw, reply.raw);
     // The plugin reads a body that is set in place of the request. Its own reader would destroy the connection when it stops early.
     request.body = takesOneMessage
-      ? wholeBody(request.raw, edge.settings, (failure) => toConnectError(failure, state.requestId, method.parent))
+      ? wholeBody(request.raw, edge.settings, readJson, (failure) =>
+          toConnectError(failure, state.requestId, method.parent),
+        )
       : request.raw.iterator({ destroyOnReturn: false });
     next();
   };
@@ -163,14 +170,24 @@ function hasHost(request: IncomingMessage): boolean {
   return authority !== undefined && URL.canParse(`http://${authority}`);
 }
 
-/** The body of a request with one message, read whole within the limits. @throws what `refusalOf` makes of a refusal */
+/**
+ * The body of a request with one message, read whole within the limits.
+ *
+ * @param readJson makes what the library is to read of it, if that is not the body as it is
+ * @throws what `refusalOf` makes of a refusal
+ */
 async function* wholeBody(
   request: IncomingMessage,
   settings: ApiSettings,
+  readJson: ReturnType<typeof createJsonStreamReader> | undefined,
   refusalOf: (failure: TradewireError) => ConnectError,
 ): AsyncGenerator<Uint8Array> {
   const limits = { ...settings, bodyLimitBytes: settings.bodyLimitBytes + FRAME_HEAD };
   const body = await new Promise<Buffer | TradewireError>((resolve) => readBody(request, limits, resolve));
   if (body instanceof TradewireError) throw refusalOf(body);
-  yield body;
+  try {
+    yield readJson === undefined ? body : readJson(body, request.headers);
+  } catch (error) {
+    throw error instanceof TradewireError ? refusalOf(error) : error;
+  }
 }

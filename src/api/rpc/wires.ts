@@ -2,46 +2,50 @@ import type { IncomingMessage } from "node:http";
 import type { DescMethodUnary, Registry } from "@bufbuild/protobuf";
 import { isKnownCoding } from "./coding/inflate.ts";
 import { createConnectBinaryWire, createConnectJsonWire } from "./connect-wire.ts";
-import { createGrpcWebWire, createGrpcWire } from "./grpc-wires.ts";
+import { binaryFrames, createGrpcWebWire, createGrpcWire, jsonFrames } from "./grpc-wires.ts";
+import { createJsonForm } from "./json-form.ts";
 import type { Wire } from "./wire.ts";
 
 /** The wires of one method. */
 export class Wires {
-  readonly #connectJson: Wire;
-  readonly #connectBinary: Wire;
-  readonly #grpc: Wire;
-  readonly #grpcWeb: Wire;
+  readonly #byType: ReadonlyMap<string | undefined, Wire>;
+  readonly #grpcByType: ReadonlyMap<string | undefined, Wire>;
 
   /** @param registry resolves google.protobuf.Any in JSON; undefined if no message contains one */
   constructor(method: DescMethodUnary, registry: Registry | undefined) {
-    this.#connectJson = createConnectJsonWire(method, registry);
-    this.#connectBinary = createConnectBinaryWire(method);
-    this.#grpc = createGrpcWire(method);
-    this.#grpcWeb = createGrpcWebWire(method);
+    const [binary, json] = [binaryFrames(method), createJsonForm(method, registry)];
+    const [web, grpc] = [createGrpcWebWire(binary), createGrpcWire(binary)];
+    this.#byType = new Map([
+      ["application/json", createConnectJsonWire(json)],
+      ["application/proto", createConnectBinaryWire(method)],
+      ["application/grpc-web", web],
+      ["application/grpc-web+proto", web],
+      ["application/grpc-web+json", createGrpcWebWire(jsonFrames(json))],
+    ]);
+    this.#grpcByType = new Map([
+      ["application/grpc", grpc],
+      ["application/grpc+proto", grpc],
+      ["application/grpc+json", createGrpcWire(jsonFrames(json))],
+    ]);
   }
 
   /** The wire of a request in everyday form; undefined for any other form. */
   select({ headers, httpVersionMajor }: IncomingMessage): Wire | undefined {
     const type = headers["content-type"];
-    switch (type) {
-      case "application/json":
-      case "application/json; charset=utf-8":
-        return isKnownCoding(headers["content-encoding"]) ? this.#connectJson : undefined;
-      case "application/proto":
-        return isKnownCoding(headers["content-encoding"]) ? this.#connectBinary : undefined;
-      case "application/grpc":
-      case "application/grpc+proto":
-        return httpVersionMajor === 2 && isKnownCoding(headers["grpc-encoding"]) ? this.#grpc : undefined;
-      case "application/grpc-web":
-      case "application/grpc-web+proto":
-        return isKnownCoding(headers["grpc-encoding"]) ? this.#grpcWeb : undefined;
-      default:
-        return JSON_IN_UTF8.test(type ?? "") && isKnownCoding(headers["content-encoding"])
-          ? this.#connectJson
-          : undefined;
-    }
+    const wire = this.#ofType(type, httpVersionMajor) ?? this.#ofType(plainType(type), httpVersionMajor);
+    return wire !== undefined && isKnownCoding(headers[wire.codingHeader]) ? wire : undefined;
+  }
+
+  #ofType(type: string | undefined, httpVersionMajor: number): Wire | undefined {
+    return this.#byType.get(type) ?? (httpVersionMajor === 2 ? this.#grpcByType.get(type) : undefined);
   }
 }
 
-/** The other spellings of JSON in UTF-8. */
-const JSON_IN_UTF8 = /^application\/json *; *charset="?utf-8"?$/i;
+/** JSON may say that it is in UTF-8, which it always is. */
+const JSON_IN_UTF8 = /^([a-z/+-]+json) *; *charset=(?:utf-?8|"utf-?8")$/;
+
+/** A content type in the spelling that the wires are known by. */
+function plainType(type = ""): string {
+  const lower = type.toLowerCase();
+  return JSON_IN_UTF8.exec(lower)?.[1] ?? lower;
+}

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
+import { shownName } from "../../errors/shown-name.ts";
 import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
-import { shownName } from "./shown-name.ts";
 
 /**
  * The JSON of a request body. Anything but plain JSON by its headers is refused: so a page of another origin cannot send one

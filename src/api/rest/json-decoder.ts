@@ -1,8 +1,8 @@
 import { create, type DescEnum, type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
 import { didYouMean } from "../../errors/closest.ts";
+import { shownName } from "../../errors/shown-name.ts";
 import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
 import { violationsOf } from "../call/validation/validation.ts";
-import { shownName } from "../http/shown-name.ts";
 import { restEnumName } from "./rest-enum.ts";
 
 /**

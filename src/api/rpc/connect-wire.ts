@@ -3,8 +3,8 @@ import type { DescMethodUnary, Message } from "@bufbuild/protobuf";
 import { codeToHttpStatus, errorToJsonBytes, parseTimeout } from "@connectrpc/connect/protocol-connect";
 import type { Output } from "../call/invoker.ts";
 import { type AnswerBytes, beginAnswer } from "../http/lane/answer-bytes.ts";
-import { binaryDecoderOf, binaryEncoderOf } from "./binary-form.ts";
-import type { JsonForm } from "./json-form.ts";
+import { binaryDecoderOf, binaryEncoderOf } from "./forms/binary-form.ts";
+import type { JsonForm } from "./forms/json-form.ts";
 import { endAnswer, endResponse, readTimeout, type Wire } from "./wire.ts";
 
 /** Connect with JSON. */

@@ -8,9 +8,9 @@ import { addHeaders, forEachHeader, responseHeaders } from "../call/call-state.t
 import type { Output } from "../call/invoker.ts";
 import { type AnswerBytes, beginAnswer } from "../http/lane/answer-bytes.ts";
 import { StreamResponse } from "../http/lane/stream-exchange.ts";
-import { binaryDecoderOf, binaryEncoderOf } from "./binary-form.ts";
+import { binaryDecoderOf, binaryEncoderOf } from "./forms/binary-form.ts";
+import type { JsonForm } from "./forms/json-form.ts";
 import { FRAME_HEAD, frameHead, unframe } from "./frames.ts";
-import type { JsonForm } from "./json-form.ts";
 import { endAnswer, endResponse, readTimeout, type Wire } from "./wire.ts";
 
 /** The flags of an uncompressed message. */

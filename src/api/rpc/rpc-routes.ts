@@ -26,8 +26,8 @@ import type { ApiLogger, ApiSettings } from "../settings.ts";
 import { LIBRARY_CODINGS } from "./coding/inflate.ts";
 import type { EverydayCalls } from "./everyday-call.ts";
 import { dropFarDeadline } from "./far-deadline.ts";
+import { createJsonStreamReader } from "./forms/json-streams.ts";
 import { FRAME_HEAD } from "./frames.ts";
-import { createJsonStreamReader } from "./json-streams.ts";
 
 /** What the routes of the typed wires need of the edge. */
 interface RpcEdge {

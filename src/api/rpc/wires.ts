@@ -2,8 +2,8 @@ import type { IncomingMessage } from "node:http";
 import type { DescMethodUnary, Registry } from "@bufbuild/protobuf";
 import { isKnownCoding } from "./coding/inflate.ts";
 import { createConnectBinaryWire, createConnectJsonWire } from "./connect-wire.ts";
+import { createJsonForm } from "./forms/json-form.ts";
 import { binaryFrames, createGrpcWebWire, createGrpcWire, jsonFrames } from "./grpc-wires.ts";
-import { createJsonForm } from "./json-form.ts";
 import type { Wire } from "./wire.ts";
 
 /** The wires of one method. */

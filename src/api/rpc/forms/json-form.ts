@@ -6,11 +6,11 @@ import {
   type Registry,
   toJsonString,
 } from "@bufbuild/protobuf";
-import type { Output } from "../call/invoker.ts";
-import { parseJson } from "../http/parse-json.ts";
-import { createJsonDecoder } from "../rest/json-decoder.ts";
-import { createProtoJsonEncoder } from "./encode/proto-json-encoder.ts";
-import { toMessage } from "./wire.ts";
+import type { Output } from "../../call/invoker.ts";
+import { parseJson } from "../../http/parse-json.ts";
+import { createJsonDecoder } from "../../rest/json-decoder.ts";
+import { createProtoJsonEncoder } from "../encode/proto-json-encoder.ts";
+import { toMessage } from "../wire.ts";
 
 /** The messages of a method as ProtoJSON, on whichever wire. */
 export interface JsonForm {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { type DescMethod, type Registry, toJsonString } from "@bufbuild/protobuf";
-import { inflaterOf, isKnownCoding } from "./coding/inflate.ts";
-import { FRAME_HEAD, frameHead, unframe } from "./frames.ts";
+import { inflaterOf, isKnownCoding } from "../coding/inflate.ts";
+import { FRAME_HEAD, frameHead, unframe } from "../frames.ts";
 import { createJsonForm } from "./json-form.ts";
 
 /** JSON in frames: of Connect streams, gRPC and gRPC-Web. */

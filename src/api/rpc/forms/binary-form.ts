@@ -1,9 +1,9 @@
 import { type DescMethodUnary, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
-import { TradewireError } from "../../errors/tradewire-error.ts";
-import type { Output } from "../call/invoker.ts";
-import { createEverydayDecoder } from "./decode/everyday-decoder.ts";
-import { type BinaryEncoder, createBinaryEncoder } from "./encode/binary-encoder.ts";
-import { toMessage } from "./wire.ts";
+import { TradewireError } from "../../../errors/tradewire-error.ts";
+import type { Output } from "../../call/invoker.ts";
+import { createEverydayDecoder } from "../decode/everyday-decoder.ts";
+import { type BinaryEncoder, createBinaryEncoder } from "../encode/binary-encoder.ts";
+import { toMessage } from "../wire.ts";
 
 /** Decodes the requests of a method. What it returns throws TradewireError VALIDATION_ERROR. */
 export function binaryDecoderOf({ input: desc }: DescMethodUnary): (bytes: Buffer) => Message {

@@ -126,7 +126,7 @@ const ENDLESS = `
 import sys
 from tradewire import Tradewire, transport
 transport.TIMEOUT = 1
-for path in ("/endless", "/slow"):
+for path in ("/endless", "/slow", "/slow-head"):
     try:
         Tradewire(sys.argv[1] + path).get_priority()
     except (ConnectionError, TimeoutError) as cut:
@@ -143,7 +143,11 @@ test.runIf(hasPackages)(hasPackages ? endless : `${endless} (not run: cryptograp
   const env = childEnvironment({ PYTHONPATH: PACKAGES, PYTHONDONTWRITEBYTECODE: "1" });
   const { stdout } = await promisify(execFile)("python3", ["-c", ENDLESS, service.url], { env });
   service.close();
-  const reasons = ["the answer was cut, or is not the service's", "the answer took too long"];
+  const reasons = [
+    "the answer was cut, or is not the service's",
+    "the answer took too long",
+    "the answer was cut, or is not the service's",
+  ];
   expect(stdout.trim().split("\n")).toEqual([...reasons, "a message of the stream is too long"]);
   expect(service.written).toBeLessThan(30_000_000);
 });

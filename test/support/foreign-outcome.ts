@@ -11,7 +11,7 @@ export interface ForeignOutcome {
 
 const TRADE = { signature: "3".repeat(87), status: "finalized", slot: 7, platform: "pump_fun", witnesses: 3 };
 
-/** Under `/endless` its answers have no end; under `/slow` they take for ever, a byte at a time. */
+/** Under `/endless` its answers have no end; under `/slow` they take for ever, a byte at a time, and under `/slow-head` so do their heads. */
 export async function startForeignOutcome(): Promise<ForeignOutcome> {
   let written = 0;
   const part = "x".repeat(1 << 16);
@@ -28,6 +28,11 @@ export async function startForeignOutcome(): Promise<ForeignOutcome> {
     if (url.startsWith("/endless")) {
       response.writeHead(200).write('{"success":true,"data":{"note":"');
       pour(response);
+    } else if (url.startsWith("/slow-head")) {
+      const socket = response.socket!;
+      socket.write("HTTP/1.1 200 OK\r\nx-note: ");
+      const drip = setInterval(() => socket.write("x"), 20);
+      socket.once("close", () => clearInterval(drip)).on("error", () => clearInterval(drip));
     } else if (url.startsWith("/slow")) {
       response.writeHead(200);
       const drip = setInterval(() => response.write(" "), 20);

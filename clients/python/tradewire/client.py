@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from typing import Iterator, Optional
-from urllib.error import URLError
 
 from .api import Calls, GetTradeResponse, SubmitRequest, SubmitResponse, WatchTradeResponse
 from .challenge import check_challenge
@@ -63,6 +62,6 @@ class Tradewire(Calls):
                 if not error.retryable:
                     raise
                 pause = _pause_of(error.retry_after_ms)
-            except (URLError, ConnectionError, TimeoutError):
+            except OSError:  # Lost, late or cut, in TLS too.
                 pass
             time.sleep(pause)

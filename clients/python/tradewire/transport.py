@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
+import threading
 import time
 import urllib.error
 import urllib.parse
@@ -45,13 +47,50 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         return None
 
 
+class _HeadOnTime:
+    """A connection whose answer's head ends within its time-out: otherwise one byte at a time could take for ever."""
+
+    def getresponse(self) -> http.client.HTTPResponse:
+        late = threading.Timer(self.timeout, self._cut)
+        late.daemon = True
+        late.start()
+        try:
+            return super().getresponse()
+        finally:
+            late.cancel()
+
+    def _cut(self) -> None:
+        try:
+            self.sock.shutdown(socket.SHUT_RDWR)
+        except (AttributeError, OSError):
+            pass
+
+
+class _Connection(_HeadOnTime, http.client.HTTPConnection):
+    pass
+
+
+class _SecureConnection(_HeadOnTime, http.client.HTTPSConnection):
+    pass
+
+
+class _Http(urllib.request.HTTPHandler):
+    def http_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(_Connection, request)
+
+
+class _Https(urllib.request.HTTPSHandler):
+    def https_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(_SecureConnection, request)
+
+
 class Transport:
     """Sends calls to one service."""
 
     def __init__(self, base_url: str, api_key: str = ""):
         self.base_url = base_url.rstrip("/")
         self.api_key = api_key
-        self._opener = urllib.request.build_opener(_NoRedirects)
+        self._opener = urllib.request.build_opener(_NoRedirects, _Http, _Https)
 
     @staticmethod
     def _part(part: str) -> str:

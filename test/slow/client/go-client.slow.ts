@@ -71,7 +71,7 @@ func main() {
 	for seen, err := range foreign.WatchTrade(ctx, strings.Repeat("3", 87)) {
 		fmt.Fprintln(os.Stderr, "own", seen.Status, err)
 	}
-	for _, path := range []string{"/endless", "/slow"} {
+	for _, path := range []string{"/endless", "/slow", "/slow-head"} {
 		bad := tradewire.New(os.Args[5]+path, "api_x")
 		bad.Timeout = time.Second
 		_, err := bad.GetPriority(ctx)
@@ -116,6 +116,7 @@ test.runIf(hasGo)(hasGo ? title : `${title} (not run: go is not here)`, async ()
     expect(stderr).toContain("own finalized <nil>\nown finalized <nil>\n");
     expect(stderr).toContain("/endless NOT_THE_SERVICE");
     expect(stderr).toContain("/slow NOT_THE_SERVICE");
+    expect(stderr).toMatch(/\/slow-head .*(deadline exceeded|timeout)/);
     expect(stderr).toContain("endless stream the stream was cut");
     expect(foreign.written).toBeLessThan(60_000_000);
   } finally {

@@ -61,7 +61,7 @@ export function connectShadow(
   );
   const link: ShadowLink = closers.keep(new ShadowLink({ path, onOpen: () => features.renew() }));
   const features = closers.keep(new ClusterFeatures({ link, pool, trusted: witnesses.trusted, warn }));
-  const code = new ProgramCode({ reader: programReader, watch, logger });
+  const code = new ProgramCode({ reader: programReader, watch, logger, now });
   const checks = closers.keep(
     new MarketChecks({
       isGuarding: mode === "guard",

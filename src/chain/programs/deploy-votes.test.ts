@@ -250,3 +250,32 @@ test("nodes that stay divided are asked ever less often, until they have had the
   expect(rig.asked()).toBeGreaterThan(6);
   expect(rig.asked()).toBeLessThan(2 * 25);
 });
+
+test("two nodes that were divided at the start, of which neither can outvote the other, are named", async () => {
+  const rig = await start([
+    { at: 100, deploySlot: 90 },
+    { at: 100, deploySlot: 5 },
+  ]);
+  await watch.refresh();
+  await watch.refresh();
+  await vi.advanceTimersByTimeAsync(10);
+  expect(rig.warnings).toEqual([]);
+  rig.advance(11_000);
+  await vi.advanceTimersByTimeAsync(100);
+  expect(rig.warnings).toEqual([expect.stringMatching(/disagree .*node 0 90, node 1 5/)]);
+  expect([rig.replaced, rig.contradicted]).toEqual([[], []]);
+  expect(watch.get(PROGRAM)?.slot).toBe(90n);
+});
+
+test("a node that shows a deployment from later than its own state says nothing", async () => {
+  const rig = await start([
+    { at: 100, deploySlot: 1_000_000 },
+    { at: 100, deploySlot: 5 },
+  ]);
+  expect(watch.get(PROGRAM)?.slot).toBe(5n);
+  await watch.refresh();
+  rig.advance(11_000);
+  await vi.advanceTimersByTimeAsync(100);
+  expect(rig.replaced).toEqual([]);
+  expect(watch.get(PROGRAM)?.slot).toBe(5n);
+});

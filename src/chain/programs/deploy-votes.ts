@@ -107,6 +107,8 @@ export class DeployVotes {
       // Without a verdict a notice counts that did not count at once: what may be replaced is not traded on.
       if (verdict !== undefined || (this.#isAside && claim.isStreamed))
         this.#settle(claim, verdict, votes ?? [], isLate);
+      else if (votes !== undefined)
+        this.#judge(claim, claim.program.slot, votes, isLate, `slot ${claim.program.slot} counts still`);
       if (verdict !== undefined && verdict !== claim.deploySlot) await this.#pause(PAUSES_AFTER_LIE * pauseMs);
       if (this.#isClosed) return;
       if (votes !== undefined && this.#pending.get(id) !== claim) {
@@ -127,7 +129,13 @@ export class DeployVotes {
   }
 
   /** Names the nodes that two others contradict. @returns false if the nodes are divided */
-  #judge({ program: { id } }: Claim, slot: bigint, votes: readonly DeployVote[], isLate: boolean): boolean {
+  #judge(
+    { program: { id } }: Claim,
+    slot: bigint,
+    votes: readonly DeployVote[],
+    isLate: boolean,
+    doing = "its markets are withheld",
+  ): boolean {
     const { contradict, now, warn } = this.#options;
     const agreed = votes.filter((vote) => vote.slot === slot);
     for (const { endpoint, at, slot: other } of votes) {
@@ -144,7 +152,7 @@ export class DeployVotes {
     if (isAgreed || now() < (this.#saidUntilMs.get(id) ?? Number.NEGATIVE_INFINITY)) return isAgreed;
     this.#saidUntilMs.set(id, now() + REPEAT_WARNING_MS);
     const said = votes.map((vote) => `${vote.endpoint.name} ${vote.slot ?? "none"}`).join(", ");
-    warn(`Solana nodes disagree on the slot at which program ${id} was deployed (${said}): its markets are withheld.`);
+    warn(`Solana nodes disagree on the slot at which program ${id} was deployed (${said}): ${doing}.`);
     return false;
   }
 

@@ -201,18 +201,34 @@ class RpcProgramReader implements ProgramReader {
   ): Promise<{ readonly slot: bigint; readonly accounts: readonly (Account | null)[] }> {
     const { pool, commitment, isCredible } = this.#options;
     const config = { encoding: "base64", commitment, dataSlice: { offset, length } };
-    const isWrong = (answer: unknown): boolean => isCredible?.(asContext(answer, WHAT).slot) === false;
+    const decode = (answer: unknown) => {
+      const { slot, value } = asContext(answer, WHAT);
+      const values = asList(value, WHAT);
+      const accounts = addresses.map((address, i) => asAccount(address, values[i] ?? null, slot));
+      return { slot, accounts };
+    };
+    const isHeader = length === CODE_HEADER_BYTES;
+    const isWrong = (answer: unknown): boolean =>
+      isCredible?.(asContext(answer, WHAT).slot) === false || (isHeader && isAhead(decode(answer)));
     const result = await pool.read("getMultipleAccounts", [addresses.map(String), config], { ...options, isWrong });
-    const { slot, value } = asContext(result, WHAT);
-    const values = asList(value, WHAT);
-    const accounts = addresses.map((address, i) => {
-      const account = asAccount(address, values[i] ?? null, slot);
-      if (account !== null && account.data.length > length)
-        throw new NodeError("malformed", "A Solana node ignored the slice of an account it was asked for.");
-      return account;
-    });
-    return { slot, accounts };
+    const read = decode(result);
+    if (read.accounts.some((account) => account !== null && account.data.length > length))
+      throw new NodeError("malformed", "A Solana node ignored the slice of an account it was asked for.");
+    if (isHeader && isAhead(read))
+      throw new NodeError("malformed", "A Solana node shows a program deployed later than the state it answers from.");
+    return read;
   }
+}
+
+/** True of headers of which one names a deployment later than the state they were read from: no chain has that. */
+function isAhead({
+  slot,
+  accounts,
+}: {
+  readonly slot: bigint;
+  readonly accounts: readonly (Account | null)[];
+}): boolean {
+  return accounts.some((account) => (deploySlotOf(account?.data ?? NO_DATA) ?? 0n) > slot);
 }
 
 /** The slot of a known deployment; undefined if its code is gone. */

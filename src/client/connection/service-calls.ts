@@ -62,7 +62,7 @@ export class ServiceCalls {
     );
   }
 
-  /** The answers to one request, as plain objects. @throws the transport's errors */
+  /** The answers to one request, as plain objects. The first has to begin on time; pauses after it have no bound. @throws TradeError */
   async *stream<I extends DescMessage, O extends DescMessage>(
     method: DescMethodStreaming<I, O>,
     request: MessageInitShape<I>,
@@ -72,11 +72,20 @@ export class ServiceCalls {
     const requests = (async function* () {
       yield request;
     })();
-    const signal = this.signal(control);
-    const { message: answers } = await this.#transport.stream(method, signal, undefined, this.#headers(), requests);
-    for await (const answer of answers) {
-      this.#keepAlive?.touch();
-      yield plainAnswer(method.output, answer);
+    const caller = this.signal(control);
+    const ending = new AbortController();
+    const signal = AbortSignal.any([caller, ending.signal]);
+    try {
+      const begun = this.#transport.stream(method, signal, undefined, this.#headers(), requests);
+      const { message: answers } = await answerWithin(control.timeoutMs ?? this.timeoutMs, caller, begun);
+      for await (const answer of answers) {
+        this.#keepAlive?.touch();
+        yield plainAnswer(method.output, answer);
+      }
+    } catch (error) {
+      throw failureOf(error, caller);
+    } finally {
+      ending.abort();
     }
   }
 
@@ -112,10 +121,19 @@ export class ServiceCalls {
   async #call<T>(control: CallControl, call: () => Promise<T>): Promise<T> {
     this.#checkOpen();
     this.#keepAlive?.touch();
+    const caller = this.signal(control);
     try {
-      return await answerWithin(control.timeoutMs ?? this.timeoutMs, this.signal(control), call());
+      return await answerWithin(control.timeoutMs ?? this.timeoutMs, caller, call());
     } catch (error) {
-      throw toTradeError(error);
+      throw failureOf(error, caller);
     }
   }
+}
+
+/** Why a call failed. Only the caller's own signal aborts one: time-outs, and a service that says it was canceled, are lost connections. */
+function failureOf(error: unknown, caller: AbortSignal): TradeError {
+  const failure = toTradeError(error);
+  if (failure.code !== "ABORTED" || caller.aborted) return failure;
+  const facts = { retryable: true, cause: error };
+  return new TradeError("CONNECTION_ERROR", "The service did not answer, or broke off.", facts);
 }

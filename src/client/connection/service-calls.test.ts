@@ -1,0 +1,68 @@
+import { create, type DescMethod } from "@bufbuild/protobuf";
+import { Code, ConnectError, type Transport } from "@connectrpc/connect";
+import { afterEach, expect, test, vi } from "vitest";
+import { Tradewire } from "../tradewire.ts";
+
+const wallet = { publicKey: "11111111111111111111111111111112", signMessageBytes: () => new Uint8Array(64) };
+const options = { baseUrl: "http://service.example", wallet, apiKey: "key", keepAliveMs: 0, timeoutMs: 20 };
+const SIGNATURE = "1".repeat(64);
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+/** A network on which nothing is ever answered. Counts the calls that it was told to give up. */
+function silence() {
+  const given = { up: 0 };
+  vi.stubGlobal("fetch", (_: unknown, { signal }: RequestInit) => {
+    return new Promise((_, reject) => {
+      signal?.addEventListener("abort", () => {
+        given.up += 1;
+        reject(signal.reason);
+      });
+    });
+  });
+  return given;
+}
+
+test("a service that does not answer is a lost connection, never the caller's own abort: pings and streams too", async () => {
+  const given = silence();
+  const client = Tradewire.connect(options);
+  const calls = [() => client.ping(), () => client.priorities(), () => client.watchTrade(SIGNATURE).next()];
+  for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "CONNECTION_ERROR", retryable: true });
+  expect(given.up).toBe(calls.length);
+  const own = { signal: AbortSignal.abort() };
+  for (const call of [() => client.ping(own), () => client.priorities(own)]) {
+    await expect(call()).rejects.toMatchObject({ code: "ABORTED" });
+  }
+  await expect(client.watchTrade(SIGNATURE, own).next()).rejects.toMatchObject({ code: "ABORTED" });
+  client.close();
+});
+
+test("a service that says that the caller aborted is not believed", async () => {
+  const refuse = () => Promise.reject(new ConnectError("canceled", Code.Canceled));
+  const client = Tradewire.connect({ ...options, transport: { unary: refuse, stream: refuse } as never });
+  for (const call of [() => client.priorities(), () => client.watchTrade(SIGNATURE).next()]) {
+    await expect(call()).rejects.toMatchObject({ code: "CONNECTION_ERROR", retryable: true });
+  }
+  client.close();
+});
+
+test("a stream may pause for longer than an answer may take", async () => {
+  const message = (method: DescMethod, status: number) =>
+    create(method.output, { signature: SIGNATURE, status } as never);
+  const transport = {
+    stream: async (method: DescMethod) => ({
+      message: (async function* () {
+        yield message(method, 1);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        yield message(method, 3);
+      })(),
+    }),
+  } as unknown as Transport;
+  const client = Tradewire.connect({ ...options, transport });
+  const seen: string[] = [];
+  for await (const { status } of client.watchTrade(SIGNATURE)) seen.push(status);
+  expect(seen).toHaveLength(2);
+  client.close();
+});

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Buys a token for SOL over REST, and sells everything again, with curl, openssl, jq and xxd.
+# Buys a token for SOL over REST, and sells everything again, with curl, openssl, jq, xxd and bc.
 #
 #   TRADEWIRE_URL=http://127.0.0.1:8080 KEY_PEM=key.pem MINT=<mint> ./trade.sh
 #

@@ -14,7 +14,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "npm ci && npm run demo": "it reinstalls; the demo checks itself and exits with 1 if a trade differs",
   "npm ci && npm test": "this is part of it",
   "npm start": "it is what these tests start",
-  "export ADMIN_URL=http://127.0.0.1:9090": "these tests' service has another port, in this variable",
+  "export ADMIN=http://127.0.0.1:9090": "these tests' service has another port, in this variable",
   "export KEY_PEPPER=$(openssl rand -hex 32) TOKEN_KEYS=k1:$(openssl rand -hex 32) POSTGRES_PASSWORD=$(openssl rand -hex 16)":
     "it sets what the compose file needs",
   "docker compose up --detach": "it pulls images; test/integration/deploy.test.ts reads the compose file",
@@ -119,7 +119,7 @@ afterAll(async () => {
 function paste(script: string): Promise<{ code: number | null; output: string }> {
   const shell = spawn("bash", ["-euo", "pipefail"], {
     cwd: reader,
-    env: childEnvironment({ PATH: readersPath(), HOME: process.env.HOME ?? "", ADMIN_URL: adminUrl }),
+    env: childEnvironment({ PATH: readersPath(), HOME: process.env.HOME ?? "", ADMIN: adminUrl }),
     stdio: ["pipe", "pipe", "pipe"],
   });
   let output = "";

@@ -168,7 +168,7 @@ export class Tradewire {
     );
   }
 
-  /** Prices a swap without building it, within the bounds of the route that are given. @throws TradeError */
+  /** Prices a swap without building it, within the given limits on the route. @throws TradeError */
   async quote(
     order: Omit<SettledOrder<SwapOrder>, "priority">,
     options: RouteLimits & CallControl & { readonly worstCase?: boolean | undefined } = {},
@@ -183,7 +183,7 @@ export class Tradewire {
 
   /**
    * Verifies that the transaction is the trade that was ordered, then signs it. `built` comes from a build call of this client.
-   * @param limits join those of the build call, and overrule by name those that they set
+   * @param limits added to those of the build call; of two with the same name, these count
    * @throws TradeError UNEXPECTED_TRANSACTION, UNREADABLE_TRANSACTION, DECIMALS_REQUIRED, PRICE_IMPACT_TOO_HIGH,
    * PRIORITY_COST_TOO_HIGH, LIMIT_EXCEEDED; TypeError for an unknown or malformed limit
    */
@@ -193,7 +193,7 @@ export class Tradewire {
 
   /**
    * Verifies a build as `sign` does, and signs nothing.
-   * @returns what the bytes allow, and what of the trade only the service's word supports @throws TradeError as `sign`
+   * @returns what the bytes allow, and which parts of the trade only the service's word supports @throws TradeError as `sign`
    */
   async verify(built: BuiltResponse, limits?: TradeLimits & ProofOptions): Promise<TradeReview> {
     const wire = built.unsignedTransaction.slice();

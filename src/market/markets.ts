@@ -59,7 +59,7 @@ export interface MarketsOptions {
   readonly networkOf?: ((address: string) => string) | undefined;
   readonly now: Now;
   readonly warn: (message: string) => void;
-  /** Older state is not answered. */
+  /** State older than this is not used. */
   readonly maxAgeMs?: number;
   /** How long "no market" holds, and a failed search is not repeated. */
   readonly negativeMs?: number;
@@ -69,15 +69,15 @@ export interface MarketsOptions {
   readonly researchPaceMs?: number;
   /** Pairs, mints and wallet accounts unused for this long are dropped. */
   readonly idleMs?: number;
-  /** Upper bound of pairs kept hot; the longest unused go first. */
+  /** Upper bound of pairs kept hot; the least recently used are dropped first. */
   readonly maxPairs?: number;
-  /** Upper bound of single accounts (mints, wallet accounts) kept hot; the longest unused go first. */
+  /** Upper bound of single accounts (mints, wallet accounts) kept hot; the least recently used are dropped first. */
   readonly maxSingles?: number;
-  /** Mints that a trade may pass through between two markets; if undefined SOL, USDC and what is found to be deep. */
+  /** Mints that a trade may pass through between two markets; if undefined, SOL, USDC and mints found to be deep. */
   readonly hubMints?: readonly Address[] | undefined;
   /** Upper bound of markets kept hot for one pair: the best of those found. */
   readonly maxMarketsPerPair?: number;
-  /** Markets of one pair that one search compares to find the best; searches that follow soon compare those left. */
+  /** Markets of one pair that one search compares to find the best; the next searches, soon after, compare the rest. */
   readonly maxFound?: number;
   /** How long a market that was not among the best is not examined again. */
   readonly reexamineMs?: number;

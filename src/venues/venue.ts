@@ -56,7 +56,7 @@ export interface Ask {
   readonly amount: bigint;
   /** The clock at which the trade is expected to run; fees may depend on its time or epoch. */
   readonly clock: ChainClock;
-  /** True if no more than the amounts counts, as for bounds: the quote's `priceImpact` may be 0. */
+  /** True if only the amounts matter, as for bounds: the quote's `priceImpact` may then be 0. */
   readonly amountsOnly?: boolean;
 }
 
@@ -169,7 +169,7 @@ export interface Venue<M extends Market = Market, State = unknown, Fill = unknow
    * time. Absent: it may change.
    */
   isTimeless?(state: State): boolean;
-  /** The most that trades give, without a quote. Absent: it is not known. */
+  /** The most that any trade gives, without a quote. Absent: unknown. */
   readonly spot?: SpotBounds<M, State>;
   /**
    * The state of another market of this venue once the trade of `quote` has been made on `state`: `other` itself if the two
@@ -178,7 +178,7 @@ export interface Venue<M extends Market = Market, State = unknown, Fill = unknow
   after?(state: State, quote: Quote<Fill>, other: State): State;
   /**
    * The market's own state once the trade of `quote` has been made on it, good for the amounts of further quotes at the same clock
-   * and for nothing else. Undefined, or absent: what the trade leaves is not known.
+   * and for nothing else. Undefined, or absent: the state after the trade is unknown.
    */
   traded?(state: State, quote: Quote<Fill>, clock: ChainClock): State | undefined;
   /**

@@ -47,7 +47,7 @@ export function sniffProtocol(
     const isHttp2 = seen.subarray(0, length).equals(HTTP2_PREFACE.subarray(0, length));
     if (isHttp2 && length < HTTP2_PREFACE.length) {
       held = seen;
-      // From the first byte on: the timeout of the socket begins anew at each.
+      // Counts from the first byte: the socket's own timeout restarts at every byte.
       deadline ??= setTimeout(abandon, settings.headersTimeoutMs);
       return;
     }

@@ -12,7 +12,7 @@ interface RefuserParts {
 }
 
 /**
- * Refuses calls beyond a limit from their bytes alone, like the route would: nothing is parsed or decoded, so that a caller who asks
+ * Refuses calls beyond a limit from their bytes alone, as the route would: nothing is parsed or decoded, so that a caller who asks
  * far too much costs others little. Looks only at connections that were refused lately.
  */
 export class LimitRefuser {

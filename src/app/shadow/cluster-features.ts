@@ -17,7 +17,7 @@ const RENEW_MS = 600_000;
 /** A node that does not answer must not hold checks up. Milliseconds. */
 const PATIENCE_MS = 5_000;
 
-/** The features that the cluster has activated by the word of most nodes, as the shadow process uses them. */
+/** The features that the cluster has activated according to most nodes, as the shadow process uses them. */
 export class ClusterFeatures {
   readonly #options: ClusterFeaturesOptions;
   readonly #timer: NodeJS.Timeout;

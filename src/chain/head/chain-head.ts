@@ -27,7 +27,7 @@ export interface LiveChainHead extends ChainHead {
   leastBlockHeight(): bigint;
   /** False for a slot far from the head: its source lags or is wrong. */
   isCredible(slot: bigint): boolean;
-  /** The slot that two of three nodes or more have come to; undefined with fewer. */
+  /** The slot that at least two of three or more nodes have reached; undefined with fewer nodes. */
   slotByNodes(): bigint | undefined;
   /** Milliseconds since the slot last moved. */
   slotAgeMs(): number;
@@ -79,11 +79,11 @@ const REST_AFTER_MS = 10_000;
 const DEFAULT_SLOW_REFRESH_MS = 10_000;
 const START_TIMEOUT_MS = 10_000;
 const START_POLL_MS = 20;
-/** Slots by which a node's processed state may be behind its newest slot: the one in the making, and the one being voted on. */
+/** Slots by which a node's processed state may be behind its newest slot: the one being produced and the one being voted on. */
 const PROCESSED_LAG_SLOTS = 2n;
 /** Features are activated at the beginning of an epoch, announced days before. */
 const FEATURE_REFRESH_MS = 60_000;
-/** Blockhashes asked for at the start until one is proven, and the pause after one that is not. Milliseconds. */
+/** Blockhashes asked for at the start until one is proven, and the pause after one that is not proven. Milliseconds. */
 const START_BLOCKHASHES = 5;
 const START_BLOCKHASH_MS = 100;
 /** Part of the oldest age allowed in which a proven blockhash is not replaced at rest: its proof takes the call of that time. */
@@ -282,7 +282,7 @@ class FollowedChainHead implements LiveChainHead {
     return repeat(work, periodMs, (error) => this.#warn(`Cannot refresh ${what}: ${String(error)}`));
   }
 
-  /** Finds the head from all endpoints together: the median of their answers, without those that lag by the wall clock. */
+  /** Finds the head from all endpoints: the median of their answers, without those that lag behind the wall clock. */
   async #locate(): Promise<void> {
     const asked = this.#time.ask();
     this.#newest.reset(await this.#heights.locate(asked.then((answers) => this.#time.laggards(answers))));
@@ -291,7 +291,7 @@ class FollowedChainHead implements LiveChainHead {
     this.#clock = undefined;
   }
 
-  /** At rest less often: no call is made for what nobody asks for. */
+  /** Less often at rest: nobody uses the results then. */
   async #refreshIfDue(): Promise<void> {
     const isAtRest = this.#now() - this.#usedAtMs > REST_AFTER_MS;
     if (isAtRest && this.#now() - this.#refreshedAtMs < this.#idleRefreshMs) return;
@@ -363,7 +363,7 @@ class FollowedChainHead implements LiveChainHead {
     return slot + MAX_LAG_SLOTS < this.#newest.slot || this.#newest.isOff(slot);
   }
 
-  /** Takes back a newest slot that the chain has not reached, and a blockhash from there: one node's word moved it. */
+  /** Takes back a newest slot that the chain has not reached, and a blockhash from there: one node alone had reported it. */
   async #correctNewest(): Promise<void> {
     const askedAtMs = this.#now();
     const settled = await Promise.allSettled(
@@ -402,7 +402,7 @@ class FollowedChainHead implements LiveChainHead {
     }
   }
 
-  /** Nodes that contradict each other about it do not keep the process from starting: builds answer STATE_STALE until they agree. */
+  /** The process starts even if the nodes contradict each other about it: builds answer STATE_STALE until they agree. */
   async #awaitBlockhash(): Promise<void> {
     for (let asked = 1; ; asked++) {
       await this.#blockhash.settle();

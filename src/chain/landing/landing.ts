@@ -40,7 +40,7 @@ interface LandingOptions {
   readonly head: LandingHead;
   readonly now: Now;
   readonly monotonicMs: Now;
-  /** Time in which this process could receive answers; absent: `monotonicMs`. What nodes fail to say is counted by it. */
+  /** Time in which this process could receive answers; absent: `monotonicMs`. The silence of nodes is measured by it. */
   readonly runningMs?: Now;
   /** Spreads re-broadcasts; 0 ≤ value < 1. */
   readonly random: () => number;
@@ -202,7 +202,7 @@ class BroadcastLanding implements LiveLanding {
     if (transaction.votes.isSeen) this.#records.read(transaction);
   }
 
-  /** Reads on for the records of those that a node has reported as confirmed. */
+  /** Keeps reading the records of transactions that a node has reported as confirmed. */
   #readSeen(): void {
     for (const transaction of [...this.#pending.values()])
       if (transaction.votes.isSeen) this.#records.read(transaction);

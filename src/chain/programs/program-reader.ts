@@ -49,7 +49,7 @@ export interface ProgramReader {
   /** False with one node, which has nobody to agree with. */
   readonly canVote: boolean;
   /**
-   * The deployments of programs, in order, by the word of most nodes; null if there is none or its loader is unknown.
+   * The deployments of programs, in order, as most nodes report them; null if there is none or its loader is unknown.
    * @throws TradewireError UPSTREAM_ERROR if no node answers
    */
   fetchDeployments(ids: readonly Address[]): Promise<readonly (DeployedProgram | null)[]>;

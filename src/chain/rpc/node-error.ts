@@ -66,7 +66,7 @@ export function isUnusable(error: unknown): boolean {
   return error instanceof NodeError && (error.kind === "malformed" || error.kind === "oversized");
 }
 
-/** What is said of each error code that a connection can fail with. */
+/** The text for each error code that a connection can fail with. */
 const BY_CODE: Readonly<Record<string, string>> = {
   ECONNREFUSED: "refused the connection",
   ECONNRESET: "reset the connection",

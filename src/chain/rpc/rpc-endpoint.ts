@@ -19,7 +19,7 @@ export interface RpcEndpoint {
   isAside(): boolean;
   /** True while the node is backing off after failures or has unanswered calls; other nodes go first. */
   isCooling(): boolean;
-  /** Milliseconds since the first call that got no proper answer, nor did any after it; 0 if the last one did. */
+  /** Milliseconds since the first of the latest calls without a proper answer; 0 if the last call got one. */
   silentForMs(): number;
 }
 
@@ -73,7 +73,7 @@ class HttpEndpoint implements RpcEndpoint {
   #coolUntilMs = 0;
   #asideUntilMs = 0;
   #answeredAtMs = 0;
-  /** When the first of the calls was sent that have brought no proper answer; undefined if the last one brought one. */
+  /** When the first of the latest calls without a proper answer was sent; undefined if the last one got one. */
   #waitingSinceMs: number | undefined;
   /** When each unanswered call was sent, by id, oldest first. */
   readonly #unanswered = new Map<number, number>();
@@ -117,7 +117,7 @@ class HttpEndpoint implements RpcEndpoint {
     return id;
   }
 
-  /** Sends wait for no second try: they share requests only with a node that is known to answer such. */
+  /** Sends cannot wait for a second try, so they share requests only with a node that is known to answer shared ones. */
   #mayShare(method: string): boolean {
     return SHARED_METHODS.has(method) || (method === "sendTransaction" && this.#gathered.isProven);
   }
@@ -136,7 +136,7 @@ class HttpEndpoint implements RpcEndpoint {
     return { status, answer: this.#parse(method, status, text) };
   }
 
-  /** Whatever is wrong with the answer may be so because there are several: only calls by themselves say what it means. */
+  /** A bad answer may be due to several calls sharing the request: only each call by itself shows what it means. */
   async #callTogether(calls: readonly GatheredCall[]): Promise<readonly unknown[] | undefined> {
     const { status, text } = await this.#post(calls, Math.min(this.#maxResponseBytes, OTHER_BYTES));
     try {
@@ -215,7 +215,7 @@ class HttpEndpoint implements RpcEndpoint {
     return new NodeError("malformed", message, { cause });
   }
 
-  /** Callers choose which accounts are read: an answer that is too large says nothing about the node while others give none either. */
+  /** Callers choose which accounts are read: an answer that is too large is held against no node while others give none either. */
   #oversized(method: string, message: string): NodeError {
     if (!ACCOUNT_METHODS.has(method)) this.doubt();
     return new NodeError("oversized", message);

@@ -23,7 +23,7 @@ const RENT_EPOCH = '"rentEpoch":';
 const MARK = "integer:";
 
 /**
- * Parses a node's JSON, which nothing is known of: what could stall the process is refused before it is parsed. Balances too
+ * Parses a node's JSON, which is untrusted: text that could stall the process is refused before it is parsed. Balances too
  * large for a double become bigint; they are rare, so the slower exact parse runs only if the text holds one.
  *
  * @throws SyntaxError if the text is not JSON, is nested too deeply or holds too many values
@@ -119,7 +119,7 @@ export function asAddress(value: unknown, what: string): Address {
 
 /**
  * The error of a transaction as the chain writes it, which is plain JSON; null if it succeeded. One that is large, or holds
- * integers that no error does, could be neither compared nor stored.
+ * integers that no error has, could be neither compared nor stored.
  * @throws TradewireError UPSTREAM_ERROR
  */
 export function asTransactionError(value: unknown, what: string): unknown | null {

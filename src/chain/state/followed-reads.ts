@@ -142,7 +142,7 @@ export class FollowedReads {
     }
   }
 
-  /** Takes in what several nodes agree on. It audits no stream: the slot may be the word of one of them. */
+  /** Takes in what several nodes agree on. It audits no stream: the slot may come from one of them alone. */
   accept(
     entry: FollowedAccount,
     read: { readonly slot: bigint; readonly account: AccountVersion["account"]; readonly sentAtMs: number },

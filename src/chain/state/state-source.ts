@@ -26,7 +26,7 @@ import { StreamSuspension } from "./stream-suspension.ts";
 export interface LiveStateSource extends StateSource {
   /** Events since the start; and now, how many accounts are followed, how many of them are streamed, and how many contested. */
   counts(): StateCounts & { readonly accounts: number; readonly streamed: number; readonly contested: number };
-  /** How long the account in use that the nodes were asked about longest ago has waited. Milliseconds. */
+  /** Time since the nodes were last asked about the account in use that has waited longest. Milliseconds. */
   comparedAgoMs(): number;
   /** Versions held besides the newest of each account; walks all of them. */
   spareVersions(): number;
@@ -39,13 +39,13 @@ export interface StateSourceOptions {
   readonly warn: (message: string) => void;
   /** The newest slot known from elsewhere: a stream far behind it is not relied on. */
   readonly headSlot?: () => bigint;
-  /** The slot that two of three nodes or more have come to; undefined with fewer: then any word moves the newest slot. */
+  /** The slot that at least two of three or more nodes have reached; undefined with fewer nodes: any one then moves the newest slot. */
   readonly slotByNodes?: () => bigint | undefined;
   /** How often accounts that no stream covers are read. */
   readonly pollMs?: number;
   /** How often even a streamed account is re-read, to heal what a stream has lost. */
   readonly refreshMs?: number;
-  /** How often accounts that trades are built on are re-read: the oldest that a change lost by the stream can get. */
+  /** How often accounts that trades are built on are re-read: bounds the age of a change that the stream lost. */
   readonly verifyMs?: number;
   /** Silence after which the stream is considered stale and everything is read. */
   readonly quietMs?: number;
@@ -73,7 +73,7 @@ const DEFAULT_COMPARISONS_PER_SECOND = 40;
 const DEFAULT_AUDIT_MS = 5_000;
 /** Accounts compared with the chain at a time. */
 const SAMPLE_SIZE = 100;
-/** How long a stream that lost a change is not relied on. */
+/** Time for which a stream that lost a change is not relied on. */
 const DISTRUST_MS = 10_000;
 /** Between two changes of the stream because the nodes contradict it. Milliseconds. */
 const CONTRADICTED_MS = 2_000;

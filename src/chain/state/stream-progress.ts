@@ -47,7 +47,7 @@ export class StreamProgress {
     this.#note(slot, this.#options.now());
   }
 
-  /** A slot that most nodes have not come to makes nothing old: it may be the word of one that is wrong. */
+  /** A slot that most nodes have not reached makes nothing old: a single wrong node may have reported it. */
   #note(slot: bigint, atMs: number): void {
     const byNodes = slot > this.#times.newest ? this.#options.slotByNodes() : undefined;
     if (byNodes === undefined || slot <= byNodes + AHEAD_SLOTS) this.#times.note(slot, atMs);

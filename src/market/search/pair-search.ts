@@ -143,7 +143,7 @@ export class PairSearch {
     for (const { id } of venues) this.#outcomes.set(id, { ok: searched.includes(id), atMs: now() });
   }
 
-  /** Markets neither watched nor passed over of late. */
+  /** Markets neither watched nor recently passed over. */
   #freshOf(pair: WatchedPair, found: readonly FoundMarket[]): readonly FoundMarket[] {
     const { now, reexamineMs } = this.#options;
     const watched = new Set(pair.watches.map(({ address }) => address));

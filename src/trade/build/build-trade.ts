@@ -65,7 +65,7 @@ function buildNow(ports: BuildPorts, request: TradeRequest): BuiltTrade | Promis
   return loaded === undefined ? buildCold(ports, request) : buildLoaded(ports, loaded);
 }
 
-/** What is done with it gets a turn of its own. */
+/** Ends in a fresh turn of the event loop, so that the caller does not lengthen this one. */
 async function buildCold(ports: BuildPorts, request: TradeRequest): Promise<BuiltTrade> {
   const built = await buildLoaded(ports, await renewTrade(ports.markets, await loadTrade(ports.markets, request)));
   await background.next();
@@ -81,7 +81,7 @@ function complete(ports: BuildPorts, draft: TradeDraft): BuiltTrade | Promise<Bu
   return draft.composed.assembly.unknown.length > 0 ? buildInformed(ports, draft) : finish(ports, draft);
 }
 
-/** Reads the accounts that the draft had to take for missing, then drafts again. They stay so if no node answers. */
+/** Reads the accounts that the draft had to assume missing, then drafts again. If no node answers, the assumption stands. */
 async function buildInformed(ports: BuildPorts, { loaded, composed }: TradeDraft): Promise<BuiltTrade> {
   await warmIfPossible(ports.markets, composed.assembly.unknown);
   return finish(ports, await draftNow(ports, await renewTrade(ports.markets, loaded)));
@@ -100,7 +100,7 @@ async function buildRefreshed(ports: BuildPorts, loaded: LoadedTrade): Promise<B
   return sealDraft(ports, draft);
 }
 
-/** The draft; a promise if it needs a long search, which is made on the state of its turn. */
+/** The draft; a promise if it needs a long search, which uses the state of the turn in which it starts. */
 function draftNow(ports: BuildPorts, loaded: LoadedTrade): TradeDraft | Promise<TradeDraft> {
   const lifetime = ports.head.lifetime();
   loaded.request.stages?.mark("snapshot");
@@ -136,7 +136,7 @@ function checkDraft({ markets, head }: BuildPorts, draft: TradeDraft): Shortfall
   return shortfallOf({ intent, route, accounts, assembly, costs, markets, rentExemption: head.rentExemption(0) });
 }
 
-/** Seals the draft. A worst case that was asked for is computed first, so that the expiry counts from after it. */
+/** Seals the draft. A requested worst case is computed first, so that the expiry counts from the end of that. */
 function sealDraft(ports: BuildPorts, draft: TradeDraft): BuiltTrade | Promise<BuiltTrade> {
   return draft.loaded.request.worstCase === true ? sealWithWorstCase(ports, draft) : seal(ports, draft);
 }

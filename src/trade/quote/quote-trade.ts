@@ -46,7 +46,7 @@ type QuoteRequest = Parameters<Trades["quote"]>[0];
  * Prices a trade without building it: the best route, the alternatives best first, and what could not be priced and why.
  * Routes that fit into no transaction are among the faults.
  *
- * @throws TradewireError as `buildTrade`, without what concerns the wallet
+ * @throws TradewireError as `buildTrade`, except errors that concern the wallet
  */
 export function quoteTrade(ports: QuotePorts, request: QuoteRequest): QuotedTrade | Promise<QuotedTrade> {
   if (request.worstCase === true) {
@@ -81,7 +81,7 @@ async function quoteCold(ports: QuotePorts, request: QuoteRequest): Promise<Quot
   return answer(ports, request, intent, takeSnapshot(markets, inAddress, outAddress, caller) ?? awaited);
 }
 
-/** The answer; a promise if it needs a long search, which is made on the state of its turn. */
+/** The answer; a promise if it needs a long search, which uses the state of the turn in which it starts. */
 function answer(
   ports: QuotePorts,
   request: QuoteRequest,

@@ -29,7 +29,7 @@ const PRICED_ALWAYS = 4;
  * can do. Markets are priced in the order of their bounds until no other can beat the best: see `LoneBounds`, `MarketBounds`.
  *
  * @param isTaxed whether a mint withholds transfer fees: capped fees make rates improve with size
- * @param least markets to price beside the best one, in the order of their bounds, if a pair has more
+ * @param least number of markets to price beside the best one, in the order of their bounds, if a pair has more
  */
 export function rankMarkets(pair: PairMarkets, ask: Ask, isTaxed: boolean, least: number = PRICED_ALWAYS): Ranking {
   const candidates: Candidate[] = [];

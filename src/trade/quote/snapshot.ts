@@ -77,7 +77,7 @@ export type FoundRoutes = Routes & { readonly splits?: Splits | undefined };
  *
  * @param capacity see `SplitTerms`
  * @param least see `rankMarkets`
- * @param searches false if it must not pause: then a trade that has another route is not divided if that takes a long search
+ * @param searches false if it must not pause: a trade that has another route is then not divided if dividing takes a long search
  * @throws TradewireError as `chooseRoutes`
  */
 export function* routesOf(
@@ -116,7 +116,7 @@ export function* routesOf(
 const NO_HUBS: readonly KnownHub[] = [];
 const NO_CROSSINGS: readonly MintCrossing[] = [];
 
-/** True if the pair's only market, if it has one, is the only way: no hub is reached, or none is left again. */
+/** True if no route leads through a hub, so that a market of the pair itself is the only way. */
 export function hasOneWay({ direct, hubs }: Snapshot): boolean {
   if (direct.markets.length > 1) return false;
   let isReached = false;
@@ -133,7 +133,7 @@ type Tried = Pick<ReturnType<typeof priceRoutes>, "refusals" | "faults">;
 
 /**
  * The refusal of a trade that nothing can make. The pair is searched again if it has no market, or if one of those that the trade may
- * use is closed or faulty. What the request itself leaves out is no reason: such searches are on nobody's account.
+ * use is closed or faulty. Markets that the request itself leaves out are no reason: no caller is charged for such a search.
  */
 function refusalOf(
   markets: Pick<Markets, "searchSoon">,

@@ -46,7 +46,7 @@ export class TradeFinder {
     return chain.observe(pendingTrade(sealed, signature), sealed.lastValidBlockHeight);
   }
 
-  /** Follows a message whose outcome is stored and cannot be read to its end once more; undefined if the bytes are damaged too. */
+  /** Follows to its end once more a message whose stored outcome cannot be read; undefined if its bytes are damaged too. */
   #endAgain(record: SubmissionRecord, sealed: SealedTrade): Attempt | undefined {
     if (record.outcome === undefined || !isSignedForm(sealed, record)) return undefined;
     return this.#ports.attempts.join(record, sealed);
@@ -82,7 +82,7 @@ export class TradeFinder {
     });
   }
 
-  /** Writes the outcome of a trade that has ended and is on record no more, once: a database that took over may lack it. */
+  /** Writes the outcome of an ended trade that is no longer on record, once: a database that took over may lack it. */
   #restore(attempt: Attempt): void {
     if (!attempt.isSettled || this.#restored.has(attempt)) return;
     this.#restored.add(attempt);

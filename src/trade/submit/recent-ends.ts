@@ -8,7 +8,7 @@ const WATCHED_MS = 300_000;
 const BATCH = 256;
 const MAX_WATCHED = 1_024;
 
-/** Ends that this process has answered of late. A server that has taken over may lack them: they are written again. */
+/** Ends that this process has recently answered. A database server that has taken over may lack them, so they are written again. */
 export class RecentEnds {
   readonly #submissions: Pick<Submissions, "endedAmong">;
   readonly #now: Now;

@@ -10,7 +10,7 @@ import { verifySignedBytes } from "./signed-bytes.ts";
 const SEARCH_MS = 1_000;
 /** Submissions taken over per search. */
 const BATCH = 64;
-/** Submissions remembered because they cannot be taken over here. */
+/** Upper bound of submissions remembered because they cannot be taken over here. */
 const MAX_UNREADABLE = 1_024;
 
 /** What taking over reads and writes. */

@@ -25,7 +25,7 @@ function endTurn(): void {
   isCounting = false;
 }
 
-/** Counts pieces, anew in each turn of the event loop. */
+/** Counts pieces; the count restarts in each turn of the event loop. */
 class PieceCount {
   #turn = -1;
   #count = 0;

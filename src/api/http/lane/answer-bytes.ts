@@ -130,7 +130,7 @@ export class AnswerBytes {
     this.varint(Number(rest));
   }
 
-  /** Begins a part that stands behind its length as a varint. @returns what `endPart` is told */
+  /** Begins a part that its length precedes as a varint. @returns the argument of `endPart` */
   beginPart(): number {
     this.byte(0);
     return this.length;

@@ -41,7 +41,7 @@ const STATEMENT_MS = 3_000;
 /** Two nodes agree if each has said the same within this time. Milliseconds. */
 const AGREEING_MS = 1_000;
 
-/** What the nodes said about one account of late. */
+/** What the nodes have recently said about one account. */
 export class AccountObservations {
   readonly entry: FollowedAccount;
   /** When the nodes were last asked, and when a trade was last built on it, in the running time of this process. Milliseconds. */
@@ -77,7 +77,7 @@ export class AccountObservations {
     });
   }
 
-  /** True if two of the nodes have said the same of late. */
+  /** True if two of the nodes have recently said the same. */
   isShared(nodes: readonly number[], atMs: number): boolean {
     const lists = nodes.map((node) =>
       (this.#statements[node] ?? []).filter(({ receivedAtMs }) => receivedAtMs >= atMs - AGREEING_MS),

@@ -43,7 +43,7 @@ const IN_USE_MS = 10_000;
 /** How often an account in use is compared. Milliseconds. */
 const ROUND_MS = 700;
 /**
- * The same with a stream that reports every change: the shortest time. Each is drawn anew, because rounds in step with slots would
+ * The same with a stream that reports every change: the shortest time. A new one is drawn each time, because rounds in step with slots would
  * miss the same ones. A stream of slots' ends is wrong only if two slots show it, for which rounds must not be too close.
  */
 const LEAST_ROUND_MS = 150;
@@ -324,7 +324,7 @@ export class NodeComparison {
     else this.#leaveOpen(observations, statements[Math.max(0, relations.indexOf("open"))]!);
   }
 
-  /** True if the known state explains what every node says, and the nodes did say the same of late. */
+  /** True if the known state explains what every node says, and the nodes have recently agreed. */
   #isExplained(
     observations: AccountObservations,
     statements: readonly Statement[],

@@ -2,7 +2,7 @@ import { maxOf } from "../../../primitives/integer.ts";
 import type { Account } from "../../../solana/account.ts";
 import { hasSameContent } from "../../../solana/account-content.ts";
 
-/** What an account held, by the word of most nodes. */
+/** What an account held, as most nodes report it. */
 export interface Agreement {
   readonly account: Account | null;
   /** The slot that each of them named. */
@@ -180,7 +180,7 @@ export class StreamRecord {
     return view.slot >= slot + OMITTED_PATIENCE_SLOTS && view.atMs - sinceMs >= OMITTED_PATIENCE_MS;
   }
 
-  /** True if the stream certainly contradicts as many nodes of late: nodes that are slots apart never agree on what moves. */
+  /** True if the stream certainly has recently contradicted as many nodes: nodes that are slots apart never agree on what moves. */
   #areContradicted(view: StreamView, needed: number): boolean {
     for (const claim of [...this.#claims]) {
       if (!this.#isRipe(claim.slot, claim.atMs, view)) continue;

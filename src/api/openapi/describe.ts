@@ -43,7 +43,8 @@ export function describeRest(services: readonly DescService[], comments: Comment
     info: {
       title: "Tradewire",
       version: "1",
-      description: "Builds unsigned Solana trade transactions and broadcasts them once the wallet has signed.",
+      description:
+        "Builds unsigned Solana trade transactions and broadcasts them once the wallet has signed. In a request body, null stands for an absent field.",
     },
     servers: [{ url: "/" }],
     paths,

@@ -22,7 +22,9 @@ type Member = readonly [name: string, value: string];
 
 /** Stands for an enum value until the naming is known. */
 const ENUM = /@(\w+)\.(\w+)@/g;
-const ENUM_FIELDS: ReadonlySet<unknown> = new Set(["priority", "swapMode"]);
+/** Enum values have numbers in one naming alone, and their names are different texts to other fields. */
+const isAlikeInBoth = (field: string, value: string): boolean =>
+  ["priority", "swapMode"].includes(field) ? !/^[-\d]/.test(value) : !value.includes("@");
 const json = (value: unknown): string => JSON.stringify(value);
 
 const SOL = "So11111111111111111111111111111111111111112";
@@ -161,8 +163,7 @@ export function randomRequestText(random: Random): RequestText {
       case 1:
       case 2:
         members[i] = [name, random.pick(VALUES)];
-        // Numbers are names of enum values in one naming alone.
-        isOfBoth &&= !ENUM_FIELDS.has(JSON.parse(name)) || !/^[-\d]/.test(members[i]![1]);
+        isOfBoth &&= isAlikeInBoth(JSON.parse(name), members[i]![1]);
         break;
       case 3:
       case 4:
@@ -172,7 +173,7 @@ export function randomRequestText(random: Random): RequestText {
         isOfBoth = false;
         break;
       case 5:
-        members.push(random.pick(MORE));
+        members.push(random.chance(0.8) ? random.pick(MORE) : [random.pick(MORE)[0], "null"]);
         break;
       case 6:
         members.splice(i, 1);

@@ -44,17 +44,36 @@ interface Reply {
 type Headers = Readonly<Record<string, string>>;
 type Send = (path: string, headers: Headers, body: Buffer) => Promise<Reply>;
 
-/** Every way to a service, and how to end them. */
-export function openWays(baseUrl: string, key: string): { readonly ways: readonly Way[]; close(): void } {
+const REQUESTS_OF_A_CONNECTION = 20;
+
+/** Every way to one service. */
+interface Ways {
+  readonly ways: readonly Way[];
+  /** How many requests were sent over HTTP/1.1. */
+  sentOverHttp1(): number;
+  close(): void;
+}
+
+export function openWays(baseUrl: string, key: string): Ways {
   const agents: http.Agent[] = [];
+  let sent = 0;
   const authorization = `Bearer ${key}`;
   const session = http2.connect(baseUrl);
   session.on("error", () => {});
-  /** One connection, whose third request in plain form and all after it are read from their bytes. */
+  /** One connection after another: the third request in plain form and all after it are read from their bytes, up to one that is not. */
   const kept = (): Send => {
-    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
-    agents.push(agent);
-    return (path, headers, body) => overHttp1(baseUrl, agent, path, { authorization, ...headers }, body);
+    let agent: http.Agent | undefined;
+    let left = 0;
+    return (path, headers, body) => {
+      if (agent === undefined || left-- === 0) {
+        agent?.destroy();
+        agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+        agents.push(agent);
+        left = REQUESTS_OF_A_CONNECTION;
+      }
+      sent++;
+      return overHttp1(baseUrl, agent, path, { authorization, ...headers }, body);
+    };
   };
   const streams: Send = (path, headers, body) => overHttp2(session, path, { authorization, ...headers }, body);
   /** The HTTP server has to read it. */
@@ -89,6 +108,7 @@ export function openWays(baseUrl: string, key: string): { readonly ways: readonl
   ];
   return {
     ways,
+    sentOverHttp1: () => sent,
     close() {
       for (const agent of agents) agent.destroy();
       session.destroy();

@@ -1,5 +1,5 @@
-import { createPercentileFees, createStockFees } from "../../chain/fees/fee-sources.ts";
 import { FeeWindow } from "../../chain/fees/fee-window.ts";
+import { createNodeFees } from "../../chain/fees/node-fees.ts";
 import { ownPriceOf } from "../../chain/fees/own-price.ts";
 import { createPriorityFees } from "../../chain/fees/priority-fees.ts";
 import { createChainHead } from "../../chain/head/chain-head.ts";
@@ -126,11 +126,7 @@ function watchFees({ config, now, warn, closers }: AppContext, pool: Pool, windo
         );
   return closers.keep(
     createPriorityFees({
-      sources: [
-        ...(stream === undefined ? [] : [stream]),
-        createPercentileFees(pool, { now, warn, trims, window }),
-        createStockFees(pool, trims, window),
-      ],
+      sources: [...(stream === undefined ? [] : [stream]), ...createNodeFees(pool, { now, warn, trims, window })],
       ...(stream === undefined ? {} : { accountsPerRefresh: ACCOUNTS_READ_FROM_STREAM, refreshesPerTurn: 1 }),
       now,
       warn,

@@ -2,7 +2,8 @@ import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
 import { PRIORITY_LEVELS, type Priority } from "../port.ts";
 import { NodeError } from "../rpc/node-error.ts";
-import type { RpcPool } from "../rpc/rpc-pool.ts";
+import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
+import type { ReadOptions, RpcPool } from "../rpc/rpc-pool.ts";
 import { asInteger, asList, asRecord } from "../rpc/rpc-values.ts";
 import { medianPrice, NO_PRICES, PERCENTILE, type Prices, pricesOf, type Samples, type Trims } from "./fee-samples.ts";
 import type { FeeWindow } from "./fee-window.ts";
@@ -14,11 +15,19 @@ export interface FeeReading {
 }
 
 export interface FeeSource {
-  /** Undefined if the source does not know now: the next one is asked. @throws TradewireError UPSTREAM_ERROR */
-  read(writable: readonly Address[]): Promise<FeeReading | undefined>;
+  /**
+   * Undefined if the source does not know now: the next one is asked.
+   *
+   * @param from which node says it, if nodes do
+   * @throws TradewireError UPSTREAM_ERROR
+   */
+  read(writable: readonly Address[], from?: FromNode): Promise<FeeReading | undefined>;
 }
 
-interface PercentileFeesOptions {
+/** The node to ask first, or the only one. */
+type FromNode = Pick<ReadOptions, "startAt" | "only">;
+
+export interface NodeFeesOptions {
   readonly now: Now;
   readonly warn: (message: string) => void;
   readonly trims: Trims;
@@ -38,28 +47,31 @@ const UNDECIDED_MS = 60_000;
  *
  * @see https://docs.triton.one/chains/solana/improved-priority-fees-api
  */
-export function createPercentileFees(pool: RpcPool, options: PercentileFeesOptions): FeeSource {
+export function createPercentileFees(pool: RpcPool, options: NodeFeesOptions): FeeSource {
   return new PercentileFees(pool, options);
 }
 
 class PercentileFees implements FeeSource {
   readonly #pool: RpcPool;
-  readonly #options: PercentileFeesOptions;
+  readonly #options: NodeFeesOptions;
   #isServed = false;
   #probeAtMs = 0;
   #hasWarned = false;
+  /** Whether each node serves percentiles, and until when it is not probed again (epoch milliseconds). */
+  readonly #served = new WeakMap<RpcEndpoint, { readonly isServed: boolean; readonly untilMs: number }>();
 
-  constructor(pool: RpcPool, options: PercentileFeesOptions) {
+  constructor(pool: RpcPool, options: NodeFeesOptions) {
     this.#pool = pool;
     this.#options = options;
   }
 
-  async read(writable: readonly Address[]): Promise<FeeReading | undefined> {
+  async read(writable: readonly Address[], from: FromNode = {}): Promise<FeeReading | undefined> {
     const { now, trims } = this.#options;
     if (!this.#isServed && now() >= this.#probeAtMs) await this.#probe();
     if (!this.#isServed) return undefined;
+    if (from.only !== undefined && !(await this.#isServedBy(from.only))) return undefined;
     const byLevel = await Promise.all(
-      PRIORITY_LEVELS.map(async (level) => [level, await this.#ask(writable, PERCENTILE[level] * 100)] as const),
+      PRIORITY_LEVELS.map(async (level) => [level, await this.#ask(writable, PERCENTILE[level] * 100, from)] as const),
     );
     const prices: Record<Priority, bigint> = { ...NO_PRICES };
     for (const [level, samples] of byLevel) prices[level] = medianPrice(samples, trims[level]);
@@ -67,9 +79,20 @@ class PercentileFees implements FeeSource {
   }
 
   /** @param percentile in basis points */
-  async #ask(writable: readonly Address[], percentile: number): Promise<Samples> {
-    const result = await this.#pool.read(METHOD, [writable.map(String), { percentile }], { isProbe: true });
+  async #ask(writable: readonly Address[], percentile: number, from: FromNode = {}): Promise<Samples> {
+    const result = await this.#pool.read(METHOD, [writable.map(String), { percentile }], { ...from, isProbe: true });
     return decodeSamples(result, this.#options.window);
+  }
+
+  /** Whether this node serves percentiles: what another reports for each slot's lowest price cannot be held against them. */
+  async #isServedBy(only: RpcEndpoint): Promise<boolean> {
+    const known = this.#served.get(only);
+    const atMs = this.#options.now();
+    if (known !== undefined && atMs < known.untilMs) return known.isServed;
+    const [lowest, highest] = await Promise.all([this.#ask([], 1, { only }), this.#ask([], 10_000, { only })]);
+    const isServed = highest.some((price, i) => price !== lowest[i]);
+    this.#served.set(only, { isServed, untilMs: atMs + (isServed ? RETRY_MS : UNDECIDED_MS) });
+    return isServed;
   }
 
   async #probe(): Promise<void> {
@@ -92,8 +115,8 @@ class PercentileFees implements FeeSource {
 /** The method every node serves: the lowest price paid in each recent slot. */
 export function createStockFees(pool: RpcPool, trims: Trims, window?: FeeWindow): FeeSource {
   return {
-    async read(writable) {
-      const samples = decodeSamples(await pool.read(METHOD, [writable.map(String)]), window);
+    async read(writable, from = {}) {
+      const samples = decodeSamples(await pool.read(METHOD, [writable.map(String)], from), window);
       return { prices: pricesOf(samples, trims), samples };
     },
   };

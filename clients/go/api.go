@@ -16,7 +16,7 @@ type BuyRequest struct {
 	// SOL to spend; 1 is one SOL. Either this or `solAmountRaw`.
 	SolAmount *float64 `json:"solAmount,omitempty"`
 
-	// How much worse than quoted the trade may execute, as a fraction of at least 0 and below 1: 0.05 is 5 %. Required; 0 is valid.
+	// How much worse than quoted the trade may execute, as a fraction of at least 0 and below 1: 0.05 is 5 %. Required; 0 is valid. Left out, it is sent as 0.
 	Slippage float64 `json:"slippage"`
 
 	// How fast the transaction should land.
@@ -268,7 +268,7 @@ type SellRequest struct {
 	// Tokens to sell; 1 is one whole token. Either this, `tokenAmountRaw` or `sellPercent`.
 	TokenAmount *float64 `json:"tokenAmount,omitempty"`
 
-	// How much worse than quoted the trade may execute, as a fraction of at least 0 and below 1: 0.05 is 5 %. Required; 0 is valid.
+	// How much worse than quoted the trade may execute, as a fraction of at least 0 and below 1: 0.05 is 5 %. Required; 0 is valid. Left out, it is sent as 0.
 	Slippage float64 `json:"slippage"`
 
 	// How fast the transaction should land.
@@ -367,7 +367,7 @@ type SwapRequest struct {
 	// Which side `amount` refers to.
 	SwapMode SwapMode `json:"swapMode"`
 
-	// How much worse than quoted the trade may execute, as a fraction of at least 0 and below 1: 0.05 is 5 %. Required; 0 is valid.
+	// How much worse than quoted the trade may execute, as a fraction of at least 0 and below 1: 0.05 is 5 %. Required; 0 is valid. Left out, it is sent as 0.
 	Slippage float64 `json:"slippage"`
 
 	// How fast the transaction should land.
@@ -568,7 +568,7 @@ type QuoteRequest struct {
 	// Which side `amount` refers to.
 	SwapMode SwapMode `json:"swapMode"`
 
-	// How much worse than quoted the trade may execute, as a fraction of at least 0 and below 1: 0.05 is 5 %. Required; 0 is valid.
+	// How much worse than quoted the trade may execute, as a fraction of at least 0 and below 1: 0.05 is 5 %. Required; 0 is valid. Left out, it is sent as 0.
 	Slippage float64 `json:"slippage"`
 
 	// Accepted so that the body of a swap can be sent unchanged; a quote has no priority.

@@ -37,7 +37,10 @@ function typeInGo(name: string, schema: Schema): string {
   const fields = Object.entries(schema.properties ?? {}).map(([field, property]) => {
     const isOptional = isRequest && !required.has(field);
     const tag = `\`json:"${field}${isOptional ? ",omitempty" : ""}"\``;
-    return `${commentInGo(property.description ?? "", "\t")}\n\t${pascalOf(field)} ${goType(property, isOptional)} ${tag}`;
+    const type = goType(property, isOptional);
+    // A plain number cannot tell what was left out from what was meant.
+    const left = isRequest && type === "float64" ? " Left out, it is sent as 0." : "";
+    return `${commentInGo((property.description ?? "") + left, "\t")}\n\t${pascalOf(field)} ${type} ${tag}`;
   });
   return `${about}\ntype ${name} struct {${fields.length === 0 ? "" : `\n${fields.join("\n\n")}\n`}}\n`;
 }

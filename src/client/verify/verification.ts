@@ -380,6 +380,9 @@ class Verification {
     const isRow = this.#isRow;
     const fault = isRow ? undefined : pathFault(this.#trade, leg, { mostIn, leastOut }, rounds ? VAULT_ROUNDING : 0n);
     if (fault !== undefined) this.#refuse(fault);
+    // It would yield the least output and no more, and leave the rest of the input untraded.
+    if (exactIn && exact === "out")
+      this.#refuse("its swap stops at an exact output, but the order is for an exact input");
     if (leg.inMint === inMint) {
       this.#mostIn += mostIn;
       if (isRow && exactIn && mostIn !== amount) {

@@ -22,6 +22,7 @@ import { PRICE_EVERY_MS } from "../trade/quote/movement/price-series.ts";
 import { createTrades } from "../trade/trades.ts";
 import { venues } from "../venues/registry.ts";
 import type { AccountParts } from "./account-parts.ts";
+import { anotherNode } from "./chain/another-node.ts";
 import type { ChainLocation } from "./chain/chain-location.ts";
 import type { ChainParts } from "./chain/chain-parts.ts";
 import { stateWitnesses } from "./chain/state-witnesses.ts";
@@ -58,6 +59,7 @@ export async function watchMarkets(
   const markets = closers.keep(
     createMarkets({
       reader,
+      another: anotherNode(chain.pool, (slot) => head.isCredible(slot)),
       source,
       // A chain that pauses is not stale, a silent one is.
       head: { slotAgeMs: () => head.silenceMs(), clock: () => head.clock() },

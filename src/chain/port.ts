@@ -6,6 +6,8 @@ import type { Account, ChainClock } from "../solana/account.ts";
 export interface AccountsAtSlot {
   readonly slot: bigint;
   readonly accounts: readonly (Account | null)[];
+  /** Place of the node that answered among all nodes; undefined if several did, or if it is unknown. */
+  readonly node?: number | undefined;
 }
 
 export interface ProgramFilter {

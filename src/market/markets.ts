@@ -46,6 +46,8 @@ export interface VenueReport {
 /** Durations are in milliseconds. */
 export interface MarketsOptions {
   readonly reader: AccountReader;
+  /** See `MintProofs`. */
+  readonly another?: ((node: number) => Pick<AccountReader, "fetchAccounts"> | undefined) | undefined;
   readonly source: StateSource;
   readonly head: { slotAgeMs(): number; clock(): ChainClock };
   readonly venues: readonly Venue[];
@@ -102,6 +104,7 @@ const DEFAULT_SWEEP_MS = 1_000;
 /** The markets of any pair, found on first use and kept live afterwards. */
 export function createMarkets({
   reader,
+  another,
   source,
   head,
   venues,
@@ -126,7 +129,7 @@ export function createMarkets({
 }: MarketsOptions): LiveMarkets {
   const live = new LiveAccounts(source);
   const pairs = new WatchedPairs({ live, head, now, maxAgeMs, pace: { negativeMs, researchMs } });
-  const proofs = new MintProofs({ reader, pace: background, now, networkOf, negativeMs: ABSENT_MS });
+  const proofs = new MintProofs({ reader, another, pace: background, now, networkOf, negativeMs: ABSENT_MS });
   const singles = new SingleAccounts({ live, proofs, now, maxAgeMs, idleMs, negativeMs, maxSingles });
   let closed = false;
   const outage = watchSearchOutages(reader, warn);

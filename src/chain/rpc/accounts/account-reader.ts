@@ -70,6 +70,7 @@ class RpcAccountReader implements AccountReader {
     return {
       slot: answers.reduce((least, { slot }) => minOf(slot, least), answers[0]?.slot ?? 0n),
       accounts: answers.flatMap(({ accounts }) => accounts),
+      node: answers.length === 1 ? answers[0]!.node : undefined,
     };
   }
 
@@ -137,10 +138,14 @@ class RpcAccountReader implements AccountReader {
       ...(minContextSlot === undefined ? {} : { minContextSlot: Number(minContextSlot) }),
     };
     const params = [addresses.map(String), config];
-    const result = await this.#pool.read("getMultipleAccounts", params, this.#optionsOfNext());
+    let node: number | undefined;
+    const onAnswer = (endpoint: RpcEndpoint) => {
+      node = this.#pool.endpoints.indexOf(endpoint);
+    };
+    const result = await this.#pool.read("getMultipleAccounts", params, { ...this.#optionsOfNext(), onAnswer });
     const { slot, value } = asContext(result, "accounts");
     const values = asList(value, "accounts");
-    return { slot, accounts: addresses.map((address, i) => asAccount(address, values[i] ?? null, slot)) };
+    return { slot, accounts: addresses.map((address, i) => asAccount(address, values[i] ?? null, slot)), node };
   }
 }
 

@@ -68,9 +68,9 @@ export class GatheredReads {
     if (reads.length === 0) return;
     this.#calls += 1;
     try {
-      const { slot, accounts } = await this.#readChunk([...places.keys()]);
+      const { slot, accounts, node } = await this.#readChunk([...places.keys()]);
       for (const { addresses, answer } of reads)
-        answer.resolve({ slot, accounts: addresses.map((address) => accounts[places.get(address)!] ?? null) });
+        answer.resolve({ slot, accounts: addresses.map((address) => accounts[places.get(address)!] ?? null), node });
     } catch (error) {
       // One that asks for an account too large to be answered must not fail the others; an outage fails all of them alike.
       if (reads.length > 1 && isUnusable(error)) for (const one of reads) void this.#answerAlone(one);

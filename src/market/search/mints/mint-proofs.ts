@@ -1,9 +1,17 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type AccountReader, isOversized, isUncertain, type KnownAccount } from "../../../chain/port.ts";
+import {
+  type AccountReader,
+  type AccountsAtSlot,
+  isOversized,
+  isUncertain,
+  type KnownAccount,
+} from "../../../chain/port.ts";
 import { TradewireError } from "../../../errors/tradewire-error.ts";
 import type { Address } from "../../../primitives/address.ts";
 import type { Now } from "../../../primitives/clock.ts";
+import { minOf } from "../../../primitives/integer.ts";
 import type { OneATurn } from "../../../primitives/turns/one-a-turn.ts";
+import type { Account } from "../../../solana/account.ts";
 import { isMint } from "../../../solana/token/mint.ts";
 import type { SearchCaller } from "../../port.ts";
 import { type MintQuestion, MintQuestions } from "./mint-questions.ts";
@@ -11,6 +19,8 @@ import type { OfCaller } from "./split-batch.ts";
 
 interface MintProofsOptions {
   readonly reader: AccountReader;
+  /** Another node than that place among all; undefined if there is none. Absent: what one node says is all there is. */
+  readonly another?: ((node: number) => Pick<AccountReader, "fetchAccounts"> | undefined) | undefined;
   /** Gives what is done with each mint a turn of the loop. */
   readonly pace: OneATurn;
   readonly now: Now;
@@ -32,7 +42,7 @@ const OVERSIZED_MS = 60_000;
 /**
  * Proves that mints exist before anything else is done for them. Questions that come together share a call; callers take turns
  * for the places in it, each within its own budget of calls. A mint that does not exist costs a place in one call, and is
- * neither followed nor searched for.
+ * neither followed nor searched for. That there is none takes two nodes' word, if there are two: one that lags knows no new token.
  *
  * An account too large for an answer fails the call that asks for it. The questions of that call are asked again in halves, those
  * of different addresses apart first, until it is alone: it is no mint then, and not read again for a while.
@@ -132,7 +142,8 @@ export class MintProofs {
     this.#calls += 1;
     const readAtMs = now();
     try {
-      const { slot, accounts } = await reader.fetchAccounts(questions.map(({ mint }) => mint));
+      const mints = questions.map(({ mint }) => mint);
+      const { slot, accounts } = await this.#borneOut(mints, await reader.fetchAccounts(mints));
       for (const [i, question] of questions.entries()) {
         const read = accounts[i] ?? null;
         // Any other account is as good as none.
@@ -153,6 +164,21 @@ export class MintProofs {
       this.#calls -= 1;
       this.#ask();
     }
+  }
+
+  /** What was read, with those mints that are missing in it as another node has them; as it is while no other answers. */
+  async #borneOut(mints: readonly Address[], read: AccountsAtSlot): Promise<AccountsAtSlot> {
+    const other = read.node === undefined ? undefined : this.#options.another?.(read.node);
+    const missing = mints.filter((_, i) => !isMintAt(read.accounts[i]));
+    if (other === undefined || missing.length === 0) return read;
+    const again = await other.fetchAccounts(missing).catch(() => undefined);
+    if (again === undefined) return read;
+    const found = new Map(missing.map((mint, i) => [mint, again.accounts[i]]));
+    const accounts = mints.map((mint, i) => {
+      const held = found.get(mint);
+      return isMintAt(held) ? held : (read.accounts[i] ?? null);
+    });
+    return { slot: minOf(read.slot, again.slot), accounts };
   }
 
   #divide(questions: readonly MintQuestion[], readAtMs: number): void {
@@ -193,6 +219,8 @@ export class MintProofs {
     if (this.#absent.size > MAX_ABSENT) this.#absent.delete(this.#absent.keys().next().value!);
   }
 }
+
+const isMintAt = (account: Account | null | undefined): account is Account => account != null && isMint(account);
 
 /** The names that a question counts under: its address, and its key at that. */
 const namesOf = ({ address, key }: OfCaller): readonly string[] => [address, `${address} ${key}`];

@@ -1,9 +1,19 @@
-import { create, type DescField, type DescMessage, ScalarType, toBinary, toJsonString } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescField,
+  type DescMessage,
+  ScalarType,
+  toBinary,
+  toJson,
+  toJsonString,
+} from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { AccountService } from "../../../../gen/tradewire/v1/account_pb.ts";
 import { TradeService } from "../../../../gen/tradewire/v1/trade_pb.ts";
 import { createRandom, type Random } from "../../../primitives/random.ts";
 import { beginAnswer } from "../../http/lane/answer-bytes.ts";
+import { createJsonEncoder } from "../../rest/json-encoder.ts";
+import { restEnumName } from "../../rest/rest-enum.ts";
 import { createBinaryEncoder } from "./binary-encoder.ts";
 import { createProtoJsonEncoder } from "./proto-json-encoder.ts";
 
@@ -72,11 +82,29 @@ function written(encode: ReturnType<typeof createBinaryEncoder>, message: object
   return out.text();
 }
 
+/** ProtoJSON as REST has it: short names of enum values, numbers for integers that fit a double, and every field. */
+function asRest(desc: DescMessage, json: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(desc.fields.map((field) => [field.jsonName, valueInRest(field, json[field.jsonName])]));
+}
+
+function valueInRest(field: DescField, value: unknown): unknown {
+  if (field.fieldKind === "list" && Array.isArray(value)) return value.map((item) => itemInRest(field, item));
+  return value === undefined ? null : itemInRest(field, value);
+}
+
+function itemInRest(field: DescField, value: unknown): unknown {
+  if (field.message !== undefined) return asRest(field.message, value as Readonly<Record<string, unknown>>);
+  if (field.enum !== undefined) return restEnumName(field.enum.values.find(({ name }) => name === value)!);
+  if (value === "NaN" || value === "Infinity") return null;
+  return field.scalar === ScalarType.UINT64 && Number(value) <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
+}
+
 const outputs = [...new Set([...TradeService.methods, ...AccountService.methods].map(({ output }) => output))];
 
 describe.each(outputs.map((desc) => [desc.name, desc] as const))("%s", (_, desc) => {
   const binary = createBinaryEncoder(desc);
   const json = createProtoJsonEncoder(desc);
+  const rest = createJsonEncoder(desc);
 
   test("is encoded as by the library, from fields and from a message", () => {
     const random = createRandom(11);
@@ -90,6 +118,19 @@ describe.each(outputs.map((desc) => [desc.name, desc] as const))("%s", (_, desc)
       expect(text).toMatch(/^[ -~]*$/);
       expect(JSON.stringify(JSON.parse(text))).toBe(JSON.stringify(JSON.parse(toJsonString(desc, message))));
       expect(json!(message)).toBe(text);
+    }
+  });
+
+  test("is encoded for REST as for the typed wires, with three differences", () => {
+    const random = createRandom(12);
+    for (let round = 0; round < 30; round++) {
+      const fields = randomFields(desc, random);
+      const message = create(desc, fields);
+      const inProto = toJson(desc, message, { alwaysEmitImplicit: true }) as Readonly<Record<string, unknown>>;
+      const expected = JSON.stringify(asRest(desc, inProto));
+      expect(rest(fields)).toMatch(/^[ -~]*$/);
+      expect(JSON.stringify(JSON.parse(rest(fields)))).toBe(expected);
+      expect(rest(message)).toBe(rest(fields));
     }
   });
 });

@@ -167,6 +167,15 @@ describe("a client that waits for 100 Continue", () => {
     expect(await exchange(post(`${expecting}${LENGTH}`, ""), BUY)).toBe("100 200");
     expect(await exchange(post(`${expecting}Content-Length: 100000000\r\n`, ""))).toBe("413");
   });
+
+  it("is asked for a message as long as may be, in its frame", async () => {
+    const frame = Buffer.alloc(5 + 16_384, " ");
+    frame.writeUIntBE(16_384, 0, 5);
+    const path = "/tradewire.v1.TradeService/GetPriority";
+    const head = `Host: x\r\nExpect: 100-continue\r\nConnection: close\r\nContent-Type: application/grpc-web+json\r\n`;
+    const request = `POST ${path} HTTP/1.1\r\n${head}Content-Length: ${frame.length}\r\n\r\n`;
+    expect(await exchange(request, frame.toString("latin1"))).toBe("100 200");
+  });
 });
 
 describe("a path that only looks like a method's", () => {

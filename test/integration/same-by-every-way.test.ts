@@ -111,15 +111,14 @@ it("answers a request in JSON alike by every way, over REST as over the typed wi
     if (request.isOfBoth) expect(inCommon(json), what).toEqual(inCommon(rest));
     const message = byLibrary(request, text);
     if (message === undefined) expect(REFUSED_AS_MALFORMED, what).toContain(codeOf(json));
-    else if (request.isStrict) {
+    else if (request.isStrict && codeOf(json) !== "BODY_TOO_LARGE") {
       const bytes = Buffer.from(toBinary(request.method.input, message));
       expect(await sendAll("binary", request, bytes, what), what).toEqual(json);
     }
     outcomes.set(codeOf(json), (outcomes.get(codeOf(json)) ?? 0) + 1);
   }
   // Both sides of every comparison were met.
-  for (const code of ["OK", "VALIDATION_ERROR", "MESSAGE_MISMATCH"])
-    expect(outcomes.get(code), code).toBeGreaterThan(ROUNDS / 50);
+  for (const code of ["OK", "VALIDATION_ERROR"]) expect(outcomes.get(code), code).toBeGreaterThan(ROUNDS / 10);
   expect(byServer / opened.sentOverHttp1()).toBeLessThan(0.7);
   expect(edge.errors).toEqual([]);
 });
@@ -137,8 +136,8 @@ it("takes over REST what the OpenAPI document describes, and nothing else", asyn
     const json = parsed(bytes, schema);
     if (json === undefined) continue;
     const answer = await rest.send(request.method, bytes);
-    // Names given twice are gone from what is parsed.
-    if ("message" in answer && answer.message.includes("given twice")) continue;
+    // Names given twice are gone from what is parsed, and so is the length.
+    if ("message" in answer && /given twice|is larger than/.test(answer.message)) continue;
     const what = `round ${round}: ${request.method.name} ${bytes.toString().slice(0, 1_000)}`;
     if (isDescribed(json, schema, schemas)) {
       if ("message" in answer && answer.code === "VALIDATION_ERROR") expect(answer.message, what).toMatch(BEYOND_FORM);

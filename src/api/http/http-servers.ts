@@ -2,6 +2,7 @@ import http, { type RequestListener } from "node:http";
 import http2, { type Http2Server, type ServerHttp2Session } from "node:http2";
 import type { Socket } from "node:net";
 import { TradewireError } from "../../errors/tradewire-error.ts";
+import { FRAME_HEAD } from "../rpc/frames.ts";
 import type { ApiSettings } from "../settings.ts";
 import { Framing } from "./flow/framing.ts";
 import { closeAfter, isStopped, refuseAndClose } from "./flow/refuse-and-close.ts";
@@ -40,9 +41,9 @@ export function createHttp1(
     // Otherwise the first of several wins, and a proxy that goes by the last one sees another request.
     joinDuplicateHeaders: true,
   });
-  // A body that is refused for its length is not asked for.
+  // A body that is refused for its length is not asked for. A framed message is longer by the head of its frame.
   server.on("checkContinue", (request, response) => {
-    if (declaredBytes(request) <= settings.bodyLimitBytes) response.writeContinue();
+    if (declaredBytes(request) <= settings.bodyLimitBytes + FRAME_HEAD) response.writeContinue();
     server.emit("request", request, response);
   });
   // Node would refuse unknown expectations, with an empty body too. They are ignored.

@@ -8,6 +8,8 @@ import { LaneRequest } from "./lane/lane-exchange.ts";
 /** Limits of a request body. */
 interface BodyLimits {
   readonly bodyLimitBytes: number;
+  /** Framing on top of that, of which refusals do not speak. */
+  readonly overheadBytes?: number;
   readonly requestTimeoutMs: number;
 }
 
@@ -20,12 +22,13 @@ export function readBody(
   limits: BodyLimits,
   done: (body: Buffer | TradewireError) => void,
 ): void {
+  const most = mostBytes(limits);
   if (request instanceof LaneRequest) {
-    done(request.body.length > limits.bodyLimitBytes ? bodyTooLarge(limits.bodyLimitBytes) : request.body);
+    done(request.body.length > most ? bodyTooLarge(limits.bodyLimitBytes) : request.body);
     return;
   }
   const declared = declaredBytes(request);
-  if (declared > limits.bodyLimitBytes && (request.httpVersionMajor === 1 || declared > DRAINED_BYTES)) {
+  if (declared > most && (request.httpVersionMajor === 1 || declared > DRAINED_BYTES)) {
     if (request.httpVersionMajor === 1) endRefusedRequest(request);
     done(bodyTooLarge(limits.bodyLimitBytes));
     return;
@@ -37,6 +40,8 @@ export function readBody(
     .on("error", () => reader.fail(truncated()))
     .on("aborted", () => reader.fail(truncated()));
 }
+
+const mostBytes = ({ bodyLimitBytes, overheadBytes = 0 }: BodyLimits): number => bodyLimitBytes + overheadBytes;
 
 /** Bodies without a timer yet. Most come in the turn in which they are asked for, and need none. */
 let untimed: BodyReader[] = [];
@@ -64,6 +69,7 @@ const MERGED_AT = 64;
 class BodyReader {
   readonly #request: IncomingMessage;
   readonly #limitBytes: number;
+  readonly #mostBytes: number;
   readonly #timeoutMs: number;
   #timer: NodeJS.Timeout | undefined;
   #done: ((body: Buffer | TradewireError) => void) | undefined;
@@ -74,6 +80,7 @@ class BodyReader {
   constructor(request: IncomingMessage, limits: BodyLimits, done: (body: Buffer | TradewireError) => void) {
     this.#request = request;
     this.#limitBytes = limits.bodyLimitBytes;
+    this.#mostBytes = mostBytes(limits);
     this.#done = done;
     this.#timeoutMs = limits.requestTimeoutMs;
     // HTTP/1.1 bodies are timed by the server itself.
@@ -89,7 +96,7 @@ class BodyReader {
   take(chunk: Buffer): void {
     if (this.#done === undefined) return;
     this.#length += chunk.length;
-    if (this.#length > this.#limitBytes) this.#drop();
+    if (this.#length > this.#mostBytes) this.#drop();
     else if (this.#first === undefined) this.#first = chunk;
     else if (this.#chunks === undefined) this.#chunks = [this.#first, chunk];
     else if (this.#chunks.push(chunk) === MERGED_AT) this.#chunks = [Buffer.concat(this.#chunks)];
@@ -107,7 +114,7 @@ class BodyReader {
   }
 
   finish(): void {
-    if (this.#length > this.#limitBytes) {
+    if (this.#length > this.#mostBytes) {
       this.#end(bodyTooLarge(this.#limitBytes));
       return;
     }

@@ -182,7 +182,7 @@ async function* wholeBody(
   readJson: ReturnType<typeof createJsonStreamReader> | undefined,
   refusalOf: (failure: TradewireError) => ConnectError,
 ): AsyncGenerator<Uint8Array> {
-  const limits = { ...settings, bodyLimitBytes: settings.bodyLimitBytes + FRAME_HEAD };
+  const limits = { ...settings, overheadBytes: FRAME_HEAD };
   const body = await new Promise<Buffer | TradewireError>((resolve) => readBody(request, limits, resolve));
   if (body instanceof TradewireError) throw refusalOf(body);
   try {

@@ -57,7 +57,7 @@ export class UnaryExchange implements CallRequest, CallOutcome {
   /** Reads the request, serves the call and writes the response, whatever the outcome. */
   run(): void {
     const { bodyLimitBytes, requestTimeoutMs } = this.#parts.settings;
-    const limits = { bodyLimitBytes: bodyLimitBytes + this.#wire.overheadBytes, requestTimeoutMs };
+    const limits = { bodyLimitBytes, overheadBytes: this.#wire.overheadBytes, requestTimeoutMs };
     readBody(this.#request, limits, (body) => {
       try {
         if (body instanceof TradewireError) throw body;

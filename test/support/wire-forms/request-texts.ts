@@ -204,6 +204,7 @@ export function randomRequestText(random: Random): RequestText {
   const space = random.pick(["", "", "", " ", "\t", "\r\n  "]);
   const text = `${space}{${members.map(([name, value]) => `${space}${name}${space}:${space}${value}`).join(`${space},`)}${space}}${space}`;
   const whole = random.chance(0.9) ? text : random.pick(WHOLE(text));
+  const length = random.chance(0.02) ? LIMIT_BYTES - 1 + (random.u32() % 3) : 0;
   const broken = random.chance(0.05) ? brokenBytes(random) : undefined;
   return {
     method,
@@ -213,7 +214,7 @@ export function randomRequestText(random: Random): RequestText {
       const bytes = Buffer.from(
         whole.replace(ENUM, (_, prefix: string, value: string) => enumName(prefix, value, names)),
       );
-      return broken === undefined ? bytes : broken(bytes);
+      return padded(broken === undefined ? bytes : broken(bytes), length);
     },
   };
 }
@@ -241,6 +242,13 @@ const WHOLE = (text: string): string[] => [
   text.replace("{", `{"many":[${"1,".repeat(700)}1],`),
   text.replace("{", `{"a":{"b":1,"b":2},`),
 ];
+
+/** The longest body there may be by default. */
+const LIMIT_BYTES = 16 * 1_024;
+
+/** The same JSON with spaces behind it, up to this length. */
+const padded = (bytes: Buffer, length: number): Buffer =>
+  Buffer.concat([bytes, Buffer.alloc(Math.max(0, length - bytes.length), " ")]);
 
 /** Changes bytes so that the text is no longer UTF-8, at the same place in either naming. */
 function brokenBytes(random: Random): (bytes: Buffer) => Buffer {

@@ -135,7 +135,7 @@ export async function openTrades(
   const { reader, pool, head, fees, senderPlan, landing, markets, store, secrets } = parts;
   const lookupTables = closers.keep(
     await createLookupTables({
-      reader,
+      nodes: stateWitnesses(pool, { trusted: parts.witnesses.trusted, isCredible: (slot) => head.isCredible(slot) }),
       addresses: config.lookupTables ?? parts.embedded?.lookupTables.map(Address.of) ?? [],
       warn,
     }),

@@ -2,6 +2,7 @@ import type { Address } from "../../primitives/address.ts";
 import { decodeLookupTable } from "../../solana/lookup-table.ts";
 import type { LookupTable } from "../../solana/message.ts";
 import type { AccountReader } from "../port.ts";
+import { saidMost } from "./said-most.ts";
 
 /** The operator's lookup tables as they stand on the chain. */
 interface LiveLookupTables {
@@ -10,8 +11,16 @@ interface LiveLookupTables {
   close(): void;
 }
 
+/** One node by itself. */
+interface TableNode {
+  /** True of the node whose word decides a contradiction. */
+  readonly isTrusted?: boolean | undefined;
+  readonly reader: Pick<AccountReader, "fetchAccounts">;
+}
+
 interface LookupTablesOptions {
-  readonly reader: AccountReader;
+  /** Every node. */
+  readonly nodes: readonly TableNode[];
   readonly addresses: readonly Address[];
   readonly warn: (message: string) => void;
 }
@@ -19,8 +28,13 @@ interface LookupTablesOptions {
 /** Tables only grow, and new entries are not needed at once. Milliseconds. */
 const REFRESH_MS = 60_000;
 
+/** Nodes that must agree on an entry, if that many answer. */
+const QUORUM = 2;
+
 /**
- * Reads the tables, and again every minute. An unusable table is left out, with one warning.
+ * Reads the tables from every node, and again every minute. A table is used as far as two nodes agree on its entries, in order: one
+ * that swapped two of them would have every transaction name other accounts than were meant. While only one node answers, known
+ * entries stay: they never change, and new ones can wait. An unusable table is left out, with one warning.
  * @throws TradewireError UPSTREAM_ERROR if the first read fails
  */
 export async function createLookupTables(options: LookupTablesOptions): Promise<LiveLookupTables> {
@@ -58,19 +72,53 @@ class PolledLookupTables implements LiveLookupTables {
   }
 
   async #read(): Promise<void> {
-    const { reader, addresses } = this.#options;
-    const { accounts } = await reader.fetchAccounts(addresses);
-    this.#tables = accounts.flatMap((account, index) => {
-      const table = account === null ? undefined : decodeLookupTable(account);
-      if (table !== undefined) return [table];
-      this.#warnOnce(addresses[index]!);
-      return [];
+    const { nodes, addresses } = this.#options;
+    const settled = await Promise.allSettled(nodes.map((node) => this.#readFrom(node)));
+    const said = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    if (said.length === 0) throw settled.find((one) => one.status === "rejected")?.reason;
+    const trusted = settled[nodes.findIndex(({ isTrusted }) => isTrusted === true)];
+    const words = trusted?.status === "fulfilled" ? [trusted.value] : said;
+    const isAlone = words === said && said.length === 1 && nodes.length > 1;
+    this.#tables = addresses.flatMap((address, i) => {
+      const known = isAlone ? this.#tables.find((table) => table.address === address) : undefined;
+      const ofNodes = words.map((tables) => tables[i]);
+      const table = known !== undefined && ofNodes[0] !== undefined ? known : this.#agreed(address, ofNodes);
+      if (table === undefined)
+        this.#warnOnce(address, `The account ${address} is not a usable lookup table and is left out.`);
+      return table ?? [];
     });
   }
 
-  #warnOnce(address: Address): void {
+  async #readFrom({ reader }: TableNode): Promise<readonly (LookupTable | undefined)[]> {
+    const { accounts } = await reader.fetchAccounts(this.#options.addresses);
+    return accounts.map((account) => (account === null ? undefined : decodeLookupTable(account)));
+  }
+
+  /** The table as far as two nodes agree on it; undefined if fewer have it. */
+  #agreed(address: Address, words: readonly (LookupTable | undefined)[]): LookupTable | undefined {
+    let agreeing = words.filter((word) => word !== undefined);
+    const required = Math.min(QUORUM, words.length);
+    if (agreeing.length < required) return undefined;
+    const entries: Address[] = [];
+    for (;;) {
+      const longer = agreeing.filter((word) => word.entries.length > entries.length);
+      const [first, ...others] = saidMost(longer, (word) => word.entries[entries.length]!.toString());
+      const entry = first?.entries[entries.length];
+      const alike = longer.filter((word) => word.entries[entries.length] === entry);
+      if (alike.length < longer.length)
+        this.#warnOnce(
+          address,
+          `The Solana nodes contradict each other about the lookup table ${address}: it is used as far as two agree.`,
+        );
+      if (entry === undefined || others.length > 0 || alike.length < required) return { address, entries };
+      entries.push(entry);
+      agreeing = alike;
+    }
+  }
+
+  #warnOnce(address: Address, line: string): void {
     if (this.#warned.has(address)) return;
     this.#warned.add(address);
-    this.#options.warn(`The account ${address} is not a usable lookup table and is left out.`);
+    this.#options.warn(line);
   }
 }

@@ -64,6 +64,18 @@ function halveTheMinimum({ estimates, route, unsignedTransaction }: BuyResponse)
   }
 }
 
+/** Announces twice the input, and lets the swap of an exact output, on a venue without such swaps, spend it whole. */
+function doubleTheInput({ estimates, route, unsignedTransaction }: BuyResponse): void {
+  const twice = 2n * BigInt(estimates!.inputAmountRaw);
+  estimates!.inputAmountRaw = twice.toString();
+  estimates!.inputAmount = toWholeUnits(twice, 6);
+  route[0]!.inputAmountRaw = twice.toString();
+  for (const instruction of readTransaction(unsignedTransaction).instructions) {
+    const table = findSwapTable(instruction);
+    if (table !== undefined) writeU64(instruction.data, table.inAt, twice);
+  }
+}
+
 describe("with a node of the caller's own", () => {
   test("what lands is what the node simulated, on every venue, and impact is measured there", async () => {
     const reviews: TradeReview[] = [];
@@ -109,6 +121,23 @@ describe("with a node of the caller's own", () => {
     const seeing = lied(halveTheMinimum, { node: node() });
     const halved = await failureOf(seeing.verify(await seeing.buildBuy(buyOrder())));
     expect([halved.code, halved.message]).toEqual(["UNEXPECTED_TRANSACTION", expect.stringContaining("too low")]);
+  });
+
+  test("an input that buys far more than the exact output is found on the node", async () => {
+    const client = await service.newClient(100, { node: node() });
+    const mint = service.mintOn("pump_fun");
+    await client.buy({ mint, solAmount: 1, ...terms });
+    const { wallet, apiKey } = client;
+    const transport = through(doubleTheInput);
+    const lied = Tradewire.connect({ baseUrl: service.url, wallet, apiKey, transport, node: node() });
+    const order = { inputMint: mint, outputMint: "SOL", amount: 0.1, swapMode: "exactOut" as const, ...terms };
+    const limits = { maxInputAmount: 1e9 };
+    expect((await client.verify(await client.buildSwap(order, limits))).findings).toBeDefined();
+    const doubled = await failureOf(lied.verify(await lied.buildSwap(order, limits)));
+    expect([doubled.code, doubled.message]).toEqual([
+      "UNEXPECTED_TRANSACTION",
+      expect.stringMatching(/but 100000000 were ordered: the service's estimate is too high/),
+    ]);
   });
 
   test("a transaction that the node cannot run, or a node that is none, signs nothing", async () => {

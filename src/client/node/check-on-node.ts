@@ -99,13 +99,21 @@ function shareProblems({ expected, sellPercent }: NodeTrade, addresses: readonly
   return [{ instruction: undefined, account: inMint, reason }];
 }
 
-/** Slippage counts from the service's estimate: one far below what the trade yields now would leave the difference to others. */
+/**
+ * Slippage counts from the service's estimate: one far below what the trade yields now would leave the difference to others. Where a
+ * venue has no exact outputs, the estimated input is spent whole: one far too high buys more than was ordered.
+ */
 function estimateProblems({ expected, slippage }: NodeTrade, { inAmount, outAmount }: Moved): Problem[] {
-  const { mode, threshold } = expected;
+  const { mode, threshold, amount, legs, outMint } = expected;
   const drift = Math.max(slippage, LEAST_DRIFT);
   const isExactIn = mode === "exactIn";
   const tooLow = isExactIn && Number(threshold) < Math.floor(Number(outAmount) * (1 - slippage) * (1 - drift));
   const tooHigh = !isExactIn && Number(threshold) > Math.ceil(Number(inAmount) * (1 + slippage) * (1 + drift)) + 1;
+  const estimated = legs.reduce((sum, leg) => (leg.outMint === outMint ? sum + leg.outAmount : sum), 0n);
+  if (!isExactIn && Number(outAmount) > Math.ceil(Number(estimated) * (1 + drift)) + 1) {
+    const facts = `the trade yields ${outAmount} base units, but ${amount} were ordered: the service's estimate is too high`;
+    return [{ instruction: undefined, account: outMint, reason: facts }];
+  }
   if (!tooLow && !tooHigh) return [];
   const reason = isExactIn
     ? `the trade yields ${outAmount} base units, but allows as little as ${threshold}: the service's estimate is too low`

@@ -71,6 +71,18 @@ export function findSwapTable({ program, data }: MessageInstruction): SwapTable 
   );
 }
 
+/** True if the venue has an instruction for an exact output that takes the accounts of this one. */
+export function hasExactOutput(table: SwapTable): boolean {
+  const kinds = kindsOf(table);
+  return SWAP_TABLES.some(
+    (other) => other.program === table.program && other.exact === "out" && kindsOf(other) === kinds,
+  );
+}
+
+function kindsOf({ accounts }: SwapTable): string {
+  return accounts.map(({ rule }) => rule.kind).join();
+}
+
 /** The instruction's maximum input and minimum output. */
 export function swapBounds(table: SwapTable, data: Uint8Array): SwapBounds {
   return { mostIn: readU64(data, table.inAt), leastOut: readU64(data, table.outAt) };

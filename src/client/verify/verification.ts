@@ -5,6 +5,7 @@ import { type BaseInstruction, nameInstruction, readBaseInstruction } from "./ba
 import { addressWithSeed, tokenAccountAddress } from "./derived-address.ts";
 import {
   findSwapTable,
+  hasExactOutput,
   isPreparation,
   isVenueProgram,
   placesOf,
@@ -32,6 +33,7 @@ import { isTipAccount } from "./tip-accounts.ts";
 import { guardFault, type PayingSwap, type TemporaryAccount } from "./total-guard.ts";
 import type { TradeExpectation } from "./trade-expectation.ts";
 import { createSearch, type LadderSearch } from "./venues/ladder.ts";
+import type { SwapTable } from "./venues/swap-table.ts";
 
 const TOKEN_ACCOUNT_SIZE = 165n;
 /** What a vault may round down between the program's check of the minimum output and its payment. Base units. */
@@ -342,6 +344,7 @@ class Verification {
       this.#refuse(`it trades on ${table.venue}, but the service announced ${leg.venue}`, instruction.program);
     }
     // The bounds first: of a transaction that is refused anyway, no ladder of accounts is searched.
+    this.#checkExactness(table);
     const bounds = swapBounds(table, instruction.data);
     this.#checkBounds(leg, bounds, table.exact, table.rounds === true);
     if (leg.outMint === this.#trade.outMint) this.#paying.push({ leg, bounds, nativeSol: table.nativeSol });
@@ -355,6 +358,17 @@ class Verification {
     for (const [index, place] of places.entries()) {
       const account = instruction.accounts[index];
       if (place.writable && account !== undefined) this.#write(account);
+    }
+  }
+
+  /** Bounds alone do not show which side is exact: the other one would be taken to its bound, whatever the market gives. */
+  #checkExactness(table: SwapTable): void {
+    const exactIn = this.#trade.mode === "exactIn";
+    if (exactIn && table.exact === "out") {
+      this.#refuse("its swap stops at an exact output, but the order is for an exact input");
+    }
+    if (!exactIn && table.exact === "in" && hasExactOutput(table)) {
+      this.#refuse("its swap spends an exact input, but the order is for an exact output, which this venue can trade");
     }
   }
 
@@ -380,9 +394,6 @@ class Verification {
     const isRow = this.#isRow;
     const fault = isRow ? undefined : pathFault(this.#trade, leg, { mostIn, leastOut }, rounds ? VAULT_ROUNDING : 0n);
     if (fault !== undefined) this.#refuse(fault);
-    // It would yield the least output and no more, and leave the rest of the input untraded.
-    if (exactIn && exact === "out")
-      this.#refuse("its swap stops at an exact output, but the order is for an exact input");
     if (leg.inMint === inMint) {
       this.#mostIn += mostIn;
       if (isRow && exactIn && mostIn !== amount) {

@@ -28,7 +28,7 @@ test("an exact input is sold whole: no swap that stops at the least output passe
   const random = createRandom(31);
   const refused = new Set<string>();
   for (const venue of sampleVenues) {
-    for (let tries = 0; tries < 40; tries++) {
+    for (let tries = 0; tries < 1_000 && !refused.has(venue); tries++) {
       const build = await buildSample(random, venue);
       if (build?.form !== "plain" || build.order.swapMode !== "exactIn") continue;
       const plan = planOf(build.wire);
@@ -42,6 +42,36 @@ test("an exact input is sold whole: no swap that stops at the least output passe
         const problems = findProblems(readTransaction(wireOf({ ...plan, instructions })), expectationOf(build));
         const reasons = problems.map(({ reason }) => reason).join("; ");
         expect(reasons, `${venue} ${other.name}`).toContain("stops at an exact output");
+        refused.add(venue);
+      }
+    }
+  }
+  expect(refused.size).toBe(sampleVenues.length - 1);
+});
+
+test("an exact output takes what it costs: no swap that spends the whole estimate passes for it where the venue has better", async () => {
+  const random = createRandom(32);
+  const refused = new Set<string>();
+  for (const venue of sampleVenues) {
+    for (let tries = 0; tries < 1_000 && !refused.has(venue); tries++) {
+      const build = await buildSample(random, venue);
+      if (build?.form !== "plain" || build.order.swapMode !== "exactOut") continue;
+      const plan = planOf(build.wire);
+      const at = plan.instructions.findIndex((one) => findSwapTable(readable(one)) !== undefined);
+      const swap = plan.instructions[at]!;
+      const table = findSwapTable(readable(swap))!;
+      if (table.exact !== "out") continue;
+      const { leastOut } = swapBounds(table, swap.data);
+      const mostIn = BigInt(build.answer.estimates!.inputAmountRaw);
+      for (const other of SWAP_TABLES) {
+        if (other.program !== table.program || other.exact !== "in" || kindsOf(other) !== kindsOf(table)) continue;
+        const spending = turned(swap, table, other);
+        writeU64(spending.data, other.inAt, mostIn);
+        writeU64(spending.data, other.outAt, leastOut);
+        const wire = wireOf({ ...plan, instructions: plan.instructions.with(at, spending) });
+        const problems = findProblems(readTransaction(wire), expectationOf(build));
+        const reasons = problems.map(({ reason }) => reason).join("; ");
+        expect(reasons, `${venue} ${other.name}`).toContain("spends an exact input");
         refused.add(venue);
       }
     }

@@ -11,11 +11,13 @@ const BLOCKS = 150;
 let slot: number;
 let skipped: number;
 let doubted: string[];
+let warnings: string[];
 
 beforeEach(() => {
   slot = 10_000;
   skipped = 100;
   doubted = [];
+  warnings = [];
 });
 
 interface NodeOptions {
@@ -40,7 +42,8 @@ function node(name: string, { wrong = () => 0, lag = 0 }: NodeOptions = {}): Fak
 }
 
 async function heightsOf(endpoints: readonly FakeEndpoint[], trusted?: FakeEndpoint): Promise<BlockHeights> {
-  const heights = new BlockHeights({ pool: createRpcPool({ endpoints, now: () => 0, warn: () => {} }), trusted });
+  const pool = createRpcPool({ endpoints, now: () => 0, warn: () => {} });
+  const heights = new BlockHeights({ pool, trusted, warn: (line) => void warnings.push(line) });
   await heights.locate();
   return heights;
 }
@@ -119,6 +122,27 @@ test("one of two keeps its say however long the other is away, also while half o
   expect([isBelieved(heights, 0), heights.at(BigInt(slot))]).toEqual([true, BigInt(slot - skipped)]);
   expect(doubted).toEqual([]);
 });
+
+test.each([0, 1])(
+  "of two nodes that contradict each other at the start neither is doubted, and both are named (place %i)",
+  async (place) => {
+    const liar = { isWrong: true };
+    const nodes = [node("honest")];
+    nodes.splice(place, 0, node("liar", { wrong: () => (liar.isWrong ? -90 : 0) }));
+    const heights = await heightsOf(nodes);
+    await pass(heights, 20);
+    await heights.locate();
+    expect(doubted).toEqual([]);
+    expect(warnings).toEqual([
+      expect.stringMatching(/block height \((honest 9900, liar 9990|liar 9990, honest 9900)\)/),
+    ]);
+    liar.isWrong = false;
+    await heights.locate();
+    await pass(heights, 20);
+    expect(heights.at(BigInt(slot))).toBe(BigInt(slot - skipped));
+    expect(warnings).toHaveLength(1);
+  },
+);
 
 test.each([
   ["no skipped slots", 0],

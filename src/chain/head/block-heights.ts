@@ -8,6 +8,7 @@ interface BlockHeightsOptions {
   readonly pool: Pick<RpcPool, "endpoints" | "ask">;
   /** The node whose word decides a contradiction; undefined if the operator named none. */
   readonly trusted?: RpcEndpoint | undefined;
+  readonly warn: (message: string) => void;
 }
 
 /** Slots without a block up to a slot. */
@@ -47,10 +48,14 @@ export class BlockHeights {
   #agreed = this.#skipped;
   /** True if one of several nodes alone answered last: it is also held against its own word, however long the others are away. */
   #isAlone = false;
+  /** True if two nodes contradicted each other at the start: which of them is wrong, nobody knows. */
+  #isContested = false;
+  readonly #warn: (message: string) => void;
   /** Blocks a new blockhash is valid for, read at the start; 0 before. */
   #blockhashBlocks = 0n;
 
-  constructor({ pool, trusted }: BlockHeightsOptions) {
+  constructor({ pool, trusted, warn }: BlockHeightsOptions) {
+    this.#warn = warn;
     this.#pool = pool;
     this.#trusted = trusted;
   }
@@ -78,6 +83,7 @@ export class BlockHeights {
     const words = inTime.length > 0 ? inTime : said;
     if (this.#blockhashBlocks === 0n) this.#blockhashBlocks = this.#most(words, ({ blocks }) => blocks).blocks;
     this.#agreed = this.#skipped = this.#most(words, ({ skipped }) => skipped.count).skipped;
+    this.#noteContested(words);
     return middle(words, ({ value }) => value.blockhashSlot).value.blockhashSlot;
   }
 
@@ -100,11 +106,26 @@ export class BlockHeights {
     if (counted.length > 0) this.#skipped = this.#most(counted, ({ count }) => count);
     if (this.#isBorneOut(counted, words.length)) this.#agreed = this.#skipped;
     this.#isAlone = words.length === 1;
-    for (const { endpoint, value } of said)
+    if (this.#isContested && counted.length === 2) this.#isContested = false;
+    for (const { endpoint, value } of this.#isContested ? [] : said)
       if (!counted.some((word) => word.endpoint === endpoint) || !this.#canBe(value)) endpoint.doubt();
     if (counted.length === 0)
       throw new NodeError("malformed", "The Solana nodes answered getEpochInfo with what contradicts the chain.");
     return this.#skipped.slot;
+  }
+
+  /** Says which two nodes differ by more than the chain can have skipped between their answers, if no third or trusted one decides. */
+  #noteContested(words: readonly Word<{ readonly skipped: Skipped }>[]): void {
+    const [a, b] = words.map(({ value }) => value.skipped);
+    const wasContested = this.#isContested;
+    const isUndecided = words.length === 2 && words.every(({ endpoint }) => endpoint !== this.#trusted);
+    this.#isContested = isUndecided && !canFollow(a!, b!) && !canFollow(b!, a!);
+    if (!this.#isContested || wasContested) return;
+    const said = words.map(({ endpoint, value: { skipped } }) => `${endpoint.name} ${skipped.slot - skipped.count}`);
+    this.#warn(
+      `The Solana nodes contradict each other about the block height (${said.join(", ")}): the higher counts, and trades that ` +
+        "do not land may stay pending.",
+    );
   }
 
   #canBe(skipped: Skipped): boolean {

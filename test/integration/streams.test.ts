@@ -96,13 +96,14 @@ describe("a stream of prices", () => {
       /^The request is not a valid tradewire\.v1\.QuoteRequest message\.$/,
     ],
     ["a text that is none", "proto", Buffer.of(0x0a, 1, 0xff), /^The request is not a valid .* message\.$/],
-    ["no JSON", "json", Buffer.from("{"), /^The request is not a valid tradewire\.v1\.QuoteRequest message: .+/],
+    ["no JSON", "json", Buffer.from("{"), /^The request body is not valid JSON\.$/],
     [
       "an unknown field",
       "json",
       Buffer.from('{"inputMnt":"SOL"}'),
-      /^The request is not a valid .* message: .*inputMnt/,
+      /^inputMnt is not a field of this request\. Did you mean "inputMint"\? /,
     ],
+    ["a field of another type", "json", Buffer.from('{"amount":true}'), /^amount must be a number\.$/],
   ])("refuses a message that cannot be read as its sender's fault: %s", async (_, form, message, words) => {
     edge = await startEdge();
     const text = await sendMessage(edge, `application/connect+${form}`, message);

@@ -1,4 +1,5 @@
 import { minOf } from "../../../primitives/integer.ts";
+import { isRefusal } from "../../rpc/node-error.ts";
 import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
 import type { RpcPool } from "../../rpc/rpc-pool.ts";
 import { asContext, asInteger, asList, asRecord } from "../../rpc/rpc-values.ts";
@@ -38,7 +39,8 @@ export const STATUS_CACHE_BLOCKS = 149n;
  * 1. The finalized block height is past the last valid one, on as many nodes as must agree.
  * 2. Read from a state at least that old, they find the signature in no block, the whole history searched. A node that has
  *    seen it is outvoted only by two, while their memory of the message's life is certain to be complete.
- * 3. No node that has come as far still accepts the blockhash, unless outvoted by two. This holds even if the last valid
+ * 3. No node that has come as far still accepts the blockhash, unless outvoted by two; if answers are lost, as many as must
+ *    agree say that it is over. This holds even if the last valid
  *    height was reported wrong.
  *
  * A signature missing from the result is undecided.
@@ -82,30 +84,37 @@ function outvotes(agreeing: readonly Observation[], seers: readonly Observation[
   return certain.length >= 2 && certain.length > seers.length;
 }
 
-/** True if a node that has come as far as those that agree still accepts the blockhash, unless two others outvote it. */
+/**
+ * True if a node that has come as far as those that agree still accepts the blockhash, unless two others outvote it; also while answers
+ * are lost and fewer nodes than must agree say that it is over.
+ */
 async function isStillAccepted(
-  { pool, endpoints }: Witnesses,
+  witnesses: Witnesses,
   blockhash: string | undefined,
   agreeing: readonly Observation[],
 ): Promise<boolean> {
   if (blockhash === undefined) return false;
+  const { pool, endpoints } = witnesses;
   const reached = agreeing.reduce(
     (least, { finalizedSlot }) => minOf(least, finalizedSlot),
     agreeing[0]!.finalizedSlot,
   );
-  let [valid, invalid] = [0, 0];
+  let [valid, invalid, lost] = [0, 0, 0];
   const ask = async (endpoint: RpcEndpoint): Promise<void> => {
     try {
       const answer = await pool.ask(endpoint, "isBlockhashValid", [blockhash, { commitment: "processed" }]);
       const { slot, value } = asContext(answer, "a blockhash's validity");
       if (slot < reached) return;
-      if (value === true) valid += 1;
+      if (typeof value !== "boolean") lost += 1;
+      else if (value) valid += 1;
       else invalid += 1;
-    } catch {
-      // Other endpoints may answer, and the finalized height is proven already.
+    } catch (error) {
+      // One that does not serve the method says nothing; others may yet say that the message lives.
+      if (!isRefusal(error)) lost += 1;
     }
   };
   await Promise.all(endpoints.map(ask));
+  if (lost > 0 && invalid < witnesses.quorum()) return true;
   return valid > 0 && !(invalid >= 2 && invalid > valid);
 }
 

@@ -13,7 +13,7 @@ import { type RequestText, randomRequestText } from "../support/wire-forms/reque
 import { type Answer, type Form, openWays, type Way } from "../support/wire-forms/ways.ts";
 
 /** Requests of each test, each sent by every way. `SEED` begins elsewhere. */
-const ROUNDS = isWhole ? 5_000 : 60;
+const ROUNDS = isWhole ? 5_000 : 40;
 const SEED = Number(process.env.SEED ?? 1);
 /** A call a second more than any test makes. */
 const UNLIMITED = Object.fromEntries(Object.keys(DEFAULT_API_SETTINGS.limits).map((name) => [name, 1_000_000]));

@@ -4,9 +4,9 @@ import type { Socket } from "node:net";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import { FRAME_HEAD } from "../rpc/frames.ts";
 import type { ApiSettings } from "../settings.ts";
+import { closeAfter, isStopped, refuseAndClose } from "./closing/refuse-and-close.ts";
+import { refuseLast } from "./closing/refuse-last.ts";
 import { Framing } from "./flow/framing.ts";
-import { closeAfter, isStopped, refuseAndClose } from "./flow/refuse-and-close.ts";
-import { refuseLast } from "./flow/refuse-last.ts";
 import { countRequest } from "./flow/request-count.ts";
 import { MAX_STREAMS } from "./flow/session-flow.ts";
 import { MAX_INVALID } from "./opening/session-openings.ts";
@@ -15,14 +15,12 @@ import { declaredBytes } from "./read-body.ts";
 /**
  * An HTTP/1.1 server with the bounds of the settings.
  *
- * @param isClosing if true, every response closes its connection
  * @param requestIds makes ids of refusals
  * @param serving connections of calls in flight that look idle to the server
  */
 export function createHttp1(
   settings: ApiSettings,
   handler: RequestListener,
-  isClosing: () => boolean,
   requestIds: () => string,
   serving: ReadonlySet<Socket>,
 ): http.Server {
@@ -59,6 +57,8 @@ export function createHttp1(
   // Node calls this itself when it closes the server.
   const closeIdle = server.closeIdleConnections.bind(server);
   server.closeIdleConnections = () => sparing(serving, closeIdle);
+  // An answer to come is still sent to a client that has ended its side.
+  Object.assign(server, { httpAllowHalfOpen: true });
   server.maxRequestsPerSocket = settings.maxRequestsPerConnection;
   const framing = new Framing();
   server.on("request", (request, response) => {
@@ -78,7 +78,7 @@ export function createHttp1(
     // Ends the timeout for the first request; from here on the keep-alive timeout applies.
     if (count === 1) request.socket.setTimeout(0);
     // Node's own limit would answer the next request with 503 and leave the socket open.
-    if (count >= settings.maxRequestsPerConnection || isClosing()) response.shouldKeepAlive = false;
+    if (count >= settings.maxRequestsPerConnection) response.shouldKeepAlive = false;
     handler(request, response);
   });
   return server;

@@ -1,10 +1,12 @@
 import type http from "node:http";
-import type { RequestListener } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Http2Server, ServerHttp2Session } from "node:http2";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import tls from "node:tls";
 import type { ApiSettings } from "../settings.ts";
+import { answerBeforeEnd } from "./closing/client-end.ts";
+import { LastAnswers } from "./closing/last-answers.ts";
 import { ConnectionPlaces } from "./connection-places.ts";
 import { FlowGuard, type TakeStream } from "./flow/flow-guard.ts";
 import { serveInTurn } from "./flow/pipeline.ts";
@@ -36,6 +38,7 @@ export class Listener {
   readonly #sessions = new Set<ServerHttp2Session>();
   /** Connections whose protocol is still unknown. */
   readonly #undecided = new Set<Socket>();
+  readonly #lastAnswers = new LastAnswers();
   readonly #nowMs: () => number;
   #closing = false;
 
@@ -57,19 +60,23 @@ export class Listener {
     const proxies = new Proxies(settings);
     this.#nowMs = nowMs;
     this.#flow = new FlowGuard(settings, proxies, nowMs);
-    this.http1 = createHttp1(
-      settings,
-      serveInTurn(handler, { requestIds, nowMs, lateMs: settings.requestTimeoutMs }),
-      isClosing,
-      requestIds,
-      serving,
-    );
+    const serve: RequestListener = (request, response) => {
+      if (this.#closing) setImmediate(serveOpen, handler, request, response);
+      else handler(request, response);
+    };
+    const inTurn = serveInTurn(serve, { requestIds, nowMs, lateMs: settings.requestTimeoutMs });
+    const take: RequestListener = (request, response) => {
+      if (!this.#closing || this.#lastAnswers.take(request, response)) inTurn(request, response);
+    };
+    this.http1 = createHttp1(settings, take, requestIds, serving);
     const http2 = createHttp2(settings, handler, this.#sessions, isClosing, (session) => this.#flow.isServing(session));
     this.#places = new ConnectionPlaces(settings.maxConnectionsPerAddress, (address) => proxies.isProxy(address));
     const takeHttp1 = takeConnections(this.http1);
+    const isServing = (socket: Socket) => serving.has(socket);
     const serveHttp1 = (socket: Socket) => {
       this.#flow.watchHttp1(socket);
       takeHttp1(socket);
+      answerBeforeEnd(socket, isServing);
     };
     const serveHttp2 = this.#flow.watchHttp2(http2, takeStream, takeConnections(http2));
     this.#front =
@@ -93,9 +100,18 @@ export class Listener {
     serveHttp2: ServeConnection,
   ): Server {
     const secure = tls.createServer(
-      { ...certificate, ALPNProtocols: ["h2", "http/1.1"], handshakeTimeout: settings.headersTimeoutMs },
+      {
+        ...certificate,
+        ALPNProtocols: ["h2", "http/1.1"],
+        handshakeTimeout: settings.headersTimeoutMs,
+        allowHalfOpen: true,
+      },
       (socket) => {
-        if (socket.alpnProtocol === "h2") return serveHttp2(socket);
+        if (socket.alpnProtocol === "h2") {
+          socket.allowHalfOpen = false;
+          serveHttp2(socket);
+          return;
+        }
         socket.setTimeout(settings.keepAliveMs);
         serveHttp1(socket);
         // With a listener the data comes through the stream, which a pause holds back. Without one the HTTP parser reads the
@@ -140,15 +156,16 @@ export class Listener {
     return this.#flow.streams;
   }
 
-  /** From now on every response closes its connection, so that the balancer can route clients elsewhere. */
+  /** From now on every connection closes with the last answer that it owes, so that the balancer can route clients elsewhere. */
   drain(): void {
     this.#closing = true;
+    for (const socket of this.#places.sockets) this.#lastAnswers.announce(socket);
     for (const session of this.#sessions) session.close();
   }
 
   /** Refuses new connections, lets requests in flight end, and destroys the remaining connections after `deadlineMs`. */
   async close(deadlineMs: number): Promise<void> {
-    this.#closing = true;
+    this.drain();
     // Closing an idle connection discards its unread data, so it is done right after reading.
     await afterReading(this.#nowMs);
     const servers = [this.http1, ...(this.#front === this.http1 ? [] : [this.#front])];
@@ -186,6 +203,14 @@ async function afterReading(nowMs: () => number): Promise<void> {
     await nextTurn();
     tookMs = nowMs() - fromMs;
   }
+}
+
+/**
+ * Serves a request unless its connection has ended. While the service drains, it is begun in a turn of its own: by then all that was read
+ * with it is known, and with that which answer is the last.
+ */
+function serveOpen(handler: RequestListener, request: IncomingMessage, response: ServerResponse): void {
+  if (request.socket.writable) handler(request, response);
 }
 
 /** Takes over a server's connections: returns the function by which it would have served one. */

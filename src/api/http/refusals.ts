@@ -3,8 +3,8 @@ import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
 import type { ApiLogger, ApiSettings } from "../settings.ts";
+import { refuseLast } from "./closing/refuse-last.ts";
 import { internalError, sendFailure } from "./envelope.ts";
-import { refuseLast } from "./flow/refuse-last.ts";
 import { KnownPaths } from "./known-paths.ts";
 import { notJson } from "./parse-json.ts";
 

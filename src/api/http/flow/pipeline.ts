@@ -1,9 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { TradewireError } from "../../../errors/tradewire-error.ts";
+import { refuseAndClose } from "../closing/refuse-and-close.ts";
 import { BodyPieces } from "./body-pieces.ts";
 import { isHeld, pauseReading, resumeReading } from "./hold-reading.ts";
-import { refuseAndClose } from "./refuse-and-close.ts";
 
 /** Requests waiting behind the one being served, from which nothing more is read, and below which reading goes on. */
 const PAUSE_AT = 16;
@@ -73,12 +73,16 @@ export function isAnswered(socket: Socket): boolean {
   return line !== undefined && line.waiting.length === 0 && line.current !== undefined && hasEnded(line.current);
 }
 
+/** The responses to come, in their order. */
+export function unendedOn(socket: Socket): readonly ServerResponse[] {
+  const line = lines.get(socket);
+  if (line?.current === undefined) return [];
+  return [line.current, ...line.waiting.map(({ response }) => response)].filter((response) => !hasEnded(response));
+}
+
 /** The response to come of the last request that has come whole; undefined if none is to come. */
 export function unansweredOn(socket: Socket): ServerResponse | undefined {
-  const line = lines.get(socket);
-  if (line?.current === undefined) return undefined;
-  const responses = [line.current, ...line.waiting.map(({ response }) => response)];
-  return responses.findLast((response) => response.req.complete && !hasEnded(response));
+  return unendedOn(socket).findLast((response) => response.req.complete);
 }
 
 /**
@@ -104,7 +108,8 @@ export function serveInTurn(
     const next = line.waiting.shift();
     if (next === undefined) return;
     waitingInAll -= 1;
-    if (next.request.socket.destroyed) {
+    // Also if the answer before it has closed the connection: nobody would get this one.
+    if (!next.request.socket.writable) {
       waitingInAll -= line.waiting.length;
       line.waiting.length = 0;
       return;

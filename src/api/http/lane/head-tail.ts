@@ -1,12 +1,13 @@
 import type { Now } from "../../../primitives/clock.ts";
 import type { ApiSettings } from "../../settings.ts";
 
-/** What every head of a kept HTTP/1.1 connection ends with: the date and the connection's headers. */
+/** What every head of an HTTP/1.1 connection ends with: the date and the connection's headers. */
 export class HeadTail {
   readonly #wallMs: Now;
   readonly #keepAlive: string;
   #dateMs = Number.NaN;
   /** Of the second that began then. */
+  #date = "";
   #text = "";
 
   constructor(
@@ -22,13 +23,23 @@ export class HeadTail {
     this.#keepAlive = `\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${timeout}, max=${most}\r\n\r\n`;
   }
 
-  /** A line break before each header, and the end of the head. */
+  /** A line break before each header, and the end of the head. The connection is kept. */
   get text(): string {
-    const nowMs = this.#wallMs();
-    if (!(nowMs >= this.#dateMs && nowMs < this.#dateMs + 1_000)) {
-      this.#dateMs = nowMs - (nowMs % 1_000);
-      this.#text = `\r\nDate: ${new Date(nowMs).toUTCString()}${this.#keepAlive}`;
-    }
+    this.#readDate();
     return this.#text;
+  }
+
+  /** The same of the last answer of a connection. */
+  get lastText(): string {
+    this.#readDate();
+    return `${this.#date}\r\nConnection: close\r\n\r\n`;
+  }
+
+  #readDate(): void {
+    const nowMs = this.#wallMs();
+    if (nowMs >= this.#dateMs && nowMs < this.#dateMs + 1_000) return;
+    this.#dateMs = nowMs - (nowMs % 1_000);
+    this.#date = `\r\nDate: ${new Date(nowMs).toUTCString()}`;
+    this.#text = this.#date + this.#keepAlive;
   }
 }

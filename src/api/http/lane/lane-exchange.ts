@@ -63,21 +63,28 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
   readonly req: LaneRequest;
   readonly socket: Socket;
   headersSent = false;
+  /** True once it is written as the last answer of its connection. */
+  closes = false;
   /** True once it is written, or its client is gone. */
   isEnded = false;
   /** Called when it ends, if it is not ended by then. */
   onEnd: (() => void) | undefined;
   readonly #tail: HeadTail;
+  readonly #isLast: () => boolean;
   #status = 200;
   /** Names and values in turn. */
   #headers: string[] | undefined;
 
-  /** @param tail what its head ends with */
-  constructor(req: LaneRequest, tail: HeadTail) {
+  /**
+   * @param tail what its head ends with
+   * @param isLast asked when it is written: true if its connection closes after it
+   */
+  constructor(req: LaneRequest, tail: HeadTail, isLast: () => boolean) {
     this.req = req;
     this.socket = req.socket;
     this.onEnd = undefined;
     this.#tail = tail;
+    this.#isLast = isLast;
     this.#headers = undefined;
   }
 
@@ -143,7 +150,7 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
       const head = `${OK}${typeAndLength}${body.length}${lines}`;
       if (typeof body === "string") this.#send(head, body);
       else {
-        const whole = body.front(head + this.#tail.text).take();
+        const whole = body.front(head + this.#endOfHead()).take();
         inStep("write", () => this.socket.write(whole));
       }
     }
@@ -179,7 +186,7 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
 
   /** @param lines the head but for the headers of the connection */
   #send(lines: string, body: string | Uint8Array): void {
-    const head = lines + this.#tail.text;
+    const head = lines + this.#endOfHead();
     if (typeof body === "string") {
       const text = head + body;
       inStep("write", () => this.socket.write(text, "latin1"));
@@ -190,6 +197,11 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
       whole.set(body, head.length);
       inStep("write", () => this.socket.write(whole));
     }
+  }
+
+  #endOfHead(): string {
+    this.closes = this.#isLast();
+    return this.closes ? this.#tail.lastText : this.#tail.text;
   }
 
   #add(name: string, value: string): void {

@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import type { Now } from "../../../primitives/clock.ts";
 import { inNextPass, inStep } from "../../../primitives/turns/pass.ts";
 import type { ApiSettings } from "../../settings.ts";
+import { isEndLate, reportEnd } from "../closing/client-end.ts";
 import { isAnswered } from "../flow/pipeline.ts";
 import { countRequest, requestsOn } from "../flow/request-count.ts";
 import { HeadTail } from "./head-tail.ts";
@@ -176,6 +177,7 @@ export class PlainLane {
       }
       this.#release(socket, watched, take);
       if (answer === "untaken") serve(chunk);
+      reportEnd(socket);
     });
   }
 
@@ -187,7 +189,7 @@ export class PlainLane {
     chunk: Buffer,
   ): LaneResponse | "refused" | "untaken" {
     const { isClosing, settings, refuse, serve } = this.#parts;
-    if (!isAnswered(socket) || socket.writableLength > 0 || isClosing()) return "untaken";
+    if (!isAnswered(socket) || socket.writableLength > 0 || isClosing() || isEndLate(socket)) return "untaken";
     // The server closes the connection after its last request.
     if (requestsOn(socket) + 1 >= settings.maxRequestsPerConnection) return "untaken";
     const { remoteAddress } = socket;
@@ -200,7 +202,8 @@ export class PlainLane {
     const { headers } = request;
     if (serve === undefined || headers === undefined) return "untaken";
     const incoming = new LaneRequest(socket, request, headers, request.bodyIn(chunk));
-    const response = new LaneResponse(incoming, this.#tail);
+    const isLast = () => watched.held.length === 0 && (isClosing() || isEndLate(socket));
+    const response = new LaneResponse(incoming, this.#tail, isLast);
     if (!serve(incoming, response)) return "untaken";
     countRequest(socket);
     return response;
@@ -211,8 +214,14 @@ export class PlainLane {
     let idleMs: number | undefined;
     const end = () => {
       noteStatus(watched, response);
+      if (response.closes) {
+        // After what it has written, which may wait for that step. What comes meanwhile stays unserved.
+        inStep("write", () => socket.destroySoon());
+        return;
+      }
       if (idleMs !== undefined && !socket.destroyed) socket.setTimeout(idleMs);
       this.#release(socket, watched, take);
+      inStep("write", () => reportEnd(socket));
     };
     if (response.isEnded) {
       end();
@@ -248,6 +257,7 @@ export class PlainLane {
       // First: what takes this may want nothing more read.
       readOn(socket, watched);
       take(chunk);
+      reportEnd(socket);
     });
   }
 

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { TradewireError } from "../../../errors/tradewire-error.ts";
-import { refuseUnread } from "../flow/refuse-and-close.ts";
+import { refuseUnread } from "../closing/refuse-and-close.ts";
 import { ConnectionTurns } from "./connection-turns.ts";
 
 /** A first read of at most this many bytes takes no turn: one request of most clients, or some hundred small ones. */

@@ -2,7 +2,7 @@ import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { TradewireError } from "../../../errors/tradewire-error.ts";
 import { httpStatusOf, JSON_TYPE, toEnvelope } from "../envelope.ts";
-import { unansweredOn } from "./pipeline.ts";
+import { unansweredOn } from "../flow/pipeline.ts";
 
 /** How long a client may take to close its side once the refusal is written. Milliseconds. */
 const LINGER_MS = 2_500;

@@ -2,6 +2,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { eventually } from "../../../../test/support/eventually.ts";
+import { background } from "../../../primitives/turns/background.ts";
 import { HttpClient } from "./http-client.ts";
 
 /** What a server does with each request of a connection, its number counted from 0 over all of them. */
@@ -268,4 +269,22 @@ test("what comes unasked on an idle connection answers nothing", async () => {
   );
   expect((await client.post("{}", options)).text).toBe("1");
   expect(connections()).toBe(2);
+});
+
+test.each([
+  ["ends", (socket: Socket) => socket.end(plain("1"))],
+  [
+    "gets bytes that nobody asked for",
+    (socket: Socket) => socket.write(plain("1"), () => setTimeout(() => socket.write("more"))),
+  ],
+])("a connection that %s while its answer waits for a turn is not used again", async (_, answer) => {
+  const answers = [answer, (socket: Socket) => socket.write(plain("2"))];
+  const { client } = await open((socket, _, number) => answers[number]!(socket));
+  // So many wait for a turn before it that the server writes all it has to write first.
+  for (let i = 0; i < 1_000; i++) void background.next();
+  expect((await client.post("{}", options)).text).toBe("1");
+  await eventually(() =>
+    expect([...sockets].every(({ destroyed, readableEnded }) => destroyed || readableEnded)).toBe(true),
+  );
+  expect((await client.post("{}", options)).text).toBe("2");
 });

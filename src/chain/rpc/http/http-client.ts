@@ -133,7 +133,7 @@ export class HttpClient {
 
   #keep(connection: HttpConnection, keepAliveMs = REST_MS + IDLE_MARGIN_MS): void {
     const idleMs = Math.min(MAX_REST_MS, keepAliveMs - IDLE_MARGIN_MS);
-    if (idleMs <= 0 || this.#idle.length >= MAX_IDLE) {
+    if (connection.isGone || idleMs <= 0 || this.#idle.length >= MAX_IDLE) {
       connection.destroy();
       return;
     }

@@ -58,6 +58,11 @@ export class HttpConnection {
     this.#socket.on("close", () => this.#receiveFailure(new ConnectionClosed("the connection was closed")));
   }
 
+  /** True once it carries no further request. An answer may be the last thing that it brought. */
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
   /** True of a request that may be made again: it came on a connection used before, which ended before any answer. */
   get isStale(): boolean {
     return this.#isGone && this.#hasAnswered && !this.#hasBytes;

@@ -711,6 +711,30 @@ describe("two nodes", () => {
     expect(box.outcome).toMatchObject({ ...landedIn(1_101n), witnesses: 2 });
   });
 
+  it("one decides nothing beside one whose block is too far for the heights known here: those may be wrong", async () => {
+    start(2);
+    height = 650n;
+    const box = land({ deadlineMs: Date.now() + 60_000 });
+    views[0]!.status = confirmed(1_101, "AccountInUse");
+    views[1]!.status = confirmed(1_650);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(box.outcome).toBeUndefined();
+    views[0]!.status = confirmed(1_650);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(box.outcome).toMatchObject({ ...landedIn(1_650n), witnesses: 2 });
+  });
+
+  it("one decides nothing beside one without records whose status is of such a block", async () => {
+    start(2);
+    height = 650n;
+    delete endpoints[1]!.methods.getTransaction;
+    const box = land({ deadlineMs: Date.now() + 60_000 });
+    views[0]!.status = confirmed(1_101, "AccountInUse");
+    views[1]!.status = confirmed(1_650);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(box.outcome).toBeUndefined();
+  });
+
   it("cost one call more than one: a record from each", async () => {
     start(2);
     const box = land();

@@ -163,7 +163,7 @@ class BroadcastLanding implements LiveLanding {
 
   #start(order: LandingOrder): PendingTransaction {
     const senders = this.#senders.filter(({ allowedAs }) => order.senders.includes(allowedAs));
-    const transaction = new PendingTransaction(order, senders, this.#witnesses);
+    const transaction = new PendingTransaction(order, { senders, witnesses: this.#witnesses, head: this.#head });
     this.#pending.set(order.signature, transaction);
     this.#broadcasts.start(transaction);
     // After the requests that the broadcast makes in this turn: they are written in the next tick.
@@ -194,10 +194,8 @@ class BroadcastLanding implements LiveLanding {
     else this.#polling.begin();
   }
 
-  /** A status outside the message's lifetime says nothing. */
   #receiveStatus(transaction: PendingTransaction, endpoint: RpcEndpoint, status: SignatureStatus): void {
-    if (!isCredible(status, transaction.lastValidBlockHeight, this.#head)) return;
-    transaction.sighting.see(status.slot, this.#monotonicMs());
+    if (transaction.isCredible(status)) transaction.sighting.see(status.slot, this.#monotonicMs());
     transaction.receiveStatus(endpoint, status);
     if (transaction.votes.isSeen) this.#records.read(transaction);
   }

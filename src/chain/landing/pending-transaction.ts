@@ -3,6 +3,7 @@ import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import type { SignatureStatus } from "../rpc/signature-status.ts";
 import type { LastAnswer } from "../rpc/transaction-reader.ts";
 import type { Witnesses } from "../rpc/witnesses.ts";
+import { isCredible, type LandingHead } from "./landing-head.ts";
 import { RecordVotes } from "./outcome/record-votes.ts";
 import { recentBlockhash } from "./recent-blockhash.ts";
 import type { Sender } from "./sender.ts";
@@ -19,8 +20,16 @@ export interface Waiter {
 /** Upper bound of the slots reported: nodes on different branches, or one that lies, may name others in turn for as long as it is pending. */
 const MAX_PROCESSED = 32;
 
+/** What a pending transaction is sent through, and judged by. */
+interface TransactionPorts {
+  readonly senders: readonly Sender[];
+  readonly witnesses: Witnesses;
+  readonly head: LandingHead;
+}
+
 /** A broadcast transaction without an outcome yet, awaited by one caller or several. */
 export class PendingTransaction {
+  readonly #head: LandingHead;
   readonly signature: string;
   readonly signed: Uint8Array;
   /** The signed bytes in base64. */
@@ -54,13 +63,14 @@ export class PendingTransaction {
   #dispute: string | undefined;
   #isSettled = false;
 
-  constructor(order: LandingOrder, senders: readonly Sender[], witnesses: Witnesses) {
+  constructor(order: LandingOrder, { senders, witnesses, head }: TransactionPorts) {
     this.signature = order.signature;
     this.signed = order.transaction;
     this.encoded = Buffer.from(order.transaction).toString("base64");
     this.lastValidBlockHeight = order.lastValidBlockHeight;
     this.senders = senders;
-    this.votes = new RecordVotes(witnesses);
+    this.#head = head;
+    this.votes = new RecordVotes(witnesses, (record) => this.isCredible(record));
   }
 
   /** Base58; undefined if the bytes are too short to hold one. Few are asked for it: those that may have expired. */
@@ -104,11 +114,16 @@ export class PendingTransaction {
     for (const waiter of this.waiters) waiter.resolve(outcome);
   }
 
-  /** Takes in a node's status. One status alone decides nothing. */
+  /** False of a slot that the message cannot be in, as far as heights are known. */
+  isCredible(seen: { readonly slot: bigint }): boolean {
+    return isCredible(seen, this.lastValidBlockHeight, this.#head);
+  }
+
+  /** Takes in a node's status. One status alone decides nothing; nothing is reported of a slot that is not credible. */
   receiveStatus(endpoint: RpcEndpoint, status: SignatureStatus): void {
     this.votes.receiveStatus(endpoint, status);
     const { slot } = status;
-    if (slot === this.#processedSlot || this.#processed === MAX_PROCESSED) return;
+    if (!this.isCredible(status) || slot === this.#processedSlot || this.#processed === MAX_PROCESSED) return;
     this.#processedSlot = slot;
     this.#processed += 1;
     this.report({ kind: "processed", slot });

@@ -6,7 +6,7 @@ import { isRefusal, isWithoutHistory } from "../../rpc/node-error.ts";
 import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
 import { fetchRecord } from "../../rpc/transaction-reader.ts";
 import type { Witnesses } from "../../rpc/witnesses.ts";
-import { isCredible, type LandingHead } from "../landing-head.ts";
+import type { LandingHead } from "../landing-head.ts";
 import type { PendingTransaction } from "../pending-transaction.ts";
 import { fetchStatusAt } from "./progress-votes.ts";
 import type { ProvenRecord, RecordAnswer } from "./record-votes.ts";
@@ -87,7 +87,7 @@ export class RecordReads {
         this.#options.witnesses.setAside(endpoint, "its record of a transaction names other accounts than were signed");
         return "unusable";
       }
-      return isCredible(record, transaction.lastValidBlockHeight, this.#options.head) ? record : "unusable";
+      return record;
     } catch (error) {
       return isWithoutHistory(error) ? "unserved" : "unusable";
     }
@@ -98,12 +98,11 @@ export class RecordReads {
    * @returns false if it serves no statuses
    */
   async #readStatus(transaction: PendingTransaction, endpoint: RpcEndpoint): Promise<boolean> {
-    const { witnesses, head } = this.#options;
+    const { witnesses } = this.#options;
     try {
       const { slot, status } = await fetchStatusAt(witnesses.pool, endpoint, transaction.signature);
       if (status === null) transaction.votes.receiveMiss(endpoint, slot);
-      else if (isCredible(status, transaction.lastValidBlockHeight, head))
-        transaction.votes.receiveStatus(endpoint, status);
+      else transaction.votes.receiveStatus(endpoint, status);
       return true;
     } catch (error) {
       return !isRefusal(error);

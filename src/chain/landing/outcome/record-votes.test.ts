@@ -35,7 +35,7 @@ const failed = (round: number): TransactionRecord => ({
 });
 
 test("a node that makes up another record each time leaves nothing behind", async () => {
-  const votes = new RecordVotes(witnesses as unknown as Witnesses);
+  const votes = new RecordVotes(witnesses as unknown as Witnesses, () => true);
   votes.receiveRecord(nodes[0], failed(0), 0);
   const seen: WeakRef<TransactionRecord>[] = [];
   for (let round = 1; round <= 50; round++) {
@@ -51,7 +51,7 @@ test("a node that makes up another record each time leaves nothing behind", asyn
 });
 
 test("nodes that gave one record agree on it, until one gives another", () => {
-  const votes = new RecordVotes(witnesses as unknown as Witnesses);
+  const votes = new RecordVotes(witnesses as unknown as Witnesses, () => true);
   const landed = { ...failed(0), error: null };
   votes.receiveRecord(nodes[0], landed, 0);
   expect(votes.holds(landed)).toBe(true);
@@ -71,7 +71,7 @@ describe("a node without records", () => {
     commitment,
   });
   const votesWith = (misses: readonly bigint[]) => {
-    const votes = new RecordVotes(witnesses as unknown as Witnesses);
+    const votes = new RecordVotes(witnesses as unknown as Witnesses, () => true);
     votes.receiveRecord(nodes[0], landed, 0);
     votes.receiveStatus(nodes[0], status("confirmed"));
     votes.receiveRecord(nodes[1], "unserved", 0);

@@ -27,6 +27,7 @@ export interface ProvenRecord {
 /** What the nodes say about one transaction: their records of it and their statuses. */
 export class RecordVotes {
   readonly #witnesses: Witnesses;
+  readonly #isCredible: (record: TransactionRecord) => boolean;
   /** Each node's last answer. */
   readonly #answers = new Map<RpcEndpoint, RecordAnswer>();
   /** The status each node reported last. */
@@ -39,8 +40,10 @@ export class RecordVotes {
   readonly #keysWithoutLogs = new WeakMap<TransactionRecord, string>();
   #noticedError: { readonly error: unknown | null } | undefined;
 
-  constructor(witnesses: Witnesses) {
+  /** @param isCredible false of a slot that the message cannot be in, as far as heights are known: one node alone is not believed then */
+  constructor(witnesses: Witnesses, isCredible: (record: TransactionRecord) => boolean) {
     this.#witnesses = witnesses;
+    this.#isCredible = isCredible;
   }
 
   /** True once a node has reported the transaction as confirmed, by notice, status or record. */
@@ -90,7 +93,7 @@ export class RecordVotes {
 
   /**
    * The record that enough nodes agree on: two, and more than agree on any other. One node decides, with record and status in
-   * agreement, if no other is configured, answers or serves records, or if it is the trusted one.
+   * agreement and a slot that the message can be in, if no other is configured, answers or serves records, or if it is the trusted one.
    */
   proven(atMs: number): ProvenRecord | undefined {
     const [best, second] = this.#groups();
@@ -110,6 +113,8 @@ export class RecordVotes {
     const [best, second] = this.#groups();
     if (second !== undefined) return "the nodes' records of the transaction differ";
     if (best === undefined) return "a node reports the transaction as confirmed, and no node has its record";
+    if (!this.#isCredible(this.#recordOf(best[0]!)!))
+      return "only one node has the record, in a slot that the transaction cannot be in";
     if (best.some((endpoint) => this.#isContradicted(endpoint)))
       return "a node's status of the transaction differs from its record";
     return "only one node has the record of the transaction";
@@ -162,10 +167,10 @@ export class RecordVotes {
     return { record: isUncompared ? { ...record, logs: [] } : record, witnesses: agreeing.length };
   }
 
-  /** True if the node's record and its status agree. Of a single node, its notice may stand for the status. */
+  /** True if the node's record is credible and its status agrees. Of a single node, its notice may stand for the status. */
   #isConsistent(endpoint: RpcEndpoint): boolean {
     const record = this.#recordOf(endpoint);
-    if (record === undefined) return false;
+    if (record === undefined || !this.#isCredible(record)) return false;
     const status = this.#statuses.get(endpoint);
     if (status !== undefined) return isSameEnd(record, status);
     const notice = this.#witnesses.endpoints.length === 1 ? this.#noticedError : undefined;

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { beforeEach, expect, it } from "vitest";
+import { inNextPass } from "../../primitives/turns/pass.ts";
 import { Admission } from "./admission.ts";
 
 const SETTINGS = { buildsAtOnce: 1_000, submitsAtOnce: 2, buildTurnMs: 4, buildWaitMs: 20 };
@@ -43,6 +44,25 @@ it("queues later builds behind those that wait", async () => {
   expect(made.length).toBe(8);
   await Promise.all(builds);
   expect(made).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+});
+
+it("lets calls that were read meanwhile go before the builds that wait", async () => {
+  const builds = Array.from({ length: 7 }, (_, i) => build(i));
+  inNextPass({}, () => made.push(-1));
+  await Promise.all(builds);
+  expect(made).toEqual([0, 1, 2, 3, -1, 4, 5, 6]);
+});
+
+it("runs no second slice after builds that were read meanwhile", async () => {
+  const builds = [build(0)];
+  inNextPass({}, () => {
+    for (let i = 1; i <= 6; i++) builds.push(build(i));
+  });
+  await nextTurn();
+  expect(made).toEqual([0, 1, 2, 3, 4]);
+  await nextTurn();
+  await Promise.all(builds);
+  expect(made).toEqual([0, 1, 2, 3, 4, 5, 6]);
 });
 
 it("refuses builds that would wait too long and admits them again once the queue is shorter", async () => {

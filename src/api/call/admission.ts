@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { nextTick } from "node:process";
 import { TradewireError } from "../../errors/tradewire-error.ts";
-import { closePass, MOST_IN_PASS, openPass } from "../../primitives/turns/pass.ts";
+import { closePass, MOST_IN_PASS, openPass, runPasses } from "../../primitives/turns/pass.ts";
 import { isConnected } from "../http/open-response.ts";
 import type { AdmissionSettings } from "../settings.ts";
 import type { CallKind } from "./access.ts";
@@ -128,7 +128,10 @@ export class Admission {
 
   readonly #endTurn = (): void => {
     this.#turnStartMs = undefined;
-    if (this.#started < this.#queue.length) this.#startNext(this.#nowMs() + this.#settings.buildTurnMs);
+    // What was read meanwhile has waited for the builds of one turn, and may have begun those of this one.
+    runPasses();
+    if (this.#turnStartMs !== undefined || this.#started === this.#queue.length) return;
+    this.#startNext(this.#nowMs() + this.#settings.buildTurnMs);
   };
 
   /** Starts builds of the queue as one pass, as many as the slice has time for. */

@@ -646,6 +646,20 @@ describe("two nodes", () => {
     clearInterval(moving);
   });
 
+  it("one that goes on from an older slot, as after a restart, is not stuck: it is waited for", async () => {
+    start(2);
+    height = 130n;
+    const box = land({ deadlineMs: Date.now() + 60_000 });
+    views[1]!.statusSlot = 1_130;
+    await vi.advanceTimersByTimeAsync(1_000);
+    views[1]!.statusSlot = 1_080;
+    Object.assign(views[0]!, { statusSlot: 1_160, status: confirmed(1_160, "AccountInUse") });
+    const moving = setInterval(() => views.forEach((view) => void view.statusSlot++), 200);
+    await vi.advanceTimersByTimeAsync(9_000);
+    expect(box.outcome).toBeUndefined();
+    clearInterval(moving);
+  });
+
   it("two that are stuck are not passed over: the chain may stand still, and the third make up a block", async () => {
     start(3);
     const box = land({ deadlineMs: Date.now() + 60_000 });

@@ -32,7 +32,7 @@ export class Witnesses {
   readonly #now: Now;
   readonly #warn: (message: string) => void;
   readonly #warnedAtMs = new Map<RpcEndpoint, number>();
-  /** The newest slot each node has answered from, when it got there, and when it answered last. */
+  /** The slot each node has answered from last, since when, and when it answered last. One that goes on from an older slot moves too. */
   readonly #slots = new Map<RpcEndpoint, { slot: bigint; sinceMs: number; lastMs: number }>();
 
   constructor(options: WitnessesOptions) {
@@ -53,7 +53,7 @@ export class Witnesses {
   noteSlot(endpoint: RpcEndpoint, slot: bigint): void {
     const atMs = this.#now();
     const known = this.#slots.get(endpoint);
-    if (known === undefined || slot > known.slot) this.#slots.set(endpoint, { slot, sinceMs: atMs, lastMs: atMs });
+    if (slot !== known?.slot) this.#slots.set(endpoint, { slot, sinceMs: atMs, lastMs: atMs });
     else known.lastMs = atMs;
   }
 

@@ -139,7 +139,10 @@ export class HeldSubscriptions {
     const id = this.#idOf(shared);
     if (id !== undefined) this.#end(key, shared, id);
     // Keep a pending one: a second request for the same must not open a second subscription.
-    else if (!this.#isAsked(shared)) this.#byKey.delete(key);
+    else if (!this.#isAsked(shared)) {
+      this.#byKey.delete(key);
+      this.#refused.delete(key);
+    }
   }
 
   #isAsked({ askedOn }: SharedSubscription): boolean {

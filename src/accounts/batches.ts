@@ -1,6 +1,6 @@
 import { TradewireError } from "../errors/tradewire-error.ts";
 
-/** What is asked of a batch for one of its items. */
+/** One item of a batch that waits for its result. */
 interface Waiting<T, R> {
   readonly item: T;
   readonly result: PromiseWithResolvers<R>;
@@ -15,7 +15,7 @@ interface Line<T, R> {
 }
 
 interface BatchesOptions<T, R> {
-  /** Does the work of some items at once, no two of which have the same key. @returns a result for each, in their order */
+  /** Does the work of several items at once; their keys all differ. @returns a result for each, in their order */
   readonly run: (items: readonly T[]) => Promise<readonly R[]>;
   /** Upper bound of items in a batch. */
   readonly most: number;

@@ -49,7 +49,7 @@ const MAX_AHEAD_MS = 24 * 3_600_000;
 const isPast = (atMs: unknown, nowMs: number): boolean =>
   Number.isFinite(atMs) && (atMs as number) < nowMs + MAX_AHEAD_MS;
 
-/** The index of markets in the database, shared by all processes on it. What is asked for together is one query. */
+/** The index of markets in the database, shared by all processes on it. Requests that come together share one query. */
 export class StoredMarketIndex {
   readonly #options: StoredMarketIndexOptions;
   readonly #prefix: string;

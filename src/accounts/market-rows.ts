@@ -56,12 +56,12 @@ const IF_OTHER =
   "where (markets.venue, markets.mint_a, markets.mint_b) <> (excluded.venue, excluded.mint_a, excluded.mint_b)";
 const OR_AGAIN = "on conflict (subject) do update set venues = excluded.venues, at_ms = excluded.at_ms";
 
-/** @param listed the SQL of what is asked for, by the number of its parameter */
+/** @param listed makes the SQL condition on the subject, from the number of its parameter */
 const finding = (listed: (parameter: number) => string) =>
   `select subject, venue as venues, address, mint_a, mint_b, 0 as first_at_ms, 0 as at_ms from markets where subject ${listed(1)} ` +
   `union all select subject, venues, '', '', '', first_at_ms, at_ms from market_searches where subject ${listed(2)}`;
 
-/** Their text is made once, and goes to the database without Kysely, which takes as long as all else about them. */
+/** The SQL text is made once and bypasses Kysely, which would double the time of such a query. */
 export function createMarketRows(store: Store): MarketRows {
   return store.isEmbedded ? embeddedRows(store) : serverRows(store);
 }

@@ -70,7 +70,7 @@ export async function startApp(options: {
   readonly now: Now;
   /** An embedded chain that runs in another process; used instead of nodes. */
   readonly chain?: EmbeddedChain | undefined;
-  /** Called once if the nodes have come to serve another chain: nothing of this service means anything there. */
+  /** Called once if the nodes now serve another chain: none of this service's state is valid there. */
   readonly onForeignChain?: (message: string) => void;
   /** The socket of this machine's shadow process; absent: one is started, if the settings ask for it. */
   readonly shadowPath?: string | undefined;

@@ -14,13 +14,13 @@ export interface AppContext {
   readonly config: Config;
   readonly logger: AppLogger;
   readonly now: Now;
-  /** For the ages of what is known of the chain: no wall clock that is set back makes them younger. */
+  /** Measures the age of chain state: unlike a wall clock, it cannot be set back. */
   readonly steadyMs: Now;
   /** Spreads retries; 0 ≤ value < 1. Never for secrets. */
   readonly random: () => number;
   /** Logs a warning without facts. */
   readonly warn: (message: string) => void;
-  /** Called once if the nodes have come to serve another chain. */
+  /** Called once if the nodes now serve another chain. */
   readonly onForeignChain?: ((message: string) => void) | undefined;
   readonly closers: Closers;
 }

@@ -124,7 +124,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder, FollowingMarket
     return this.#reading;
   }
 
-  /** The same, but a market that was read before may be decoded only when its state is asked for: its bound says whether it is. */
+  /** The same, but a market that was read before may be decoded lazily: its bound often shows that its state is not needed. */
   glance(): MarketReading {
     this.#unasked = 0;
     if (this.#reading !== undefined) return this.#reading;

@@ -6,9 +6,9 @@ import type { SingleAccounts } from "./single-accounts.ts";
 import type { WatchedPairs } from "./watched-pairs.ts";
 
 /**
- * Reads what the build of a trade is about to read of its mint, pair and wallet. Much of that is in no cache of the processor, and a
- * build waits for each piece in turn. The processor waits for all of them at once if they are asked for within a few hundred
- * instructions: hence nothing is done here but to read. What is not in memory is left out.
+ * Reads what the build of a trade is about to read of its mint, pair and wallet. Much of that is in no cache of the processor,
+ * and a build waits for each piece in turn. Reads within a few hundred instructions of each other overlap, hence nothing is done
+ * here but to read. What is not in memory is left out.
  */
 export class ReadAhead {
   readonly #singles: SingleAccounts;

@@ -62,7 +62,7 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
     this.#options = options;
   }
 
-  /** Reads what is known of an address and to what end, see `ReadAhead`. @returns a number that depends on all of it */
+  /** Touches the entry of an address, see `ReadAhead`. @returns a number that depends on all of it */
   readAhead(address: Address): number {
     const entry = this.#singles.get(address);
     if (entry === undefined || entry.held === undefined) return 0;
@@ -199,7 +199,7 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
   #mintOf(address: Address, entry: Single, account: Account | null): Mint | null {
     const atMs = sinceStart(this.#options.now());
     entry.lastUsedMs = atMs;
-    // As it was the last time: neither its account nor anything else is looked at.
+    // Unchanged since the last time: nothing is decoded again.
     if (account !== null && entry.decodedFrom === account) return entry.mint;
     entry.isMint = true;
     if (account !== null && isMint(account)) {

@@ -77,9 +77,9 @@ export class WatchedPairs {
   }
 
   /**
-   * Begins to drop pairs that are neither in use nor being read: those unused since `idleSinceMs`, those without a market since
-   * `emptySinceMs` (of `sinceStart`), and the longest unused above `maxPairs`. Of thousands, some only in the next turns of
-   * the loop.
+   * Starts to drop pairs that are not in use or being read: those unused since `idleSinceMs`, those without a market since
+   * `emptySinceMs` (of `sinceStart`), and the longest unused above `maxPairs`. Thousands are dropped over several turns of the
+   * loop.
    */
   sweep({
     idleSinceMs,

@@ -111,7 +111,7 @@ function asciiBytes(text: string): Uint8Array | undefined {
   return putAscii(bytes, 0, text) ? bytes : undefined;
 }
 
-/** Writes an ASCII text at `offset`, one byte per character. @returns false for any other text, of which a part may be written */
+/** Writes an ASCII text at `offset`, one byte per character. @returns false for any other text, after writing a part of it perhaps */
 export function putAscii(out: Uint8Array, offset: number, text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);

@@ -19,11 +19,11 @@ const MOST_BETWEEN_HUBS = 5_000_000n;
 const MOST_ELSEWHERE = 20_000_000n;
 
 /**
- * The part of the slippage that covers the amount passed between two markets; the rest covers what the caller gives or gets.
- * If prices stand still, this part stays in the mint between the markets, so it is small: half of the slippage (over three
- * markets a third for each of the two amounts), at most 0.5 %
- * if the deciding market trades SOL for USDC, which moves by hundredths of a percent while a trade is in flight, and at most 2 %
- * for any other token: buying a hundredth of such a market moves its price that far.
+ * The part of the slippage that covers the amount passed between two markets; the rest covers what the caller gives or gets. If
+ * prices stand still, this part stays in the mint between the markets, so it is small: half of the slippage, or over three
+ * markets a third for each of the two amounts. It is at most 0.5 % if the deciding market trades SOL for USDC, whose price moves
+ * by hundredths of a percent while a trade is in flight. It is at most 2 % for any other token, whose price moves that far when a
+ * hundredth of the market is bought.
  *
  * @param isBetweenHubs of the market before the amount for exactIn, of the one after it for exactOut
  * @param legs markets in a row

@@ -21,7 +21,7 @@ interface SandboxOptions
   readonly slotMs?: number;
   /** A folder of compiled programs to run instead of the stand-ins. */
   readonly programsDir?: string;
-  /** In place of the world that follows from the seed. */
+  /** Replaces the world drawn from the seed. */
   readonly world?: World;
 }
 

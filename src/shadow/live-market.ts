@@ -11,7 +11,7 @@ export interface LiveMarket {
   /** The accounts behind its state. */
   readonly held: Iterable<Address>;
   readonly view: AccountView;
-  /** What is known of it has changed. */
+  /** Called when its standing has changed. */
   judged(): void;
 }
 

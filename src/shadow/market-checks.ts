@@ -101,7 +101,7 @@ export class MarketChecks {
     entry.first.resolve();
   }
 
-  /** What is known of a market; from memory. */
+  /** The standing of a market, from memory. */
   standingOf(live: LiveMarket): MarketStanding {
     const entry = this.#entries.get(live);
     return entry === undefined ? UNKNOWN : this.#verdicts.standingOf(entry.record);

@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import type { CheckResult } from "./check-run.ts";
 
-/** What is known of a market from running it. */
+/** What running a market's program has shown. */
 export type MarketFinding =
   /** Not checked yet, or it cannot be. */
   | { readonly kind: "unchecked"; readonly reason: string | undefined }
@@ -115,7 +115,7 @@ function refusalIn({ leanDifference, isOlderAlone }: Extract<CheckResult, { kind
 
 type FindingCounts = Readonly<Record<MarketFinding["kind"], number>>;
 
-/** One venue's markets, and what they come to. */
+/** One venue's markets, and the verdict they add up to. */
 interface VenueRecord {
   readonly records: Set<MarketRecord>;
   counts: FindingCounts;
@@ -167,7 +167,7 @@ export class Verdicts {
     for (const record of venue.records) {
       counts[record.finding.kind] += 1;
       unitsRatio = Math.max(unitsRatio, record.unitsRatio);
-      // What a build refused that was replaced says nothing of the next one.
+      // Refusals of a replaced build do not apply to the next one.
       if (record.finding.kind === "replaced" || record.refusesLean === "none") continue;
       refused = refused === "all" ? refused : (record.refusesLean ?? refused);
     }

@@ -2,18 +2,17 @@ import type { Address } from "../primitives/address.ts";
 import type { Account, AccountView } from "../solana/account.ts";
 
 /**
- * The most that an input gives, before transfer fees: the part of it that is kept reaches the curve, and of that, x,
- * `rate · x / (1 + curb · x)` is given up to `reach`, and `after` for each further unit. The rate is that of the smallest trade, which
- * no larger one beats.
+ * The most that an input gives, before transfer fees. `kept` of it reaches the curve; x units there give `rate · x / (1 + curb ·
+ * x)` up to `reach`, and `after` for each further unit. The rate is that of the smallest trade, which no larger one beats.
  */
 export interface SpotLine {
   /** Output for a unit on the curve, in base units. */
   readonly rate: number;
-  /** By how much a unit worsens the rate; 0 where that is not known. Fraction. */
+  /** By how much a unit worsens the rate; 0 if unknown. Fraction. */
   readonly curb: number;
   /**
-   * The part of an input that reaches the curve, in whole units: what is kept by a fee that is rounded up. 1 where it is counted in the
-   * rate. Fraction.
+   * The part of an input that reaches the curve after a fee that is rounded up to whole units; 1 if the rate includes the fee.
+   * Fraction.
    */
   readonly kept: number;
   /** Units on the curve up to which the rate and the curb hold. */
@@ -45,7 +44,7 @@ export interface SpotBounds<M, State> {
    * @returns undefined if there is none, or if `needs` may name other accounts than for `state`
    */
   of(state: State, accounts: readonly Account[]): SpotBound | undefined;
-  /** True if an exact input may be spent but for a unit. */
+  /** True if a unit of an exact input may stay unspent. */
   readonly takesLess?: boolean;
   /** Absent: everything is taken from the state. */
   readonly follows?: {
@@ -88,7 +87,7 @@ export function writeLine(table: Float64Array, at: number, line: SpotLine, round
   table[at + 5] = rounding;
 }
 
-/** True if the line bounds something: what is no number compares as neither more nor less. */
+/** True if the line bounds something: comparisons with NaN are all false. */
 export function isLine({ rate, curb, kept, reach, after }: SpotLine): boolean {
   return isMeasure(rate) && isMeasure(curb) && kept >= 0 && kept <= 1 && reach >= 0 && isMeasure(after);
 }

@@ -1,4 +1,4 @@
-/** Keys that something lasting depends on, such as an open stream, and whom to notify when one is revoked. */
+/** Keys that something lasting depends on, such as an open stream, and the callbacks to run when one is revoked. */
 export class WatchedKeys {
   readonly #listeners = new Map<string, Set<() => void>>();
   /** Watched since the last check: a revocation seen just before is not reported again. */
@@ -20,7 +20,7 @@ export class WatchedKeys {
     return this.#listeners.keys();
   }
 
-  /** Ids of those that no check has covered yet. */
+  /** Ids of keys that no check has covered yet. */
   unchecked(): readonly string[] {
     return [...this.#unchecked];
   }

@@ -38,7 +38,7 @@ const MOST_AT_ONCE = 4;
 const MOST_KEPT = 10_000;
 const MOST_PAIRS = 40_000;
 
-/** What is known of the hubs of a mint. */
+/** The measured hubs of a mint. */
 interface Measured {
   /** Neighbours that offer enough of it, the most first. */
   readonly deep: readonly Address[];
@@ -89,8 +89,8 @@ export class FoundHubs {
   }
 
   /**
-   * Measures what is not known of the hubs of a trade, or goes on with that after two seconds: a slow search of another mint holds
-   * up no trade. Never rejects: without a measurement the fixed hubs serve.
+   * Measures the hubs of a trade's mints that are unknown. Waits two seconds at most and finishes in the background, so that a
+   * slow search of another mint holds up no trade. Never rejects: without a measurement the fixed hubs serve.
    */
   async find({ a, b }: MintPair, caller: SearchCaller | undefined): Promise<void> {
     const unknown = [a, b].filter((mint) => !isFixed(mint) && !this.#measured.has(mint));

@@ -1,7 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import type { IndexedMarket } from "../search/market-index.ts";
 
-/** Mints of which neighbours are kept, and neighbours of one mint. */
+/** Upper bounds: mints whose neighbours are kept, and neighbours of one mint. */
 const MOST_MINTS = 20_000;
 const MOST_NEIGHBOURS = 32;
 
@@ -31,7 +31,7 @@ export class Neighbours {
     return this.#known.has(mint);
   }
 
-  /** The mints it trades against, those with most markets first. How many markets there are says nothing of their depth. */
+  /** The mints it trades against, those with most markets first. The number of markets does not show their depth. */
   of(mint: Address): readonly Address[] {
     return this.#known.get(mint) ?? [];
   }

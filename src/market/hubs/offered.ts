@@ -3,7 +3,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { ChainClock } from "../../solana/account.ts";
 import type { HotMarket, PairMarkets } from "../port.ts";
 
-/** Markets of a pair that are measured, and the factor between the sizes each is asked for. */
+/** Markets measured per pair, and the factor between the sizes that each is quoted at. */
 const MOST_MEASURED = 16;
 const STEP = 4n;
 const LARGEST = 1n << 62n;

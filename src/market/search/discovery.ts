@@ -18,7 +18,7 @@ export interface FoundMarket {
   readonly readAtMs: number;
 }
 
-/** What is known of the markets of a pair before its accounts are read. */
+/** The markets of a pair that are known before any account is read. */
 export interface KnownMarkets {
   /** Markets of the pair that were found before. */
   readonly indexed: readonly IndexedMarket[];

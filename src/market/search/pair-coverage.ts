@@ -9,9 +9,9 @@ import type { IndexEntry, IndexedMarket, MarketIndex } from "./market-index.ts";
 import { type SearchSubject, subjectsOf } from "./search-subject.ts";
 import type { BegunSearch, SubjectFindings, SubjectSearches } from "./subject-search.ts";
 
-/** What is known of a pair's markets, and when the chain was searched for them (epoch milliseconds). */
+/** The known markets of a pair, and when the chain was searched for them (epoch milliseconds). */
 export interface PairCoverage extends KnownMarkets {
-  /** The first search of the chain for this pair that is known of, by any process. */
+  /** The first known search of the chain for this pair, by any process. */
   readonly firstAtMs: number;
   /** The last one. */
   readonly atMs: number;

@@ -10,7 +10,7 @@ export interface SearchPace {
 export interface SearchEnd {
   readonly isEmpty: boolean;
   readonly isComplete: boolean;
-  /** The first search of the chain for the pair that is known of, and the one this is based on. */
+  /** The first known search of the chain for the pair, and the one whose findings are in use. */
   readonly firstAtMs: number;
   readonly searchedAtMs: number;
 }
@@ -49,7 +49,7 @@ export class SearchSchedule {
     return this.#beganAtMs;
   }
 
-  /** When the chain was searched for what is known of the pair; 0 before the first time. */
+  /** When the search whose findings are in use was made; 0 before the first search. */
   get searchedAtMs(): number {
     return this.#searchedAtMs;
   }

@@ -42,7 +42,7 @@ interface SearchTurnsOptions {
   readonly now: Now;
   /** The network of an address, which shares its budget. */
   readonly networkOf: (address: string) => string;
-  /** What is asked for too often, as refusals word it. */
+  /** The noun in refusals: what the caller asks for too often. */
   readonly subject?: string;
 }
 

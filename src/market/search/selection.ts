@@ -148,7 +148,7 @@ function depthOf({ venue, state }: Contender, inMint: Address, outMint: Address,
     try {
       return venue.quote(state, { mode: "exactIn", inMint, outMint, amount, clock }).priceImpact <= DEPTH_IMPACT;
     } catch (error) {
-      // Too small says nothing against larger amounts.
+      // An amount that is too small does not rule out larger ones.
       return error instanceof TradewireError && error.code === "VALIDATION_ERROR";
     }
   };

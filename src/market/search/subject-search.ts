@@ -32,7 +32,7 @@ interface SubjectSearchesOptions {
   readonly now: Now;
 }
 
-/** How long findings serve the other pairs of the subject, which are asked for in the same breath. Milliseconds. */
+/** How long findings serve the subject's other pairs, which are usually requested at the same moment. Milliseconds. */
 const KEEP_MS = 2_000;
 
 /** A search that has begun. */

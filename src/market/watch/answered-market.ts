@@ -2,7 +2,7 @@ import type { SpotBound } from "../../venues/spot-bound.ts";
 import type { Market, Venue } from "../../venues/venue.ts";
 import type { HotMarket, LeanRefusal, MarketBacking } from "../port.ts";
 
-/** What is known of a live market beside its state. */
+/** Facts about a live market beside its state. */
 type MarketFacts = Required<
   Pick<HotMarket, "venue" | "market" | "slot" | "backing" | "unitsScale" | "refusesLean" | "failed">
 >;

@@ -2,8 +2,8 @@ import type { Address } from "../../primitives/address.ts";
 import type { HeldAccount } from "../live-accounts.ts";
 
 /**
- * The accounts of one market: a dozen or so. They are asked for again and again in one order, so each is looked for from the place of
- * the last one on: that reads neither the address nor a table of hashes, most of which miss the processor's caches.
+ * The accounts of one market: a dozen or so. They are requested again and again in the same order, so each search starts after
+ * the last hit. That avoids reading the address or a hash table, which mostly miss the processor's caches.
  */
 export class HeldAccounts {
   #addresses: Address[] = [];

@@ -9,14 +9,14 @@ export function trustedNodeAt(urls: readonly string[], trusted: string): number 
   return atHost.length === 1 ? atHost[0] : undefined;
 }
 
-/** The host of a node that is listed twice, whose word would count as that of two; undefined if there is none. */
+/** The host of a node that is listed twice, and would count as two witnesses; undefined if there is none. */
 export function nodeListedTwice(urls: readonly string[]): string | undefined {
   const places = urls.map(placeOf);
   const again = places.findIndex((place, index) => places.indexOf(place) < index);
   return again === -1 ? undefined : new URL(urls[again]!).host;
 }
 
-/** What of a URL makes it another node or another account there: neither the scheme nor credentials do. */
+/** The parts of a URL that tell nodes, or accounts at one provider, apart: all but the scheme and credentials. */
 function placeOf(url: string): string {
   const { host, pathname, search } = new URL(url);
   return `${host}${pathname.replace(/\/+$/, "")}${search}`;

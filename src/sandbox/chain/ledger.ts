@@ -250,7 +250,7 @@ export class Ledger {
     return dropped;
   }
 
-  /** The newest block at least `age` slots below the open one, or `known` where that is newer. */
+  /** The newest block at least `age` slots below the open one, or `known` if that is newer. */
   #newestAged(age: number, known: Block): Block {
     let block = this.#tip;
     while (block.slot > known.slot && block.slot > this.#tip.slot - age) block = this.#blocks.get(block.parentSlot)!;

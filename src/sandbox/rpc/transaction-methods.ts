@@ -32,7 +32,7 @@ import { invalidParams, RPC_ERROR, RpcError } from "./rpc-error.ts";
 const MAX_STATUSES = 256;
 const MAX_SIGNATURES = 1_000;
 
-/** What nodes answer since Agave 3.1 where they once had an error of its own. */
+/** The answer of nodes since Agave 3.1; older ones return a JSON-RPC error. */
 const BADLY_SIGNED: Simulation = {
   error: "SignatureFailure",
   logs: [],

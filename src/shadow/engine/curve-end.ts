@@ -6,9 +6,9 @@ import type { ShadowSvm } from "./shadow-svm.ts";
 const BEYOND_DIVISOR = 8n;
 
 /**
- * Whether a curve ends on the deployed program where it ends for us: for more than the most that it takes, the program must give no
- * more than for that. One that goes on rounds the trade which completes the curve differently, on most states but not on all of them,
- * so that this trade alone does not show it.
+ * Checks that a curve ends on the deployed program where it ends for us: an input beyond the curve's maximum must give no more
+ * than the maximum does. A program that goes on beyond it rounds the completing trade differently on most states, but not on all,
+ * so that trade alone does not show the difference.
  *
  * @param last the trade that completes the curve, exactIn
  * @returns what differs, in words and numbers

@@ -81,7 +81,7 @@ function simulate(svm: ShadowSvm, instructions: readonly Instruction[]): ShadowR
   return svm.simulate(SHADOW_WALLET, [setComputeUnitLimit(MAX_COMPUTE_UNITS), ...instructions]);
 }
 
-/** What a run moved of both mints, and lamports that left the wallet for neither the trade nor the accounts announced. */
+/** Amounts of both mints that a run moved, and lamports that left the wallet beyond the trade and the announced accounts. */
 interface Moved {
   readonly inAmount: bigint;
   readonly outAmount: bigint;

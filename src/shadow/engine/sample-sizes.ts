@@ -4,7 +4,7 @@ import { createRandom } from "../../primitives/random.ts";
 import type { ChainClock } from "../../solana/account.ts";
 import type { Ask, Market, Quote, Venue } from "../../venues/venue.ts";
 
-/** One trade of a check: what is asked, and our quote of it. */
+/** One trade of a check: the request, and our quote for it. */
 export interface Sample {
   readonly ask: Ask;
   readonly quote: Quote;

@@ -85,8 +85,8 @@ export class MessageLayout {
   }
 
   /**
-   * Takes the accounts into their places, by `fixed` or, where that has none, into `taken`; the payer is in place 0 already. False if
-   * one is another than the place's own, or has other rights.
+   * Matches the accounts against their places: each must equal the one in `fixed` or, if that has none, is written into `taken`.
+   * The payer is in place 0 already. False if an account differs from its place, or has other rights.
    */
   takeAccounts(
     instructions: readonly Instruction[],

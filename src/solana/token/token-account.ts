@@ -46,7 +46,7 @@ export function isOwnedBy({ data }: Account, wallet: Address): boolean {
   return hasBytesAt(data, 32, wallet.bytes);
 }
 
-/** The balance alone, in base units: for vaults, of which nothing else is read. */
+/** The balance alone, in base units: all that is read of vaults. */
 export function tokenBalance(account: Account): bigint {
   return readU64(account.data, 64);
 }

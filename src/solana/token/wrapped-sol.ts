@@ -21,7 +21,7 @@ const preimages = Array.from({ length: MAX_SEED_LENGTH + 1 }, (_, length) => pre
  * the address is not interned.
  *
  * @param seed at most 32 ASCII characters
- * @param digest SHA-256; a native one where there is one
+ * @param digest SHA-256, the native one if there is one
  * @throws RangeError for a longer seed
  * @see System program `create_address_with_seed`
  */

@@ -45,7 +45,7 @@ export function noRoute(
   );
 }
 
-/** The venues whose markets were tried. Those of which none was, such as one whose search failed, are left out. */
+/** The venues whose markets were tried. A venue without a tried market, such as one whose search failed, is left out. */
 function venuesOf(faults: readonly MarketFault[]): NonNullable<ErrorFacts["tried"]> {
   const named = (isWithheld: boolean) => [
     ...new Set(
@@ -106,9 +106,9 @@ export interface Misfit {
 }
 
 /**
- * The error of a trade no route of which fits into a transaction: NO_ROUTE if all are above the network's limit on bytes, with
+ * The error of a trade whose routes all fail to fit into a transaction: NO_ROUTE if all exceed the network's limit on bytes, with
  * what caller and operator can do; INSUFFICIENT_LIQUIDITY if one may take too many compute units, as large trades do;
- * VENUE_DEGRADED if there is none whose markets can all be traded.
+ * VENUE_DEGRADED if every route has a market that cannot be traded.
  */
 export function noneFits(
   misfits: readonly Misfit[],

@@ -57,7 +57,7 @@ function unknownVenue(field: string, name: string, known: readonly string[]): Tr
   return invalidField(field, `${field} names ${shown}, which is not a venue. Venues are ${known.join(", ")}.`);
 }
 
-/** Pairs without the venues that a request leaves out; kept, because what is known of a pair is kept by its object. */
+/** Pairs without the venues that a request leaves out. Kept, because caches of a pair use its object as key. */
 const allowedOf = new WeakMap<PairMarkets, Map<string, PairMarkets>>();
 /** Sets of venues remembered per pair. */
 const MOST_KEPT = 32;

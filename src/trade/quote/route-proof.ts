@@ -27,7 +27,7 @@ function both(
   return a === undefined || b === undefined ? undefined : join(a, b);
 }
 
-/** Markets without their unchecked ones; kept, because what is known of a pair is kept by its object. */
+/** Markets without their unchecked ones; kept, because caches of a pair use its object as key. */
 const checkedOf = new WeakMap<PairMarkets, PairMarkets>();
 
 /** The pair without the markets whose quotes were not checked on the deployed programs; those are faults in it. */

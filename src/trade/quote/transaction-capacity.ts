@@ -11,8 +11,8 @@ export interface CapacityPorts {
 export const VERSION_1_CAPACITY = "version 1";
 
 /**
- * Names what decides how much a trade's transaction holds, but for the wallet: trades that share it share what was found to fit. Tables
- * only grow, so that their number and entries name them. Tips differ by priority: what is found never counts them.
+ * Names what decides how much a trade's transaction holds, the wallet aside: trades with the same name share what was found to
+ * fit. Tables only grow, so their number and entries identify them. Tips differ by priority and are never counted.
  */
 export function capacityOf(
   { settings, lookupTables }: CapacityPorts,

@@ -122,9 +122,9 @@ export function rememberStakedPrice(pool: DammV1Pool, stakedPrice: bigint | unde
 }
 
 /**
- * Simulates the program for `input`: the protocol's fee is set aside, the rest goes into the vault for shares, the curve
- * gives on what the pool's shares grew by less the fee, and the vault pays out for shares. Fees round down but are at least
- * one unit; shares and payments round down.
+ * Simulates the program for `input`: the protocol's fee is set aside and the rest goes into the vault for shares. The curve's
+ * input is the growth of the pool's shares less the fee, and the other vault pays out for shares. Fees round down but are at
+ * least one unit; shares and payments round down.
  *
  * @returns undefined if it would trade for nothing or more than there is
  * @see @meteora-ag/dynamic-amm-sdk 1.4.1 `utils`, calculateSwapQuote
@@ -153,9 +153,9 @@ export function dammV1ExactIn(bench: DammV1Bench, input: bigint): DammV1Fill | u
 }
 
 /**
- * What arrives of a swap may be this much below what the program checks against its bound. With a stake of s of S shares of a vault
- * of F tokens, b shares burnt for o of them (b F / S = o + e, e < 1), the stake falls by o + e (S - s) / (S - b), between o and o + 1;
- * the stakes before and after are rounded down. Base units.
+ * The wallet may receive this much less than the amount that the program checks against its bound. With a stake of s of S shares
+ * of a vault of F tokens, b shares burnt for o of them (b F / S = o + e, e < 1), the stake falls by o + e (S - s) / (S - b),
+ * between o and o + 1; the stakes before and after are rounded down. Base units.
  */
 export const MOST_ROUNDING = 1n;
 

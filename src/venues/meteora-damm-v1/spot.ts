@@ -23,7 +23,7 @@ const SUPPLY_OFFSET = 36;
 const SUPPLY_END = 44;
 /** Fees, stakes and the curve are rounded one after the other, some of them down to the trader's gain. Base units. */
 const ROUNDING = 8;
-/** Fees are rounded down by up to a unit, which is worth more than that where they leave less than this of a trade. Fraction. */
+/** Fees round down by up to a unit. If they leave less than this fraction of a trade, that unit is worth too much for the bound. */
 const LEAST_KEPT = 0.5;
 /** Profit locked to this part of a vault leaves too few digits. */
 const MOST_LOCKED = 0.999;

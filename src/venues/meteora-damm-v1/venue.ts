@@ -278,9 +278,9 @@ function after(state: DammV1State, { fill }: Quote<DammV1QuoteFill>, other: Damm
 }
 
 /**
- * Compute units, measured on builds of 2025 and 2026, of which the older one uses about 11,000 more: an upper bound for the
- * trade. The terms are profit still unlocking in a vault, and for stable pools each round of approximation (those of a drained
- * pool, beyond the first, cost more) and the calculation with staked SOL's worth.
+ * Compute units, an upper bound measured on builds of 2025 and 2026; the older one uses about 11,000 more. The terms count profit
+ * still unlocking in a vault. Stable pools add each round of approximation (beyond the first rounds, as in a drained pool, they
+ * cost more) and the calculation with staked SOL's worth.
  */
 const SWAP_UNITS = 93_500;
 const FIRST_ROUNDS = 20;

@@ -155,7 +155,7 @@ interface ArrayBitmap {
   readonly extension: Uint8Array | undefined;
 }
 
-/** The bitmap in a pair account and its extension, `null` where there is none. */
+/** The bitmap in a pair account and its extension, `null` if there is none. */
 export function decodeBitmap(pair: Account, extension: Account | null): ArrayBitmap {
   const held =
     extension !== null &&

@@ -81,7 +81,7 @@ export function dlmmExactIn(walk: BinWalk, input: bigint): DlmmFill | DlmmRefusa
 }
 
 /**
- * Input that the program charges for `output` leaving the pool: bins are drained until the last, of which only the rest is bought.
+ * Input that the program charges for `output` leaving the pool: bins are drained one after another, and the last one in part.
  *
  * @see @meteora-ag/dlmm 1.9.14 `index.ts`, swapQuoteExactOut
  */
@@ -218,8 +218,8 @@ function swapIn(bin: BinCursor, offered: bigint, fee: bigint, feeOnInput: boolea
 }
 
 /**
- * Buys up to `wanted` from a bin. The cost is rounded up once on the whole, while the bin then sells part by part, each
- * rounded up: where the parts come to more, the program fails.
+ * Buys up to `wanted` from a bin. The cost is rounded up once on the whole, while the bin then sells part by part, each rounded
+ * up: if the parts add up to more, the program fails.
  *
  * @returns false if the program would not give the amount
  */

@@ -17,7 +17,7 @@ const MOST_FEE = 0.1;
 const ONE_IN_BPS = 10_000;
 /** Beyond it, programs round prices to fewer digits than bounds have. Binary orders of magnitude. */
 const MOST_ORDERS = 36;
-/** Prices of programs have 64 bits after the point, the last few of which their powers round. */
+/** Program prices have 64 fractional bits; powers round the last few. */
 const PRICE_BITS = 56;
 
 /**

@@ -49,12 +49,12 @@ const ACCOUNTS = {
 } as const;
 
 /**
- * Meteora DLMM: bins of constant price, exact in and exact out, Token-2022 with transfer fees, volatility fees with their
- * clock, limit orders in bins, fees in Y only.
- * From the interface and maths of the ISC SDK 1.9.14; proven by execution on the program's build of May 2026 (0.12).
- * Uncertain: how many presets exist is not published, so pairs are probed under the first presets and otherwise found by
- * the filter search; the build rounds exact-out trades that end between a bin's market makers and its limit orders in a
- * way that newer SDKs do not, so that those it would refuse are not quoted. A trade that needs more bin arrays than a transaction holds is refused as too large.
+ * Meteora DLMM: bins of constant price, exact in and exact out, Token-2022 with transfer fees, volatility fees with their clock,
+ * limit orders in bins, fees in Y only. From the interface and maths of the ISC SDK 1.9.14; proven by execution on the program's
+ * build of May 2026 (0.12). Uncertain: how many presets exist is not published, so pairs are probed under the first presets and
+ * otherwise found by the filter search; the build rounds exact-out trades that end between a bin's market makers and its limit
+ * orders unlike newer SDKs; trades that it would refuse are not quoted. A trade that needs more bin arrays than a transaction
+ * holds is refused as too large.
  */
 export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
   id: "meteora_dlmm",

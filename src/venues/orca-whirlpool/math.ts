@@ -18,7 +18,7 @@ export interface WhirlpoolCurve extends TickList {
   readonly tickSpacing: number;
   /** First ticks of the arrays that a swap may use. Absent: all. */
   readonly arrays?: ReadonlySet<number>;
-  /** True if `arrays` are those that a swap names; false if there may be others, of which nothing is known. */
+  /** True if `arrays` are those that a swap names; false if there may be further, unknown ones. */
   readonly named?: boolean;
   /** Absent if the fee does not follow volatility. */
   readonly oracle: WhirlpoolOracle | undefined;

@@ -3,7 +3,7 @@ import type { WhirlpoolFill } from "./math.ts";
 import type { ArraySlot, WhirlpoolState } from "./state.ts";
 import { derivationUnits, stepUnits } from "./units.ts";
 
-/** What a pool is asked for. */
+/** A swap that a pool is asked to make. */
 export interface WhirlpoolAsk {
   readonly aToB: boolean;
   readonly exactIn: boolean;

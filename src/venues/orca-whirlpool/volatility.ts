@@ -45,7 +45,7 @@ export class VolatilityMeter {
   readonly #highest: number | undefined;
   #group: number;
   #volatility: number;
-  /** Set by `bound`: the boundary the next step stops at, where it is no tick of the pool's; and whether groups were left out. */
+  /** Set by `bound`: the boundary the next step stops at, unless it is a tick of the pool; and whether groups were skipped. */
   #boundTick: number | undefined;
   #boundPrice = 0n;
   #skipped = false;

@@ -35,7 +35,7 @@ interface PumpRecipient {
   readonly bumpSteps: number;
 }
 
-/** The accounts of a coin's instructions that depend on neither wallet nor amount. Derived when the market is read. */
+/** The accounts of a coin's instructions that do not depend on wallet or amount. Derived when the market is read. */
 export interface PumpAccounts {
   readonly quoteMint: Address;
   readonly quoteProgram: Address;
@@ -53,7 +53,7 @@ export interface PumpAccounts {
   readonly older: OlderPumpAccounts;
 }
 
-/** Those of the older instructions that depend on neither wallet nor amount, beside the recipients. */
+/** The accounts of the older instructions that do not depend on wallet or amount, without the recipients. */
 export interface OlderPumpAccounts {
   readonly mint: AccountMeta;
   readonly tokenProgram: AccountMeta;

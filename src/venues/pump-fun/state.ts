@@ -25,7 +25,7 @@ import { olderUnitsOf, quoteCreationUnitsOf, unitsOf } from "./units.ts";
 export interface PumpFunState {
   readonly market: PumpFunMarket;
   readonly curve: BondingCurve;
-  /** The coin, and the quote token where it is not SOL. */
+  /** The coin, and the quote token if it is not SOL. */
   readonly mints: readonly Mint[];
   readonly side: PumpSide;
   /** The fees of the same coin with other reserves; undefined if no schedule applies. */

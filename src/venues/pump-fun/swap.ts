@@ -92,7 +92,7 @@ function olderSwap(state: PumpFunState, fill: PumpFunFill, amount: bigint, bound
   };
 }
 
-/** What a trade creates where it is missing, and what that takes: the wallet's volume record and the creator's vault. */
+/** Accounts that a trade creates if they are missing, the wallet's volume record and the creator's vault, with their compute units. */
 function creationsOf(
   { accounts, curve }: PumpFunState,
   volume: DerivedAddress | undefined,

@@ -3,7 +3,7 @@ import type { Mint } from "../../solana/token/mint.ts";
 import { QUOTE_CREATION_UNITS } from "../shared/pump-costs.ts";
 import type { PumpInstruction } from "./instruction.ts";
 
-/** Measured on the program where nothing has to be created; for coins priced in SOL, and for those priced in a token. */
+/** Measured on the program without any account to create; for coins priced in SOL, and for those priced in a token. */
 const NATIVE_UNITS: Readonly<Record<PumpInstruction, number>> = { buy: 73_500, buyWithBudget: 74_800, sell: 62_500 };
 const TOKEN_QUOTED_UNITS: Readonly<Record<PumpInstruction, number>> = {
   buy: 87_000,

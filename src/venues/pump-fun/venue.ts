@@ -24,15 +24,13 @@ import { older, type PumpFunFill, swap } from "./swap.ts";
  * The Pump bonding curve: virtual constant product, fees in the quote, native lamports for coins priced in SOL.
  *
  * The instructions are those of the newest official SDK (buy_v2, buy_exact_quote_in_v2, sell_v2), and the older ones (buy,
- * buy_exact_sol_in, sell) for lean swaps of coins priced in SOL; there is no instruction
- * that sells for an exact output, so an exactOut sale sells the least tokens that pay at least what was asked (its
- * `outAmount` is what is really paid) with the asked amount as the program's own minimum, and never more tokens than quoted:
- * slippage does not loosen it.
- * A buy may take the last token of the curve and complete it; one that asks for more is refused, for builds of the program
- * differ in what they do with it. The wallet's volume account, the creator's vault and, for coins priced in a token, a token
- * account of each are created at the wallet's expense where they are missing: rent.
- * Proven by execution on the program build that pump-rust-client 0.2.0 carries, and against pump-sdk 2.0.0. Which build is
- * deployed today is not known.
+ * buy_exact_sol_in, sell) for lean swaps of coins priced in SOL; No instruction sells for an exact output. An exactOut sale
+ * therefore sells the fewest tokens that pay at least the requested amount, which is also the program's minimum; `outAmount` is
+ * what is really paid. It never sells more tokens than quoted: slippage does not loosen it. A buy may take the last token of the
+ * curve and complete it; one that asks for more is refused, for builds of the program differ in what they do with it. The
+ * wallet's volume account, the creator's vault and, for coins priced in a token, a token account of each are created at the
+ * wallet's expense where they are missing: rent. Proven by execution on the program build that pump-rust-client 0.2.0 carries,
+ * and against pump-sdk 2.0.0. Which build is deployed today is not known.
  */
 export const pumpFun: Venue<PumpFunMarket, PumpFunState, PumpFunFill> = {
   id: "pump_fun",

@@ -5,7 +5,7 @@ import type { SpotBounds } from "../spot-bound.ts";
 import { PUMP_SWAP_FEE_CONFIG, PUMP_SWAP_GLOBAL, type PumpSwapMarket } from "./layout.ts";
 import type { PumpSwapState } from "./state.ts";
 
-/** Where a pool says what is added to its quote for pricing, and where that ends. */
+/** Bytes of a pool account with the virtual quote, which is added to the quote reserve for pricing. */
 const VIRTUAL_QUOTE_OFFSET = 245;
 const VIRTUAL_QUOTE_END = 261;
 /** Bytes of a token account up to the end of its amount. */

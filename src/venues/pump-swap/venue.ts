@@ -43,11 +43,11 @@ const ACCOUNTS = { program: PUMP_SWAP_PROGRAM, mintOffsets: [PUMP_SWAP_BASE_MINT
  * PumpSwap: constant product with fees in the quote, by market capitalisation for coins that came from the Pump curve.
  *
  * The instructions are buy, buy_exact_quote_in and sell of the newest official SDK; pools of an older, shorter layout are
- * extended first. An exactOut sale sells the least tokens that pay at least what was asked (its `outAmount` is what is really
- * paid), with the asked amount as the program's own minimum and never more tokens than quoted: slippage does not loosen it.
- * Tokens with a transfer fee are refused: neither the program's interface nor its SDK says how it treats them.
- * Proven by execution on the program build that pump-rust-client 0.2.0 carries, and against pump-swap-sdk 1.20.0. Which
- * build is deployed today is not known.
+ * extended first. An exactOut sale sells the fewest tokens that pay at least the requested amount, which is also the program's
+ * minimum; `outAmount` is what is really paid. It never sells more tokens than quoted: slippage does not loosen it. Tokens with a
+ * transfer fee are refused: neither the program's interface nor its SDK says how it treats them. Proven by execution on the
+ * program build that pump-rust-client 0.2.0 carries, and against pump-swap-sdk 1.20.0. Which build is deployed today is not
+ * known.
  */
 export const pumpSwap: Venue<PumpSwapMarket, PumpSwapState, PumpSwapFill> = {
   id: "pump_swap",

@@ -155,7 +155,7 @@ function isOnCurve({ tick, sqrtPrice }: ClmmPool): boolean {
 }
 
 /**
- * The pool that a trade leaves, with the ticks that are known of it.
+ * The pool after a trade, with its known ticks.
  *
  * @returns undefined if the pool cannot make the trade
  */

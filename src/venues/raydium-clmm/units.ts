@@ -11,10 +11,10 @@ interface Costed {
 }
 
 /**
- * Compute units, measured on the program of November 2024, the costliest build known, with some margin; later builds use
- * fewer. Prices above 1 take longer divisions, a price from an amount of token 0 one more, and every swap of that build
- * searched for the address of the bitmap's extension, one attempt after another. Limit orders and fees that follow volatility
- * are an estimate.
+ * Compute units, measured on the program of November 2024, the costliest build known, with some margin; later builds use fewer.
+ * Prices above 1 take longer divisions, and a price from an amount of token 0 takes one more. Every swap of that build searches
+ * for the address of the bitmap's extension, one attempt after another. Limit orders and fees that follow volatility are an
+ * estimate.
  */
 const SWAP_UNITS = 33_700;
 const ZERO_FOR_ONE_UNITS = 2_900;

@@ -62,14 +62,13 @@ const ACCOUNTS = {
 } as const;
 
 /**
- * Raydium CLMM: concentrated liquidity with limit orders and fees that follow volatility, exact in and exact out,
- * Token-2022 with transfer fees. From the program's public source of July 2026.
- * Proven by execution on the mainnet program of November 2024, which knows neither limit orders nor fees that follow
- * volatility nor fees on a fixed side; for those, the maths equals what the source of July 2026 answers, run natively, on
- * random pools (its answers are kept as vectors), and the account places follow its structures. Which build
- * is deployed is uncertain. That older build also refuses trades of tokens with transfer fees that the later ones take: exact
- * out of such a token, and exact in of amounts the token's inverse fee does not give. "Permissioned" pools of other seeds are
- * found by the filter search.
+ * Raydium CLMM: concentrated liquidity with limit orders and fees that follow volatility, exact in and exact out, Token-2022 with
+ * transfer fees. From the program's public source of July 2026. Proven by execution on the mainnet program of November 2024,
+ * which does not know limit orders, fees that follow volatility or fees on a fixed side. For those, the maths equals the results
+ * of the source of July 2026, run natively on random pools (kept as vectors), and the account places follow its structures. Which
+ * build is deployed is uncertain. That older build also refuses trades of tokens with transfer fees that the later ones take:
+ * exact out of such a token, and exact in of amounts the token's inverse fee does not give. "Permissioned" pools of other seeds
+ * are found by the filter search.
  */
 export const raydiumClmm: Venue<ClmmMarket, ClmmState, ClmmQuoteFill> = {
   id: ID,

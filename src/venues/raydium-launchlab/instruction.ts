@@ -16,8 +16,8 @@ const program = readonly(LAUNCHLAB_PROGRAM);
 const system = readonly(SYSTEM_PROGRAM);
 
 /**
- * The trade instruction: all four take the same accounts, and first the exact amount, then the bound on the other, then the
- * share of a referrer, of which there is none here. Amounts are the wallet's side.
+ * The trade instruction. All four forms take the same accounts and arguments: the exact amount, the bound on the other amount,
+ * and the share of a referrer, which is 0 here. Amounts are the wallet's side.
  *
  * @see https://docs.raydium.io/products/launchlab/instructions
  */

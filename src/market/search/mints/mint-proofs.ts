@@ -41,11 +41,12 @@ const OVERSIZED_MS = 60_000;
 
 /**
  * Proves that mints exist before anything else is done for them. Questions that come together share a call; callers take turns
- * for the places in it, each within its own budget of calls. A mint that does not exist costs a place in one call, and is
- * neither followed nor searched for. That there is none takes two nodes' word, if there are two: one that lags knows no new token.
+ * for the places in it, each within its own budget of calls. A mint that does not exist costs a place in one call; it is not
+ * followed or searched for. If there are two nodes, both must say that it does not exist, since a node that lags does not know
+ * new tokens.
  *
- * An account too large for an answer fails the call that asks for it. The questions of that call are asked again in halves, those
- * of different addresses apart first, until it is alone: it is no mint then, and not read again for a while.
+ * An account too large for an answer fails the call that asks for it. The questions of that call are asked again in halves, first
+ * split by caller address, until the large account is alone. It then counts as no mint, and is not read again for a while.
  */
 export class MintProofs {
   readonly #options: MintProofsOptions;

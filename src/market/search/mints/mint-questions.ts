@@ -12,9 +12,9 @@ export interface MintQuestion extends OfCaller {
 
 /** Mints read in one call. */
 const PER_CALL = 100;
-/** Calls in the long run, however many mints are asked for, and how many seconds' worth may come at once. */
+/** Sustained calls per second, however many mints are asked for; and the burst, in seconds' worth of calls. */
 const CALLS_PER_SECOND = 50;
-/** Of these, for one address: it shares the cost of a call with the others that it is made for. */
+/** Of these, for one address; addresses that share a call share its cost. */
 const CALLS_PER_SECOND_OF_ADDRESS = 12;
 const BURST_SECONDS = 1;
 const ALL = "all";

@@ -5,8 +5,8 @@ export interface OfCaller {
 }
 
 /**
- * Two halves of a batch, of which one item is at fault: those of several addresses by address, else those of several keys by
- * key, else the items themselves. So callers are parted from a greedy one in few steps, however much it asks for.
+ * Halves a batch that one item makes fail: by address if there are several, else by key, else item by item. This separates
+ * callers from a greedy one in few steps, however much it asks for.
  */
 export function halvesOf<T extends OfCaller>(batch: readonly T[]): readonly (readonly T[])[] {
   const byAddress = groupedBy(batch, ({ address }) => address);

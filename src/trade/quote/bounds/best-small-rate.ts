@@ -12,7 +12,7 @@ interface RateTerms {
   readonly clock: ChainClock;
 }
 
-/** What the best market of a pair gives for one unit of a small part of what may come to it. */
+/** The output per unit of a pair's best market, for a small part of the amount that may reach it. */
 interface RatedCrossing {
   readonly from: Address;
   readonly to: Address;
@@ -20,7 +20,7 @@ interface RatedCrossing {
 }
 
 /**
- * What the best path gives for one unit of a small part of the trade.
+ * The output per unit of the best path, for a small part of the trade.
  *
  * @param crossings the pairs of the trade; those that start at the input first, those that end at the output last
  */

@@ -11,8 +11,8 @@ const LEAST_ROUND_SIZE = 4_096 * SMALL_PART;
 const MOST_PICKED = 16;
 
 /**
- * Which markets of a pair may be the best for an exact input, if only the best one counts: by prices for a small part, and by
- * tighter bounds of those that come close again and again.
+ * Finds which markets of a pair may be the best for an exact input, if only the best one counts. It goes by prices for a small
+ * part, and by tighter bounds for markets that keep coming close.
  */
 export class LoneBounds {
   /** When they hold; after that, only if all of them last. */

@@ -1,4 +1,4 @@
-/** What is known of how far a price moved over a span of time. */
+/** How far a price has moved over a span of time, as observed. */
 export interface PriceMovement {
   /** Moments from which a whole span has been observed. They overlap. */
   readonly samples: number;
@@ -17,7 +17,7 @@ export const PRICE_EVERY_MS = 5_000;
 /** A longer pause between two prices hides what happened between them. Milliseconds. */
 const LONGEST_GAP_MS = 3 * PRICE_EVERY_MS;
 const QUANTILE = 0.95;
-/** Fewer samples say nothing about one in twenty. */
+/** Fewer samples cannot show a quantile of one in twenty. */
 const LEAST_SAMPLES = 20;
 
 /** The prices of a pair over the last half hour, oldest first. */

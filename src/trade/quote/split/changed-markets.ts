@@ -38,15 +38,15 @@ export function changedMarkets(
   return changed;
 }
 
-/** What is known of a trade's markets. */
+/** The sampled markets of a trade. */
 interface KnownMarkets {
   readonly network: CurveNetwork;
   readonly small: SmallTrades;
 }
 
 /**
- * The same with the markets that changed in the places of what they were. Their curves stay: a curve that is a little off steers a
- * division well enough, and learns from its exact quotes. Undefined if one moved by more, or if nothing was known of it.
+ * The same with changed markets put in their old places. Their curves stay: a curve that is a little off steers a division well
+ * enough, and learns from its exact quotes. Undefined if a market moved by more, or was not known before.
  */
 export function heldMarkets(
   { network, small }: KnownMarkets,

@@ -9,7 +9,7 @@ import type { Splits } from "./splits.ts";
 const FAR_ABOVE = 24;
 /** Markets of a division that are left out one by one. */
 const MOST_LEFT_OUT = 4;
-/** Divisions that do not fit and of which markets are left out, and divisions that are looked at, at most. */
+/** Upper bounds: misfits from which markets are left out, and divisions tried. */
 const MOST_OPENED = 6;
 const MOST_TRIED = 24;
 

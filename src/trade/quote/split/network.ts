@@ -45,11 +45,11 @@ const LIKELY_PATHS = 4;
 /** A price may be this much better than the worst that the best market gives, and still be left out. */
 const TOLERANCE = 1e-9;
 
-/** A pair of a trade, with the markets that give something for a small part of what may come to it. */
+/** A pair of a trade, with the markets that give something for a small part of the amount that may reach it. */
 export interface SampledCrossing {
   readonly from: number;
   readonly to: number;
-  /** About what may come to the pair. Base units. */
+  /** Estimate of the amount that may reach the pair. Base units. */
   readonly amount: number;
   /** The best price for a small part first. */
   readonly curves: readonly SampledCurve[];

@@ -21,7 +21,7 @@ const CHOSEN_BUDGET = 48;
 export const LEAST_SPLIT_GAIN = 2e-6;
 /** Trades whose sizes lie within one of these parts of an octave share a plan. */
 const SIZES_OF_AN_OCTAVE = 8;
-/** Kinds of transactions of which a plan knows what they hold, and shapes without some markets that it keeps. */
+/** Upper bounds of what a plan remembers: transaction capacities, and shapes without some markets. */
 const MOST_CAPACITIES = 16;
 const MOST_LIGHT = 64;
 const NOTHING_LEFT_OUT: ReadonlySet<HotMarket> = new Set();
@@ -34,13 +34,13 @@ export interface PlanTerms {
   readonly clock: ChainClock;
 }
 
-/** What is known of the transactions of one capacity, of any wallet. */
+/** What fits into transactions of one capacity, for any wallet. */
 interface KnownFit {
   /** The most paths that may fit. */
   readonly paths: number;
   /** Markets without which divisions fit. */
   readonly without: ReadonlySet<Address>;
-  /** How many times as good as the route that trades begin with the best one is that fits nobody; at least 1. */
+  /** Value of the best route that fits no transaction, divided by that of the route trades start with; at least 1. */
   readonly unfitWorth: number;
 }
 

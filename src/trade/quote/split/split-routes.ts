@@ -36,7 +36,7 @@ export interface SplitTerms {
   readonly maxPaths: number;
   readonly maxLegs: number;
   readonly clock: ChainClock;
-  /** What decides how much a transaction holds, but for the wallet; undefined if all widths are of interest. */
+  /** Names what decides how much a transaction holds, the wallet aside; undefined if all widths are of interest. */
   readonly capacity?: string | undefined;
 }
 

@@ -13,7 +13,7 @@ const COARSE_PARTS = 16;
 const LEAST_PARTS = 128;
 /** Rounds in which markets are quoted where a coarse flow uses them, before any is closed. */
 const INFORMED_ROUNDS = 3;
-/** Edges worth least, of which the cheapest to lose is closed. */
+/** Number of least valuable edges compared; the one whose loss costs least is closed. */
 const LOSSES_COMPARED = 4;
 /** Paths are exchanged if all together give this much more. Fraction. */
 const LEAST_EXCHANGE = 1e-4;
@@ -37,8 +37,8 @@ export interface Shape {
 }
 
 /**
- * Narrows a network: all its edges are filled, then the path whose loss costs least is closed, and again, as far down as it is
- * asked for. Every shape on the way is kept.
+ * Narrows a network: all its edges are filled, then the path whose loss costs least is closed, and so on down to the requested
+ * width. Every shape on the way is kept.
  */
 export class ShapeSearch {
   readonly #network: CurveNetwork;
@@ -126,8 +126,9 @@ export class ShapeSearch {
   }
 
   /**
-   * The edges to close next. Markets of one pair go by their worth, half of those that are too many at once. Behind a hub other
-   * markets depend on an edge, which its own worth does not show: of those worth least, the one whose closing costs least.
+   * The edges to close next. Among the markets of one pair, half of the excess is closed at once, the least valuable first.
+   * Behind a hub, other markets depend on an edge, which its own worth does not show: there, of the least valuable, the one whose
+   * closing costs least.
    */
   #cheapestLosses({ inputs, outputs, values: valuesOf }: Flow): readonly number[] {
     const closed = this.#closed;

@@ -106,7 +106,7 @@ export function* findSandwich(victim: Victim): Search<Sandwich | undefined> {
 
 /** Below every gain. */
 const NOTHING = -(1n << 70n);
-/** What was bought can be sold, but not in one swap that reaches what is known of the market. */
+/** The purchase can be sold, but not in one swap within the known part of the market. */
 const OUT_OF_REACH = NOTHING - 1n;
 
 /** Golden-section search for the peak between two sizes. */
@@ -121,7 +121,10 @@ function* climb(gain: (size: bigint) => bigint, from: bigint, to: bigint): Searc
   }
 }
 
-/** A purchase before the swap after which it still keeps its bound, and not after a larger one but for strays; 0 if none does, undefined if that is not known. */
+/**
+ * The largest purchase before the swap after which the swap still keeps its bound, strays aside. 0 if there is none, undefined if
+ * unknown.
+ */
 function* largestFrontRun(victim: Victim): Search<bigint | undefined> {
   const keeps = (size: bigint): boolean | undefined => attempt(victim, size)?.keeps;
   let fits = 0n;

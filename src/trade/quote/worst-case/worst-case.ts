@@ -17,8 +17,8 @@ export interface WorstCasePorts {
 }
 
 /**
- * Makes a call that asks for worst cases in the caller's turn. It is made without them first: what must be read is read then, and what
- * is refused takes no turn.
+ * Makes a call that asks for worst cases, in the caller's turn. It runs without them first, so that accounts are read by then and
+ * refused calls take no turn.
  *
  * @param call receives whether worst cases are asked for
  * @throws TradewireError as `call`; also RATE_LIMIT_EXCEEDED, OVERLOADED

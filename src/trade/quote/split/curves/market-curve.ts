@@ -164,7 +164,7 @@ export class MarketCurve {
   }
 }
 
-/** Quotes whose sizes differ by less than this share say the same but for rounding, which would bend the line between them. */
+/** Quotes whose sizes differ by less than this share count as one: rounding would bend the line between them. */
 const CLOSE = 1 / 256;
 /** Prices bend if the lines of neighbours are off by more than this share. */
 const LEAST_BEND = 2e-3;

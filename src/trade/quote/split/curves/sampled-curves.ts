@@ -95,8 +95,8 @@ export function sampleNear(curve: MarketCurve, input: number, clock: ChainClock,
 }
 
 /**
- * The curve of a market that has changed, as it was but for the market. Undefined if it does not hold any more: the market refuses
- * one of three sizes, or gives more or less for it than the curve by more than the tolerance.
+ * The old curve of a market that has changed, now of the new market. Undefined if it no longer holds: the market refuses one of
+ * three sizes, or its output differs from the curve by more than the tolerance.
  *
  * @param tolerance fraction
  * @param mayFall true if the market may give any less

@@ -13,7 +13,7 @@ export class Filling {
   readonly #choice: PathChoice;
   readonly #inputs: Float64Array;
   readonly #outputs: Float64Array;
-  /** What a part comes to in each mint. */
+  /** The worth of a part in each mint. */
   readonly #units: Float64Array;
   /** What an edge had taken, and the part's size, when its rate was found. */
   readonly #ratedAt: Float64Array;

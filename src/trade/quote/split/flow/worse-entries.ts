@@ -17,10 +17,10 @@ interface Change {
 }
 
 /**
- * Places the rest of an input of which no path takes any more, because the markets behind the hubs are full: paths come to
- * their hub over a worse price, which takes more of the input for the same amount there.
+ * Places the rest of an input when no path takes any more because the markets behind the hubs are full. Paths then reach their
+ * hub at a worse price, which uses more input for the same amount there.
  *
- * @returns the paths that carry everything; undefined if that places not enough
+ * @returns the paths that carry everything; undefined if the rest is still not placed
  */
 export function placeRest(
   { edges }: FlowNetwork,

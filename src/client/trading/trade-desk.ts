@@ -40,6 +40,8 @@ export interface TradeCourse {
 const LONGEST_CONFIRMATION_MS = 15_000;
 /** Signed transactions whose meaning is remembered, to hold answers against. */
 const MOST_REMEMBERED = 1_000;
+/** Of all clients of this process: several may trade for one wallet. */
+const MESSAGES = new SignedMessages();
 
 /** Where builds are held against their orders and signed. It remembers what was ordered, and what was signed. */
 export class TradeDesk {
@@ -48,7 +50,6 @@ export class TradeDesk {
   readonly #nowMs: () => number;
   readonly #builds = new WeakMap<BuiltResponse, KnownBuild>();
   readonly #signed = new Map<string, TradeExpectation>();
-  readonly #messages = new SignedMessages();
 
   /**
    * @param verifies false signs whatever the service builds
@@ -197,7 +198,7 @@ export class TradeDesk {
     expected: TradeExpectation | undefined,
   ): Promise<Uint8Array> {
     if (expected === undefined) return signTransaction(this.#verifier.wallet, wire);
-    const giveBack = this.#messages.take(messageOf(wire), built);
+    const giveBack = MESSAGES.take(messageOf(wire), built);
     try {
       const signed = await signTransaction(this.#verifier.wallet, wire);
       this.#remember(bs58.encode(signatureBytes(signed)), expected);

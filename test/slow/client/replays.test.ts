@@ -18,9 +18,11 @@ async function wholeBuild(random: Random): Promise<HonestBuild> {
   }
 }
 
+const random = createRandom(5);
+
 /** A client of a service that answers every order for one trade with the same honest build of it. */
-async function replaying(isExpired: () => boolean = () => false) {
-  const build = await wholeBuild(createRandom(5));
+async function replaying(isExpired: () => boolean = () => false, given?: HonestBuild) {
+  const build = given ?? (await wholeBuild(random));
   const signatures: string[] = [];
   const answer = (method: DescMethodUnary): object => {
     if (method.name !== "Submit") {
@@ -65,7 +67,14 @@ async function replaying(isExpired: () => boolean = () => false) {
   const refuseNext = () => {
     refusals = 1;
   };
-  return { client, order, signatures, refuseNext, trade: (options?: TradeOptions) => client.swap(order, options) };
+  return {
+    build,
+    client,
+    order,
+    signatures,
+    refuseNext,
+    trade: (options?: TradeOptions) => client.swap(order, options),
+  };
 }
 
 const REPLAYED = { code: "UNEXPECTED_TRANSACTION", message: expect.stringContaining("signed for an earlier order") };
@@ -92,6 +101,16 @@ test("nor as the rebuild of one that expired; the failure names what was signed"
   expect(failure).toMatchObject({ ...REPLAYED, signature: signatures[0] });
   expect(signatures).toHaveLength(1);
   client.close();
+});
+
+test("nor for two orders of two clients: each would be told that the one trade is its own", async () => {
+  const first = await replaying();
+  const second = await replaying(undefined, first.build);
+  expect((await first.trade()).status).toBe("finalized");
+  await expect(second.trade()).rejects.toMatchObject(REPLAYED);
+  expect(second.signatures).toEqual([]);
+  first.client.close();
+  second.client.close();
 });
 
 test("a build may be signed again for its own order, and by a wallet that refused it at first", async () => {

@@ -184,6 +184,15 @@ describe("the command line", () => {
     expect((await run(proven, apiKey())).code).toBe(EXIT.done);
     const blind = await run(`sell ${mint} 5 --input-decimals 6 ${keyFile()} --json --yes`, apiKey());
     expect(errorOf(blind).message).toContain("whose worth in SOL only the service states");
+    // Each rebuild is a trade more if the service lies about the expiry.
+    const again = `buy ${mint} 0.3 ${keyFile()} --min-output 1 --output-decimals 6 --json --yes`;
+    expect((await run(`${again} --rebuild 2`, apiKey())).code).toBe(EXIT.done);
+    const often = await run(`${again} --rebuild 3`, apiKey());
+    expect([often.code, errorOf(often).message]).toEqual([
+      EXIT.distrusted,
+      "A trade above 1 SOL, its rebuilds included, needs proof, and only the service's word supports that it expired, before --rebuild trades again (--node). Nothing was signed.",
+    ]);
+    expect((await run(`${again} --rebuild 3 ${withNode()}`, apiKey())).code).toBe(EXIT.done);
     const coin = service.mintOn("pump_fun", "SPROUT");
     const high = await run(`buy ${coin} 3 --min-output 1 ${withNode()} --json --yes`, apiKey());
     expect([high.code, errorOf(high).code, errorOf(high).message]).toEqual([

@@ -102,7 +102,10 @@ export const FLAGS: Readonly<Record<string, Flag>> = {
   "input-decimals": { value: "N", help: "decimals of the input mint, where no node reads them" },
   "output-decimals": { value: "N", help: "decimals of the output mint, where no node reads them" },
   "exact-out": { value: undefined, help: "AMOUNT is the output; needs --max-input" },
-  rebuild: { value: "TIMES", help: "rebuild an expired transaction up to this many times, at most 1 % worse" },
+  rebuild: {
+    value: "TIMES",
+    help: "rebuild an expired transaction up to this many times, at most 1 % worse; --node proves that it expired",
+  },
   "dry-run": { value: undefined, help: "build, verify and explain; sign nothing" },
   yes: { value: undefined, help: "trade without asking, for scripts" },
   watch: { value: undefined, help: "follow the trade until it is final" },

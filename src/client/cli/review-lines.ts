@@ -22,6 +22,7 @@ const REMEDIES: Readonly<Record<Unproven, string>> = {
   balance: "--node",
   transferFee: "--node",
   slippage: "--slippage with a number",
+  expiry: "--node",
   transaction: "verification",
 };
 const FACTS: Readonly<Record<Unproven, string>> = {
@@ -30,6 +31,7 @@ const FACTS: Readonly<Record<Unproven, string>> = {
   balance: "the balance",
   transferFee: "that the token takes no fee when it arrives",
   slippage: "the slippage",
+  expiry: "that it expired, before --rebuild trades again",
   transaction: "the transaction",
 };
 
@@ -100,11 +102,18 @@ function amount(raw: string | undefined, decimals: number | undefined, symbol: s
 
 /**
  * Refuses a trade that a careful person would not make: a high impact that was not asked for, and above 1 SOL whatever only
- * the service's word supports. A sale's worth is what the caller's node simulates; without a node nobody knows it.
+ * the service's word supports. A sale's worth is what the caller's node simulates; without a node nobody knows it. Rebuilds that
+ * follow on the service's word count too: each may be a trade more.
  *
+ * @param own the caller's bound on the impact, a fraction
  * @throws TradeError PRICE_IMPACT_TOO_HIGH, UNPROVEN
  */
-export function refuseCareless(review: TradeReview, { input, output }: SideNames, own: number | undefined): void {
+export function refuseCareless(
+  review: TradeReview,
+  { input, output }: SideNames,
+  own: number | undefined,
+  rebuilds: number,
+): void {
   const { impact } = impactOf(review);
   if (own === undefined && !(impact <= MOST_IMPACT)) {
     throw new TradeError(
@@ -119,8 +128,11 @@ export function refuseCareless(review: TradeReview, { input, output }: SideNames
       : output === "SOL" && findings
         ? BigInt(findings.outputAmountRaw)
         : undefined;
-  if (unproven.length === 0 || (worth !== undefined && worth <= MOST_UNPROVEN)) return;
-  const what = worth === undefined ? "A trade whose worth in SOL only the service states" : "A trade above 1 SOL";
+  const trades = unproven.includes("expiry") ? 1n + BigInt(Math.ceil(rebuilds)) : 1n;
+  if (unproven.length === 0 || (worth !== undefined && worth * trades <= MOST_UNPROVEN)) return;
+  const more = trades > 1n ? ", its rebuilds included," : "";
+  const what =
+    worth === undefined ? "A trade whose worth in SOL only the service states" : `A trade above 1 SOL${more}`;
   const remedies = unproven.map((fact) => `${FACTS[fact]} (${REMEDIES[fact]})`).join(", ");
   throw new TradeError(
     "UNPROVEN",

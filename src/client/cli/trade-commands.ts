@@ -119,7 +119,7 @@ async function trade(
     seen = review;
     const lines = describeReview(review, sides);
     if (!isDry) for (const text of lines) io.note(text);
-    refuseCareless(review, sides, numberFlag(line, "max-price-impact"));
+    refuseCareless(review, sides, numberFlag(line, "max-price-impact"), numberFlag(line, "rebuild") ?? 0);
     if (isDry) return false;
     return line.flags.has("yes") || (await io.confirm("Trade? [y/N] ")) === true;
   };

@@ -69,8 +69,8 @@ export interface RebuildPolicy {
   /** How much worse the price may be than in the first build: 0.01 is 1 %. */
   readonly maxPriceMove: number;
   /**
-   * Proves that the transaction can no longer land, beside the client's `node`. Without either the service's word counts: one
-   * that lies can land every rebuild, up to `times` more trades.
+   * Proves that the transaction can no longer land, beside the client's `node`. Without either the service's word counts, and
+   * `unproven` lists `expiry`: one that lies can land every rebuild, up to `times` more trades.
    */
   readonly proveExpiry?: ((signature: string, built: BuiltResponse) => Promise<boolean>) | undefined;
 }

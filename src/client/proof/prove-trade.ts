@@ -7,10 +7,12 @@ import type { NodeFindings, NodeTrade, TradeNode } from "./trade-node.ts";
 import { isBoundGross } from "./transfer-fee.ts";
 
 /**
- * What nobody but the service says of a trade: its price, how far it moves the price, the balance that a share is taken of, and
- * a slippage that was chosen by the price's past movement, and on venues whose bounds leave it out, that a Token-2022 token takes no fee when it arrives. "transaction" stands for everything, with verification off.
+ * What nobody but the service says of a trade: its price, how far it moves the price, the balance that a share is taken of, a slippage
+ * that was chosen by the price's past movement, on venues whose bounds leave it out that a Token-2022 token takes no fee when it
+ * arrives, and that the transaction expired before another is signed in its place. "transaction" stands for everything, with
+ * verification off.
  */
-export type Unproven = "price" | "priceImpact" | "balance" | "transferFee" | "slippage" | "transaction";
+export type Unproven = "price" | "priceImpact" | "balance" | "transferFee" | "slippage" | "expiry" | "transaction";
 
 /** What a client has besides the transaction to prove a trade with. */
 export interface TradeWitnesses {
@@ -18,6 +20,8 @@ export interface TradeWitnesses {
   readonly reference: PriceReference | undefined;
   readonly tolerance: number | undefined;
   readonly requireProof: boolean;
+  /** True if the caller has the trade built again after an expiry, and proves none by itself. */
+  readonly rebuilds?: boolean;
 }
 
 /** What was proven of a trade before it is signed. */
@@ -44,6 +48,7 @@ const REMEDIES: Readonly<Record<Unproven, string>> = {
   balance: "give a node, or the exact amount",
   transferFee: "give a node",
   slippage: "give slippage as a number",
+  expiry: "give a node, or rebuild.proveExpiry",
   transaction: 'leave verify "on"',
 };
 
@@ -74,11 +79,12 @@ export function requireBounds(order: TradeOrder, limits: ClaimedTrade["limits"],
  */
 export async function proveTrade(
   trade: ClaimedTrade,
-  { node, reference, tolerance, requireProof }: TradeWitnesses,
+  witnesses: TradeWitnesses,
   signal: AbortSignal | undefined,
 ): Promise<TradeProof> {
+  const { node, reference, tolerance, requireProof } = witnesses;
   // What no witness can prove is refused before any is asked.
-  if (requireProof) refuseUnproven(unprovenOf(trade, node !== undefined, node !== undefined, reference !== undefined));
+  if (requireProof) refuseUnproven(unprovenOf(trade, witnesses, node !== undefined));
   const findings = await node?.check(trade, signal);
   const { maxPriceImpact } = trade.limits;
   if (maxPriceImpact !== undefined && (findings?.priceImpact ?? 0) > maxPriceImpact) {
@@ -92,28 +98,28 @@ export async function proveTrade(
     const estimated = BigInt(trade.expected.mode === "exactIn" ? outputAmountRaw : inputAmountRaw);
     await checkReference(reference, tolerance ?? DEFAULT_TOLERANCE, trade.expected, estimated, signal);
   }
-  const isMeasured = findings?.priceImpact !== undefined;
-  const unproven = unprovenOf(trade, node !== undefined, isMeasured, reference !== undefined);
+  const unproven = unprovenOf(trade, witnesses, findings?.priceImpact !== undefined);
   if (requireProof) refuseUnproven(unproven);
   return { unproven, findings, slippage: trade.order.slippageBasis };
 }
 
 function unprovenOf(
   { order, limits, transaction, expected }: ClaimedTrade,
-  hasNode: boolean,
+  { node, reference, rebuilds }: TradeWitnesses,
   isMeasured: boolean,
-  hasReference: boolean,
 ): Unproven[] {
   const unproven: Unproven[] = [];
+  const hasNode = node !== undefined;
   const isBounded =
     order.swapMode === "exactOut" || (limits.minOutputAmount ?? 0) > 0 || BigInt(limits.minOutputRaw ?? 0) > 0n;
-  const isPriced = isBounded || hasReference;
+  const isPriced = isBounded || reference !== undefined;
   if (!isPriced) unproven.push("price");
   // A bounded price bounds what the impact can cost; a limit on the impact itself needs somebody who measures it.
   if (!isMeasured && (!isPriced || limits.maxPriceImpact !== undefined)) unproven.push("priceImpact");
   if (!hasNode && isShare(order)) unproven.push("balance");
   if (!hasNode && isBoundGross(transaction, expected)) unproven.push("transferFee");
   if (order.slippageBasis !== undefined) unproven.push("slippage");
+  if (!hasNode && rebuilds === true) unproven.push("expiry");
   return unproven;
 }
 

@@ -71,12 +71,17 @@ export class TradeDesk {
     return this.#signed.get(signature);
   }
 
-  /** Verifies these bytes of a build. @param given joins the limits of the build call, and overrules them by name @throws TradeError */
+  /**
+   * Verifies these bytes of a build.
+   * @param given joins the limits of the build call, and overrules them by name
+   * @param rebuild whether another transaction may follow, if this one expires @throws TradeError
+   */
   async verify(
     built: BuiltResponse,
     wire: Uint8Array,
     given: (TradeLimits & ProofOptions) | undefined,
     signal: AbortSignal,
+    rebuild?: RebuildPolicy,
   ): Promise<VerifiedBuild> {
     const known = this.#builds.get(built);
     if (known === undefined) {
@@ -92,7 +97,8 @@ export class TradeDesk {
       const facts = `The slippage of the order is ${slippage}, more than ${limits.maxSlippage}. Nothing was signed.`;
       throw new TradeError("LIMIT_EXCEEDED", facts);
     }
-    const verifier = { ...this.#verifier, witnesses: { ...witnesses, requireProof } };
+    const rebuilds = rebuild !== undefined && rebuild.times > 0 && rebuild.proveExpiry === undefined;
+    const verifier = { ...this.#verifier, witnesses: { ...witnesses, requireProof, rebuilds } };
     return verifyBuild(verifier, known.order, built, wire, limits, signal);
   }
 
@@ -175,7 +181,7 @@ export class TradeDesk {
     for (;;) {
       const wire = built.unsignedTransaction.slice();
       const verified = this.#verifies
-        ? await this.verify(built, wire, limitsOf(options), course.signal)
+        ? await this.verify(built, wire, limitsOf(options), course.signal, options.rebuild)
         : { expected: undefined, review: unverified(built, this.#builds.get(built)?.order) };
       const { review, expected } = verified;
       options.onProgress?.({ step: "built", built });

@@ -6,6 +6,7 @@ import { ErrorDetailSchema } from "../../../gen/tradewire/v1/errors_pb.ts";
 import { TradeStatus } from "../../../gen/tradewire/v1/types_pb.ts";
 import type { TradeOptions } from "../../../src/client/order/options.ts";
 import type { SwapOrder } from "../../../src/client/order/order.ts";
+import type { TradeReview } from "../../../src/client/proof/review.ts";
 import { Tradewire } from "../../../src/client/tradewire.ts";
 import { createRandom, type Random } from "../../../src/primitives/random.ts";
 import type { HonestBuild } from "./honest-builds.ts";
@@ -111,6 +112,39 @@ test("nor for two orders of two clients: each would be told that the one trade i
   expect(second.signatures).toEqual([]);
   first.client.close();
   second.client.close();
+});
+
+test("where proof is required, nothing is signed that would be signed anew on the service's word that it expired", async () => {
+  const { trade, signatures, client } = await replaying(() => true);
+  const rebuild = { times: 1, maxPriceMove: 0.1 };
+  const proven = { requireProof: true, minOutputRaw: "1" };
+  await expect(trade({ ...proven, rebuild })).rejects.toMatchObject({
+    code: "UNPROVEN",
+    message: expect.stringContaining("expiry"),
+  });
+  expect(signatures).toEqual([]);
+  // Nobody is asked for a rebuild, or somebody else proves it.
+  for (const harmless of [
+    { ...rebuild, times: 0 },
+    { ...rebuild, proveExpiry: async () => false },
+  ]) {
+    const other = await replaying(() => true);
+    await expect(other.trade({ ...proven, rebuild: harmless })).rejects.toMatchObject({ code: "TX_EXPIRED" });
+    other.client.close();
+  }
+  client.close();
+});
+
+test("a trade that would be built again on the service's word says so before it is signed", async () => {
+  const { trade, client } = await replaying();
+  const seen: string[][] = [];
+  const confirm = ({ unproven }: TradeReview) => {
+    seen.push([...unproven]);
+    return true;
+  };
+  const { unproven } = await trade({ minOutputRaw: "1", rebuild: { times: 1, maxPriceMove: 0.1 }, confirm });
+  expect([...seen, unproven]).toEqual([["expiry"], ["expiry"]]);
+  client.close();
 });
 
 test("a build may be signed again for its own order, and by a wallet that refused it at first", async () => {

@@ -5,6 +5,7 @@ import type { Now } from "../../../primitives/clock.ts";
 import { background } from "../../../primitives/turns/background.ts";
 import { BadHttpAnswer, type HttpAnswer } from "./answer-reader.ts";
 import { HttpConnection, type HttpOrigin } from "./http-connection.ts";
+import { TlsSessions } from "./tls-sessions.ts";
 
 interface PostOptions {
   /** Longest wait for the whole answer, from now. Milliseconds. */
@@ -60,7 +61,8 @@ export class HttpClient {
     const isTls = url.protocol === "https:";
     // IPv6 addresses stand in brackets in URLs only.
     const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
-    this.#origin = { host, port: Number(url.port) || (isTls ? 443 : 80), isTls };
+    const tls = isTls ? new TlsSessions() : undefined;
+    this.#origin = { host, port: Number(url.port) || (isTls ? 443 : 80), tls };
     let head = `POST ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`;
     for (const [name, value] of Object.entries({ ...headers, ...credentialsOf(url) })) {
       validateHeaderName(name);

@@ -3,6 +3,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import tls from "node:tls";
 import { afterEach, expect, test } from "vitest";
 import { HttpConnection } from "./http-connection.ts";
+import { TlsSessions } from "./tls-sessions.ts";
 
 const cert = readFileSync("test/fixtures/tls/localhost.pem", "utf8");
 const key = readFileSync("test/fixtures/tls/localhost.key", "utf8");
@@ -47,7 +48,10 @@ test.each([
   const letters = Array.from({ length: AT_ONCE }, (_, i) => String.fromCharCode(97 + i));
   const answers = await Promise.all(
     letters.map((letter) => {
-      const connection = new HttpConnection({ host: "localhost", port, isTls }, () => {});
+      const connection = new HttpConnection(
+        { host: "localhost", port, tls: isTls ? new TlsSessions() : undefined },
+        () => {},
+      );
       open.push(connection);
       return connection.send(letter, "latin1", { maxBytes: 100_000, isPaced: isEnded });
     }),
@@ -72,7 +76,7 @@ test.each([
   const { port } = server.address() as { readonly port: number };
   const readIn: number[] = [];
   const answers = Array.from({ length: AT_ONCE }, async () => {
-    const connection = new HttpConnection({ host: "127.0.0.1", port, isTls: false }, () => {});
+    const connection = new HttpConnection({ host: "127.0.0.1", port, tls: undefined }, () => {});
     open.push(connection);
     await connection.send("a", "latin1", { maxBytes: 100, isPaced });
     readIn.push(turn);

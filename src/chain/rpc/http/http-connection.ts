@@ -1,13 +1,14 @@
-import { connect as connectPlain, isIP, type Socket } from "node:net";
-import { connect as connectTls } from "node:tls";
+import { connect, type Socket } from "node:net";
 import { background } from "../../../primitives/turns/background.ts";
 import { AnswerReader, type HttpAnswer } from "./answer-reader.ts";
+import type { TlsSessions } from "./tls-sessions.ts";
 
 /** Where a server is. */
 export interface HttpOrigin {
   readonly host: string;
   readonly port: number;
-  readonly isTls: boolean;
+  /** Undefined: connections are not encrypted. */
+  readonly tls: TlsSessions | undefined;
 }
 
 /** What is read goes here first. */
@@ -46,12 +47,10 @@ export class HttpConnection {
   #heldBytes = 0;
 
   /** @param onGone called once it carries no further request */
-  constructor({ host, port, isTls }: HttpOrigin, onGone: (connection: HttpConnection) => void) {
+  constructor({ host, port, tls }: HttpOrigin, onGone: (connection: HttpConnection) => void) {
     this.#onGone = onGone;
     const at = { host, port, onread: { buffer: READ, callback: (length: number) => this.#receive(length) } };
-    // A server certificate is issued for a name; an address is never sent as one.
-    const servername = isIP(host) === 0 ? { servername: host } : {};
-    this.#socket = isTls ? connectTls({ ...at, ...servername, ALPNProtocols: ["http/1.1"] }) : connectPlain(at);
+    this.#socket = tls === undefined ? connect(at) : tls.connect(at);
     this.#socket.setNoDelay(true);
     this.#socket.on("end", () => this.#receiveEnd());
     this.#socket.on("error", (error) => this.#receiveFailure(error));

@@ -8,6 +8,7 @@ import { checkVenueNames } from "./quote/route-bounds.ts";
 import { LandingStatistics } from "./submit/landing-statistics.ts";
 import { createSubmitter, type SubmitPorts, type Submitter } from "./submit/submit-trade.ts";
 import type { Trades } from "./trade.ts";
+import { UnclosableAccounts } from "./unclosable-accounts.ts";
 import { VenueActivity } from "./venue-activity.ts";
 import { fetchBalances } from "./wallet-balances.ts";
 
@@ -25,7 +26,7 @@ const NONCES = 16_384;
  * @param fillRandom fills bytes from a cryptographic source
  */
 export function createTrades(
-  ports: Omit<BuildPorts, "nextNonce" | "nextSeed"> &
+  ports: Omit<BuildPorts, "nextNonce" | "nextSeed" | "unclosable"> &
     Pick<QuotePorts, "movements"> & { readonly reader: AccountReader },
   submitPorts: SubmitPorts,
   randomInt: (below: number) => number,
@@ -36,7 +37,8 @@ export function createTrades(
     nonce = (nonce + 1) % NONCES;
     return nonce;
   };
-  const buildPorts: BuildPorts = { ...ports, nextNonce, nextSeed: createRandomTexts(fillRandom) };
+  const unclosable = new UnclosableAccounts(ports.now);
+  const buildPorts: BuildPorts = { ...ports, nextNonce, nextSeed: createRandomTexts(fillRandom), unclosable };
   const quotePorts: QuotePorts = {
     ...ports,
     measureRoutes: (...trade) => measureRoutes(ports, ...trade),
@@ -48,6 +50,7 @@ export function createTrades(
     ...submitPorts,
     onLanded: (report) => {
       activity.noteLanded(report);
+      if (report.unclosed !== undefined) unclosable.note(report.unclosed);
       submitPorts.onLanded?.(report);
     },
     observe: (report) => {

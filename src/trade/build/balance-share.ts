@@ -7,6 +7,7 @@ import { holdsHidden } from "../../solana/token/account-extensions.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { isTokenAccount, tokenBalance } from "../../solana/token/token-account.ts";
 import type { BalanceShare } from "../intent.ts";
+import type { UnclosableAccounts } from "../unclosable-accounts.ts";
 import { walletTokenAccount } from "./wallet-accounts.ts";
 
 /** Percents are counted in billionths, so that nine decimals are exact. */
@@ -17,7 +18,7 @@ const CLOSE_AUTHORITY_OFFSET = 129;
 /**
  * Reads the wallet's balance and returns a percentage of it in base units, rounded down: 100 % is everything. Selling
  * everything empties the token account; it can be closed unless it holds withheld fees or a confidential balance, or has another close
- * authority.
+ * authority, or could not be closed before.
  *
  * @param percent 0 < percent ≤ 100
  * @throws TradewireError VALIDATION_ERROR for SOL, INSUFFICIENT_TOKEN_BALANCE, UPSTREAM_ERROR
@@ -27,6 +28,7 @@ export async function readBalanceShare(
   wallet: Address,
   mint: Mint,
   percent: number,
+  unclosable?: Pick<UnclosableAccounts, "has">,
 ): Promise<BalanceShare> {
   const source = walletTokenAccount(wallet, mint);
   if (source === undefined) throw invalidField("inMint", "sellPercent sells a token: it cannot be used with SOL.");
@@ -43,7 +45,7 @@ export async function readBalanceShare(
       { field: "sellPercent", details: { heldRaw: held.toString() } },
     );
   }
-  const closes = share === held && isClosable(account!, wallet);
+  const closes = share === held && isClosable(account!, wallet) && unclosable?.has(source.address) !== true;
   return { amount: share, emptied: closes ? { address: source.address, lamports: account!.lamports } : undefined };
 }
 

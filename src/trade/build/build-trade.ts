@@ -14,7 +14,7 @@ import type { BuiltTrade, RouteLeg, TradeRequest } from "../trade.ts";
 import { insufficientFunds, type Shortfall, shortfallOf } from "./balances.ts";
 import { buildExpiresAtMs } from "./build-expiry.ts";
 import { type DraftPorts, draftTrade, type TradeDraft } from "./draft-trade.ts";
-import { type LoadedTrade, loadTrade, recallTrade, renewTrade, warmIfPossible } from "./load-trade.ts";
+import { type LoadedTrade, type LoadPorts, loadTrade, recallTrade, renewTrade, warmIfPossible } from "./load-trade.ts";
 import type { ComposedMessage, MessageSettings } from "./message-forms.ts";
 import { nativeSha256 } from "./native-sha256.ts";
 import { draftSingleMarket } from "./parts/single-market.ts";
@@ -23,7 +23,7 @@ import type { TokenSealer } from "./token/submission-token.ts";
 import { balanceAddresses } from "./wallet-accounts.ts";
 
 /** What the build story reads; everything answers from memory once warm. */
-export interface BuildPorts extends DraftPorts {
+export interface BuildPorts extends DraftPorts, LoadPorts {
   readonly markets: Markets;
   readonly head: ChainHead;
   readonly sealer: TokenSealer;
@@ -67,7 +67,7 @@ function buildNow(ports: BuildPorts, request: TradeRequest): BuiltTrade | Promis
 
 /** Ends in a fresh turn of the event loop, so that the caller does not lengthen this one. */
 async function buildCold(ports: BuildPorts, request: TradeRequest): Promise<BuiltTrade> {
-  const built = await buildLoaded(ports, await renewTrade(ports.markets, await loadTrade(ports.markets, request)));
+  const built = await buildLoaded(ports, await renewTrade(ports.markets, await loadTrade(ports, request)));
   await background.next();
   return built;
 }

@@ -5,8 +5,16 @@ import { background } from "../../primitives/turns/background.ts";
 import { canonicalMint, type Intent, resolveIntent } from "../intent.ts";
 import { awaitSnapshot, type Snapshot, takeSnapshot } from "../quote/snapshot.ts";
 import type { TradeRequest } from "../trade.ts";
+import type { UnclosableAccounts } from "../unclosable-accounts.ts";
 import { readBalanceShare } from "./balance-share.ts";
 import { balanceAddresses, knowsBalances, type WalletAccounts, walletAccounts } from "./wallet-accounts.ts";
+
+/** What loading a trade reads. */
+export interface LoadPorts {
+  readonly markets: Markets;
+  /** Accounts that sales leave open; absent: none is known. */
+  readonly unclosable?: Pick<UnclosableAccounts, "has"> | undefined;
+}
 
 /** A request with everything its build reads: all of it is in memory now. */
 export interface LoadedTrade {
@@ -42,7 +50,8 @@ export function recallTrade(markets: Markets, request: TradeRequest): LoadedTrad
  * @throws TradewireError as `recallTrade`; also INSUFFICIENT_TOKEN_BALANCE for a share of nothing, UPSTREAM_ERROR,
  * RATE_LIMIT_EXCEEDED and OVERLOADED if a cold search would have to wait too long
  */
-export async function loadTrade(markets: Markets, request: TradeRequest): Promise<LoadedTrade> {
+export async function loadTrade(ports: LoadPorts, request: TradeRequest): Promise<LoadedTrade> {
+  const { markets, unclosable } = ports;
   const { sellPercent, caller } = request;
   const [inAddress, outAddress] = [canonicalMint(request.inMint), canonicalMint(request.outMint)];
   const [inMint, outMint] = await Promise.all([markets.mint(inAddress, caller), markets.mint(outAddress, caller)]);
@@ -51,7 +60,8 @@ export async function loadTrade(markets: Markets, request: TradeRequest): Promis
   const isShare = sellPercent !== undefined && inMint !== null && outMint !== null;
   const early = isShare && inMint !== outMint ? fetchSnapshot(markets, inAddress, outAddress, caller) : undefined;
   early?.catch(() => {});
-  const share = isShare ? await readBalanceShare(markets, request.principal.wallet, inMint, sellPercent) : undefined;
+  const { wallet } = request.principal;
+  const share = isShare ? await readBalanceShare(markets, wallet, inMint, sellPercent, unclosable) : undefined;
   const intent = resolveIntent(request, inMint, outMint, share);
   const accounts = walletAccounts(request.principal, intent.inMint, intent.outMint);
   // Deriving the wallet's addresses takes time, too.

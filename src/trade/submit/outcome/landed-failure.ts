@@ -6,6 +6,7 @@ import type { Outcome } from "./outcome.ts";
 import {
   classifyFailure,
   failureOfInstruction,
+  isCloseFailure,
   isGuardFailure,
   type ProgramFailure,
   parseProgramFailure,
@@ -20,6 +21,8 @@ const MEANING: Partial<Record<ErrorCode, string>> = {
   VENUE_DEGRADED: "The venue's program did not accept the accounts of the transaction",
   PROGRAM_ERROR: "The program refused the transaction",
 };
+const NOT_CLOSED =
+  "Tokens arrived in the account that this sale of all of them was to close, which only an empty one can be; the next sale leaves it open";
 
 /**
  * The outcome of a transaction that landed and failed: by the guard of the total, else by the deepest failing program in its logs; if they are cut, by the
@@ -38,13 +41,14 @@ export function failedOutcome(
 ): Outcome {
   const failure = parseProgramFailure(logs) ?? failureOfInstruction(error, programs);
   const reason = isGuardFailure(error, programs) ? "SLIPPAGE_EXCEEDED" : reasonOf(failure, error, venues);
+  const meaning = isCloseFailure(error, programs) ? NOT_CLOSED : MEANING[reason];
   // A landed trade is final: a retryable code would make the caller wait for nothing.
   const code = reason === "VENUE_DEGRADED" ? "PROGRAM_ERROR" : reason;
   const paid = feeLamports === 0n ? "no fee was charged" : "only the network fees were paid";
   return {
     kind: "failed",
     code,
-    message: `${MEANING[reason]}; nothing was traded, and ${paid}. Build the trade again.`,
+    message: `${meaning}; nothing was traded, and ${paid}. Build the trade again.`,
     facts: {
       safeToRebuild: true,
       details: {

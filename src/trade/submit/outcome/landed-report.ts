@@ -8,7 +8,7 @@ import type { Venue } from "../../../venues/venue.ts";
 import type { SealedTrade } from "../../build/token/sealed-trade.ts";
 import type { ExactAmounts, RouteLeg } from "../../trade.ts";
 import type { Outcome } from "./outcome.ts";
-import { failedProgram } from "./program-failure.ts";
+import { failedProgram, isCloseFailure } from "./program-failure.ts";
 
 /** What a landed transaction showed of the quote and the limit that it was built with. */
 export interface LandedReport {
@@ -22,6 +22,8 @@ export interface LandedReport {
   readonly isAsQuoted: boolean;
   /** Accounts that its build took for missing: they exist now. None if it failed. */
   readonly opened: readonly Address[];
+  /** The token account for whose sake it failed: it was to close it, and something had arrived in it. Absent: it did not fail so. */
+  readonly unclosed?: Address | undefined;
   /** Compute units it used, and those it asked for; undefined if its record does not say, or says what cannot be. */
   readonly units: { readonly used: number; readonly limit: number } | undefined;
 }
@@ -36,6 +38,7 @@ export function reportLanded(
 ): LandedReport {
   const { message } = wireLayout(transaction);
   const limit = unitLimitOf(message);
+  const programs = programsOf(message);
   const used = computeUnitsConsumed === undefined ? undefined : Number(computeUnitsConsumed);
   return {
     signature,
@@ -44,9 +47,10 @@ export function reportLanded(
     failure:
       outcome.kind === "landed"
         ? undefined
-        : { code: outcome.code, venue: failedVenue(sealed, message, error, venues) },
+        : { code: outcome.code, venue: failedVenue(sealed, programs, error, venues) },
     isAsQuoted: outcome.kind === "landed" && isAsQuoted(sealed, outcome.result),
     opened: outcome.kind === "landed" ? sealed.creates.map(({ address }) => address) : [],
+    unclosed: isCloseFailure(error, programs) ? sealed.closes : undefined,
     // Nodes need not agree on this figure: one that made it up could raise the limits of later trades, and what they pay.
     units: used === undefined || limit === undefined || used > limit ? undefined : { used, limit },
   };
@@ -55,13 +59,13 @@ export function reportLanded(
 /** The venue of the route whose instruction failed; undefined if another one did, such as the guard of the total. */
 function failedVenue(
   { route }: SealedTrade,
-  message: Uint8Array,
+  programs: readonly Address[],
   error: unknown,
   venues: readonly Pick<Venue, "id" | "programs">[],
 ): string | undefined {
-  const program = failedProgram(error, programsOf(message));
+  const program = failedProgram(error, programs);
   const isOfRoute = (id: string) => route.some(({ venue }) => venue === id);
-  return venues.find(({ id, programs }) => isOfRoute(id) && programs.some((own) => own === program))?.id;
+  return venues.find((venue) => isOfRoute(venue.id) && venue.programs.some((own) => own === program))?.id;
 }
 
 /** True if a trade moved what the legs of its route add up to. */

@@ -79,12 +79,26 @@ export function isGuardFailure(error: unknown, programs: readonly { toString(): 
   return cause?.Custom === INSUFFICIENT && TOKEN_PROGRAMS.has(programs[index!]?.toString() ?? "");
 }
 
+/**
+ * True if the trade failed because the token account that it had emptied could not be closed: somebody had sent into it meanwhile.
+ *
+ * @param programs the program of each instruction
+ */
+export function isCloseFailure(error: unknown, programs: readonly { toString(): string }[]): boolean {
+  const [index, cause] = failedInstruction(error);
+  const isClosing = cause?.Custom === HOLDS_TOKENS || cause?.Custom === HOLDS_FEES;
+  return isClosing && TOKEN_PROGRAMS.has(programs[index!]?.toString() ?? "");
+}
+
 const TOKEN_PROGRAMS = new Set([
   "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
   "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb",
 ]);
 const SYSTEM = "11111111111111111111111111111111";
 const INSUFFICIENT = 1;
+/** Why a token program does not close an account: its balance, or fees that Token-2022 withheld in it. @see spl-token-2022 `error.rs` */
+const HOLDS_TOKENS = 11;
+const HOLDS_FEES = 35;
 
 /** The code of a failure, by the program's error name, else by its number; PROGRAM_ERROR if both are unknown. */
 export function classifyFailure(failure: ProgramFailure, venues: readonly Venue[]): ProgramErrorCode | "PROGRAM_ERROR" {

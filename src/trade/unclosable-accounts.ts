@@ -1,0 +1,33 @@
+import type { Address } from "../primitives/address.ts";
+import type { Now } from "../primitives/clock.ts";
+
+/** For how long such an account is left open. Milliseconds. */
+const KEPT_MS = 3_600_000;
+const MOST_KEPT = 4_096;
+
+/**
+ * Token accounts that a sale could not close, because somebody had sent into them before it landed: who did it once can do it again, and
+ * make every sale fail that closes the account. Known to this process alone.
+ */
+export class UnclosableAccounts {
+  readonly #now: Now;
+  /** Until when each is left open, epoch milliseconds; the oldest first. */
+  readonly #until = new Map<Address, number>();
+
+  constructor(now: Now) {
+    this.#now = now;
+  }
+
+  /** Notes an account that could not be closed now. */
+  note(account: Address): void {
+    this.#until.delete(account);
+    if (this.#until.size >= MOST_KEPT) this.#until.delete(this.#until.keys().next().value!);
+    this.#until.set(account, this.#now() + KEPT_MS);
+  }
+
+  /** True if a sale should leave the account open. */
+  has(account: Address): boolean {
+    const until = this.#until.get(account);
+    return until !== undefined && until > this.#now();
+  }
+}

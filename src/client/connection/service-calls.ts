@@ -15,6 +15,7 @@ import { toTradeError } from "./connect-error.ts";
 import { createBinaryTransport } from "./connect-transport.ts";
 import { createKeepAlive, type KeepAlive } from "./keep-alive.ts";
 import { KnownFields } from "./known-fields.ts";
+import { checkHeader, requestUrl } from "./request-parts.ts";
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_KEEP_ALIVE_MS = 60_000;
@@ -31,9 +32,14 @@ export class ServiceCalls {
   readonly #fields: KnownFields;
   readonly #closing = new AbortController();
 
-  /** @param signsVersion1 whether the wallet can sign what `maxTransactionVersion` allows @param ping keeps an idle connection open */
+  /**
+   * @param signsVersion1 whether the wallet can sign what `maxTransactionVersion` allows
+   * @param ping keeps an idle connection open @throws TypeError for a URL or an API key that no request can carry
+   */
   constructor(options: ConnectOptions, signsVersion1: boolean, ping: () => Promise<void>) {
     this.#fields = new KnownFields(signsVersion1 ? [] : ["maxTransactionVersion"]);
+    requestUrl(options.baseUrl, "baseUrl", globalThis.location?.href);
+    if (options.apiKey !== undefined) checkHeader(options.apiKey, "apiKey");
     this.baseUrl = options.baseUrl.replace(/\/+$/, "");
     this.timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     this.apiKey = options.apiKey;

@@ -22,7 +22,7 @@ const KIND_MINT = 1;
  * The caller's own node, which a client asks instead of believing the service: option `node` of `Tradewire.connect`.
  *
  * @param url of its JSON-RPC, over HTTP
- * @throws TypeError for a bad URL
+ * @throws TypeError for a URL or a header that no request can carry
  */
 export function rpcNode(url: string, options: RpcNodeOptions = {}): TradeNode {
   const call = createRpc(url, options);

@@ -1,4 +1,5 @@
 import { BodyReader } from "../connection/body-reader.ts";
+import { checkHeader, requestUrl } from "../connection/request-parts.ts";
 import { TradeError } from "../trade-error.ts";
 
 /** How to reach a node. */
@@ -16,11 +17,10 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 /** Of one answer: a hundred accounts of a venue are far below it. */
 const MOST_BYTES = 1 << 25;
 
-/** Calls a node over HTTP. Redirects are refused: the node is the one that the caller named. @throws TypeError for a bad URL */
-export function createRpc(url: string, { timeoutMs = DEFAULT_TIMEOUT_MS, headers }: RpcNodeOptions): RpcCall {
-  const { protocol, host } = new URL(url);
-  if (protocol !== "http:" && protocol !== "https:")
-    throw new TypeError("A node's URL begins with http:// or https://.");
+/** Calls a node over HTTP. Redirects are refused: the node is the one that the caller named. @throws TypeError for a bad URL or header */
+export function createRpc(url: string, { timeoutMs = DEFAULT_TIMEOUT_MS, headers = {} }: RpcNodeOptions): RpcCall {
+  const { host } = requestUrl(url, "A node's URL");
+  for (const [name, value] of Object.entries(headers)) checkHeader(value, `The header ${name}`);
   return async (method, params, signal) => {
     const limit = AbortSignal.timeout(Math.ceil(timeoutMs));
     try {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import { inNextPass } from "../../primitives/turns/pass.ts";
+import { connectionOf } from "./flow/connection-of.ts";
 import { pauseReading, resumeReading } from "./flow/hold-reading.ts";
 import { LaneRequest } from "./lane/lane-exchange.ts";
 
@@ -54,13 +55,6 @@ function timeAll(): void {
   const readers = untimed;
   untimed = [];
   for (const reader of readers) reader.time();
-}
-
-/** What all requests of a connection have in common. */
-function connectionOf(request: IncomingMessage): object {
-  return request.httpVersionMajor === 2
-    ? ((request as unknown as Http2ServerRequest).stream.session ?? request)
-    : request.socket;
 }
 
 /** Chunks of a body that are made one: each takes some 300 bytes beside its own, and keeps the read that it came with. */

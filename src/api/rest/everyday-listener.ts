@@ -4,6 +4,7 @@ import type { Admission } from "../call/admission.ts";
 import type { CallObserver } from "../call/call-record.ts";
 import type { StartCall } from "../call/call-state.ts";
 import type { Gate } from "../call/gate.ts";
+import { routeInTurns } from "../http/flow/router-turns.ts";
 import { PlainLane } from "../http/lane/plain-lane.ts";
 import type { OpenedStream } from "../http/lane/stream-exchange.ts";
 import type { EverydayCalls } from "../rpc/everyday-call.ts";
@@ -77,8 +78,9 @@ export class EverydayListener {
 
   /** A listener for the HTTP servers. @param router serves everything else */
   before(router: RequestListener): RequestListener {
+    const route = routeInTurns(router);
     return (request, response) => {
-      if (!this.#requests.take(request, response, router)) router(request, response);
+      if (!this.#requests.take(request, response, router)) route(request, response);
       else if (this.#requests.mayBypass) this.#lane.watch(request, response);
     };
   }

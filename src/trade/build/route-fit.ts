@@ -8,7 +8,7 @@ import type { SwapMode } from "../../venues/venue.ts";
 import type { Intent } from "../intent.ts";
 import type { RouteFit } from "../quote/quote-trade.ts";
 import type { Route } from "../quote/route.ts";
-import { lossOf } from "../quote/route.ts";
+import { lossOf } from "../quote/route-order.ts";
 import type { Snapshot } from "../quote/snapshot.ts";
 import type { Splits } from "../quote/split/splits.ts";
 import { composeMessage, type MessagePorts, type MessageTerms, misfitOf } from "./message-forms.ts";

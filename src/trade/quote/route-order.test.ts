@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { Address } from "../../primitives/address.ts";
 import { createRandom } from "../../primitives/random.ts";
-import { compareRoutes, type Route } from "./route.ts";
+import type { Route } from "./route.ts";
+import { compareRoutes } from "./route-order.ts";
 
 const random = createRandom(1_604);
 const MARKETS = Array.from({ length: 3 }, () => Address.from(random.bytes(32)));

@@ -1,7 +1,8 @@
 import type { ChainClock } from "../../solana/account.ts";
 import type { Intent } from "../intent.ts";
+import type { HubMarkets } from "./price-routes.ts";
 import { type Candidate, rankMarkets } from "./ranking.ts";
-import type { HubMarkets, Route } from "./route.ts";
+import type { Route } from "./route.ts";
 import type { MintCrossing } from "./split/network.ts";
 import { realizePlan } from "./split/realize.ts";
 

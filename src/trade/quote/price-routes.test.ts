@@ -9,7 +9,8 @@ import { HUB_MINTS } from "../../solana/hub-mints.ts";
 import { SOL_MINT, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Ask, Quote, SwapMode, Venue, VenueId } from "../../venues/venue.ts";
 import type { Intent } from "../intent.ts";
-import { chooseRoutes, type HubMarkets, type Route } from "./route.ts";
+import { chooseRoutes, type HubMarkets } from "./price-routes.ts";
+import type { Route } from "./route.ts";
 
 const random = createRandom(23);
 const address = () => Address.from(random.bytes(32));

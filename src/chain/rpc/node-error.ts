@@ -26,6 +26,8 @@ export class NodeError extends TradewireError {
   readonly kind: NodeErrorKind;
   /** JSON-RPC error code, if the node gave one. */
   readonly rpcCode: number | undefined;
+  /** True if the node takes no more calls for the moment. */
+  readonly isOverLimit: boolean;
   /** True if another node could have said otherwise, and did not answer: one node's word. */
   isUncertain = false;
   readonly #privateMessage: string;
@@ -34,11 +36,12 @@ export class NodeError extends TradewireError {
   constructor(
     kind: NodeErrorKind,
     privateMessage: string,
-    facts: { readonly rpcCode?: number; readonly cause?: unknown } = {},
+    facts: { readonly rpcCode?: number; readonly isOverLimit?: boolean; readonly cause?: unknown } = {},
   ) {
     super("UPSTREAM_ERROR", PUBLIC_MESSAGES[kind], { cause: new Error(privateMessage, { cause: facts.cause }) });
     this.kind = kind;
     this.rpcCode = facts.rpcCode;
+    this.isOverLimit = facts.isOverLimit === true;
     this.#privateMessage = privateMessage;
   }
 
@@ -59,6 +62,11 @@ const UNSERVED_RECORD_CODES: ReadonlySet<number | undefined> = new Set([-32011, 
 /** True if the node never has what was asked of the history. Any other error may pass. */
 export function isWithoutHistory(error: unknown): boolean {
   return isRefusal(error) || (error instanceof NodeError && UNSERVED_RECORD_CODES.has(error.rpcCode));
+}
+
+/** True if the node takes no more calls for the moment. */
+export function isOverLimit(error: unknown): boolean {
+  return error instanceof NodeError && error.isOverLimit;
 }
 
 /** True if the answer cannot be used, such as one that is too large. */

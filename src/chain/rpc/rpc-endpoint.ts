@@ -132,7 +132,9 @@ class HttpEndpoint implements RpcEndpoint {
         `The Solana node ${this.name} answered ${method} with more than ${maxBytes} bytes.`,
       );
     if (status === 429 || status >= 500)
-      throw this.#outage(`The Solana node ${this.name} is overloaded: HTTP ${status} to ${method}.`);
+      throw this.#outage(`The Solana node ${this.name} is overloaded: HTTP ${status} to ${method}.`, {
+        isOverLimit: status === 429,
+      });
     return { status, answer: this.#parse(method, status, text) };
   }
 
@@ -187,7 +189,7 @@ class HttpEndpoint implements RpcEndpoint {
     } catch (cause) {
       throw this.#outage(
         `The Solana node ${this.name} ${describeConnectionFailure(cause, timeoutMs)}; the call was ${method}.`,
-        cause,
+        { cause },
       );
     } finally {
       for (const { id } of calls) this.#unanswered.delete(id);
@@ -221,10 +223,10 @@ class HttpEndpoint implements RpcEndpoint {
     return new NodeError("oversized", message);
   }
 
-  #outage(message: string, cause?: unknown): NodeError {
+  #outage(message: string, facts: { readonly isOverLimit?: boolean; readonly cause?: unknown }): NodeError {
     this.#coolUntilMs = this.#now() + Math.min(FIRST_BACKOFF_MS * 2 ** this.#failures, MAX_BACKOFF_MS);
     this.#failures += 1;
-    return new NodeError("unreachable", message, { cause });
+    return new NodeError("unreachable", message, facts);
   }
 
   /** Answering again clears the outage, not the suspicion. */

@@ -1,5 +1,5 @@
 import bs58 from "bs58";
-import { expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { fakeEndpoint } from "../../../../test/support/fake-chain.ts";
 import { Address } from "../../../primitives/address.ts";
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../../solana/programs.ts";
@@ -209,4 +209,52 @@ test("a search made again begins at another node than the one that answered", as
   await search(2);
   expect((await search(1)).length).toBe(1);
   expect(await search(1)).toEqual([]);
+});
+
+describe("at a node that takes so many searches a second", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  function limitedReader(perSecond: number) {
+    let left = perSecond;
+    const { endpoint, reader } = readerOf({
+      getProgramAccounts: () => {
+        if (left-- <= 0) throw new NodeError("unreachable", "HTTP 429", { isOverLimit: true });
+        return { context: { slot: 3 }, value: [] };
+      },
+    });
+    const renewing = setInterval(() => {
+      left = perSecond;
+    }, 1_000);
+    const search = async (count: number) => {
+      const found = Promise.allSettled(
+        addresses.slice(0, count).map((program) => reader.fetchProgramAccounts({ program, memcmp: [] })),
+      );
+      await vi.advanceTimersByTimeAsync(10_000);
+      return (await found).filter(({ status }) => status === "fulfilled").length;
+    };
+    return { endpoint, search, end: () => clearInterval(renewing) };
+  }
+
+  test("all searches of a token are answered, and only those refused are made again", async () => {
+    const { endpoint, search, end } = limitedReader(10);
+    expect(await search(17)).toBe(17);
+    expect(endpoint.countOf("getProgramAccounts")).toBe(17 + 7);
+    end();
+  });
+
+  test("none is made more than four times", async () => {
+    const { endpoint, search, end } = limitedReader(2);
+    expect(await search(17)).toBe(8);
+    expect(endpoint.countOf("getProgramAccounts")).toBe(17 + 15 + 13 + 11);
+    end();
+  });
+
+  test("one that answers none is waited for only once", async () => {
+    const { endpoint, search, end } = limitedReader(0);
+    expect(await search(17)).toBe(0);
+    expect(await search(17)).toBe(0);
+    expect(endpoint.countOf("getProgramAccounts")).toBe(4 * 17 + 17);
+    end();
+  });
 });

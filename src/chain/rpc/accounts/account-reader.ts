@@ -3,7 +3,7 @@ import { encodeBase58 } from "../../../primitives/encoding/base58.ts";
 import { minOf } from "../../../primitives/integer.ts";
 import type { Account } from "../../../solana/account.ts";
 import type { AccountReader, AccountsAtSlot, ProgramFilter } from "../../port.ts";
-import { isRefusal, isUnusable } from "../node-error.ts";
+import { isOverLimit, isRefusal, isUnusable } from "../node-error.ts";
 import type { RpcEndpoint } from "../rpc-endpoint.ts";
 import type { ReadOptions, RpcPool } from "../rpc-pool.ts";
 import { asAccount, asAddress, asContext, asList, asRecord } from "../rpc-values.ts";
@@ -29,6 +29,9 @@ const MAX_CONCURRENT_CALLS = 16;
 const MAX_CONCURRENT_SEARCHES = 64;
 /** Searches of which it is kept who answered: some hundred tokens' worth, each a few hundred bytes. */
 const MAX_SEARCHES_KEPT = 4_000;
+/** How often a search is made that nodes have too many calls for, and the pause before the next time: their limits are of a second. Milliseconds. */
+const MOST_TRIES = 4;
+const LIMIT_MS = 1_000;
 /** Accounts decoded in one turn of the event loop. */
 const DECODED_AT_ONCE = 256;
 const WHAT_PROGRAM_ACCOUNTS = "a program's accounts";
@@ -48,6 +51,8 @@ class RpcAccountReader implements AccountReader {
   readonly #searchedAt = new Map<string, number>();
   /** Calls so far: each begins at another node, so that no node alone says what everything is. */
   #calls = 0;
+  /** False if no search was answered since one that nodes had too many calls for at every try. */
+  #isPatient = true;
 
   constructor({ pool, only, commitment, isCredible = () => true }: AccountReaderOptions) {
     this.#pool = pool;
@@ -86,12 +91,31 @@ class RpcAccountReader implements AccountReader {
     ];
     const config = { encoding: "base64", commitment: this.#commitment, withContext: true, filters };
     try {
-      return await decodeProgramAccounts(await this.#search(program, config));
+      return await decodeProgramAccounts(await this.#searchWithinLimits(program, config));
     } catch (error) {
       if (isRefusal(error)) return "refused";
       if (!isUnusable(error)) throw error;
       if (atOnce) return "oversized";
       return await this.#searchInParts(program, config, error);
+    }
+  }
+
+  /**
+   * Makes a search again that all nodes have too many calls for: a new token takes 17 at once, and a limit would leave out the same
+   * venues each time. Nodes that answer none are not waited for.
+   */
+  async #searchWithinLimits(program: Address, config: object): Promise<unknown> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#search(program, config);
+      } catch (error) {
+        if (!isOverLimit(error) || !this.#isPatient) throw error;
+        if (tries === MOST_TRIES) {
+          this.#isPatient = false;
+          throw error;
+        }
+      }
+      await new Promise((resolve) => setTimeout(resolve, LIMIT_MS));
     }
   }
 
@@ -108,6 +132,7 @@ class RpcAccountReader implements AccountReader {
 
   /** The next time the search begins at another node: what one leaves out, another shows. */
   #noteSearched(key: string, endpoint: RpcEndpoint): void {
+    this.#isPatient = true;
     this.#searchedAt.delete(key);
     this.#searchedAt.set(key, this.#pool.endpoints.indexOf(endpoint) + 1);
     if (this.#searchedAt.size > MAX_SEARCHES_KEPT) this.#searchedAt.delete(this.#searchedAt.keys().next().value!);

@@ -167,7 +167,11 @@ func stream[T any](ctx context.Context, c *Client, verb, path string, query url.
 				return
 			}
 			message := new(T)
-			if err := json.Unmarshal([]byte(data), message); err != nil || !yield(message, err) {
+			if err := json.Unmarshal([]byte(data), message); err != nil {
+				yield(nil, fmt.Errorf("a message of the stream is malformed, open it again: %w", err))
+				return
+			}
+			if !yield(message, nil) {
 				return
 			}
 		}

@@ -86,12 +86,16 @@ func (w *Wallet) check(wire []byte) error {
 	return nil
 }
 
-// SubmitUntilDecided sends the signed transaction until the chain has decided: the same bytes are one trade, however often they are sent.
-// An answer about another transaction ends it with UNEXPECTED_ANSWER. SignatureOf says what to look up elsewhere after any failure.
+// SubmitUntilDecided sends the signed transaction until the chain has decided or ctx ends: the same bytes are one trade, however often
+// they are sent. An answer about another transaction ends it with UNEXPECTED_ANSWER. SignatureOf says what to look up elsewhere after any failure.
 func (c *Client) SubmitUntilDecided(ctx context.Context, submissionToken, signedTransaction string) (*SubmitResponse, error) {
 	request := SubmitRequest{SubmissionToken: submissionToken, SignedTransaction: signedTransaction}
+	var last error
 	for {
 		done, err := c.Submit(ctx, request)
+		if err != nil && ctx.Err() == nil {
+			last = err
+		}
 		var failure *Error
 		if err == nil && isDecided(done.Status) {
 			return done, nil
@@ -105,7 +109,7 @@ func (c *Client) SubmitUntilDecided(ctx context.Context, submissionToken, signed
 		}
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, errors.Join(ctx.Err(), last)
 		case <-time.After(pause):
 		}
 	}

@@ -11,7 +11,10 @@ export interface ForeignOutcome {
 
 const TRADE = { signature: "3".repeat(87), status: "finalized", slot: 7, platform: "pump_fun", witnesses: 3 };
 
-/** Under `/endless` its answers have no end; under `/slow` they take for ever, a byte at a time, and under `/slow-head` so do their heads. */
+/**
+ * Under `/endless` its answers have no end; under `/slow` they take for ever, a byte at a time, and under `/slow-head` so do their
+ * heads. Under `/garbled` a message of a stream is none, and under `/cut` a stream stops inside one.
+ */
 export async function startForeignOutcome(): Promise<ForeignOutcome> {
   let written = 0;
   const part = "x".repeat(1 << 16);
@@ -37,6 +40,10 @@ export async function startForeignOutcome(): Promise<ForeignOutcome> {
       response.writeHead(200);
       const drip = setInterval(() => response.write(" "), 20);
       response.once("close", () => clearInterval(drip));
+    } else if (url.startsWith("/garbled")) {
+      response.end('event: update\ndata: {"signature":\n\nevent: end\ndata: {}\n\n');
+    } else if (url.startsWith("/cut")) {
+      response.write("event: upd", () => response.destroy());
     } else if (url.endsWith("/events")) {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.end(`event: update\ndata: ${JSON.stringify({ ...TRADE, events: [] })}\n\nevent: end\ndata: {}\n\n`);

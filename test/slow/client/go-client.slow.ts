@@ -16,6 +16,7 @@ const PROGRAM = `package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -80,6 +81,15 @@ func main() {
 	for _, err := range tradewire.New(os.Args[5]+"/endless", "").WatchTrade(ctx, signature) {
 		fmt.Fprintln(os.Stderr, "endless stream", err)
 	}
+	for _, path := range []string{"/garbled", "/cut"} {
+		for _, err := range tradewire.New(os.Args[5]+path, "").WatchTrade(ctx, signature) {
+			fmt.Fprintln(os.Stderr, path, "stream", err)
+		}
+	}
+	brief, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	_, err = tradewire.New("http://127.0.0.1:9", "").SubmitUntilDecided(brief, "token", os.Args[4])
+	fmt.Fprintln(os.Stderr, "given up:", errors.Is(err, context.DeadlineExceeded), err)
 }
 `;
 const hasGo = spawnSync("go", ["version"]).status === 0;
@@ -118,6 +128,9 @@ test.runIf(hasGo)(hasGo ? title : `${title} (not run: go is not here)`, async ()
     expect(stderr).toContain("/slow NOT_THE_SERVICE");
     expect(stderr).toMatch(/\/slow-head .*(deadline exceeded|timeout)/);
     expect(stderr).toContain("endless stream the stream was cut");
+    expect(stderr).toContain("/garbled stream a message of the stream is malformed");
+    expect(stderr).toContain("/cut stream the stream was cut");
+    expect(stderr).toMatch(/given up: true context deadline exceeded\n.*connection refused/);
     expect(foreign.written).toBeLessThan(60_000_000);
   } finally {
     service.close();

@@ -131,11 +131,13 @@ for path in ("/endless", "/slow", "/slow-head"):
         Tradewire(sys.argv[1] + path).get_priority()
     except (ConnectionError, TimeoutError) as cut:
         print(cut)
-try:
-    next(Tradewire(sys.argv[1] + "/endless").watch_trade("3" * 87))
-except ConnectionError as cut:
-    print(cut)
+for path in ("/endless", "/garbled", "/cut"):
+    try:
+        next(Tradewire(sys.argv[1] + path).watch_trade("3" * 87))
+    except ConnectionError as cut:
+        print(cut)
 `;
+const CUT_STREAM = "the stream was cut: open it again";
 const endless = "the client in Python reads no answer without end";
 
 test.runIf(hasPackages)(hasPackages ? endless : `${endless} (not run: cryptography is not here)`, async () => {
@@ -148,7 +150,8 @@ test.runIf(hasPackages)(hasPackages ? endless : `${endless} (not run: cryptograp
     "the answer took too long",
     "the answer was cut, or is not the service's",
   ];
-  expect(stdout.trim().split("\n")).toEqual([...reasons, "a message of the stream is too long"]);
+  const streams = ["a message of the stream is too long", ...Array.from({ length: 2 }, () => CUT_STREAM)];
+  expect(stdout.trim().split("\n")).toEqual([...reasons, ...streams]);
   expect(service.written).toBeLessThan(30_000_000);
 });
 
@@ -167,4 +170,45 @@ test.runIf(hasPackages)(hasPackages ? keys : `${keys} (not run: cryptography is 
   const env = childEnvironment({ PYTHONPATH: PACKAGES, PYTHONDONTWRITEBYTECODE: "1" });
   const { stdout } = await promisify(execFile)("python3", ["-c", KEYS, CONSISTENT_KEY, INCONSISTENT_KEY], { env });
   expect(stdout).toBe(`${ADDRESS_OF_KEY}\nthe secret key is inconsistent: its public half is another key's\n`);
+});
+
+const GIVEN_UP = `
+import sys
+from tradewire import Tradewire, client
+client.PATIENCE = 1
+try:
+    Tradewire("http://127.0.0.1:9", "api_x").submit_until_decided("token", sys.argv[1])
+except TimeoutError as late:
+    print(late, "|", late.__cause__)
+`;
+const givenUp = "the client in Python does not wait for ever for a service that is gone";
+
+test.runIf(hasPackages)(hasPackages ? givenUp : `${givenUp} (not run: cryptography is not here)`, async () => {
+  const env = childEnvironment({ PYTHONPATH: PACKAGES, PYTHONDONTWRITEBYTECODE: "1" });
+  const { stdout } = await promisify(execFile)("python3", ["-c", GIVEN_UP, SIGNED], { env, timeout: 60_000 });
+  expect(stdout).toMatch(/^not decided within 1 seconds: \S+ may still land, look it up \| .*refused/);
+  expect(stdout).toContain(SIGNATURE);
+});
+
+const BAD_KEY = `
+import sys, traceback
+from tradewire import Tradewire
+for key in ("api_SECRET\\n# my key", "api_SECRET\\u2026"):
+    try:
+        Tradewire("http://127.0.0.1:9", key).get_priority()
+    except ValueError as refused:
+        traceback.print_exc(file=sys.stdout)
+try:
+    Tradewire("http://127.0.0.1:9", "api_SECRET\\n").get_priority()
+except OSError as lost:
+    print("lost", lost)
+`;
+const badKey = "the client in Python names no key that a header cannot carry";
+
+test.runIf(hasPackages)(hasPackages ? badKey : `${badKey} (not run: cryptography is not here)`, async () => {
+  const env = childEnvironment({ PYTHONPATH: PACKAGES, PYTHONDONTWRITEBYTECODE: "1" });
+  const { stdout } = await promisify(execFile)("python3", ["-c", BAD_KEY], { env });
+  expect(stdout.match(/ValueError: the API key holds a character that no header can carry/g)).toHaveLength(2);
+  expect(stdout).toContain("lost");
+  expect(stdout).not.toContain("SECRET");
 });

@@ -13,6 +13,8 @@ from .wallet import Wallet
 
 # What is in a block that may still be dropped, or may have failed in it, is not decided; nor is what has no status, or an unknown one.
 _DECIDED = ("confirmed", "finalized", "failed", "expired")
+# How long a submit is repeated: the chain decides well within it. Seconds.
+PATIENCE = 120
 
 
 def _pause_of(asked_ms: object) -> float:
@@ -50,8 +52,12 @@ class Tradewire(Calls):
     def submit_until_decided(self, submission_token: str, signed_transaction: str) -> SubmitResponse:
         """Sends the signed transaction until the chain has decided: the same bytes are one trade, however often they are sent.
 
-        An answer about another transaction raises UnexpectedAnswerError. After any failure, `signature_of` says what to look up elsewhere.
+        Raises TimeoutError after two minutes: it may still land, and sending it again is safe. An answer about another transaction
+        raises UnexpectedAnswerError. After any failure, `signature_of` says what to look up elsewhere.
         """
+        signature = signature_of(signed_transaction)
+        until = time.monotonic() + PATIENCE
+        last: Optional[Exception] = None
         while True:
             pause = 0.5
             try:
@@ -62,6 +68,9 @@ class Tradewire(Calls):
                 if not error.retryable:
                     raise
                 pause = _pause_of(error.retry_after_ms)
-            except OSError:  # Lost, late or cut, in TLS too.
-                pass
+                last = error
+            except OSError as lost:  # Late or cut, in TLS too.
+                last = lost
+            if time.monotonic() + pause > until:
+                raise TimeoutError(f"not decided within {PATIENCE} seconds: {signature} may still land, look it up") from last
             time.sleep(pause)

@@ -105,7 +105,7 @@ class Transport:
         if body is not None:
             headers["Content-Type"] = "application/json"
         if self.api_key:
-            headers["Authorization"] = f"Bearer {self.api_key}"
+            headers["Authorization"] = f"Bearer {_key_of(self.api_key)}"
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(url, data, headers, method=verb)
         try:
@@ -128,18 +128,21 @@ class Transport:
         """The messages of server-sent events until they end. Closing the iterator closes the stream."""
         with self._open(verb, path, None, query) as response:
             event = ""
-            while line := response.readline(MOST_BYTES + 1):
-                if len(line) > MOST_BYTES:
-                    raise ConnectionError("a message of the stream is too long")
-                name, _, value = line.decode().rstrip("\n").partition(": ")
-                if name == "event":
-                    event = value
-                elif name == "data" and event == "end":
-                    return
-                elif name == "data" and event == "error":
-                    raise TradewireError(response.status, _parsed(value))
-                elif name == "data":
-                    yield json.loads(value)
+            try:
+                while line := response.readline(MOST_BYTES + 1):
+                    if len(line) > MOST_BYTES:
+                        raise ConnectionError("a message of the stream is too long")
+                    name, _, value = line.decode().rstrip("\n").partition(": ")
+                    if name == "event":
+                        event = value
+                    elif name == "data" and event == "end":
+                        return
+                    elif name == "data" and event == "error":
+                        raise TradewireError(response.status, _parsed(value))
+                    elif name == "data":
+                        yield json.loads(value)
+            except (http.client.HTTPException, ValueError, RecursionError) as cut:
+                raise ConnectionError("the stream was cut: open it again") from cut
         raise ConnectionError("the stream was cut: open it again")
 
 
@@ -164,6 +167,14 @@ def _rest_of(response: Any, until: float) -> bytes:
         return cut.partial
     except (http.client.HTTPException, ValueError, OSError):
         return b""
+
+
+def _key_of(text: str) -> str:
+    """The key without the line end of its file. Raises ValueError, without the key, if it is none: Python would repeat it."""
+    key = text.strip()
+    if not (key.isascii() and key.isprintable()):
+        raise ValueError("the API key holds a character that no header can carry: is there more in it than the key?")
+    return key
 
 
 def _in_query(value: Any) -> Any:

@@ -7,7 +7,7 @@ import { createRandom } from "../../src/primitives/random.ts";
 import { SOL_MINT } from "../../src/solana/programs.ts";
 import { decodeMint } from "../../src/solana/token/mint.ts";
 import type { Intent } from "../../src/trade/intent.ts";
-import { chooseRoutes } from "../../src/trade/quote/price-routes.ts";
+import { chooseRoutes } from "../../src/trade/quote/pricing/price-routes.ts";
 import type { Quote, SwapMode, VenueId } from "../../src/venues/venue.ts";
 import { readSampleMarkets, type SampleMarket } from "../support/sample-markets.ts";
 import { Svm } from "../support/svm.ts";

@@ -7,14 +7,14 @@ import type { Mint } from "../../solana/token/mint.ts";
 import type { Intent } from "../intent.ts";
 import { allAtOnce, pausing, type Steps } from "./long-searches.ts";
 import { noRoute, SHARED_CODES } from "./no-route.ts";
-import { type HubMarkets, priceRoutes, type Routes } from "./price-routes.ts";
+import { type HubMarkets, priceRoutes, type Routes } from "./pricing/price-routes.ts";
+import { threeLegRoutes } from "./pricing/three-legs.ts";
 import { onlyAllowed, UNBOUNDED } from "./route-bounds.ts";
 import { orderRoutes } from "./route-order.ts";
 import { onlyChecked } from "./route-proof.ts";
 import type { MintCrossing } from "./split/network.ts";
 import { splitRoutes } from "./split/split-routes.ts";
 import type { Splits } from "./split/splits.ts";
-import { threeLegRoutes } from "./three-legs.ts";
 
 /** A hub with its mint: a trade through it may need a token account of that mint. */
 interface KnownHub extends HubMarkets {

@@ -9,7 +9,7 @@ import { associatedTokenAddress } from "../../../src/solana/pda.ts";
 import { TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
 import { decodeMint } from "../../../src/solana/token/mint.ts";
 import type { Intent } from "../../../src/trade/intent.ts";
-import { chooseRoutes } from "../../../src/trade/quote/price-routes.ts";
+import { chooseRoutes } from "../../../src/trade/quote/pricing/price-routes.ts";
 import { DAMM_V1_PROGRAM, VAULT_PROGRAM } from "../../../src/venues/meteora-damm-v1/layout.ts";
 import { meteoraDammV1 } from "../../../src/venues/meteora-damm-v1/venue.ts";
 import { recordRun } from "../../conformance/run-record.ts";

@@ -1,7 +1,7 @@
 import type { Lifetime } from "../../../chain/port.ts";
 import type { PairMarkets } from "../../../market/port.ts";
 import type { ChainClock } from "../../../solana/account.ts";
-import { bestRoute, onlyRoute } from "../../quote/price-routes.ts";
+import { bestRoute, onlyRoute } from "../../quote/pricing/price-routes.ts";
 import type { Route } from "../../quote/route.ts";
 import { UNBOUNDED } from "../../quote/route-bounds.ts";
 import { hasOneWay } from "../../quote/snapshot.ts";

@@ -4,7 +4,7 @@ import type { Now } from "../../../primitives/clock.ts";
 import { minOf, U64_MAX } from "../../../primitives/integer.ts";
 import { HUB_MINTS } from "../../../solana/hub-mints.ts";
 import type { Intent } from "../../intent.ts";
-import { priceRoutes } from "../price-routes.ts";
+import { priceRoutes } from "../pricing/price-routes.ts";
 import { type Snapshot, takeSnapshot } from "../snapshot.ts";
 import { type PriceMovement, PriceSeries } from "./price-series.ts";
 

@@ -8,8 +8,8 @@ import { isBetweenHubs } from "../../../solana/hub-mints.ts";
 import { SOL_MINT } from "../../../solana/programs.ts";
 import type { Ask, Quote } from "../../../venues/venue.ts";
 import type { Intent } from "../../intent.ts";
+import { leastPassed } from "../pricing/shared-state.ts";
 import type { Route, RouteStep } from "../route.ts";
-import { leastPassed } from "../shared-state.ts";
 import { divideParts, NONE_FIXED, type PlannedStep } from "./flow/plan-parts.ts";
 import { impactOf, pathsOfSteps } from "./path-legs.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { Address } from "../../primitives/address.ts";
-import { createRandom } from "../../primitives/random.ts";
-import type { Ask, Quote, Venue } from "../../venues/venue.ts";
-import type { Candidate } from "./ranking.ts";
+import { Address } from "../../../primitives/address.ts";
+import { createRandom } from "../../../primitives/random.ts";
+import type { Ask, Quote, Venue } from "../../../venues/venue.ts";
+import type { Candidate } from "../ranking.ts";
 import { leastPassed, quoteAfter, settlePair } from "./shared-state.ts";
 
 const random = createRandom(14);

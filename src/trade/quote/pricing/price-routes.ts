@@ -1,17 +1,17 @@
-import type { TradewireError } from "../../errors/tradewire-error.ts";
-import type { HotMarket, MarketFault, PairMarkets } from "../../market/port.ts";
-import type { Address } from "../../primitives/address.ts";
-import { minOf } from "../../primitives/integer.ts";
-import { maximumIn, minimumOut, passingShare } from "../../primitives/slippage.ts";
-import type { ChainClock } from "../../solana/account.ts";
-import { isBetweenHubs } from "../../solana/hub-mints.ts";
-import type { Ask, Quote } from "../../venues/venue.ts";
-import type { Intent } from "../intent.ts";
-import type { Remainder } from "../trade.ts";
-import { noRoute } from "./no-route.ts";
-import { type Candidate, rankMarkets } from "./ranking.ts";
-import type { Route, RouteStep } from "./route.ts";
-import { orderRoutes } from "./route-order.ts";
+import type { TradewireError } from "../../../errors/tradewire-error.ts";
+import type { HotMarket, MarketFault, PairMarkets } from "../../../market/port.ts";
+import type { Address } from "../../../primitives/address.ts";
+import { minOf } from "../../../primitives/integer.ts";
+import { maximumIn, minimumOut, passingShare } from "../../../primitives/slippage.ts";
+import type { ChainClock } from "../../../solana/account.ts";
+import { isBetweenHubs } from "../../../solana/hub-mints.ts";
+import type { Ask, Quote } from "../../../venues/venue.ts";
+import type { Intent } from "../../intent.ts";
+import type { Remainder } from "../../trade.ts";
+import { noRoute } from "../no-route.ts";
+import { type Candidate, rankMarkets } from "../ranking.ts";
+import type { Route, RouteStep } from "../route.ts";
+import { orderRoutes } from "../route-order.ts";
 import { leastPassed, quoteAfter, settlePair } from "./shared-state.ts";
 
 /** The routes of a trade, best first, and what could not be priced and why. */

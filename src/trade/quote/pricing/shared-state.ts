@@ -1,8 +1,8 @@
-import { minOf, U64_MAX } from "../../primitives/integer.ts";
-import { maximumIn } from "../../primitives/slippage.ts";
-import type { ChainClock } from "../../solana/account.ts";
-import type { Quote, Venue } from "../../venues/venue.ts";
-import type { Candidate } from "./ranking.ts";
+import { minOf, U64_MAX } from "../../../primitives/integer.ts";
+import { maximumIn } from "../../../primitives/slippage.ts";
+import type { ChainClock } from "../../../solana/account.ts";
+import type { Quote, Venue } from "../../../venues/venue.ts";
+import type { Candidate } from "../ranking.ts";
 
 /** Of what a swap yields, what a later market may take: its bound, or less if its program rounds down after it has checked. */
 export function leastPassed(venue: Venue, quote: Quote, threshold: bigint): bigint {

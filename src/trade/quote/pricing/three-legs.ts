@@ -1,10 +1,10 @@
-import type { ChainClock } from "../../solana/account.ts";
-import type { Intent } from "../intent.ts";
+import type { ChainClock } from "../../../solana/account.ts";
+import type { Intent } from "../../intent.ts";
+import { type Candidate, rankMarkets } from "../ranking.ts";
+import type { Route } from "../route.ts";
+import type { MintCrossing } from "../split/network.ts";
+import { realizePlan } from "../split/realize.ts";
 import type { HubMarkets } from "./price-routes.ts";
-import { type Candidate, rankMarkets } from "./ranking.ts";
-import type { Route } from "./route.ts";
-import type { MintCrossing } from "./split/network.ts";
-import { realizePlan } from "./split/realize.ts";
 
 /**
  * Routes over three markets, through two hubs: for each order of two hubs the best market of each pair at about the amount

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { TradewireError } from "../../errors/tradewire-error.ts";
-import type { PairMarkets } from "../../market/port.ts";
-import { Address } from "../../primitives/address.ts";
-import { ceilDiv } from "../../primitives/integer.ts";
-import { createRandom } from "../../primitives/random.ts";
-import { maximumIn, minimumOut } from "../../primitives/slippage.ts";
-import { HUB_MINTS } from "../../solana/hub-mints.ts";
-import { SOL_MINT, TOKEN_PROGRAM } from "../../solana/programs.ts";
-import type { Ask, Quote, SwapMode, Venue, VenueId } from "../../venues/venue.ts";
-import type { Intent } from "../intent.ts";
+import { TradewireError } from "../../../errors/tradewire-error.ts";
+import type { PairMarkets } from "../../../market/port.ts";
+import { Address } from "../../../primitives/address.ts";
+import { ceilDiv } from "../../../primitives/integer.ts";
+import { createRandom } from "../../../primitives/random.ts";
+import { maximumIn, minimumOut } from "../../../primitives/slippage.ts";
+import { HUB_MINTS } from "../../../solana/hub-mints.ts";
+import { SOL_MINT, TOKEN_PROGRAM } from "../../../solana/programs.ts";
+import type { Ask, Quote, SwapMode, Venue, VenueId } from "../../../venues/venue.ts";
+import type { Intent } from "../../intent.ts";
+import type { Route } from "../route.ts";
 import { chooseRoutes, type HubMarkets } from "./price-routes.ts";
-import type { Route } from "./route.ts";
 
 const random = createRandom(23);
 const address = () => Address.from(random.bytes(32));

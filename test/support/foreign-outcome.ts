@@ -43,7 +43,7 @@ export async function startForeignOutcome(): Promise<ForeignOutcome> {
     } else if (url.startsWith("/garbled")) {
       response.end('event: update\ndata: {"signature":\n\nevent: end\ndata: {}\n\n');
     } else if (url.startsWith("/cut")) {
-      response.write("event: upd", () => response.destroy());
+      response.write("event: upd", () => response.socket?.end());
     } else if (url.endsWith("/events")) {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.end(`event: update\ndata: ${JSON.stringify({ ...TRADE, events: [] })}\n\nevent: end\ndata: {}\n\n`);

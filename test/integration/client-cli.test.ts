@@ -13,6 +13,7 @@ import { processIo } from "../../src/client/cli/process-io.ts";
 import { runCli } from "../../src/client/cli/run-cli.ts";
 import { explorerLink } from "../../src/client/cli/settings/network.ts";
 import { findSwapTable } from "../../src/client/verify/match-swap.ts";
+import { pumpSwapExtension } from "../../src/client/verify/venues/pump-swap.ts";
 import { Address } from "../../src/primitives/address.ts";
 import { writeU64 } from "../../src/primitives/bytes.ts";
 import { type Instruction, writable, writableSigner } from "../../src/solana/instruction.ts";
@@ -212,6 +213,16 @@ describe("the command line", () => {
       /Swaps on raydium_cpmm \(swap_base_input\): exactly 100000000 base units leave/,
     );
     expect(explained.out[1]).toContain("(0 of 1 signed)");
+    // Honest builds on old pools of pump_swap make them ready first.
+    const plan = planOf(built.unsignedTransaction);
+    const { program, discriminator: data } = pumpSwapExtension;
+    const accounts = [writable(Address.of(mint)), writableSigner(client.wallet.publicKey)];
+    const preparing = wireOf({ ...plan, instructions: [{ program, accounts, data }, ...plan.instructions] });
+    const prepared = await run(`verify ${Buffer.from(preparing).toString("base64")}`);
+    expect([prepared.code, prepared.out[2]]).toEqual([
+      EXIT.done,
+      `1. Makes the market ${mint} ready for its swap; ${client.wallet.publicKey} pays the rent.`,
+    ]);
     expect((await run("verify AAAA")).code).toBe(EXIT.distrusted);
     expect((await run("verify ====*")).code).toBe(EXIT.usage);
   });

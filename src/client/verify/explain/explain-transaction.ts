@@ -2,7 +2,7 @@ import type { Address } from "../../../primitives/address.ts";
 import { formatAmount } from "../../../primitives/amount.ts";
 import { type BaseInstruction, readBaseInstruction } from "../base-instruction.ts";
 import { describeInstruction } from "../instruction-names.ts";
-import { findSwapTable, isVenueProgram, swapBounds } from "../match-swap.ts";
+import { findSwapTable, isPreparation, isVenueProgram, swapBounds } from "../match-swap.ts";
 import {
   type LookupTables,
   type MessageInstruction,
@@ -77,6 +77,13 @@ interface Explained {
 function explainInstruction(instruction: MessageInstruction): Explained {
   const base = readBaseInstruction(instruction);
   if (base !== undefined) return { line: explainBase(base), known: true };
+  if (isPreparation(instruction)) {
+    const [market, payer] = instruction.accounts;
+    return {
+      line: `Makes the market ${market?.address} ready for its swap; ${payer?.address} pays the rent.`,
+      known: true,
+    };
+  }
   if (isVenueProgram(instruction.program)) {
     const table = findSwapTable(instruction);
     if (table === undefined) {

@@ -118,7 +118,7 @@ export function refuseCareless(
   if (own === undefined && !(impact <= MOST_IMPACT)) {
     throw new TradeError(
       "PRICE_IMPACT_TOO_HIGH",
-      `The trade moves the price by ${percent(impact)}. Above ${percent(MOST_IMPACT)} say so: --max-price-impact ${impact.toFixed(2)} or more. Nothing was signed.`,
+      `The trade moves the price by ${percent(impact)}. Above ${percent(MOST_IMPACT)} say so: --max-price-impact ${(Math.ceil(impact * 100) / 100).toFixed(2)} or more. Nothing was signed.`,
     );
   }
   const { unproven, mostInputRaw, findings } = review;

@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import type { TradeReview } from "../proof/review.ts";
+import { refuseCareless } from "./review-lines.ts";
+
+const SIDES = { input: "SOL", output: "EMBER" };
+
+/** A proven trade of one lamport that moves the price this far. */
+const moving = (priceImpact: number) =>
+  ({
+    built: { estimates: { priceImpact } },
+    unproven: [],
+    mostInputRaw: "1",
+    findings: undefined,
+  }) as unknown as TradeReview;
+
+test("the bound that a refusal asks for lets the trade pass", () => {
+  for (const impact of [0.0501, 0.054, 0.06, 0.3333, 0.999]) {
+    let said = "";
+    try {
+      refuseCareless(moving(impact), SIDES, undefined, 0);
+    } catch (error) {
+      said = String(error);
+    }
+    const [, bound] = /--max-price-impact ([\d.]+)/.exec(said)!;
+    expect(Number(bound), said).toBeGreaterThanOrEqual(impact);
+    expect(Number(bound), said).toBeLessThan(impact + 0.011);
+  }
+});

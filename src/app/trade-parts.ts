@@ -26,6 +26,7 @@ import { anotherNode } from "./chain/another-node.ts";
 import type { ChainLocation } from "./chain/chain-location.ts";
 import type { ChainParts } from "./chain/chain-parts.ts";
 import { stateWitnesses } from "./chain/state-witnesses.ts";
+import { witnessStreams } from "./chain/witness-streams.ts";
 import type { AppContext } from "./context.ts";
 import type { LandedTrades } from "./report/landed-trades.ts";
 import type { ShadowParts } from "./shadow/shadow-parts.ts";
@@ -110,16 +111,18 @@ function worstCaseTurns({ config, steadyMs }: AppContext): SearchTurns {
 
 /** The Yellowstone client is loaded only if there is a server for it. */
 async function openStateSource(
-  { config, steadyMs: now, random, warn }: AppContext,
-  { pool, witnesses: nodes, reader, subscriptions, head }: ChainParts,
+  context: AppContext,
+  { pool, witnesses: nodes, reader, subscriptions, head, wsUrls }: ChainParts,
 ): Promise<LiveStateSource> {
+  const { config, steadyMs: now, random, warn } = context;
   const witnesses = stateWitnesses(pool, {
     trusted: nodes.trusted,
     isCredible: (slot) => head.isCredible(slot),
   });
   const { comparisonsPerSecond } = config;
+  const compared = { witnesses, comparisonsPerSecond, witnessStreams: witnessStreams(context, wsUrls) };
   const heads = { headSlot: () => head.slot(), slotByNodes: () => head.slotByNodes() };
-  const parts = { reader, subscriptions, witnesses, comparisonsPerSecond, now, warn, ...heads };
+  const parts = { reader, subscriptions, now, warn, ...heads, ...compared };
   if (config.yellowstoneUrl === undefined) return createRpcStateSource({ ...parts, commitment: "processed" });
   const { createYellowstoneStateSource } = await import("../chain/yellowstone/yellowstone-state-source.ts");
   return createYellowstoneStateSource({ ...parts, random, url: config.yellowstoneUrl, token: config.yellowstoneToken });

@@ -20,6 +20,8 @@ interface WorldOptions {
   readonly trusted?: number;
   readonly behind?: readonly bigint[];
   readonly comparisonsPerSecond?: number;
+  /** Node 1 has a stream too, and it is that many slots behind. */
+  readonly witnessBehind?: bigint;
   /** Of the times at which the nodes are compared. */
   readonly seed?: number;
 }
@@ -31,11 +33,13 @@ export async function startWorld(nodes: number, options: WorldOptions = {}) {
     behind = [],
     comparisonsPerSecond = 40,
     isOnlyStream = false,
+    witnessBehind,
     isWebSocket = !isOnlyStream,
   } = options;
   let listener!: FeedListener;
   const random = createRandom(options.seed ?? 1);
   let slot = 1_000n;
+  let witnessed = slot + 1n;
   let order = 0;
   const balances = new Map<bigint, number>([[slot, 1_000]]);
   const lies = new Map<number, { readonly of: (balance: number) => number; readonly ahead: bigint }>();
@@ -71,6 +75,13 @@ export async function startWorld(nodes: number, options: WorldOptions = {}) {
     liesInEverySlot: true,
     /** Slots whose changes the stream does not report, though it reports the slots. */
     leavesOut: (_slot: bigint): boolean => false,
+    /** What the stream of node 1 says instead, and slots whose changes it does not report. */
+    witnessLies: undefined as ((balance: number, slot: bigint) => number) | undefined,
+    witnessLeavesOut: (_slot: bigint): boolean => false,
+    /** The stream of node 1 says nothing, and what it missed only when it goes on. */
+    witnessStops: false,
+    /** Lines of the log. */
+    warnings: [] as string[],
     /** Called four times a slot. */
     onSample: () => {},
   };
@@ -110,14 +121,28 @@ export async function startWorld(nodes: number, options: WorldOptions = {}) {
     },
     close: () => {},
   };
+  const witnessListeners = new Set<FeedListener>();
+  const openWitness = (): AccountFeed => {
+    let witnessListener!: FeedListener;
+    return {
+      ...feed,
+      listen(received) {
+        witnessListener = received;
+        witnessListeners.add(received);
+      },
+      follow: (addresses) => witnessListener.onCovered(addresses, slot - (witnessBehind ?? 0n)),
+      close: () => void witnessListeners.delete(witnessListener),
+    };
+  };
   const source: LiveStateSource = createStateSource({
     reader: readerOf(() => 0, false),
+    witnessStreams: witnessBehind === undefined ? [] : [{ host: "node 1", open: openWitness }],
     ...{
       feed,
       witnesses,
       comparisonsPerSecond,
       now: Date.now,
-      warn: () => {},
+      warn: (message) => void world.warnings.push(message),
       headSlot: () => slot,
       random: () => random.u32() / 2 ** 32,
     },
@@ -131,6 +156,8 @@ export async function startWorld(nodes: number, options: WorldOptions = {}) {
     listener.onSlot(slot, slot - 1n);
     listener.onRoot(slot - 32n);
     if (world.moveEverySlot && !world.restsIn(slot)) balances.set(slot, Number(slot));
+    for (; !world.witnessStops && witnessed <= slot; witnessed += 1n)
+      for (const witness of witnessListeners) reportTo(witness, witnessed - (witnessBehind ?? 0n));
     const slotReported = slot - world.reportsLate;
     if (world.leavesOut(slotReported)) return;
     const isChange = world.moveEverySlot && !world.restsIn(slotReported);
@@ -138,6 +165,14 @@ export async function startWorld(nodes: number, options: WorldOptions = {}) {
     if (isChange || (world.liesInEverySlot && world.streamLies !== undefined))
       report(accountOf(reported, slotReported));
     if (world.movesWithin) report(accountOf(at(slotReported) + 0.5, slotReported));
+  };
+  const reportTo = (witness: FeedListener, then: bigint) => {
+    witness.onSlot(then, then - 1n);
+    const lie = world.witnessLies?.(at(then), then);
+    const isChange = balances.has(then) && then > 1_000n;
+    if ((!isChange && lie === undefined) || world.witnessLeavesOut(then)) return;
+    const account = accountOf(lie ?? at(then), then);
+    witness.onAccount({ address: VAULT, account, slot: then, epoch: 0, order: ++order });
   };
   const report = (account: Account) =>
     listener.onAccount({ address: VAULT, account, slot: account.slot, epoch: 0, order: ++order });

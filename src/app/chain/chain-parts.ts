@@ -67,7 +67,7 @@ export async function connectChain(context: AppContext, { rpcUrls, wsUrls }: Cha
     ),
   );
   const reader = createAccountReader({ pool, commitment: "processed", isCredible: (slot) => head.isCredible(slot) });
-  return { pool, subscriptions, head, fees, senders, senderPlan, witnesses, landing, reader };
+  return { pool, wsUrls, subscriptions, head, fees, senders, senderPlan, witnesses, landing, reader };
 }
 
 /** Time in which this process could receive something, on no clock that jumps. Milliseconds. */

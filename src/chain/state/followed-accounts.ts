@@ -170,9 +170,12 @@ export class FollowedAccounts {
     this.add(entry, { slot, account, epoch: -1, order: 0 });
   }
 
-  /** Drops what the stream reported of the account. If nothing else is known of it, the last that was delivered stays until a read. */
-  dropStreamed(entry: FollowedAccount): void {
-    entry.versions = entry.versions.filter(({ isStreamed }) => isStreamed !== true);
+  /**
+   * Drops what the stream reported of the account, from a slot on or all of it. If nothing else is known of it, the last that was
+   * delivered stays until a read.
+   */
+  dropStreamed(entry: FollowedAccount, fromSlot = 0n): void {
+    entry.versions = entry.versions.filter(({ isStreamed, slot }) => isStreamed !== true || slot < fromSlot);
     if (entry.versions.length > 0) this.#deliver(entry);
   }
 

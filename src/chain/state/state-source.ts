@@ -13,6 +13,7 @@ import { DoubtedAccounts } from "./compare/doubted-accounts.ts";
 import { isGone } from "./compare/gone-account.ts";
 import { NodeComparison } from "./compare/node-comparison.ts";
 import type { StateWitness } from "./compare/witness-nodes.ts";
+import type { WitnessSource } from "./compare/witness-stream.ts";
 import type { FollowedAccount, Standing } from "./followed-account.ts";
 import { FollowedAccounts } from "./followed-accounts.ts";
 import { FollowedReads } from "./followed-reads.ts";
@@ -55,6 +56,10 @@ export interface StateSourceOptions {
   readonly maxLeadSlots?: bigint;
   /** The nodes, each to be read by itself; with fewer than two nothing is compared between them. */
   readonly witnesses?: readonly StateWitness[];
+  /** Nodes whose streams can be compared with the one that is followed. */
+  readonly witnessStreams?: readonly WitnessSource[];
+  /** Host of the stream that is followed, if it is one of them. */
+  readonly followedHost?: () => string | undefined;
   /** Upper bound of calls per second, over all nodes, for that comparison. */
   readonly comparisonsPerSecond?: number;
   /** 0 ≤ result < 1: draws when the nodes are compared next to a stream that reports every change; absent: always the longest time. */
@@ -142,13 +147,13 @@ class StreamedStateSource implements LiveStateSource {
       ...{ reader, feed, followed, tree, stream, audit, suspension, counters, now, onDifference },
       isCompared: () => this.#comparison.isOn,
     });
-    const { witnesses = [], random = () => 1 } = options;
+    const { witnesses = [], witnessStreams: streams = [], followedHost = () => undefined, random = () => 1 } = options;
     const { comparisonsPerSecond: callsPerSecond = DEFAULT_COMPARISONS_PER_SECOND } = options;
     const onWrongStream = () => this.#leaveFeed();
     const tickMs = pollMs / 4;
     this.#comparison = new NodeComparison({
       ...{ witnesses, callsPerSecond, followed, reads: this.#reads, tree, stream, counters, now, warn, onWrongStream },
-      ...{ tickMs, random },
+      ...{ tickMs, random, streams, followedHost },
       ...{ doubted: this.#doubted, isComplete: feed.reportsEveryChange, isSuspended: () => suspension.isOn },
     });
     // Compared between the nodes, an account in use is verified better than by one more read.
@@ -274,13 +279,14 @@ class StreamedStateSource implements LiveStateSource {
     };
   }
 
-  #receiveAccount({ address, account, slot, epoch, order }: AccountNotice): void {
+  #receiveAccount(notice: AccountNotice): void {
+    const { address, account, slot, epoch, order } = notice;
     const entry = this.#followed.get(address);
     if (entry === undefined) return;
     this.#counters.notices += 1;
     const isFarAhead = this.#stream.isFarAhead(slot);
     // Noted also while it does not count: a stream that goes on lying is not believed again.
-    if (!isFarAhead) this.#comparison.noteChange(entry, slot, account);
+    if (!isFarAhead) this.#comparison.noteChange(entry, notice);
     if (isFarAhead || this.#suspension.isOn || entry.isDoubted) {
       this.#counters.disbelieved += 1;
       return;

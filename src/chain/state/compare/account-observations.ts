@@ -90,7 +90,7 @@ export class AccountObservations {
   }
 
   /** What nodes have said that is the same of the same slot, each at its time. */
-  agreeingOn({ slot, account }: Statement): readonly Statement[] {
+  agreeingOn({ slot, account }: Pick<Statement, "slot" | "account">): readonly Statement[] {
     return this.#statements.flatMap(
       (list) => list.find((one) => one.slot === slot && hasSameContent(one.account, account)) ?? [],
     );

@@ -1,7 +1,7 @@
 import type { Address } from "../../../primitives/address.ts";
 import type { Now } from "../../../primitives/clock.ts";
 import { RunningTime } from "../../../primitives/turns/running-time.ts";
-import type { Account } from "../../../solana/account.ts";
+import type { AccountNotice } from "../account-feed.ts";
 import type { FollowedAccount } from "../followed-account.ts";
 import type { FollowedAccounts } from "../followed-accounts.ts";
 import type { FollowedReads } from "../followed-reads.ts";
@@ -10,12 +10,17 @@ import type { StateCounters } from "../state-counts.ts";
 import type { StreamProgress } from "../stream-progress.ts";
 import { AccountObservations, agreedBy, type Relation, type Statement } from "./account-observations.ts";
 import { CallBudget } from "./call-budget.ts";
+import { ComparedStreams } from "./compared-streams.ts";
 import type { DoubtedAccounts } from "./doubted-accounts.ts";
 import { StreamVerdicts } from "./stream-verdicts.ts";
 import { type StateWitness, WitnessNodes } from "./witness-nodes.ts";
+import type { WitnessSource } from "./witness-stream.ts";
 
 interface NodeComparisonOptions {
   readonly witnesses: readonly StateWitness[];
+  /** Nodes whose streams can be compared with the one that is followed, and the host of that one if it is one of them. */
+  readonly streams: readonly WitnessSource[];
+  readonly followedHost: () => string | undefined;
   /** Calls per second, over all nodes. 0: nothing is compared. */
   readonly callsPerSecond: number;
   readonly followed: FollowedAccounts;
@@ -82,6 +87,7 @@ export class NodeComparison {
   readonly #contested = new Set<Address>();
   #idle: Iterator<FollowedAccount> | undefined;
   readonly #verdicts: StreamVerdicts;
+  readonly #streams: ComparedStreams;
   #roundMs = ROUND_MS;
   #rounds = 0;
   #warnedAtMs = Number.NEGATIVE_INFINITY;
@@ -97,6 +103,12 @@ export class NodeComparison {
       ...this.#options,
       warn: (message) => this.#warn(message),
       needed: () => this.#neededToBlame(),
+    });
+    this.#streams = new ComparedStreams({
+      ...{ sources: options.streams, followedHost: options.followedHost },
+      ...{ tree: options.tree, stream: options.stream, now, warn: options.warn },
+      needed: () => this.#neededToBlame(),
+      onContradiction: (observations, slot) => this.#readInstead(observations, slot),
     });
   }
 
@@ -125,13 +137,17 @@ export class NodeComparison {
   }
 
   /** The stream reports a change. */
-  noteChange(entry: FollowedAccount, slot: bigint, account: Account | null): void {
-    this.#tracked.get(entry)?.streamRecord.note(slot, account);
+  noteChange(entry: FollowedAccount, notice: AccountNotice): void {
+    const observations = this.#tracked.get(entry);
+    if (observations === undefined) return;
+    observations.streamRecord.note(notice.slot, notice.account);
+    this.#streams.note(notice);
   }
 
   /** The bank of the slot was replaced. */
   noteReplaced(slot: bigint): void {
     this.#verdicts.noteReplaced(slot);
+    this.#streams.noteReplaced(slot);
   }
 
   /** A read differs from what the stream says: the nodes decide. */
@@ -145,6 +161,7 @@ export class NodeComparison {
     if (!this.isOn) return;
     this.#time.turn();
     this.#verdicts.tick();
+    this.#streams.tick();
     for (const observations of this.#nextOpen()) this.#judge(observations);
     for (let batch = this.#due(); batch.length > 0; batch = this.#due()) {
       const nodes = this.#nodes.free();
@@ -169,6 +186,7 @@ export class NodeComparison {
 
   clear(): void {
     this.#verdicts.clear();
+    this.#streams.clear();
     this.#tracked.clear();
     this.#open.clear();
     this.#contested.clear();
@@ -193,6 +211,7 @@ export class NodeComparison {
     this.#tracked.delete(observations.entry);
     this.#open.delete(observations);
     this.#contested.delete(observations.entry.address);
+    this.#streams.unfollow(observations);
   }
 
   #openRoundMs({ entry }: AccountObservations): number {
@@ -248,7 +267,9 @@ export class NodeComparison {
       observations.askedAtMs = askedAtMs;
       if (observations.openSinceMs !== undefined) observations.openRounds += 1;
       // To the end of the line.
-      if (this.#tracked.delete(observations.entry)) this.#tracked.set(observations.entry, observations);
+      if (!this.#tracked.delete(observations.entry)) continue;
+      this.#tracked.set(observations.entry, observations);
+      this.#streams.follow(observations);
     }
     this.#roundMs = isComplete ? LEAST_ROUND_MS + random() * (ROUND_MS - LEAST_ROUND_MS) : ROUND_MS;
     this.#rounds += 1;
@@ -322,6 +343,29 @@ export class NodeComparison {
     else if (contradicting !== undefined) this.#contest(observations, contradicting);
     else if (this.#isExplained(observations, statements, relations)) this.#settle(observations);
     else this.#leaveOpen(observations, statements[Math.max(0, relations.indexOf("open"))]!);
+  }
+
+  /**
+   * The streams of two nodes contradict each other about a slot, and one of them lies: what both said before holds until the
+   * account has been read, and reads decide from then on.
+   */
+  #readInstead(observations: AccountObservations, slot: bigint): void {
+    const { followed, stream, doubted, counters } = this.#options;
+    const { entry } = observations;
+    const isNew = !entry.isDoubted;
+    if (entry.streamed) entry.provenAtMs = Math.max(entry.provenAtMs, stream.passedAtMs(slot - 1n));
+    doubted.begin(entry);
+    if (!isNew) return;
+    followed.dropStreamed(entry, slot);
+    counters.contradicted += 1;
+    const { address, delivered } = entry;
+    this.#warn(
+      `The stream and the WebSocket of ${this.#streams.host} contradict each other about account ${address}, which is read instead.`,
+    );
+    this.#hold(observations);
+    // At once.
+    observations.askedAtMs = Number.NEGATIVE_INFINITY;
+    if (delivered?.isStreamed === true && delivered.slot >= slot) this.#contested.add(address);
   }
 
   /** True if the known state explains what every node says, and the nodes have recently agreed. */

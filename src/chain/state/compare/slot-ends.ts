@@ -1,0 +1,59 @@
+import type { Account } from "../../../solana/account.ts";
+
+/** What a stream said that an account held when a slot ended. */
+interface SlotEnd {
+  readonly slot: bigint;
+  readonly account: Account | null;
+  /** Among the changes of the slot, the highest is the last. */
+  readonly order: number;
+}
+
+/** Slots that are kept: more than two streams are apart. */
+const MAX_SLOTS = 32;
+
+/** The states of one account at the ends of the slots that changed it, as one stream reports them. */
+export class SlotEnds {
+  /** Oldest slot first. */
+  readonly #ends: SlotEnd[] = [];
+
+  note(end: SlotEnd): void {
+    const ends = this.#ends;
+    let at = ends.length;
+    while (at > 0 && ends[at - 1]!.slot > end.slot) at--;
+    const known = ends[at - 1];
+    if (known?.slot !== end.slot) ends.splice(at, 0, end);
+    else if (end.order >= known.order) ends[at - 1] = end;
+    if (ends.length > MAX_SLOTS) ends.shift();
+  }
+
+  /** The one of this slot; undefined if none was reported. */
+  at(slot: bigint): SlotEnd | undefined {
+    return this.#ends.find((end) => end.slot === slot);
+  }
+
+  /** The last one of an earlier slot. */
+  before(slot: bigint): SlotEnd | undefined {
+    return this.#ends.findLast((end) => end.slot < slot);
+  }
+
+  hasLaterThan(slot: bigint): boolean {
+    const last = this.#ends.at(-1);
+    return last !== undefined && last.slot > slot;
+  }
+
+  /** Keeps those of this slot and later ones, and what was held before. */
+  forgetBefore(slot: bigint): void {
+    const ends = this.#ends;
+    while (ends.length > 1 && ends[1]!.slot < slot) ends.shift();
+  }
+
+  /** The slot's bank was replaced. */
+  delete(slot: bigint): void {
+    const at = this.#ends.findIndex((end) => end.slot === slot);
+    if (at >= 0) this.#ends.splice(at, 1);
+  }
+
+  clear(): void {
+    this.#ends.length = 0;
+  }
+}

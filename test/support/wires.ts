@@ -19,6 +19,7 @@ import grpc from "@grpc/grpc-js";
 import { type ErrorDetail, ErrorDetailSchema } from "../../gen/tradewire/v1/errors_pb.ts";
 import { createJsonEncoder } from "../../src/api/rest/json-encoder.ts";
 import { restBindingOf } from "../../src/api/rest/rest-binding.ts";
+import { writtenText } from "./written-text.ts";
 
 /** The outcome of a call in a form that all wires share: the value in REST form, or the error. */
 export type Outcome =
@@ -222,7 +223,7 @@ function refusalOf({ code, field, retryable, safeToRebuild, docUrl }: ErrorDetai
 }
 
 function asRest(method: DescMethodUnary, message: Message): unknown {
-  return JSON.parse(createJsonEncoder(method.output)(message));
+  return JSON.parse(writtenText(createJsonEncoder(method.output), message));
 }
 
 const ENUM_FIELDS: Readonly<Record<string, string>> = { priority: "PRIORITY", swapMode: "SWAP_MODE" };

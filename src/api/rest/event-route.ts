@@ -8,9 +8,10 @@ import { type CallState, responseHeaders, type StartCall } from "../call/call-st
 import { failureOfCall } from "../call/failure.ts";
 import type { Gate } from "../call/gate.ts";
 import { toEnvelope } from "../http/envelope.ts";
+import { beginAnswer } from "../http/lane/answer-bytes.ts";
 import { isConnected, isOpen } from "../http/open-response.ts";
 import { createJsonDecoder } from "./json-decoder.ts";
-import { createJsonEncoder } from "./json-encoder.ts";
+import { createJsonEncoder, type JsonEncoder } from "./json-encoder.ts";
 import { type RestBinding, restBindingOf } from "./rest-binding.ts";
 import { createPathDecoder, type RestRequest, writeFailure } from "./rest-route.ts";
 
@@ -37,7 +38,7 @@ export class EventRoute {
   /** Name of the events: `trade` for WatchTrade. */
   readonly #event: string;
   readonly #edge: EventEdge;
-  readonly #encode: (message: object) => string;
+  readonly #encode: JsonEncoder;
   readonly #decode: (request: RestRequest) => Message;
 
   constructor(edge: EventEdge, method: DescMethodServerStreaming, binding: RestBinding) {
@@ -98,7 +99,7 @@ export class EventRoute {
             if (isConnected(response) && !response.writableNeedDrain) response.write(": alive\n\n");
           }, ALIVE_EVERY_MS);
         }
-        if (!response.write(toEvent(this.#event, this.#encode(message)))) await drained(response);
+        if (!response.write(toEvent(this.#event, this.#jsonOf(message)))) await drained(response);
       }
       if (!isConnected(response)) return;
       if (alive === undefined) writeHead(response, state);
@@ -106,6 +107,12 @@ export class EventRoute {
     } finally {
       clearInterval(alive);
     }
+  }
+
+  #jsonOf(message: object): string {
+    const out = beginAnswer();
+    this.#encode(message, out);
+    return out.text();
   }
 
   #refuse(error: unknown, response: ServerResponse, state: CallState): void {

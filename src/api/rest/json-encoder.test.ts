@@ -2,10 +2,11 @@ import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { PriorityLevelSchema, SubmitResponseSchema } from "../../../gen/tradewire/v1/trade_pb.ts";
 import { TradeStatus } from "../../../gen/tradewire/v1/types_pb.ts";
+import { writtenText } from "../../../test/support/written-text.ts";
 import { createJsonEncoder } from "./json-encoder.ts";
 
 describe("the JSON encoder", () => {
-  const encode = createJsonEncoder(SubmitResponseSchema);
+  const encode = (message: object) => writtenText(createJsonEncoder(SubmitResponseSchema), message);
 
   it("writes every field, short enum names, and null for absent values", () => {
     const json = encode(create(SubmitResponseSchema, { status: TradeStatus.PENDING }));
@@ -32,7 +33,8 @@ describe("the JSON encoder", () => {
 
   it("writes 64-bit integers that fit a double as numbers", () => {
     const encodeLevel = createJsonEncoder(PriorityLevelSchema);
-    const write = (price: bigint) => encodeLevel(create(PriorityLevelSchema, { microLamportsPerComputeUnit: price }));
+    const write = (price: bigint) =>
+      writtenText(encodeLevel, create(PriorityLevelSchema, { microLamportsPerComputeUnit: price }));
     expect(write((1n << 53n) - 1n)).toContain('"microLamportsPerComputeUnit":9007199254740991,');
     expect(write((1n << 64n) - 1n)).toContain('"microLamportsPerComputeUnit":"18446744073709551615",');
   });

@@ -1,13 +1,14 @@
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { scalarZeroValue } from "@bufbuild/protobuf/reflect";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
+import type { AnswerBytes } from "../http/lane/answer-bytes.ts";
 import { mayHaveDefaults } from "../rpc/encode/fields.ts";
 import { restEnumName } from "./rest-enum.ts";
 
-/** Writes a message, or its fields, as JSON text of REST, in ASCII for any content. */
-type JsonEncoder = (message: object) => string;
+/** Writes a message, or its fields, as JSON of REST, in ASCII for any content. */
+export type JsonEncoder = (message: object, out: AnswerBytes) => void;
 
-type ValueEncoder = (value: unknown) => string;
+type ValueEncoder = (value: unknown, out: AnswerBytes) => void;
 
 /**
  * Compiles a JSON encoder from the descriptor of a response. REST differs from ProtoJSON in three ways: enums have short
@@ -21,38 +22,26 @@ export function createJsonEncoder(desc: DescMessage): JsonEncoder {
 }
 
 function createMessageEncoder(desc: DescMessage): ValueEncoder {
-  const fields = desc.fields.map((field, i) => {
-    const prefix = `${i === 0 ? "" : ","}${JSON.stringify(field.jsonName)}:`;
-    return {
-      localName: field.localName,
-      // Fields with explicit presence are own properties; the prototype has the defaults of absent ones.
-      optional: field.presence === FeatureSet_FieldPresence.EXPLICIT,
-      zero: zeroOf(field),
-      encode: createFieldEncoder(field),
-      // The quotes of a text are a part of what stands before and after it: each piece is an object until the JSON is written.
-      isText: field.fieldKind === "scalar" && field.scalar === ScalarType.STRING,
-      prefixes: { plain: prefix, quoting: `${prefix}"`, quoted: `"${prefix}`, between: `"${prefix}"` },
-    };
-  });
-  return (value) => {
+  const fields = desc.fields.map((field, index) => ({
+    localName: field.localName,
+    name: `${index === 0 ? "" : ","}${JSON.stringify(field.jsonName)}:`,
+    // Fields with explicit presence are own properties; the prototype has the defaults of absent ones.
+    optional: field.presence === FeatureSet_FieldPresence.EXPLICIT,
+    zero: zeroOf(field),
+    encode: createFieldEncoder(field),
+  }));
+  return (value, out) => {
     const message = value as Readonly<Record<string, unknown>>;
     const hasDefaults = mayHaveDefaults(message);
-    let json = "{";
-    let isOpen = false;
+    out.latin1("{");
     for (let index = 0; index < fields.length; index++) {
-      const { localName, prefixes, optional, zero, encode, isText } = fields[index]!;
+      const { localName, name, optional, zero, encode } = fields[index]!;
       const one = optional && hasDefaults && !Object.hasOwn(message, localName) ? undefined : message[localName];
-      if (isText && one !== undefined && !NEEDS_ESCAPE.test(one as string)) {
-        json += isOpen ? prefixes.between : prefixes.quoting;
-        json += one as string;
-        isOpen = true;
-      } else {
-        json += isOpen ? prefixes.quoted : prefixes.plain;
-        json += one === undefined ? zero : encode(one);
-        isOpen = false;
-      }
+      out.latin1(name);
+      if (one === undefined) out.latin1(zero);
+      else encode(one, out);
     }
-    return isOpen ? `${json}"}` : `${json}}`;
+    out.latin1("}");
   };
 }
 
@@ -60,7 +49,9 @@ function createMessageEncoder(desc: DescMessage): ValueEncoder {
 function zeroOf(field: DescField): string {
   if (field.fieldKind === "list") return "[]";
   if (field.fieldKind === "message" || field.presence === FeatureSet_FieldPresence.EXPLICIT) return "null";
-  return createFieldEncoder(field)(field.fieldKind === "scalar" ? scalarZeroValue(field.scalar, false) : 0);
+  if (field.fieldKind === "enum") return nameIn(namesOf(field.enum), 0);
+  const zero = scalarZeroValue((field as DescField & { readonly fieldKind: "scalar" }).scalar, false);
+  return typeof zero === "object" || typeof zero === "string" ? '""' : String(zero);
 }
 
 function createFieldEncoder(field: DescField): ValueEncoder {
@@ -72,72 +63,82 @@ function createFieldEncoder(field: DescField): ValueEncoder {
       return createEnumEncoder(field.enum);
     case "message":
       return createNestedEncoder(field.message);
-    case "list": {
-      const element =
+    case "list":
+      return createListEncoder(
         field.listKind === "scalar"
           ? createScalarEncoder(field, field.scalar)
           : field.listKind === "enum"
             ? createEnumEncoder(field.enum)
-            : createNestedEncoder(field.message);
-      return (value) => {
-        const items = value as readonly unknown[];
-        let json = "[";
-        for (let i = 0; i < items.length; i++) json += i === 0 ? element(items[i]) : `,${element(items[i])}`;
-        return `${json}]`;
-      };
-    }
+            : createNestedEncoder(field.message),
+      );
     default:
       throw unsupported(field);
   }
 }
 
-function createNestedEncoder(desc: DescMessage): ValueEncoder {
-  let encode: ValueEncoder | undefined;
-  return (value) => {
-    encode ??= createMessageEncoder(desc);
-    return encode(value);
+/** Writes the items of a list. */
+export function createListEncoder(element: ValueEncoder): ValueEncoder {
+  return (value, out) => {
+    const items = value as readonly unknown[];
+    for (let i = 0; i < items.length; i++) {
+      out.latin1(i === 0 ? "[" : ",");
+      element(items[i], out);
+    }
+    out.latin1(items.length === 0 ? "[]" : "]");
   };
 }
 
+function createNestedEncoder(desc: DescMessage): ValueEncoder {
+  let encode: ValueEncoder | undefined;
+  return (value, out) => {
+    encode ??= createMessageEncoder(desc);
+    encode(value, out);
+  };
+}
+
+type EnumNames = ReadonlyMap<number, string>;
+
+const namesOf = ({ values }: DescEnum): EnumNames =>
+  new Map(values.map((value) => [value.number, JSON.stringify(restEnumName(value))]));
+const nameIn = (names: EnumNames, value: number): string => names.get(value) ?? String(value);
+
 function createEnumEncoder(desc: DescEnum): ValueEncoder {
-  const names = new Map(desc.values.map((value) => [value.number, JSON.stringify(restEnumName(value))]));
-  return (value) => names.get(value as number) ?? String(value);
+  const names = namesOf(desc);
+  return (value, out) => out.latin1(nameIn(names, value as number));
 }
 
 function createScalarEncoder(field: DescField, scalar: ScalarType): ValueEncoder {
   switch (scalar) {
     case ScalarType.STRING:
-      return (value) => encodeText(value as string);
+      return encodeText;
     case ScalarType.DOUBLE:
-      return (value) => (Number.isFinite(value) ? `${value}` : "null");
+      return (value, out) => out.latin1(Number.isFinite(value) ? `${value}` : "null");
     case ScalarType.BOOL:
     case ScalarType.UINT32:
     case ScalarType.SINT32:
-      return String;
+      return (value, out) => out.latin1(`${value}`);
     case ScalarType.UINT64:
-      return (value) => ((value as bigint) <= Number.MAX_SAFE_INTEGER ? `${value}` : `"${value}"`);
+      return (value, out) => out.latin1((value as bigint) <= Number.MAX_SAFE_INTEGER ? `${value}` : `"${value}"`);
     case ScalarType.BYTES:
-      return (value) => {
-        const bytes = value as Uint8Array;
-        return `"${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64")}"`;
-      };
+      return encodeBytes;
     default:
       throw unsupported(field);
   }
 }
 
-const NEEDS_ESCAPE = /[^ !#-[\]-~]/;
+/** A text with its quotes. */
+export const encodeText: ValueEncoder = (value, out) => {
+  out.latin1('"');
+  out.jsonText(value as string);
+  out.latin1('"');
+};
 
-/** True of a text that does not stand in JSON as it is, in ASCII. */
-export function needsEscape(text: string): boolean {
-  return NEEDS_ESCAPE.test(text);
-}
-
-/** A text as JSON in ASCII. Most are base58, base64 or digits and need no escapes; one test proves it. */
-export function encodeText(text: string): string {
-  if (!NEEDS_ESCAPE.test(text)) return `"${text}"`;
-  return JSON.stringify(text).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-}
+/** Bytes as base64, with its quotes. */
+export const encodeBytes: ValueEncoder = (value, out) => {
+  out.latin1('"');
+  out.base64(value as Uint8Array);
+  out.latin1('"');
+};
 
 function unsupported(field: DescField): Error {
   return new Error(`no JSON form is supported for ${field.toString()}`);

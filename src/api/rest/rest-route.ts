@@ -6,13 +6,14 @@ import { type CallState, headerText, responseHeaders, type StartCall } from "../
 import { failureOfCall } from "../call/failure.ts";
 import type { CallOutcome, Invoker, Output } from "../call/invoker.ts";
 import { httpStatusOf, JSON_TYPE, toEnvelope } from "../http/envelope.ts";
+import { type AnswerBytes, beginAnswer } from "../http/lane/answer-bytes.ts";
 import { LaneResponse } from "../http/lane/lane-exchange.ts";
 import { isOpen } from "../http/open-response.ts";
 import { parseBody } from "../http/parse-json.ts";
 import { readBody } from "../http/read-body.ts";
 import type { ApiSettings } from "../settings.ts";
 import { createJsonDecoder } from "./json-decoder.ts";
-import { createJsonEncoder } from "./json-encoder.ts";
+import { createJsonEncoder, type JsonEncoder } from "./json-encoder.ts";
 import { createQueryReader } from "./query-fields.ts";
 import { type RestBinding, restBindingOf } from "./rest-binding.ts";
 
@@ -39,7 +40,7 @@ export interface RestRequest {
 export class RestRoute {
   readonly method: DescMethodUnary;
   readonly binding: RestBinding;
-  readonly encode: (message: object) => string;
+  readonly encode: JsonEncoder;
   readonly #edge: RestEdge;
   readonly #invoke: Invoker;
   readonly #decodeJson: (json: unknown) => Message;
@@ -98,7 +99,12 @@ class RestExchange implements CallRequest, CallOutcome {
 
   answer(output: Output): void {
     try {
-      writeAnswer(this.#rest.response, this.#route.encode(output), this.#state);
+      if (!isOpen(this.#rest.response)) return;
+      const out = beginAnswer();
+      out.latin1(SUCCESS);
+      this.#route.encode(output, out);
+      out.latin1("}");
+      writeAnswer(this.#rest.response, out, this.#state);
     } catch (error) {
       this.fail(error);
     }
@@ -136,17 +142,16 @@ export function createRestRoutes(edge: RestEdge, service: DescService): readonly
 
 const JSON_HEADERS = `\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: `;
 
-/** @param data JSON in ASCII, so that its length in bytes is its length in characters */
-function writeAnswer(response: ServerResponse, data: string, state: CallState): void {
-  if (!isOpen(response)) return;
-  const text = `{"success":true,"data":${data}}`;
+const SUCCESS = '{"success":true,"data":';
+
+function writeAnswer(response: ServerResponse, body: AnswerBytes, state: CallState): void {
   const lane = LaneResponse.unset(response);
   if (lane !== undefined) {
-    lane.answer(JSON_HEADERS, headerText(state), text);
+    lane.answer(JSON_HEADERS, headerText(state), body);
     return;
   }
-  const headers = ["Content-Type", JSON_TYPE, "Content-Length", String(text.length), ...responseHeaders(state)];
-  response.writeHead(200, headers).end(text, "latin1");
+  const headers = ["Content-Type", JSON_TYPE, "Content-Length", String(body.length), ...responseHeaders(state)];
+  response.writeHead(200, headers).end(body.text(), "latin1");
 }
 
 /** Writes the envelope of a failure; breaks a response off that has begun. */

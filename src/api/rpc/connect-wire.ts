@@ -14,19 +14,13 @@ export function createConnectJsonWire({ decode, encode }: JsonForm): Wire {
 
 /** Connect with binary messages. */
 export function createConnectBinaryWire(method: DescMethodUnary): Wire {
-  const encode = binaryEncoderOf(method);
-  return createConnectWire("application/proto", binaryDecoderOf(method), (output) => {
-    const out = beginAnswer();
-    encode(output, out);
-    return out;
-  });
+  return createConnectWire("application/proto", binaryDecoderOf(method), binaryEncoderOf(method));
 }
 
 function createConnectWire(
   contentType: string,
   decode: (body: Buffer) => Message,
-  /** A text's characters are bytes. */
-  encode: (output: Output) => AnswerBytes | string,
+  encode: (output: Output, out: AnswerBytes) => void,
 ): Wire {
   return {
     overheadBytes: 0,
@@ -34,7 +28,8 @@ function createConnectWire(
     decode: (body, inflate) => decode(inflate === undefined || body.length === 0 ? body : inflate(body)),
     deadlineMs: (headers) => readTimeout(parseTimeout, headers["connect-timeout-ms"]),
     answer(response, output, state, trailer) {
-      const body = encode(output);
+      const body = beginAnswer();
+      encode(output, body);
       setPrefixedTrailer(response, trailer);
       endAnswer(response, contentType, body, state);
     },

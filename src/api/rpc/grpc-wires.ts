@@ -34,11 +34,7 @@ export const binaryFrames = (method: DescMethodUnary): FramedForm => ({
 });
 
 /** Messages as JSON. */
-export const jsonFrames = ({ decode, encode }: JsonForm): FramedForm => ({
-  suffix: "json",
-  decode,
-  encode: (output, out) => void out.latin1(encode(output)),
-});
+export const jsonFrames = (form: JsonForm): FramedForm => ({ suffix: "json", ...form });
 
 /** gRPC over HTTP/2, whose responses have real trailers. */
 export function createGrpcWire({ suffix, decode, encode }: FramedForm): Wire {

@@ -48,22 +48,15 @@ export function toMessage(desc: DescMessage, output: Output): Message {
 /**
  * Writes a whole response with the status 200 at once.
  *
- * @param body a text's characters are its bytes
  * @param state what the service's own headers say
  */
-export function endAnswer(
-  response: ServerResponse,
-  contentType: string,
-  body: AnswerBytes | string,
-  state: CallState,
-): void {
+export function endAnswer(response: ServerResponse, contentType: string, body: AnswerBytes, state: CallState): void {
   const lane = LaneResponse.unset(response);
   if (lane !== undefined) {
     lane.answer(`\r\ncontent-type: ${contentType}\r\ncontent-length: `, headerText(state), body);
     return;
   }
-  const text = typeof body === "string" ? body : body.text();
-  endResponse(response, 200, contentType, text, responseHeaders(state));
+  endResponse(response, 200, contentType, body.text(), responseHeaders(state));
 }
 
 /**

@@ -6,6 +6,7 @@ import { ErrorDetailSchema } from "../../../gen/tradewire/v1/errors_pb.ts";
 import { TradeService } from "../../../gen/tradewire/v1/trade_pb.ts";
 import { createJsonEncoder } from "../../../src/api/rest/json-encoder.ts";
 import { restBindingOf } from "../../../src/api/rest/rest-binding.ts";
+import { writtenText } from "../written-text.ts";
 
 /** What a caller learns from an answer, on every wire the same. */
 export type Answer =
@@ -306,7 +307,7 @@ const answerIn = (method: DescMethodUnary, bytes: Buffer): Answer => ({
   value: inRest(method, fromBinary(method.output, bytes)),
 });
 const inRest = (method: DescMethodUnary, message: object): unknown =>
-  JSON.parse(createJsonEncoder(method.output)(message));
+  JSON.parse(writtenText(createJsonEncoder(method.output), message));
 const pathOf = (method: DescMethod): string => `/${method.parent.typeName}/${method.name}`;
 
 function framed(message: Buffer): Buffer {

@@ -6,13 +6,16 @@ const HEAD_ROOM = 512;
 const SHORT = 64;
 
 const NOT_ASCII = /[^\0-\x7f]/;
+/** What does not stand in JSON as it is, in ASCII. */
+const NEEDS_ESCAPE = /[^ !#-[\]-~]/;
+const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 
 const double = new Float64Array(1);
 const octets = new Uint8Array(double.buffer);
 
 /**
- * Writes the bytes of one binary answer after another, each in one piece: joined as texts, every field would be an object until the
- * answer is written. An answer that was begun and not taken is discarded by the next one.
+ * Writes the bytes of one answer after another, each in one piece: joined as texts, every field would be an object until the answer is
+ * written. An answer that was begun and not taken is discarded by the next one.
  */
 export class AnswerBytes {
   #block = Buffer.allocUnsafeSlow(BLOCK);
@@ -86,6 +89,32 @@ export class AnswerBytes {
     }
     this.#at = at + length;
     return true;
+  }
+
+  /** A text as JSON in ASCII, without its quotes. Most are base58, base64 or digits and need no escapes. */
+  jsonText(text: string): void {
+    const { length } = text;
+    if (length > SHORT) {
+      this.latin1(NEEDS_ESCAPE.test(text) ? escaped(text) : text);
+      return;
+    }
+    this.#reserve(length);
+    const block = this.#block;
+    const at = this.#at;
+    for (let i = 0; i < length; i++) {
+      const code = text.charCodeAt(i);
+      if (code < 0x20 || code > 0x7e || code === QUOTE || code === BACKSLASH) {
+        this.latin1(escaped(text));
+        return;
+      }
+      block[at + i] = code;
+    }
+    this.#at = at + length;
+  }
+
+  /** Bytes as base64. */
+  base64({ buffer, byteOffset, length }: Uint8Array): void {
+    this.latin1(Buffer.from(buffer, byteOffset, length).toString("base64"));
   }
 
   /** Bytes as they are. */
@@ -190,6 +219,12 @@ export class AnswerBytes {
     this.#start = room;
     this.#at = room + length;
   }
+}
+
+/** As it stands between the quotes of JSON, in ASCII. */
+function escaped(text: string): string {
+  const json = JSON.stringify(text).slice(1, -1);
+  return json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 const shared = new AnswerBytes();

@@ -141,18 +141,13 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
    *
    * @param typeAndLength the headers that say what the body is and how long, but for its length, each with the line break before it
    * @param lines further headers in the same form; no character in them may end a header
-   * @param body a text's characters are its bytes
    */
-  answer(typeAndLength: string, lines: string, body: AnswerBytes | string): void {
+  answer(typeAndLength: string, lines: string, body: AnswerBytes): void {
     if (this.headersSent) return;
     this.headersSent = true;
     if (this.socket.writable) {
-      const head = `${OK}${typeAndLength}${body.length}${lines}`;
-      if (typeof body === "string") this.#send(head, body);
-      else {
-        const whole = body.front(head + this.#endOfHead()).take();
-        inStep("write", () => this.socket.write(whole));
-      }
+      const whole = body.front(`${OK}${typeAndLength}${body.length}${lines}${this.#endOfHead()}`).take();
+      inStep("write", () => this.socket.write(whole));
     }
     this.#end();
   }

@@ -10,8 +10,8 @@ import {
 import { describe, expect, test } from "vitest";
 import { AccountService } from "../../../../gen/tradewire/v1/account_pb.ts";
 import { TradeService } from "../../../../gen/tradewire/v1/trade_pb.ts";
+import { writtenText } from "../../../../test/support/written-text.ts";
 import { createRandom, type Random } from "../../../primitives/random.ts";
-import { beginAnswer } from "../../http/lane/answer-bytes.ts";
 import { createJsonEncoder } from "../../rest/json-encoder.ts";
 import { restEnumName } from "../../rest/rest-enum.ts";
 import { createBinaryEncoder } from "./binary-encoder.ts";
@@ -75,13 +75,6 @@ function randomValue(field: DescField, random: Random, depth: number): unknown {
   }
 }
 
-/** What the encoder writes, as a text whose characters are bytes. */
-function written(encode: ReturnType<typeof createBinaryEncoder>, message: object): string {
-  const out = beginAnswer();
-  encode!(message, out);
-  return out.text();
-}
-
 /** ProtoJSON as REST has it: short names of enum values, numbers for integers that fit a double, and every field. */
 function asRest(desc: DescMessage, json: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(desc.fields.map((field) => [field.jsonName, valueInRest(field, json[field.jsonName])]));
@@ -102,8 +95,8 @@ function itemInRest(field: DescField, value: unknown): unknown {
 const outputs = [...new Set([...TradeService.methods, ...AccountService.methods].map(({ output }) => output))];
 
 describe.each(outputs.map((desc) => [desc.name, desc] as const))("%s", (_, desc) => {
-  const binary = createBinaryEncoder(desc);
-  const json = createProtoJsonEncoder(desc);
+  const binary = createBinaryEncoder(desc)!;
+  const json = createProtoJsonEncoder(desc)!;
   const rest = createJsonEncoder(desc);
 
   test("is encoded as by the library, from fields and from a message", () => {
@@ -112,12 +105,12 @@ describe.each(outputs.map((desc) => [desc.name, desc] as const))("%s", (_, desc)
       const fields = randomFields(desc, random);
       const message = create(desc, fields);
       const expected = Buffer.from(toBinary(desc, message));
-      expect(Buffer.from(written(binary, fields), "latin1").equals(expected)).toBe(true);
-      expect(Buffer.from(written(binary, message), "latin1").equals(expected)).toBe(true);
-      const text = json!(fields);
+      expect(Buffer.from(writtenText(binary, fields), "latin1").equals(expected)).toBe(true);
+      expect(Buffer.from(writtenText(binary, message), "latin1").equals(expected)).toBe(true);
+      const text = writtenText(json, fields);
       expect(text).toMatch(/^[ -~]*$/);
       expect(JSON.stringify(JSON.parse(text))).toBe(JSON.stringify(JSON.parse(toJsonString(desc, message))));
-      expect(json!(message)).toBe(text);
+      expect(writtenText(json, message)).toBe(text);
     }
   });
 
@@ -128,9 +121,9 @@ describe.each(outputs.map((desc) => [desc.name, desc] as const))("%s", (_, desc)
       const message = create(desc, fields);
       const inProto = toJson(desc, message, { alwaysEmitImplicit: true }) as Readonly<Record<string, unknown>>;
       const expected = JSON.stringify(asRest(desc, inProto));
-      expect(rest(fields)).toMatch(/^[ -~]*$/);
-      expect(JSON.stringify(JSON.parse(rest(fields)))).toBe(expected);
-      expect(rest(message)).toBe(rest(fields));
+      expect(writtenText(rest, fields)).toMatch(/^[ -~]*$/);
+      expect(JSON.stringify(JSON.parse(writtenText(rest, fields)))).toBe(expected);
+      expect(writtenText(rest, message)).toBe(writtenText(rest, fields));
     }
   });
 });

@@ -1,14 +1,12 @@
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
-import { encodeText, needsEscape } from "../../rest/json-encoder.ts";
+import type { AnswerBytes } from "../../http/lane/answer-bytes.ts";
+import { createListEncoder, encodeBytes, encodeText } from "../../rest/json-encoder.ts";
 import { byNumber, isEncodable, isExplicit, type MessageFields, mayHaveDefaults, setValue } from "./fields.ts";
 
 /** Writes a message, or its fields, as ProtoJSON in ASCII. */
-type ProtoJsonEncoder = (message: object) => string;
+type ProtoJsonEncoder = (message: object, out: AnswerBytes) => void;
 
-type ValueEncoder = (value: unknown) => string;
-
-/** What stands before the next field of a message: nothing, a value, or a text whose quote is not closed yet. */
-const [FIRST, AFTER_VALUE, IN_TEXT] = [0, 1, 2];
+type ValueEncoder = (value: unknown, out: AnswerBytes) => void;
 
 /**
  * Compiles a ProtoJSON encoder from the descriptor of a response. It writes what `toJsonString` writes, but for characters beyond
@@ -24,37 +22,33 @@ function createFieldsEncoder(desc: DescMessage, known: Map<DescMessage, ValueEnc
   const fields: {
     readonly localName: string;
     readonly explicit: boolean;
-    readonly isText: boolean;
-    /** What stands before its value: if it is the first, after a value, and after a text that is not closed yet. */
-    readonly before: readonly [first: string, plain: string, closing: string];
+    /** What stands before its value: if it is the first, and after another. */
+    readonly first: string;
+    readonly further: string;
     readonly encode: ValueEncoder;
   }[] = [];
-  const encodeAll: ValueEncoder = (message) => {
+  const encodeAll: ValueEncoder = (message, out) => {
     const hasDefaults = mayHaveDefaults(message as object);
-    let json = "{";
-    let state = FIRST;
+    let isFirst = true;
     for (let index = 0; index < fields.length; index++) {
-      const { localName, explicit, isText, before, encode } = fields[index]!;
+      const { localName, explicit, first, further, encode } = fields[index]!;
       const value = setValue(message as MessageFields, localName, explicit, hasDefaults);
       if (value === undefined) continue;
-      json += before[state]!;
-      if (!isText) json += encode(value);
-      else json += needsEscape(value as string) ? encodeText(value as string).slice(1, -1) : (value as string);
-      state = isText ? IN_TEXT : AFTER_VALUE;
+      out.latin1(isFirst ? first : further);
+      encode(value, out);
+      isFirst = false;
     }
-    return state === IN_TEXT ? `${json}"}` : `${json}}`;
+    out.latin1(isFirst ? "{}" : "}");
   };
   // Before its fields: a message may contain itself.
   known.set(desc, encodeAll);
   for (const field of byNumber(desc)) {
-    const isText = field.fieldKind === "scalar" && field.scalar === ScalarType.STRING;
-    // Its quotes are a part of what stands before it and after it: each piece is an object until the JSON is written.
-    const name = `${JSON.stringify(field.jsonName)}:${isText ? '"' : ""}`;
+    const name = `${JSON.stringify(field.jsonName)}:`;
     fields.push({
       localName: field.localName,
       explicit: isExplicit(field),
-      isText,
-      before: [name, `,${name}`, `",${name}`],
+      first: `{${name}`,
+      further: `,${name}`,
       encode: createValueEncoder(field, known),
     });
   }
@@ -63,17 +57,10 @@ function createFieldsEncoder(desc: DescMessage, known: Map<DescMessage, ValueEnc
 
 function createValueEncoder(field: DescField, known: Map<DescMessage, ValueEncoder>): ValueEncoder {
   switch (field.fieldKind) {
-    case "list": {
-      const element =
-        field.message === undefined ? createScalarEncoder(field.scalar!) : createFieldsEncoder(field.message, known);
-      return (value) => {
-        const items = value as readonly unknown[];
-        let json = "[";
-        for (let index = 0; index < items.length; index++)
-          json += index === 0 ? element(items[index]) : `,${element(items[index])}`;
-        return `${json}]`;
-      };
-    }
+    case "list":
+      return createListEncoder(
+        field.message === undefined ? createScalarEncoder(field.scalar!) : createFieldsEncoder(field.message, known),
+      );
     case "message":
       return createFieldsEncoder(field.message, known);
     case "enum":
@@ -85,25 +72,20 @@ function createValueEncoder(field: DescField, known: Map<DescMessage, ValueEncod
 
 function createEnumEncoder(desc: DescEnum): ValueEncoder {
   const names = new Map(desc.values.map(({ number, name }) => [number, JSON.stringify(name)]));
-  return (value) => names.get(value as number) ?? String(value);
+  return (value, out) => out.latin1(names.get(value as number) ?? String(value));
 }
-
-const encodeString: ValueEncoder = (value) => encodeText(value as string);
 
 function createScalarEncoder(scalar: ScalarType): ValueEncoder {
   switch (scalar) {
     case ScalarType.STRING:
-      return encodeString;
+      return encodeText;
     case ScalarType.DOUBLE:
-      return (value) => (Number.isFinite(value) ? JSON.stringify(value) : `"${value}"`);
+      return (value, out) => out.latin1(Number.isFinite(value) ? JSON.stringify(value) : `"${value}"`);
     case ScalarType.UINT64:
-      return (value) => `"${value}"`;
+      return (value, out) => out.latin1(`"${value}"`);
     case ScalarType.BYTES:
-      return (value) => {
-        const { buffer, byteOffset, length } = value as Uint8Array;
-        return `"${Buffer.from(buffer, byteOffset, length).toString("base64")}"`;
-      };
+      return encodeBytes;
     default:
-      return String;
+      return (value, out) => out.latin1(String(value));
   }
 }

@@ -7,6 +7,7 @@ import {
   toJsonString,
 } from "@bufbuild/protobuf";
 import type { Output } from "../../call/invoker.ts";
+import type { AnswerBytes } from "../../http/lane/answer-bytes.ts";
 import { parseJson } from "../../http/parse-json.ts";
 import { createJsonDecoder } from "../../rest/json-decoder.ts";
 import { createProtoJsonEncoder } from "../encode/proto-json-encoder.ts";
@@ -16,8 +17,7 @@ import { toMessage } from "../wire.ts";
 export interface JsonForm {
   /** @throws TradewireError VALIDATION_ERROR */
   decode(bytes: Buffer): Message;
-  /** A text whose characters are bytes. */
-  encode(output: Output): string;
+  encode(output: Output, out: AnswerBytes): void;
 }
 
 /** @param registry resolves google.protobuf.Any. Without it compiled coders are used, which support no Any */
@@ -33,7 +33,6 @@ export function createJsonForm(
   const encode = registry === undefined ? createProtoJsonEncoder(output) : undefined;
   return {
     decode: (bytes) => decode(parseJson(bytes)),
-    encode:
-      encode ?? ((value) => Buffer.from(toJsonString(output, toMessage(output, value), options)).toString("latin1")),
+    encode: encode ?? ((value, out) => out.bytes(Buffer.from(toJsonString(output, toMessage(output, value), options)))),
   };
 }

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { createRandom } from "../../../primitives/random.ts";
-import { AnswerBytes } from "./answer-bytes.ts";
+import { AnswerBytes, type TakenAnswer } from "./answer-bytes.ts";
 
 describe("the bytes of answers", () => {
-  test("keep every answer that is taken as it was, whatever comes after it", () => {
+  test("keep every answer that is taken as it was until it is released, whatever comes after it", () => {
     const out = new AnswerBytes();
     const random = createRandom(5);
-    const taken: { readonly bytes: Buffer; readonly expected: Buffer }[] = [];
+    const taken: { readonly answer: TakenAnswer; readonly expected: Buffer }[] = [];
     for (let round = 0; round < 2_000; round++) {
       out.begin(random.u32() % 600);
       let expected = Buffer.alloc(0);
@@ -21,9 +21,14 @@ describe("the bytes of answers", () => {
       }
       expect(out.length).toBe(expected.length);
       expect(out.text() === expected.toString("latin1")).toBe(true);
-      if (round % 3 > 0) taken.push({ bytes: out.take(), expected });
+      if (round % 3 > 0) taken.push({ answer: out.take(), expected });
+      for (let count = random.u32() % 3; count > 0 && taken.length > 0; count--) {
+        const [{ answer, expected: kept }] = taken.splice(random.u32() % taken.length, 1) as [(typeof taken)[number]];
+        expect(answer.bytes.equals(kept)).toBe(true);
+        if (random.u32() % 8 > 0) answer.release();
+      }
     }
-    for (const { bytes, expected } of taken) expect(bytes.equals(expected)).toBe(true);
+    for (const { answer, expected } of taken) expect(answer.bytes.equals(expected)).toBe(true);
   });
 
   test("share blocks of 8 KiB, so that one that waits keeps little else", () => {
@@ -31,10 +36,34 @@ describe("the bytes of answers", () => {
     const blocks = new Set<ArrayBufferLike>();
     for (let round = 0; round < 100; round++) {
       out.begin().latin1("x".repeat(3_000));
-      blocks.add(out.front("head").take().buffer);
+      blocks.add(out.front("head").take().bytes.buffer);
     }
     expect(blocks.size).toBeLessThanOrEqual(50);
     for (const { byteLength } of blocks) expect(byteLength).toBeLessThanOrEqual(8 * 1_024);
+  });
+
+  test("lie in the same few blocks again once they are released", () => {
+    const out = new AnswerBytes();
+    const blocks = new Set<ArrayBufferLike>();
+    for (let pass = 0; pass < 100; pass++) {
+      const answers = Array.from({ length: 16 }, () => {
+        out.begin().latin1("x".repeat(3_000));
+        return out.front("head").take();
+      });
+      for (const { bytes } of answers) blocks.add(bytes.buffer);
+      for (const answer of answers) answer.release();
+    }
+    expect(blocks.size).toBe(8);
+  });
+
+  test("do not keep the block of a long answer for short ones", () => {
+    const out = new AnswerBytes();
+    for (let round = 0; round < 3; round++) {
+      out.begin().latin1("x".repeat(1_000_000));
+      out.take().release();
+      out.begin().latin1("short");
+      expect(out.take().bytes.buffer.byteLength).toBe(8 * 1_024);
+    }
   });
 
   test("writes a text in UTF-8 wherever its block ends", () => {

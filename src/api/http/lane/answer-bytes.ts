@@ -2,6 +2,8 @@
 const BLOCK = 8 * 1024;
 /** Room in front of a body, for the head that is written once its length is known. Bytes. */
 const HEAD_ROOM = 512;
+/** Blocks kept for later answers: enough for those of a pass. */
+const MOST_FREE = 16;
 /** Longer texts are copied by Node, whose calls cost more than a loop over these. */
 const SHORT = 64;
 
@@ -13,12 +15,43 @@ const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 const double = new Float64Array(1);
 const octets = new Uint8Array(double.buffer);
 
+/** Memory that answers share. */
+interface Block {
+  readonly bytes: Buffer;
+  /** Answers in it that were taken and not released. */
+  held: number;
+}
+
+const blockOf = (size: number): Block => ({ bytes: Buffer.allocUnsafeSlow(size), held: 0 });
+
+/** An answer as it is sent. */
+export class TakenAnswer {
+  readonly bytes: Buffer;
+  readonly #block: Block;
+  readonly #free: (block: Block) => void;
+
+  constructor(bytes: Buffer, block: Block, free: (block: Block) => void) {
+    this.bytes = bytes;
+    this.#block = block;
+    this.#free = free;
+    block.held += 1;
+  }
+
+  /** Gives its memory back, at most once, if nothing reads it any more. One that is not released keeps its memory for itself. */
+  release(): void {
+    this.#block.held -= 1;
+    if (this.#block.held === 0) this.#free(this.#block);
+  }
+}
+
 /**
  * Writes the bytes of one answer after another, each in one piece: joined as texts, every field would be an object until the answer is
  * written. An answer that was begun and not taken is discarded by the next one.
  */
 export class AnswerBytes {
-  #block = Buffer.allocUnsafeSlow(BLOCK);
+  #home = blockOf(BLOCK);
+  #block = this.#home.bytes;
+  readonly #free: Block[] = [];
   /** The end of the last answer that was taken, and what it took. */
   #taken = 0;
   #usual = 0;
@@ -28,8 +61,7 @@ export class AnswerBytes {
   /** Begins an answer. @param frontRoom bytes that are expected to be put before it */
   begin(frontRoom = HEAD_ROOM): this {
     if (this.#block.length - this.#taken < Math.max(this.#usual, frontRoom)) {
-      this.#block = Buffer.allocUnsafeSlow(BLOCK);
-      this.#taken = 0;
+      this.#use(this.#free.pop() ?? blockOf(BLOCK));
     }
     this.#start = this.#taken + frontRoom;
     this.#at = this.#start;
@@ -193,11 +225,11 @@ export class AnswerBytes {
     return this;
   }
 
-  /** The answer. Its memory is its own from now on. */
-  take(): Buffer {
+  /** The answer. Its memory is its own until it is released. */
+  take(): TakenAnswer {
     this.#usual = Math.min(this.#at - this.#taken, BLOCK);
     this.#taken = this.#at;
-    return this.#block.subarray(this.#start, this.#at);
+    return new TakenAnswer(this.#block.subarray(this.#start, this.#at), this.#home, this.#reuse);
   }
 
   /** The answer as a text whose characters are bytes. */
@@ -212,13 +244,29 @@ export class AnswerBytes {
   /** Moves what is written to a block of its own, with further room in front and behind. */
   #move(front: number, behind = 0): void {
     const [from, { length }] = [this.#block.subarray(this.#start, this.#at), this];
+    const left = this.#home;
     const room = HEAD_ROOM + front;
-    this.#block = Buffer.allocUnsafeSlow(Math.max(BLOCK, room + 2 * (length + behind)));
+    this.#use(blockOf(Math.max(BLOCK, room + 2 * (length + behind))));
     this.#block.set(from, room);
-    this.#taken = 0;
+    if (left.held === 0) this.#reuse(left);
     this.#start = room;
     this.#at = room + length;
   }
+
+  #use(block: Block): void {
+    this.#home = block;
+    this.#block = block.bytes;
+    this.#taken = 0;
+  }
+
+  readonly #reuse = (block: Block): void => {
+    const isUsual = block.bytes.length === BLOCK;
+    if (block !== this.#home) {
+      if (isUsual && this.#free.length < MOST_FREE) this.#free.push(block);
+    } else if (isUsual) this.#taken = 0;
+    // A block that one long answer needed is not kept for short ones.
+    else this.#use(this.#free.pop() ?? blockOf(BLOCK));
+  };
 }
 
 /** As it stands between the quotes of JSON, in ASCII. */

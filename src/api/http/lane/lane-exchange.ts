@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { inStep } from "../../../primitives/turns/pass.ts";
-import type { AnswerBytes } from "./answer-bytes.ts";
+import type { AnswerBytes, TakenAnswer } from "./answer-bytes.ts";
 import type { HeadTail } from "./head-tail.ts";
 import type { WholeRequest } from "./whole-request.ts";
 
@@ -147,7 +147,7 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
     this.headersSent = true;
     if (this.socket.writable) {
       const whole = body.front(`${OK}${typeAndLength}${body.length}${lines}${this.#endOfHead()}`).take();
-      inStep("write", () => this.socket.write(whole));
+      inStep("write", () => writeTaken(this.socket, whole));
     }
     this.#end();
   }
@@ -211,4 +211,10 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
     if (headers === undefined) return;
     for (let i = headers.length - 2; i >= 0; i -= 2) if (headers[i]!.toLowerCase() === removed) headers.splice(i, 2);
   }
+}
+
+/** Writes an answer. If nothing waits in the socket after it, the system has copied it, and its memory serves the next ones. */
+function writeTaken(socket: Socket, answer: TakenAnswer): void {
+  socket.write(answer.bytes);
+  if (socket.writableLength === 0) answer.release();
 }

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import net from "node:net";
 import { create, toBinary } from "@bufbuild/protobuf";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { BuyRequestSchema } from "../../../../gen/tradewire/v1/trade_pb.ts";
 import { Priority } from "../../../../gen/tradewire/v1/types_pb.ts";
 import { type Edge, startEdge } from "../../../../test/support/edge.ts";
@@ -97,6 +97,24 @@ function holdNextBuild() {
   };
   return { begun: begun.promise, letGo: held.resolve };
 }
+
+it("leaves an answer alone that waits in its socket while others are written", async () => {
+  const slow = connect();
+  const [served] = (await once(edge.fastify.server, "connection")) as [net.Socket];
+  const quick = connect();
+  for (const { ask } of [slow, quick]) for (let i = 0; i < 4; i++) await ask(buy());
+  served.cork();
+  slow.socket.write(buy());
+  await vi.waitUntil(() => served.writableLength > 0, { interval: 1, timeout: 20_000 });
+  for (let i = 0; i < 20; i++) await quick.ask(buy());
+  served.uncork();
+  await vi.waitUntil(() => slow.answers.length === 5, { interval: 1, timeout: 20_000 });
+  const last = slow.answers.at(-1)!;
+  expect(alike(last).sort()).toEqual(alike(slow.answers[0]!).sort());
+  const tokens = [...slow.answers, ...quick.answers].map((answer) => /token_\d+/.exec(answer)?.[0]);
+  expect(new Set(tokens).size).toBe(29);
+  expect(byServer).toBe(4);
+});
 
 it.each([
   ["a buy", buy()],

@@ -26,13 +26,25 @@ export class StageClock {
   /** The value of a Server-Timing header: milliseconds per stage. @see https://www.w3.org/TR/server-timing/ */
   describe(): string {
     let text = "";
+    this.write({
+      latin1: (piece) => {
+        text += piece;
+      },
+    });
+    return text;
+  }
+
+  /** Writes the same piece by piece: joined, each would be an object. */
+  write(out: { latin1(piece: string): void }): void {
     let fromMs = this.startMs;
     for (let i = 0; i < this.names.length; i++) {
       const endMs = this.endsMs[i]!;
-      text += `${i === 0 ? "" : ", "}${this.names[i]};dur=${formatMs(endMs - fromMs)}`;
+      if (i > 0) out.latin1(", ");
+      out.latin1(this.names[i]!);
+      out.latin1(";dur=");
+      out.latin1(formatMs(endMs - fromMs));
       fromMs = endMs;
     }
-    return text;
   }
 }
 

@@ -2,12 +2,14 @@ import type { ServerResponse } from "node:http";
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
 import type { Principal } from "../../accounts/port.ts";
 import type { TradewireError } from "../../errors/tradewire-error.ts";
+import type { AnswerBytes } from "../http/lane/answer-bytes.ts";
+import type { HeadLines } from "../http/lane/lane-exchange.ts";
 import type { CallKind } from "./access.ts";
 import { StageClock } from "./call-record.ts";
 import { LimitNote } from "./limit-note.ts";
 
 /** What the service knows about one call while it runs. */
-export class CallState {
+export class CallState implements HeadLines {
   /** Names the call in responses and logs. */
   readonly requestId: string;
   /** The client's address. */
@@ -33,6 +35,22 @@ export class CallState {
     this.principal = undefined;
     this.admitted = undefined;
   }
+
+  /** The service's own headers of a call that succeeded. */
+  writeLines(out: AnswerBytes): void {
+    const { policy } = this.limit;
+    out.latin1("\r\nX-Request-Id: ");
+    out.latin1(this.requestId);
+    if (policy !== undefined) {
+      out.latin1("\r\nRateLimit-Policy: ");
+      out.latin1(policy);
+      out.latin1("\r\nRateLimit: ");
+      out.latin1(this.limit.state);
+    }
+    if (!this.isTimed) return;
+    out.latin1("\r\nServer-Timing: ");
+    this.stages.write(out);
+  }
 }
 
 /** Starts the state of a call from this address. */
@@ -56,14 +74,6 @@ export function responseHeaders(state: CallState, failure?: TradewireError): rea
   if (retryAfterMs !== undefined) headers.push("Retry-After", String(Math.ceil(retryAfterMs / 1_000)));
   if (failure?.code === "AUTH_ERROR") headers.push("WWW-Authenticate", "Bearer");
   return headers;
-}
-
-/** The same of a call that succeeded, as they stand in a head of HTTP/1.1, each with the line break before it. */
-export function headerText({ requestId, limit, isTimed, stages }: CallState): string {
-  const { policy } = limit;
-  let text = `\r\nX-Request-Id: ${requestId}`;
-  if (policy !== undefined) text += `\r\nRateLimit-Policy: ${policy}\r\nRateLimit: ${limit.state}`;
-  return isTimed ? `${text}\r\nServer-Timing: ${stages.describe()}` : text;
 }
 
 /** Adds the same to the names and values of an HTTP/2 head, whose names are in lower case. */

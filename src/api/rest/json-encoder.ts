@@ -24,26 +24,31 @@ export function createJsonEncoder(desc: DescMessage): JsonEncoder {
 function createMessageEncoder(desc: DescMessage): ValueEncoder {
   const fields = desc.fields.map((field, index) => ({
     localName: field.localName,
-    name: `${index === 0 ? "" : ","}${JSON.stringify(field.jsonName)}:`,
+    before: bytesOf(`${index === 0 ? "{" : ","}${JSON.stringify(field.jsonName)}:`),
     // Fields with explicit presence are own properties; the prototype has the defaults of absent ones.
     optional: field.presence === FeatureSet_FieldPresence.EXPLICIT,
-    zero: zeroOf(field),
+    zero: bytesOf(zeroOf(field)),
     encode: createFieldEncoder(field),
   }));
   return (value, out) => {
     const message = value as Readonly<Record<string, unknown>>;
     const hasDefaults = mayHaveDefaults(message);
-    out.latin1("{");
     for (let index = 0; index < fields.length; index++) {
-      const { localName, name, optional, zero, encode } = fields[index]!;
+      const { localName, before, optional, zero, encode } = fields[index]!;
       const one = optional && hasDefaults && !Object.hasOwn(message, localName) ? undefined : message[localName];
-      out.latin1(name);
-      if (one === undefined) out.latin1(zero);
+      out.bytes(before);
+      if (one === undefined) out.bytes(zero);
       else encode(one, out);
     }
-    out.latin1("}");
+    out.bytes(fields.length === 0 ? NO_FIELDS : END);
   };
 }
+
+/** A piece of JSON that is written again and again: bytes are copied faster than characters. */
+export const bytesOf = (json: string): Uint8Array => Buffer.from(json, "latin1");
+
+const NO_FIELDS = bytesOf("{}");
+const END = bytesOf("}");
 
 /** The JSON of an absent field. */
 function zeroOf(field: DescField): string {
@@ -76,15 +81,18 @@ function createFieldEncoder(field: DescField): ValueEncoder {
   }
 }
 
+const [LIST, COMMA, LIST_END, QUOTE] = [0x5b, 0x2c, 0x5d, 0x22];
+
 /** Writes the items of a list. */
 export function createListEncoder(element: ValueEncoder): ValueEncoder {
   return (value, out) => {
     const items = value as readonly unknown[];
+    out.byte(LIST);
     for (let i = 0; i < items.length; i++) {
-      out.latin1(i === 0 ? "[" : ",");
+      if (i > 0) out.byte(COMMA);
       element(items[i], out);
     }
-    out.latin1(items.length === 0 ? "[]" : "]");
+    out.byte(LIST_END);
   };
 }
 
@@ -128,16 +136,16 @@ function createScalarEncoder(field: DescField, scalar: ScalarType): ValueEncoder
 
 /** A text with its quotes. */
 export const encodeText: ValueEncoder = (value, out) => {
-  out.latin1('"');
+  out.byte(QUOTE);
   out.jsonText(value as string);
-  out.latin1('"');
+  out.byte(QUOTE);
 };
 
 /** Bytes as base64, with its quotes. */
 export const encodeBytes: ValueEncoder = (value, out) => {
-  out.latin1('"');
+  out.byte(QUOTE);
   out.base64(value as Uint8Array);
-  out.latin1('"');
+  out.byte(QUOTE);
 };
 
 function unsupported(field: DescField): Error {

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import { type DescMethod, type DescMethodUnary, type DescService, type Message, ScalarType } from "@bufbuild/protobuf";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import { type CallRequest, UnaryCall } from "../call/call.ts";
-import { type CallState, headerText, responseHeaders, type StartCall } from "../call/call-state.ts";
+import { type CallState, responseHeaders, type StartCall } from "../call/call-state.ts";
 import { failureOfCall } from "../call/failure.ts";
 import type { CallOutcome, Invoker, Output } from "../call/invoker.ts";
 import { httpStatusOf, JSON_TYPE, toEnvelope } from "../http/envelope.ts";
@@ -147,7 +147,7 @@ const SUCCESS = '{"success":true,"data":';
 function writeAnswer(response: ServerResponse, body: AnswerBytes, state: CallState): void {
   const lane = LaneResponse.unset(response);
   if (lane !== undefined) {
-    lane.answer(JSON_HEADERS, headerText(state), body);
+    lane.answer(JSON_HEADERS, state, body);
     return;
   }
   const headers = ["Content-Type", JSON_TYPE, "Content-Length", String(body.length), ...responseHeaders(state)];

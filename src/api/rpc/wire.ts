@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { create, type DescMessage, isMessage, type Message } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import type { parseTimeout } from "@connectrpc/connect/protocol-grpc";
-import { type CallState, forEachHeader, headerText, responseHeaders } from "../call/call-state.ts";
+import { type CallState, forEachHeader, responseHeaders } from "../call/call-state.ts";
 import type { Output } from "../call/invoker.ts";
 import type { AnswerBytes } from "../http/lane/answer-bytes.ts";
 import { LaneResponse } from "../http/lane/lane-exchange.ts";
@@ -53,7 +53,7 @@ export function toMessage(desc: DescMessage, output: Output): Message {
 export function endAnswer(response: ServerResponse, contentType: string, body: AnswerBytes, state: CallState): void {
   const lane = LaneResponse.unset(response);
   if (lane !== undefined) {
-    lane.answer(`\r\ncontent-type: ${contentType}\r\ncontent-length: `, headerText(state), body);
+    lane.answer(`\r\ncontent-type: ${contentType}\r\ncontent-length: `, state, body);
     return;
   }
   endResponse(response, 200, contentType, body.text(), responseHeaders(state));

@@ -151,9 +151,13 @@ export class AnswerBytes {
 
   /** Bytes as they are. */
   bytes(value: Uint8Array): void {
-    this.#reserve(value.length);
-    this.#block.set(value, this.#at);
-    this.#at += value.length;
+    const { length } = value;
+    this.#reserve(length);
+    const block = this.#block;
+    const at = this.#at;
+    if (length > SHORT) block.set(value, at);
+    else for (let i = 0; i < length; i++) block[at + i] = value[i]!;
+    this.#at = at + length;
   }
 
   /** Eight bytes, the lowest first. */
@@ -222,6 +226,22 @@ export class AnswerBytes {
     if (text.length > this.#start - this.#taken) this.#move(text.length);
     this.#start -= text.length;
     this.#block.write(text, this.#start, "latin1");
+    return this;
+  }
+
+  /** Begins what is to stand before all that is written. @returns the argument of `endFront` */
+  beginFront(): number {
+    return this.length;
+  }
+
+  /** Moves what was written since `beginFront` before the rest. @param begun what `beginFront` has returned */
+  endFront(begun: number): this {
+    const size = this.length - begun;
+    if (size > this.#start - this.#taken) this.#move(size);
+    const from = this.#start + begun;
+    this.#start -= size;
+    this.#block.copyWithin(this.#start, from, from + size);
+    this.#at -= size;
     return this;
   }
 

@@ -26,6 +26,12 @@ function beginningOf(name: string): string {
   return beginning;
 }
 
+/** Headers as they stand in a head of HTTP/1.1. */
+export interface HeadLines {
+  /** Writes each behind a line break, in ASCII; no character in them may end a header. */
+  writeLines(out: AnswerBytes): void;
+}
+
 /** What everyday calls read of Node's request, of one read by a lane. */
 export class LaneRequest
   implements
@@ -140,13 +146,20 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
    * Writes a whole response with the status 200, without a list of its headers: what `writeHead` and `end` write if no header is set.
    *
    * @param typeAndLength the headers that say what the body is and how long, but for its length, each with the line break before it
-   * @param lines further headers in the same form; no character in them may end a header
+   * @param lines further headers
    */
-  answer(typeAndLength: string, lines: string, body: AnswerBytes): void {
+  answer(typeAndLength: string, lines: HeadLines, body: AnswerBytes): void {
     if (this.headersSent) return;
     this.headersSent = true;
     if (this.socket.writable) {
-      const whole = body.front(`${OK}${typeAndLength}${body.length}${lines}${this.#endOfHead()}`).take();
+      const { length } = body;
+      const front = body.beginFront();
+      body.latin1(OK);
+      body.latin1(typeAndLength);
+      body.latin1(`${length}`);
+      lines.writeLines(body);
+      body.latin1(this.#endOfHead());
+      const whole = body.endFront(front).take();
       inStep("write", () => writeTaken(this.socket, whole));
     }
     this.#end();

@@ -1,6 +1,6 @@
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import type { AnswerBytes } from "../../http/lane/answer-bytes.ts";
-import { createListEncoder, encodeBytes, encodeText } from "../../rest/json-encoder.ts";
+import { bytesOf, createListEncoder, encodeBytes, encodeText } from "../../rest/json-encoder.ts";
 import { byNumber, isEncodable, isExplicit, type MessageFields, mayHaveDefaults, setValue } from "./fields.ts";
 
 /** Writes a message, or its fields, as ProtoJSON in ASCII. */
@@ -23,8 +23,8 @@ function createFieldsEncoder(desc: DescMessage, known: Map<DescMessage, ValueEnc
     readonly localName: string;
     readonly explicit: boolean;
     /** What stands before its value: if it is the first, and after another. */
-    readonly first: string;
-    readonly further: string;
+    readonly first: Uint8Array;
+    readonly further: Uint8Array;
     readonly encode: ValueEncoder;
   }[] = [];
   const encodeAll: ValueEncoder = (message, out) => {
@@ -34,7 +34,7 @@ function createFieldsEncoder(desc: DescMessage, known: Map<DescMessage, ValueEnc
       const { localName, explicit, first, further, encode } = fields[index]!;
       const value = setValue(message as MessageFields, localName, explicit, hasDefaults);
       if (value === undefined) continue;
-      out.latin1(isFirst ? first : further);
+      out.bytes(isFirst ? first : further);
       encode(value, out);
       isFirst = false;
     }
@@ -47,8 +47,8 @@ function createFieldsEncoder(desc: DescMessage, known: Map<DescMessage, ValueEnc
     fields.push({
       localName: field.localName,
       explicit: isExplicit(field),
-      first: `{${name}`,
-      further: `,${name}`,
+      first: bytesOf(`{${name}`),
+      further: bytesOf(`,${name}`),
       encode: createValueEncoder(field, known),
     });
   }

@@ -21,10 +21,12 @@ interface Holding {
   readonly withheld?: bigint;
   /** Makes it a Token-2022 account with these. */
   readonly extensions?: readonly AccountExtension[];
+  /** Makes it an account of wrapped SOL. */
+  readonly isNative?: boolean;
 }
 
 /** A share of a balance, which only a refresh reveals. */
-function share(balance: bigint, percent: number, { closeAuthority, withheld, extensions }: Holding = {}) {
+function share(balance: bigint, percent: number, { closeAuthority, withheld, extensions, isNative }: Holding = {}) {
   const program = withheld === undefined && extensions === undefined ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM;
   const mint = { address: MINT, program, decimals: 6 } as Mint;
   const data = new Uint8Array(withheld === undefined ? 165 : 178);
@@ -33,6 +35,7 @@ function share(balance: bigint, percent: number, { closeAuthority, withheld, ext
   data.set(WALLET.bytes, 32);
   view.setBigUint64(64, balance, true);
   data[108] = 1;
+  if (isNative === true) view.setUint32(109, 1, true);
   if (closeAuthority !== undefined) {
     view.setUint32(129, 1, true);
     data.set(closeAuthority.bytes, 133);
@@ -74,6 +77,10 @@ describe("a share of the wallet's balance", () => {
     expect(emptied?.lamports).toBe(LAMPORTS);
     expect((await share(1_001n, 100, { closeAuthority: WALLET })).emptied).toBeDefined();
     expect((await share(1_001n, 100, { withheld: 0n })).emptied).toBeDefined();
+  });
+
+  test("of 100 % keeps an account of Token-2022's wrapped SOL: most of its lamports leave with its tokens", async () => {
+    expect(await share(1_001n, 100, { isNative: true })).toEqual({ amount: 1_001n, emptied: undefined });
   });
 
   test("of 100 % keeps an account that another wallet may close, or that holds withheld fees", async () => {

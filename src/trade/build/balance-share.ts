@@ -13,6 +13,8 @@ import { walletTokenAccount } from "./wallet-accounts.ts";
 /** Percents are counted in billionths, so that nine decimals are exact. */
 const PERCENT_PARTS = 1_000_000_000n;
 const WHOLE = 100n * PERCENT_PARTS;
+/** Set in accounts of wrapped SOL, whose tokens are lamports of the account. */
+const NATIVE_OFFSET = 109;
 const CLOSE_AUTHORITY_OFFSET = 129;
 
 /**
@@ -49,10 +51,15 @@ export async function readBalanceShare(
   return { amount: share, emptied: closes ? { address: source.address, lamports: account!.lamports } : undefined };
 }
 
-/** True if the wallet can close the account once it is empty. */
+/**
+ * True if the wallet can close the account once it is empty, and gets all the lamports that it holds now: of wrapped SOL, which
+ * Token-2022 has too, the sold ones leave first.
+ */
 function isClosable(account: Account, wallet: Address): boolean {
   const { data } = account;
-  const hasAuthority = viewOf(data).getUint32(CLOSE_AUTHORITY_OFFSET, true) === 1;
+  const view = viewOf(data);
+  if (view.getUint32(NATIVE_OFFSET, true) === 1) return false;
+  const hasAuthority = view.getUint32(CLOSE_AUTHORITY_OFFSET, true) === 1;
   if (hasAuthority && Address.from(data, CLOSE_AUTHORITY_OFFSET + 4) !== wallet) return false;
   return !holdsHidden(account);
 }

@@ -1,10 +1,13 @@
 import type { Address } from "../../../primitives/address.ts";
-import { minOf } from "../../../primitives/integer.ts";
+import { ceilDiv, minOf } from "../../../primitives/integer.ts";
 import type { SwapMode } from "../../../venues/venue.ts";
 import type { RouteLeg } from "../../trade.ts";
 import type { RouteStep } from "../route.ts";
 
-/** What is left of a market's trade to be given to paths. */
+/** Paths are told apart in parts of a base unit: several may share a single one. */
+const PARTS = 1n << 64n;
+
+/** What is left of a market's trade to be given to paths. Parts of base units. */
 interface Rest {
   readonly step: RouteStep;
   in: bigint;
@@ -12,11 +15,20 @@ interface Rest {
   /** What it passes on for certain (exactIn), or may take (exactOut). */
   given: bigint;
   taken: bigint;
+  /** True if no path leads over it yet. */
+  isNew: boolean;
+}
+
+/** A leg with what its path carries there. Parts of base units. */
+interface CarriedLeg {
+  readonly leg: RouteLeg;
+  readonly in: bigint;
+  readonly out: bigint;
 }
 
 /**
- * The parallel paths of a route, one after another: every path leads from the input to the output, and the amounts of a
- * market that several paths share add up to its trade.
+ * The parallel paths of a route, one after another: every path leads from the input to the output, every market is on one, and the
+ * amounts of a market that several paths share add up to its trade. Of a few base units some of its paths may have none.
  *
  * @param steps in order of execution
  */
@@ -26,34 +38,41 @@ export function pathsOfSteps(
   inMint: Address,
   outMint: Address,
 ): readonly RouteLeg[] {
-  const rests = steps.map(
-    (step): Rest => ({
+  const rests = steps.map((step): Rest => {
+    const { quote, threshold } = step;
+    const { inAmount, outAmount } = quote;
+    return {
       step,
-      in: step.quote.inAmount,
-      out: step.quote.outAmount,
-      given: mode === "exactIn" ? step.threshold : step.quote.outAmount,
-      taken: mode === "exactIn" ? step.quote.inAmount : step.threshold,
-    }),
-  );
-  const legs: RouteLeg[] = [];
+      in: inAmount * PARTS,
+      out: outAmount * PARTS,
+      given: (mode === "exactIn" ? threshold : outAmount) * PARTS,
+      taken: (mode === "exactIn" ? inAmount : threshold) * PARTS,
+      isNew: true,
+    };
+  });
+  const carried: CarriedLeg[] = [];
   for (let path = 0; path < steps.length; path++) {
     const chain = nextChain(rests, inMint, outMint);
     if (chain === undefined) break;
-    for (const leg of takePath(chain)) legs.push({ ...leg, path });
+    const taken = takePath(chain, path);
+    if (taken === undefined) break;
+    carried.push(...taken);
   }
-  return withShares(withCrumbs(legs, rests), mode);
+  return withCrumbs(withShares(carried, mode), rests);
 }
 
 const BILLION = 1_000_000_000n;
 
 /** Adds to each leg what its path carries of the exact side; nothing if there is one path. */
-function withShares(legs: readonly RouteLeg[], mode: SwapMode): readonly RouteLeg[] {
-  const ends = legs.filter(({ path }, index) => legs[mode === "exactIn" ? index - 1 : index + 1]?.path !== path);
-  if (ends.length < 2) return legs;
-  const amountOf = ({ inAmount, outAmount }: RouteLeg) => (mode === "exactIn" ? inAmount : outAmount);
-  const total = ends.reduce((sum, leg) => sum + amountOf(leg), 0n);
-  return legs.map((leg) => {
-    const end = ends.find(({ path }) => path === leg.path)!;
+function withShares(carried: readonly CarriedLeg[], mode: SwapMode): readonly RouteLeg[] {
+  const ends = carried.filter(
+    ({ leg }, index) => carried[mode === "exactIn" ? index - 1 : index + 1]?.leg.path !== leg.path,
+  );
+  if (ends.length < 2) return carried.map(({ leg }) => leg);
+  const amountOf = (end: CarriedLeg) => (mode === "exactIn" ? end.in : end.out);
+  const total = ends.reduce((sum, end) => sum + amountOf(end), 0n);
+  return carried.map(({ leg }) => {
+    const end = ends.find((one) => one.leg.path === leg.path)!;
     return { ...leg, sharePpb: Number((amountOf(end) * BILLION) / total) };
   });
 }
@@ -65,9 +84,12 @@ function withCrumbs(legs: readonly RouteLeg[], rests: readonly Rest[]): readonly
   return legs.map((leg, index) => {
     const crumb = left.find(({ step }) => step.hot.market.address === leg.market);
     if (crumb === undefined || legs.findLastIndex(({ market }) => market === leg.market) !== index) return leg;
-    return { ...leg, inAmount: leg.inAmount + crumb.in, outAmount: leg.outAmount + crumb.out };
+    return { ...leg, inAmount: leg.inAmount + unitsOf(crumb.in), outAmount: leg.outAmount + unitsOf(crumb.out) };
   });
 }
+
+/** Whole base units of which parts are left. */
+const unitsOf = (parts: bigint) => ceilDiv(parts, PARTS);
 
 /** Markets in a row that still have something to give, the largest first. */
 function nextChain(rests: readonly Rest[], inMint: Address, outMint: Address): Rest[] | undefined {
@@ -86,8 +108,8 @@ function nextChain(rests: readonly Rest[], inMint: Address, outMint: Address): R
   return chain;
 }
 
-/** Takes as much along a chain as all of it can carry. */
-function takePath(chain: readonly Rest[]): Omit<RouteLeg, "path">[] {
+/** Takes as much along a chain as all of it can carry; undefined if that is only what rounding left of its markets. */
+function takePath(chain: readonly Rest[], path: number): readonly CarriedLeg[] | undefined {
   // The part of each market, as what it takes; found forwards, then cut back where a later market takes less.
   const parts = chain.map(({ taken }) => taken);
   for (let index = 1; index < chain.length; index++) {
@@ -100,30 +122,36 @@ function takePath(chain: readonly Rest[]): Omit<RouteLeg, "path">[] {
     const arriving = share(before.given, parts[index - 1]!, before.taken);
     if (parts[index]! < arriving) parts[index - 1] = ceilShare(before.taken, parts[index]!, before.given);
   }
-  return chain.map((rest, index) => {
-    const part = parts[index]!;
-    const whole = rest.taken;
-    const [inAmount, outAmount] = [share(rest.in, part, whole), share(rest.out, part, whole)];
-    const given = share(rest.given, part, whole);
-    rest.in -= inAmount;
-    rest.out -= outAmount;
-    rest.given -= given;
-    rest.taken -= part;
+  const carried = chain.map((rest, index) => {
+    const [part, whole] = [parts[index]!, rest.taken];
+    const [into, out] = [share(rest.in, part, whole), share(rest.out, part, whole)];
     const { hot, quote } = rest.step;
-    return {
+    const leg: RouteLeg = {
       venue: hot.venue.id,
       market: hot.market.address,
       inMint: quote.inMint,
       outMint: quote.outMint,
-      inAmount,
-      outAmount,
+      inAmount: unitsOf(rest.in) - unitsOf(rest.in - into),
+      outAmount: unitsOf(rest.out) - unitsOf(rest.out - out),
+      path,
     };
+    return { leg, in: into, out };
   });
+  const isEmpty = carried.some(({ leg }) => leg.inAmount === 0n && leg.outAmount === 0n);
+  if (isEmpty && !chain.some(({ isNew }) => isNew)) return undefined;
+  for (const [index, rest] of chain.entries()) {
+    rest.in -= carried[index]!.in;
+    rest.out -= carried[index]!.out;
+    rest.given -= share(rest.given, parts[index]!, rest.taken);
+    rest.taken -= parts[index]!;
+    rest.isNew = false;
+  }
+  return carried;
 }
 
 const share = (amount: bigint, part: bigint, whole: bigint) => (part === whole ? amount : (amount * part) / whole);
 const ceilShare = (amount: bigint, part: bigint, whole: bigint) =>
-  part === whole ? amount : (amount * part + whole - 1n) / whole;
+  part === whole ? amount : ceilDiv(amount * part, whole);
 
 /** Price impacts are rounded to twelve decimals. */
 const IMPACT_PARTS = 1e12;

@@ -31,7 +31,7 @@ type BuyRequest struct {
 	// Use only markets whose quotes were checked on the deployed programs; VENUE_DEGRADED if that leaves none.
 	RequireChecked *bool `json:"requireChecked,omitempty"`
 
-	// SOL to spend, in base units, as a decimal string: exact for every amount. In place of `solAmount`.
+	// SOL to spend, in base units, as a decimal string: exact for every amount. Replaces `solAmount`.
 	SolAmountRaw *string `json:"solAmountRaw,omitempty"`
 
 	// Parallel paths of the route at most: 1 never splits. Default 4.
@@ -139,7 +139,7 @@ type Estimates struct {
 	FitLoss *float64 `json:"fitLoss"`
 }
 
-// Remainder: What a route leaves of a mint between two markets, such as SOL or USDC. The amount passed to the next market is fixed at build time, with room for the price to move: half of the slippage (over three markets a third each time), at most 0.5 % if two hubs such as SOL and USDC trade for each other and at most 2 % otherwise. The unused room stays with the wallet.
+// Remainder: What a route leaves of a mint between two markets, such as SOL or USDC. The amount passed to the next market is fixed at build time, with room for the price to move. The room is half of the slippage, or over three markets a third each time. It is at most 0.5 % if two hubs such as SOL and USDC trade for each other, and at most 2 % otherwise. The unused room stays with the wallet.
 type Remainder struct {
 	// The mint between the markets.
 	Mint string `json:"mint"`
@@ -160,7 +160,7 @@ type WorstCase struct {
 	Markets []MarketWorstCase `json:"markets"`
 }
 
-// MarketWorstCase: What somebody could take who buys on one market before the trade and sells there after it, found by an exact search on the service's quotes. Each market is taken alone, in the state that the swaps before it leave. Fees of the venue and of token transfers are paid; network fees, tips and rent are not counted.
+// MarketWorstCase: What an attacker could take on one market by buying before the trade and selling after it, found by an exact search on the service's quotes. Each market is judged alone, in the state that the swaps before it leave. Fees of the venue and of token transfers are counted; network fees, tips and rent are not.
 type MarketWorstCase struct {
 	// Name of the venue.
 	Venue string `json:"venue"`
@@ -183,10 +183,10 @@ type MarketWorstCase struct {
 	// `profitable`, `unprofitable` (no size gains anything), `impossible` (such trades cannot be made, see `reason`), or `unknown` (not computed for this venue, see `reason`). There may be more in the future.
 	Attack string `json:"attack"`
 
-	// What the attacker buys for before the trade, in base units of the input mint: the size that gains the most.
+	// What the attacker spends before the trade, in base units of the input mint: the size that gains the most.
 	FrontRunRaw *string `json:"frontRunRaw"`
 
-	// What it has gained after selling again, in base units of the input mint.
+	// What the attacker has gained after selling again, in base units of the input mint.
 	TakenRaw *string `json:"takenRaw"`
 
 	// Why the attack is impossible or unknown.
@@ -286,7 +286,7 @@ type SellRequest struct {
 	// Use only markets whose quotes were checked on the deployed programs; VENUE_DEGRADED if that leaves none.
 	RequireChecked *bool `json:"requireChecked,omitempty"`
 
-	// Tokens to sell, in base units, as a decimal string: exact for every amount. In place of `tokenAmount`.
+	// Tokens to sell, in base units, as a decimal string: exact for every amount. Replaces `tokenAmount`.
 	TokenAmountRaw *string `json:"tokenAmountRaw,omitempty"`
 
 	// Parallel paths of the route at most: 1 never splits. Default 4.
@@ -307,7 +307,7 @@ type SellRequest struct {
 	// The newest transaction version that the caller can sign: 0, the default, or 1. Version 1 is used only if the network has it, the operator allows it, and the route fits no other form.
 	MaxTransactionVersion *int64 `json:"maxTransactionVersion,omitempty"`
 
-	// True if you know the guard of the total: a sale that is divided between markets may then bound the sum of what they pay, by a transfer of its own temporary wrapped-SOL account to itself, in place of a bound on each. Code that checks transactions by their form must know this one.
+	// True if you know the guard of the total. A sale that is divided between markets may then bound the sum of what they pay, instead of each payment, by a transfer of its temporary wrapped-SOL account to itself. Code that checks transactions by their form must know this form.
 	TotalGuard *bool `json:"totalGuard,omitempty"`
 
 	// True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
@@ -382,7 +382,7 @@ type SwapRequest struct {
 	// Use only markets whose quotes were checked on the deployed programs; VENUE_DEGRADED if that leaves none.
 	RequireChecked *bool `json:"requireChecked,omitempty"`
 
-	// The exact side, in base units, as a decimal string: exact for every amount. In place of `amount`.
+	// The exact side, in base units, as a decimal string: exact for every amount. Replaces `amount`.
 	AmountRaw *string `json:"amountRaw,omitempty"`
 
 	// Parallel paths of the route at most: 1 never splits. Default 4.
@@ -403,7 +403,7 @@ type SwapRequest struct {
 	// The newest transaction version that the caller can sign: 0, the default, or 1. Version 1 is used only if the network has it, the operator allows it, and the route fits no other form.
 	MaxTransactionVersion *int64 `json:"maxTransactionVersion,omitempty"`
 
-	// True if you know the guard of the total: a sale that is divided between markets may then bound the sum of what they pay, by a transfer of its own temporary wrapped-SOL account to itself, in place of a bound on each. Code that checks transactions by their form must know this one.
+	// True if you know the guard of the total. A sale that is divided between markets may then bound the sum of what they pay, instead of each payment, by a transfer of its temporary wrapped-SOL account to itself. Code that checks transactions by their form must know this form.
 	TotalGuard *bool `json:"totalGuard,omitempty"`
 
 	// True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
@@ -538,7 +538,7 @@ type TradeResult struct {
 
 // Diagnosis: Why a trade expired, or landed more than 12 slots after submit: the one cause without which it would have landed in time.
 type Diagnosis struct {
-	// The cause: `submitted_late` (the signer took too long), `blockhash_old` (it was when the trade was built), `senders_refused`, `senders_late`, `insufficient_sol` (the wallet could not pay the fees), `priority_low` (it bid less than anything that landed), `contention` (less than anything that landed on its accounts), `dropped_block`, `slots_skipped`, or `unknown`. There may be more in the future.
+	// The cause: `submitted_late` (the signer took too long), `blockhash_old` (it was already old when the trade was built), `senders_refused`, `senders_late`, `insufficient_sol` (the wallet could not pay the fees), `priority_low` (it bid less than anything that landed), `contention` (less than anything that landed on its accounts), `dropped_block`, `slots_skipped`, or `unknown`. There may be more in the future.
 	Cause string `json:"cause"`
 
 	// True if what was observed leaves no other cause; false if it is the most likely one.
@@ -583,7 +583,7 @@ type QuoteRequest struct {
 	// Use only markets whose quotes were checked on the deployed programs; VENUE_DEGRADED if that leaves none.
 	RequireChecked *bool `json:"requireChecked,omitempty"`
 
-	// The exact side, in base units, as a decimal string: exact for every amount. In place of `amount`.
+	// The exact side, in base units, as a decimal string: exact for every amount. Replaces `amount`.
 	AmountRaw *string `json:"amountRaw,omitempty"`
 
 	// Parallel paths of the route at most: 1 never splits. Default 4.

@@ -24,7 +24,7 @@ class BuyRequest(TypedDict):
     maxPriorityCost: NotRequired[float]
     # Use only markets whose quotes were checked on the deployed programs; VENUE_DEGRADED if that leaves none.
     requireChecked: NotRequired[bool]
-    # SOL to spend, in base units, as a decimal string: exact for every amount. In place of `solAmount`.
+    # SOL to spend, in base units, as a decimal string: exact for every amount. Replaces `solAmount`.
     solAmountRaw: NotRequired[str]
     # Parallel paths of the route at most: 1 never splits. Default 4.
     maxPaths: NotRequired[int]
@@ -101,7 +101,7 @@ class Estimates(TypedDict):
 
 
 class Remainder(TypedDict):
-    """What a route leaves of a mint between two markets, such as SOL or USDC. The amount passed to the next market is fixed at build time, with room for the price to move: half of the slippage (over three markets a third each time), at most 0.5 % if two hubs such as SOL and USDC trade for each other and at most 2 % otherwise. The unused room stays with the wallet."""
+    """What a route leaves of a mint between two markets, such as SOL or USDC. The amount passed to the next market is fixed at build time, with room for the price to move. The room is half of the slippage, or over three markets a third each time. It is at most 0.5 % if two hubs such as SOL and USDC trade for each other, and at most 2 % otherwise. The unused room stays with the wallet."""
 
     # The mint between the markets.
     mint: str
@@ -121,7 +121,7 @@ class WorstCase(TypedDict):
 
 
 class MarketWorstCase(TypedDict):
-    """What somebody could take who buys on one market before the trade and sells there after it, found by an exact search on the service's quotes. Each market is taken alone, in the state that the swaps before it leave. Fees of the venue and of token transfers are paid; network fees, tips and rent are not counted."""
+    """What an attacker could take on one market by buying before the trade and selling after it, found by an exact search on the service's quotes. Each market is judged alone, in the state that the swaps before it leave. Fees of the venue and of token transfers are counted; network fees, tips and rent are not."""
 
     # Name of the venue.
     venue: str
@@ -137,9 +137,9 @@ class MarketWorstCase(TypedDict):
     boundRaw: str
     # `profitable`, `unprofitable` (no size gains anything), `impossible` (such trades cannot be made, see `reason`), or `unknown` (not computed for this venue, see `reason`). There may be more in the future.
     attack: str
-    # What the attacker buys for before the trade, in base units of the input mint: the size that gains the most.
+    # What the attacker spends before the trade, in base units of the input mint: the size that gains the most.
     frontRunRaw: Optional[str]
-    # What it has gained after selling again, in base units of the input mint.
+    # What the attacker has gained after selling again, in base units of the input mint.
     takenRaw: Optional[str]
     # Why the attack is impossible or unknown.
     reason: Optional[str]
@@ -217,7 +217,7 @@ class SellRequest(TypedDict):
     sellPercent: NotRequired[float]
     # Use only markets whose quotes were checked on the deployed programs; VENUE_DEGRADED if that leaves none.
     requireChecked: NotRequired[bool]
-    # Tokens to sell, in base units, as a decimal string: exact for every amount. In place of `tokenAmount`.
+    # Tokens to sell, in base units, as a decimal string: exact for every amount. Replaces `tokenAmount`.
     tokenAmountRaw: NotRequired[str]
     # Parallel paths of the route at most: 1 never splits. Default 4.
     maxPaths: NotRequired[int]
@@ -231,7 +231,7 @@ class SellRequest(TypedDict):
     excludeVenues: NotRequired[list[str]]
     # The newest transaction version that the caller can sign: 0, the default, or 1. Version 1 is used only if the network has it, the operator allows it, and the route fits no other form.
     maxTransactionVersion: NotRequired[int]
-    # True if you know the guard of the total: a sale that is divided between markets may then bound the sum of what they pay, by a transfer of its own temporary wrapped-SOL account to itself, in place of a bound on each. Code that checks transactions by their form must know this one.
+    # True if you know the guard of the total. A sale that is divided between markets may then bound the sum of what they pay, instead of each payment, by a transfer of its temporary wrapped-SOL account to itself. Code that checks transactions by their form must know this form.
     totalGuard: NotRequired[bool]
     # True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
     worstCase: NotRequired[bool]
@@ -287,7 +287,7 @@ class SwapRequest(TypedDict):
     maxPriorityCost: NotRequired[float]
     # Use only markets whose quotes were checked on the deployed programs; VENUE_DEGRADED if that leaves none.
     requireChecked: NotRequired[bool]
-    # The exact side, in base units, as a decimal string: exact for every amount. In place of `amount`.
+    # The exact side, in base units, as a decimal string: exact for every amount. Replaces `amount`.
     amountRaw: NotRequired[str]
     # Parallel paths of the route at most: 1 never splits. Default 4.
     maxPaths: NotRequired[int]
@@ -301,7 +301,7 @@ class SwapRequest(TypedDict):
     excludeVenues: NotRequired[list[str]]
     # The newest transaction version that the caller can sign: 0, the default, or 1. Version 1 is used only if the network has it, the operator allows it, and the route fits no other form.
     maxTransactionVersion: NotRequired[int]
-    # True if you know the guard of the total: a sale that is divided between markets may then bound the sum of what they pay, by a transfer of its own temporary wrapped-SOL account to itself, in place of a bound on each. Code that checks transactions by their form must know this one.
+    # True if you know the guard of the total. A sale that is divided between markets may then bound the sum of what they pay, instead of each payment, by a transfer of its temporary wrapped-SOL account to itself. Code that checks transactions by their form must know this form.
     totalGuard: NotRequired[bool]
     # True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
     worstCase: NotRequired[bool]
@@ -400,7 +400,7 @@ class TradeResult(TypedDict):
 class Diagnosis(TypedDict):
     """Why a trade expired, or landed more than 12 slots after submit: the one cause without which it would have landed in time."""
 
-    # The cause: `submitted_late` (the signer took too long), `blockhash_old` (it was when the trade was built), `senders_refused`, `senders_late`, `insufficient_sol` (the wallet could not pay the fees), `priority_low` (it bid less than anything that landed), `contention` (less than anything that landed on its accounts), `dropped_block`, `slots_skipped`, or `unknown`. There may be more in the future.
+    # The cause: `submitted_late` (the signer took too long), `blockhash_old` (it was already old when the trade was built), `senders_refused`, `senders_late`, `insufficient_sol` (the wallet could not pay the fees), `priority_low` (it bid less than anything that landed), `contention` (less than anything that landed on its accounts), `dropped_block`, `slots_skipped`, or `unknown`. There may be more in the future.
     cause: str
     # True if what was observed leaves no other cause; false if it is the most likely one.
     sure: bool
@@ -433,7 +433,7 @@ class QuoteRequest(TypedDict):
     maxPriorityCost: NotRequired[float]
     # Use only markets whose quotes were checked on the deployed programs; VENUE_DEGRADED if that leaves none.
     requireChecked: NotRequired[bool]
-    # The exact side, in base units, as a decimal string: exact for every amount. In place of `amount`.
+    # The exact side, in base units, as a decimal string: exact for every amount. Replaces `amount`.
     amountRaw: NotRequired[str]
     # Parallel paths of the route at most: 1 never splits. Default 4.
     maxPaths: NotRequired[int]

@@ -72,7 +72,7 @@ export type BuyRequest = Message<"tradewire.v1.BuyRequest"> & {
   requireChecked: boolean;
 
   /**
-   * SOL to spend, in base units, as a decimal string: exact for every amount. In place of `solAmount`.
+   * SOL to spend, in base units, as a decimal string: exact for every amount. Replaces `solAmount`.
    *
    * @generated from field: optional string sol_amount_raw = 21;
    */
@@ -186,7 +186,7 @@ export type BuyRequestJson = {
   requireChecked?: boolean;
 
   /**
-   * SOL to spend, in base units, as a decimal string: exact for every amount. In place of `solAmount`.
+   * SOL to spend, in base units, as a decimal string: exact for every amount. Replaces `solAmount`.
    *
    * @generated from field: optional string sol_amount_raw = 21;
    */
@@ -505,7 +505,7 @@ export type SellRequest = Message<"tradewire.v1.SellRequest"> & {
   requireChecked: boolean;
 
   /**
-   * Tokens to sell, in base units, as a decimal string: exact for every amount. In place of `tokenAmount`.
+   * Tokens to sell, in base units, as a decimal string: exact for every amount. Replaces `tokenAmount`.
    *
    * @generated from field: optional string token_amount_raw = 21;
    */
@@ -555,9 +555,9 @@ export type SellRequest = Message<"tradewire.v1.SellRequest"> & {
   maxTransactionVersion?: number | undefined;
 
   /**
-   * True if you know the guard of the total: a sale that is divided between markets may then bound the sum of what they pay, by a
-   * transfer of its own temporary wrapped-SOL account to itself, in place of a bound on each. Code that checks
-   * transactions by their form must know this one.
+   * True if you know the guard of the total. A sale that is divided between markets may then bound the sum of what they pay, instead
+   * of each payment, by a transfer of its temporary wrapped-SOL account to itself. Code that checks transactions by their form must
+   * know this form.
    *
    * @generated from field: bool total_guard = 30;
    */
@@ -637,7 +637,7 @@ export type SellRequestJson = {
   requireChecked?: boolean;
 
   /**
-   * Tokens to sell, in base units, as a decimal string: exact for every amount. In place of `tokenAmount`.
+   * Tokens to sell, in base units, as a decimal string: exact for every amount. Replaces `tokenAmount`.
    *
    * @generated from field: optional string token_amount_raw = 21;
    */
@@ -687,9 +687,9 @@ export type SellRequestJson = {
   maxTransactionVersion?: number;
 
   /**
-   * True if you know the guard of the total: a sale that is divided between markets may then bound the sum of what they pay, by a
-   * transfer of its own temporary wrapped-SOL account to itself, in place of a bound on each. Code that checks
-   * transactions by their form must know this one.
+   * True if you know the guard of the total. A sale that is divided between markets may then bound the sum of what they pay, instead
+   * of each payment, by a transfer of its temporary wrapped-SOL account to itself. Code that checks transactions by their form must
+   * know this form.
    *
    * @generated from field: bool total_guard = 30;
    */
@@ -970,7 +970,7 @@ export type SwapRequest = Message<"tradewire.v1.SwapRequest"> & {
   requireChecked: boolean;
 
   /**
-   * The exact side, in base units, as a decimal string: exact for every amount. In place of `amount`.
+   * The exact side, in base units, as a decimal string: exact for every amount. Replaces `amount`.
    *
    * @generated from field: optional string amount_raw = 21;
    */
@@ -1020,9 +1020,9 @@ export type SwapRequest = Message<"tradewire.v1.SwapRequest"> & {
   maxTransactionVersion?: number | undefined;
 
   /**
-   * True if you know the guard of the total: a sale that is divided between markets may then bound the sum of what they pay, by a
-   * transfer of its own temporary wrapped-SOL account to itself, in place of a bound on each. Code that checks
-   * transactions by their form must know this one.
+   * True if you know the guard of the total. A sale that is divided between markets may then bound the sum of what they pay, instead
+   * of each payment, by a transfer of its temporary wrapped-SOL account to itself. Code that checks transactions by their form must
+   * know this form.
    *
    * @generated from field: bool total_guard = 30;
    */
@@ -1107,7 +1107,7 @@ export type SwapRequestJson = {
   requireChecked?: boolean;
 
   /**
-   * The exact side, in base units, as a decimal string: exact for every amount. In place of `amount`.
+   * The exact side, in base units, as a decimal string: exact for every amount. Replaces `amount`.
    *
    * @generated from field: optional string amount_raw = 21;
    */
@@ -1157,9 +1157,9 @@ export type SwapRequestJson = {
   maxTransactionVersion?: number;
 
   /**
-   * True if you know the guard of the total: a sale that is divided between markets may then bound the sum of what they pay, by a
-   * transfer of its own temporary wrapped-SOL account to itself, in place of a bound on each. Code that checks
-   * transactions by their form must know this one.
+   * True if you know the guard of the total. A sale that is divided between markets may then bound the sum of what they pay, instead
+   * of each payment, by a transfer of its temporary wrapped-SOL account to itself. Code that checks transactions by their form must
+   * know this form.
    *
    * @generated from field: bool total_guard = 30;
    */
@@ -1692,7 +1692,7 @@ export type QuoteRequest = Message<"tradewire.v1.QuoteRequest"> & {
   requireChecked: boolean;
 
   /**
-   * The exact side, in base units, as a decimal string: exact for every amount. In place of `amount`.
+   * The exact side, in base units, as a decimal string: exact for every amount. Replaces `amount`.
    *
    * @generated from field: optional string amount_raw = 21;
    */
@@ -1827,7 +1827,7 @@ export type QuoteRequestJson = {
   requireChecked?: boolean;
 
   /**
-   * The exact side, in base units, as a decimal string: exact for every amount. In place of `amount`.
+   * The exact side, in base units, as a decimal string: exact for every amount. Replaces `amount`.
    *
    * @generated from field: optional string amount_raw = 21;
    */

@@ -245,8 +245,9 @@ export const WorstCaseSchema: GenMessage<WorstCase, {jsonType: WorstCaseJson}> =
   messageDesc(file_tradewire_v1_types, 1);
 
 /**
- * What somebody could take who buys on one market before the trade and sells there after it, found by an exact search on the
- * service's quotes. Each market is taken alone, in the state that the swaps before it leave. Fees of the venue and of token transfers are paid; network fees, tips and rent are not counted.
+ * What an attacker could take on one market by buying before the trade and selling after it, found by an exact search on the
+ * service's quotes. Each market is judged alone, in the state that the swaps before it leave. Fees of the venue and of token
+ * transfers are counted; network fees, tips and rent are not.
  *
  * @generated from message tradewire.v1.MarketWorstCase
  */
@@ -302,14 +303,14 @@ export type MarketWorstCase = Message<"tradewire.v1.MarketWorstCase"> & {
   attack: string;
 
   /**
-   * What the attacker buys for before the trade, in base units of the input mint: the size that gains the most.
+   * What the attacker spends before the trade, in base units of the input mint: the size that gains the most.
    *
    * @generated from field: optional string front_run_raw = 8;
    */
   frontRunRaw?: string | undefined;
 
   /**
-   * What it has gained after selling again, in base units of the input mint.
+   * What the attacker has gained after selling again, in base units of the input mint.
    *
    * @generated from field: optional string taken_raw = 9;
    */
@@ -324,8 +325,9 @@ export type MarketWorstCase = Message<"tradewire.v1.MarketWorstCase"> & {
 };
 
 /**
- * What somebody could take who buys on one market before the trade and sells there after it, found by an exact search on the
- * service's quotes. Each market is taken alone, in the state that the swaps before it leave. Fees of the venue and of token transfers are paid; network fees, tips and rent are not counted.
+ * What an attacker could take on one market by buying before the trade and selling after it, found by an exact search on the
+ * service's quotes. Each market is judged alone, in the state that the swaps before it leave. Fees of the venue and of token
+ * transfers are counted; network fees, tips and rent are not.
  *
  * @generated from message tradewire.v1.MarketWorstCase
  */
@@ -381,14 +383,14 @@ export type MarketWorstCaseJson = {
   attack?: string;
 
   /**
-   * What the attacker buys for before the trade, in base units of the input mint: the size that gains the most.
+   * What the attacker spends before the trade, in base units of the input mint: the size that gains the most.
    *
    * @generated from field: optional string front_run_raw = 8;
    */
   frontRunRaw?: string;
 
   /**
-   * What it has gained after selling again, in base units of the input mint.
+   * What the attacker has gained after selling again, in base units of the input mint.
    *
    * @generated from field: optional string taken_raw = 9;
    */
@@ -411,8 +413,8 @@ export const MarketWorstCaseSchema: GenMessage<MarketWorstCase, {jsonType: Marke
 
 /**
  * What a route leaves of a mint between two markets, such as SOL or USDC. The amount passed to the next market is fixed at
- * build time, with room for the price to move: half of the slippage (over three markets a third each time), at most 0.5 % if two
- * hubs such as SOL and USDC trade for each other and at most 2 % otherwise. The unused room stays with the wallet.
+ * build time, with room for the price to move. The room is half of the slippage, or over three markets a third each time. It is at
+ * most 0.5 % if two hubs such as SOL and USDC trade for each other, and at most 2 % otherwise. The unused room stays with the wallet.
  *
  * @generated from message tradewire.v1.Remainder
  */
@@ -434,8 +436,8 @@ export type Remainder = Message<"tradewire.v1.Remainder"> & {
 
 /**
  * What a route leaves of a mint between two markets, such as SOL or USDC. The amount passed to the next market is fixed at
- * build time, with room for the price to move: half of the slippage (over three markets a third each time), at most 0.5 % if two
- * hubs such as SOL and USDC trade for each other and at most 2 % otherwise. The unused room stays with the wallet.
+ * build time, with room for the price to move. The room is half of the slippage, or over three markets a third each time. It is at
+ * most 0.5 % if two hubs such as SOL and USDC trade for each other, and at most 2 % otherwise. The unused room stays with the wallet.
  *
  * @generated from message tradewire.v1.Remainder
  */
@@ -665,7 +667,7 @@ export const CostsSchema: GenMessage<Costs, {jsonType: CostsJson}> = /*@__PURE__
  */
 export type Diagnosis = Message<"tradewire.v1.Diagnosis"> & {
   /**
-   * The cause: `submitted_late` (the signer took too long), `blockhash_old` (it was when the trade was built), `senders_refused`,
+   * The cause: `submitted_late` (the signer took too long), `blockhash_old` (it was already old when the trade was built), `senders_refused`,
    * `senders_late`, `insufficient_sol` (the wallet could not pay the fees), `priority_low` (it bid less than anything that landed),
    * `contention` (less than anything that landed on its accounts), `dropped_block`, `slots_skipped`, or `unknown`. There may be
    * more in the future.
@@ -710,7 +712,7 @@ export type Diagnosis = Message<"tradewire.v1.Diagnosis"> & {
  */
 export type DiagnosisJson = {
   /**
-   * The cause: `submitted_late` (the signer took too long), `blockhash_old` (it was when the trade was built), `senders_refused`,
+   * The cause: `submitted_late` (the signer took too long), `blockhash_old` (it was already old when the trade was built), `senders_refused`,
    * `senders_late`, `insufficient_sol` (the wallet could not pay the fees), `priority_low` (it bid less than anything that landed),
    * `contention` (less than anything that landed on its accounts), `dropped_block`, `slots_skipped`, or `unknown`. There may be
    * more in the future.

@@ -90,7 +90,9 @@ export function boundVersions(history: AccountHistory, head: bigint): void {
   versions.splice(0, first);
 }
 
-const sizeOf = (account: Account | null | undefined): number => (account == null ? 0 : KeptAccount.sizeOf(account));
+/** The length of an account's data in bytes, without making bytes of it; 0 if there is none. */
+export const sizeOf = (account: Account | null | undefined): number =>
+  account == null ? 0 : KeptAccount.sizeOf(account);
 
 /** True if there is a version of the slot. Makes nothing: it is asked of thousands of accounts in one turn of the loop. */
 export function hasVersionOf({ versions }: AccountHistory, slot: bigint): boolean {

@@ -67,23 +67,43 @@ for (const apart of [0n, 1n, 2n])
     },
   );
 
+const stateOf = (lamports: bigint, data = new Uint8Array(0)) => ({
+  ...{ address: SYSTEM_PROGRAM, owner: SYSTEM_PROGRAM, lamports, data, executable: false, slot: 0n },
+});
+
+test("a stream is not blamed for what followed a slot with more changes, or more data, than are kept", () => {
+  for (const [changes, size] of [
+    [200, 0],
+    [20, 256 * 1024],
+  ] as const) {
+    const record = new StreamRecord(true);
+    record.note(105n, stateOf(1n));
+    for (let i = 1; i <= changes; i++) record.note(106n, stateOf(BigInt(i), new Uint8Array(size)));
+    const account = stateOf(BigInt(changes), new Uint8Array(size));
+    record.agree({ account, slots: [107n, 107n], needed: 2, sentAtMs: 0, atMs: 0 });
+    const view = { slot: 120n, atMs: 1_000, coveredFrom: 100n, isCertain: () => true, heldAt: () => undefined };
+    expect([changes, record.check(view, 2).isAnyWrong]).toEqual([changes, false]);
+  }
+});
+
+test("a stream that reports megabytes again and again is kept in part: the oldest slots are forgotten", () => {
+  const record = new StreamRecord(true);
+  record.note(105n, stateOf(1n));
+  for (let slot = 106n; slot < 126n; slot++) record.note(slot, stateOf(slot, new Uint8Array(1024 * 1024)));
+  record.agree({ account: stateOf(3n), slots: [106n, 106n], needed: 2, sentAtMs: 0, atMs: 0 });
+  record.agree({ account: stateOf(3n), slots: [125n, 125n], needed: 2, sentAtMs: 0, atMs: 0 });
+  const view = { slot: 130n, atMs: 1_000, coveredFrom: 100n, isCertain: () => true, heldAt: () => undefined };
+  record.check(view, 2);
+  expect(record.wrong).toBe(1);
+});
+
 test("an omission is held against the stream where its own state is known, and only once it had time to report", () => {
-  const state = (lamports: bigint) => ({
-    ...{
-      address: SYSTEM_PROGRAM,
-      owner: SYSTEM_PROGRAM,
-      lamports,
-      data: new Uint8Array(0),
-      executable: false,
-      slot: 0n,
-    },
-  });
   const record = new StreamRecord(true);
   for (const slot of [106n, 107n, 108n]) {
-    const account = state(slot === 107n ? 3n : 1n);
+    const account = stateOf(slot === 107n ? 3n : 1n);
     record.agree({ account, slots: [slot, slot], needed: 2, sentAtMs: 0, atMs: 0 });
   }
-  const heldAt = (slot: bigint) => (slot === 107n ? undefined : { account: state(slot === 106n ? 1n : 2n) });
+  const heldAt = (slot: bigint) => (slot === 107n ? undefined : { account: stateOf(slot === 106n ? 1n : 2n) });
   const checkAt = (slot: bigint, atMs: number) =>
     record.check({ slot, atMs, coveredFrom: 100n, isCertain: () => true, heldAt }, 2);
   expect(checkAt(120n, 500).isAnyWrong).toBe(false);

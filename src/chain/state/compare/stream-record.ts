@@ -1,6 +1,7 @@
 import { maxOf } from "../../../primitives/integer.ts";
 import type { Account } from "../../../solana/account.ts";
 import { hasSameContent } from "../../../solana/account-content.ts";
+import { sizeOf } from "../account-versions.ts";
 
 /** What an account held, as most nodes report it. */
 export interface Agreement {
@@ -34,8 +35,12 @@ interface KeptAgreement extends Agreement {
 interface ReportedSlot {
   readonly slot: bigint;
   readonly states: (Account | null)[];
+  /** Of all states. */
+  bytes: number;
   /** False if the record began after the slot: there may have been more states. */
   readonly isWhole: boolean;
+  /** True if later states were left out: there were too many, or they were too large. */
+  isFull: boolean;
 }
 
 /** What a check has to know of the stream and the chain. */
@@ -82,8 +87,10 @@ const CHECKED_MS = 10_000;
 const MAX_AGREEMENTS = 8;
 const MAX_CLAIMS = 16;
 const MAX_SLOTS = 32;
-/** A slot with more changes is not checked. */
+/** A slot with more changes is not checked, nor is what followed it by what it left. */
 const MAX_STATES = 64;
+/** The same of their data, in bytes; over all slots, the oldest are forgotten for it: a stream that lies sends as much as it likes. */
+const MAX_BYTES = 2 * 1024 * 1024;
 
 /**
  * Whether a stream has reported what most nodes agree on. An account that changes in every slot needs this: a node may answer
@@ -97,6 +104,7 @@ export class StreamRecord {
   readonly #contradictedAtMs = new Map<number, number>();
   /** Oldest slot first. */
   readonly #reported: ReportedSlot[] = [];
+  #bytes = 0;
   /** The last slots checked, oldest first, and when (epoch milliseconds). */
   readonly #checks: { readonly isWrong: boolean; readonly atMs: number }[] = [];
 
@@ -115,9 +123,18 @@ export class StreamRecord {
     let at = this.#reported.length;
     while (at > 0 && this.#reported[at - 1]!.slot > slot) at--;
     const known = this.#reported[at - 1];
-    if (known?.slot !== slot) this.#reported.splice(at, 0, { slot, states: [account], isWhole });
-    else if (known.states.length < MAX_STATES) known.states.push(account);
-    if (this.#reported.length > MAX_SLOTS) this.#reported.shift();
+    const bytes = sizeOf(account);
+    if (known?.slot !== slot) {
+      this.#reported.splice(at, 0, { slot, states: [account], bytes, isWhole, isFull: false });
+      this.#bytes += bytes;
+    } else if (known.states.length === MAX_STATES || known.bytes + bytes > MAX_BYTES) known.isFull = true;
+    else {
+      known.states.push(account);
+      known.bytes += bytes;
+      this.#bytes += bytes;
+    }
+    while (this.#reported.length > MAX_SLOTS || (this.#reported.length > 1 && this.#bytes > MAX_BYTES))
+      this.#bytes -= this.#reported.shift()!.bytes;
   }
 
   /** Most nodes agree. @returns false if they agreed on another state of that slot before: they answer from within slots */
@@ -222,7 +239,7 @@ export class StreamRecord {
     if (heldNow === undefined && heldThen !== undefined)
       if (this.#reported.some((one) => isReported(one) && one.states.some(isSame))) return "right";
     if (states.some(isSame) || (held !== undefined && isSame(held.account))) return "right";
-    if (held === undefined || reported?.isWhole === false || states.length >= MAX_STATES) return "unknown";
+    if (held === undefined || reported?.isWhole === false || reported?.isFull === true) return "unknown";
     const later = this.#reported.filter((one) => one.slot > slot && one.slot <= slot + READ_LATER_SLOTS);
     const isCertain = before !== undefined && view.isCertain(slot) && !later.some((one) => one.states.some(isSame));
     return isCertain ? "certainly wrong" : "wrong";
@@ -231,7 +248,7 @@ export class StreamRecord {
   /** What the stream last reported of the slots before; undefined if it may have missed a change since. */
   #before(slot: bigint, { coveredFrom, isCertain }: StreamView): Account | null | undefined {
     const last = this.#reported.findLast((one) => one.slot < slot && isCertain(one.slot));
-    if (last === undefined) return undefined;
+    if (last === undefined || last.isFull) return undefined;
     const isCovered = this.#isComplete ? coveredFrom !== undefined && last.slot >= coveredFrom : this.#reportedIn(slot);
     return isCovered ? last.states.at(-1) : undefined;
   }

@@ -1,4 +1,5 @@
 import type { Account } from "../../../solana/account.ts";
+import { sizeOf } from "../account-versions.ts";
 
 /** What a stream said that an account held when a slot ended. */
 interface SlotEnd {
@@ -8,8 +9,9 @@ interface SlotEnd {
   readonly order: number;
 }
 
-/** Slots that are kept: more than two streams are apart. */
+/** Slots that are kept: more than two streams are apart; and their data in bytes, besides the newest: a liar sends as much as it likes. */
 const MAX_SLOTS = 32;
+const MAX_BYTES = 256 * 1024;
 
 /** The states of one account at the ends of the slots that changed it, as one stream reports them. */
 export class SlotEnds {
@@ -23,7 +25,8 @@ export class SlotEnds {
     const known = ends[at - 1];
     if (known?.slot !== end.slot) ends.splice(at, 0, end);
     else if (end.order >= known.order) ends[at - 1] = end;
-    if (ends.length > MAX_SLOTS) ends.shift();
+    let bytes = ends.reduce((sum, { account }) => sum + sizeOf(account), 0);
+    while (ends.length > MAX_SLOTS || (ends.length > 1 && bytes > MAX_BYTES)) bytes -= sizeOf(ends.shift()!.account);
   }
 
   /** The one of this slot; undefined if none was reported. */

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { startPostgres, type TestPostgres } from "../../test/support/postgres.ts";
 import { ReusedDatabase } from "../../test/support/reused-database.ts";
 import { Address } from "../primitives/address.ts";
+import { writeU32 } from "../primitives/bytes.ts";
 import { StoredMarketIndex } from "./market-index.ts";
 import { openStore, type Store } from "./store/store.ts";
 
@@ -48,6 +49,46 @@ describe.each(homes)("the index of markets on $name", ({ databaseUrl }) => {
   afterAll(async () => {
     await database.close();
     rmSync(folder, { recursive: true });
+  });
+
+  test("a thousand markets of a key are added and found in many turns of the loop", async () => {
+    const markets = Array.from({ length: 1_000 }, (_, i) => {
+      const bytes = new Uint8Array(32).fill(7);
+      writeU32(bytes, 0, i);
+      return { ...market, address: Address.from(bytes) };
+    });
+    let turn = 0;
+    let counting = setImmediate(function count() {
+      turn += 1;
+      counting = setImmediate(count);
+    });
+    const madeIn: number[] = [];
+    const note = () => {
+      madeIn[turn] = (madeIn[turn] ?? 0) + 1;
+    };
+    const textOf = Address.prototype.toString;
+    const { parse } = Address;
+    const spies = [
+      vi.spyOn(Address.prototype, "toString").mockImplementation(function (this: Address) {
+        note();
+        return textOf.call(this);
+      }),
+      vi.spyOn(Address, "parse").mockImplementation((text) => {
+        note();
+        return parse(text);
+      }),
+    ];
+    try {
+      await open().add("mint", markets, { venues: ["a"], atMs: 1_000 });
+      const found = await open().find(["mint"]);
+      expect(found!.get("mint")).toMatchObject({ searched: { venues: ["a"] }, markets: { length: 1_000 } });
+    } finally {
+      for (const spy of spies) spy.mockRestore();
+      clearImmediate(counting);
+    }
+    const made = madeIn.filter((count) => count !== undefined);
+    expect(made.reduce((sum, count) => sum + count, 0)).toBe(6_000);
+    expect(Math.max(...made)).toBeLessThanOrEqual(2 * 3 * 128);
   });
 
   test("what one process finds is there for the next, with the first and the last search", async () => {

@@ -3,7 +3,7 @@ import { Address } from "../primitives/address.ts";
 import type { Now } from "../primitives/clock.ts";
 import { afterRunning } from "../primitives/turns/after-running.ts";
 import { background } from "../primitives/turns/background.ts";
-import { createMarketRows, type MarketRows } from "./market-rows.ts";
+import { createMarketRows, type MarketRow, type MarketRows } from "./market-rows.ts";
 import { MarketWrites } from "./market-writes.ts";
 import type { Store } from "./store/store.ts";
 
@@ -33,6 +33,8 @@ interface StoredMarketIndexOptions {
   readonly warn: (message: string) => void;
 }
 
+/** Rows made or read before others get a turn: a fraction of a millisecond's worth. A key may have thousands. */
+const ROWS_IN_TURN = 128;
 /** Characters of the genesis hash that name the network in the rows. */
 const NETWORK_LENGTH = 12;
 /** Keys asked for in one query. */
@@ -96,17 +98,16 @@ export class StoredMarketIndex {
   }
 
   /** Adds markets; with `searched`, notes that these venues were searched for the key. Resolves when written, or given up. */
-  add(key: string, markets: readonly KeptMarket[], searched?: Search): Promise<void> {
+  async add(key: string, markets: readonly KeptMarket[], searched?: Search): Promise<void> {
     const atMs = this.#options.now();
     const subject = this.#prefix + key;
-    const rows = markets.map(({ venue, address, mints: [a, b] }) => ({
-      subject,
-      address: address.toString(),
-      venue,
-      mint_a: a.toString(),
-      mint_b: b.toString(),
-      found_at_ms: atMs,
-    }));
+    const rows: MarketRow[] = [];
+    for (const { venue, address, mints } of markets) {
+      const [a, b] = mints.map(String) as [string, string];
+      rows.push({ subject, address: address.toString(), venue, mint_a: a, mint_b: b, found_at_ms: atMs });
+      // The texts of addresses take most of the time.
+      if (rows.length % ROWS_IN_TURN === 0) await background.next();
+    }
     if (searched === undefined) return this.#writes.add(rows, undefined);
     const searchedAtMs = Math.round(searched.atMs - this.#aheadMs());
     const venues = searched.venues.join(" ");
@@ -160,7 +161,9 @@ export class StoredMarketIndex {
     const damaged = new Set<KeptEntry>();
     const nowMs = this.#options.now();
     const aheadMs = this.#aheadMs();
-    for (const { subject, venues, address, mint_a, mint_b, first_at_ms, at_ms } of await this.#rows.find(keys)) {
+    const rows = await this.#rows.find(keys);
+    for (const [i, { subject, venues, address, mint_a, mint_b, first_at_ms, at_ms }] of rows.entries()) {
+      if (i % ROWS_IN_TURN === ROWS_IN_TURN - 1) await background.next();
       let entry = found.get(subject);
       if (entry === undefined) {
         entry = { markets: [] };

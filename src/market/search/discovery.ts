@@ -55,6 +55,9 @@ interface DiscoveryOptions {
 /** Rounds of reads after the search: what a market needs, and what those accounts show to be needed. */
 export const ROUNDS_AFTER_SEARCH = 2;
 
+/** Accounts decoded before others get a turn: a fraction of a millisecond's worth. */
+export const DECODED_AT_ONCE = 32;
+
 /** Where a venue's markets of the pair may be. */
 interface Plan {
   readonly venue: Venue;
@@ -111,7 +114,7 @@ class MarketDiscovery {
     const guessed = await this.#guess(
       plans.filter(({ venue, guess }) => guess !== undefined && this.#failed.has(venue.id)),
     );
-    const found = this.#decode([...read, ...filtered.flat(), ...guessed]);
+    const found = await this.#decode([...read, ...filtered.flat(), ...guessed]);
     const searched = venues.map(({ id }) => id).filter((id) => !this.#failed.has(id));
     const isWhole = findings.every((one) => one.isWhole);
     return { found, gone: this.#gone, faults: this.#faults, searched, isComplete: this.#isComplete, isWhole };
@@ -222,12 +225,15 @@ class MarketDiscovery {
     return found;
   }
 
-  #decode(candidates: readonly Candidates[]): readonly FoundMarket[] {
-    const { maxFound } = this.#options;
+  /** Some mints have thousands of markets, so others get turns in between. */
+  async #decode(candidates: readonly Candidates[]): Promise<readonly FoundMarket[]> {
+    const { maxFound, pace } = this.#options;
     const found = new Map<Address, FoundMarket>();
     let count = 0;
+    let looked = 0;
     for (const { venue, accounts, readAtMs } of candidates) {
       for (const account of accounts) {
+        if (++looked % DECODED_AT_ONCE === 0) await pace.next();
         if (found.has(account.address)) continue;
         try {
           const market = venue.decode(account, this.#pair);

@@ -4,7 +4,7 @@ import type { OneATurn } from "../../primitives/turns/one-a-turn.ts";
 import type { MintPair, Venue } from "../../venues/venue.ts";
 import type { Neighbours } from "../hubs/neighbours.ts";
 import type { SearchCaller } from "../port.ts";
-import type { FoundMarket, KnownMarkets } from "./discovery.ts";
+import { DECODED_AT_ONCE, type FoundMarket, type KnownMarkets } from "./discovery.ts";
 import type { IndexEntry, IndexedMarket, MarketIndex } from "./market-index.ts";
 import { type SearchSubject, subjectsOf } from "./search-subject.ts";
 import type { BegunSearch, SubjectFindings, SubjectSearches } from "./subject-search.ts";
@@ -130,7 +130,7 @@ export class PairCoverages {
       this.#noted.add(search);
       search.findings.then(async (findings) => {
         await this.#options.pace.next();
-        this.#keep(subject, findings);
+        await this.#keep(subject, findings);
       });
     }
     return search;
@@ -138,14 +138,16 @@ export class PairCoverages {
 
   /**
    * Keeps what a search found; it counts as a search of the subject if it was whole, of when it was sent: of when it ended, it would
-   * answer the next one, that is to show whether an empty answer was one node's lie.
+   * answer the next one, that is to show whether an empty answer was one node's lie. Of thousands, some get later turns of the loop.
    */
-  #keep(subject: SearchSubject, { byVenue, readAtMs, isWhole }: SubjectFindings): void {
-    const { venues, index, neighbours } = this.#options;
+  async #keep(subject: SearchSubject, { byVenue, readAtMs, isWhole }: SubjectFindings): Promise<void> {
+    const { venues, index, neighbours, pace } = this.#options;
     const markets: IndexedMarket[] = [];
     const pair = subject.mint === undefined ? subject.pair : { a: subject.mint, b: subject.mint };
+    let looked = 0;
     for (const venue of venues) {
       for (const account of byVenue.get(venue.id)?.accounts ?? []) {
+        if (++looked % DECODED_AT_ONCE === 0) await pace.next();
         try {
           const market = venue.decode(account, pair);
           if (market !== undefined) markets.push({ venue: venue.id, address: account.address, mints: market.mints });

@@ -249,14 +249,14 @@ export interface MessageQuery {
 /** What the wallet's finalized history says about a message that has expired. */
 export type MessageFinding = (
   | { readonly kind: "found"; readonly transaction: Uint8Array }
-  /** `reachesBack`: as many nodes as must agree show something from before the message was built. */
+  /** `reachesBack`: as many nodes as must agree show something from before the message was built, or still have all blocks since. */
   | { readonly kind: "absent"; readonly reachesBack: boolean; readonly witnesses: number }
   /** No node serves the history. */
   | { readonly kind: "unserved" }
 ) & {
   /** Time since the message's last valid block, at the measured pace. Milliseconds. */
   readonly sinceMs: number;
-  /** True while every node still has the status of whatever landed in the message's lifetime in memory. */
+  /** True while every node still has the status of whatever landed in the message's lifetime in memory, for those who know the signature. */
   readonly isRemembered: boolean;
 };
 

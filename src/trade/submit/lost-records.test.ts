@@ -18,9 +18,13 @@ import type { MessageFinding } from "../../chain/port.ts";
 const world = useSubmitWorld();
 
 const UNSERVED: MessageFinding = { kind: "unserved", sinceMs: 10_000, isRemembered: true };
+const SHORT: MessageFinding = { ...UNSERVED, kind: "absent", reachesBack: false, witnesses: 2 };
 
 describe("a message whose stored signatures cannot be read", () => {
-  it("is not ruled expired until they can, if no node shows the wallet's history", async () => {
+  it.each([
+    ["no node shows the wallet's history", UNSERVED],
+    ["the wallet's history does not reach back to the build", SHORT],
+  ])("is not ruled expired until they can, if %s", async (_what, finding) => {
     const a = startProcess("a");
     const { trade, answer } = await submitOne(a);
     const other = resigned(trade);
@@ -29,7 +33,7 @@ describe("a message whose stored signatures cannot be read", () => {
       signature: other.signature,
       transaction: other.signedTransaction,
     });
-    world.finding = UNSERVED;
+    world.finding = finding;
     world.submissions.isDown = true;
     expire("a", trade.signature);
     await rest(5_000);

@@ -212,6 +212,12 @@ describe("a message that has expired", () => {
     ],
     ["expired for what was submitted here, without a history", { kind: "unserved", ...times }, "TX_EXPIRED", false],
     [
+      "expired for what was submitted here, if the history does not reach back to the build",
+      { kind: "absent", reachesBack: false, witnesses: 2, ...times },
+      "TX_EXPIRED",
+      false,
+    ],
+    [
       "expired, although the nodes no longer remember statuses, if their history reaches back",
       { kind: "absent", reachesBack: true, witnesses: 2, sinceMs: HOUR_MS, isRemembered: false },
       "TX_EXPIRED",

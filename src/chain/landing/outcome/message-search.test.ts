@@ -90,6 +90,22 @@ it("reports a history that does not reach back, and a message that nodes may hav
   });
 });
 
+it("takes a wallet without older transactions for one whose history is known, if the node's blocks reach back", async () => {
+  const nodeFrom = (firstBlock: () => unknown, height = 540) => {
+    const node = nodeWith([], height);
+    node.methods.getFirstAvailableBlock = firstBlock;
+    return node;
+  };
+  const [whole, restarted] = [() => 1_349, () => 1_350];
+  expect(await search([nodeFrom(whole), nodeFrom(whole)])).toMatchObject({ reachesBack: true, isRemembered: true });
+  expect(await search([nodeFrom(whole), nodeFrom(restarted)])).toMatchObject({ reachesBack: false });
+  expect(await search([nodeFrom(whole), nodeWith([])])).toMatchObject({ reachesBack: false });
+  // What an account's own history no longer shows may be pruned before the blocks are.
+  expect(await search([nodeFrom(whole, 700), nodeFrom(whole, 700)])).toMatchObject({ reachesBack: false });
+  const failing = nodeFrom(() => Promise.reject(new NodeError("unreachable", "no answer")));
+  await expect(search([nodeFrom(whole), failing])).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
+});
+
 it("finds it at the end of its life though the head counts too few slots as skipped", async () => {
   const landed = [at(1_499), funding];
   expect(await search([nodeWith(landed), nodeWith(landed)], 640n, 900n)).toMatchObject({ kind: "found" });

@@ -5,8 +5,9 @@ import { maxOf, minOf } from "../../../primitives/integer.ts";
 import { SIGNATURE_SIZE, wireLayout } from "../../../solana/message.ts";
 import { decodeHeight } from "../../head/head-answers.ts";
 import type { MessageFinding, MessageQuery } from "../../port.ts";
-import { isWithoutHistory, NodeError } from "../../rpc/node-error.ts";
+import { isRefusal, isWithoutHistory, NodeError } from "../../rpc/node-error.ts";
 import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
+import type { RpcPool } from "../../rpc/rpc-pool.ts";
 import { asInteger, asList, asRecord, asText } from "../../rpc/rpc-values.ts";
 import type { Witnesses } from "../../rpc/witnesses.ts";
 import { HEIGHT_TOLERANCE, type LandingHead, LIFETIME_BLOCKS } from "../landing-head.ts";
@@ -46,6 +47,8 @@ interface View {
   readonly found: Uint8Array | undefined;
   /** True if it shows something from before the message was built: what it does not show since is not merely forgotten. */
   readonly reachesBack: boolean;
+  /** True if the node has the blocks since the build, for a wallet that has nothing to show from before. */
+  readonly hasBlocks: boolean;
 }
 
 /**
@@ -76,7 +79,9 @@ export async function searchMessage(ports: SearchPorts, query: MessageQuery): Pr
   }
   const required = Math.min(witnesses.quorum(), serving);
   if (views.length < required) throw failureAmong(settled);
-  const reachesBack = views.filter((view) => view.reachesBack).length >= required;
+  // A wallet's history may be pruned before blocks are, but not while the message is remembered.
+  const whole = views.filter((view) => view.reachesBack || (view.hasBlocks && age.isRemembered));
+  const reachesBack = whole.length >= required;
   return { kind: "absent", reachesBack, witnesses: views.length, ...age };
 }
 
@@ -177,7 +182,18 @@ async function viewOf(
     witnesses.setAside(endpoint, "it shows a transaction that the wallet has not signed");
     throw new NodeError("malformed", `The Solana node ${endpoint.name} has made up a transaction.`);
   }
-  return { found, reachesBack: entries.some(({ slot }) => slot <= buildSlot) };
+  const reachesBack = entries.some(({ slot }) => slot <= buildSlot);
+  return { found, reachesBack, hasBlocks: !reachesBack && (await hasBlocksFrom(buildSlot, pool, endpoint)) };
+}
+
+/** False also if the node does not serve the question. @throws TradewireError UPSTREAM_ERROR */
+async function hasBlocksFrom(slot: bigint, pool: RpcPool, endpoint: RpcEndpoint): Promise<boolean> {
+  try {
+    return asInteger(await pool.ask(endpoint, "getFirstAvailableBlock", [], TIMEOUT_MS), "the first block") <= slot;
+  } catch (error) {
+    if (isRefusal(error)) return false;
+    throw error;
+  }
 }
 
 /** True if the wallet has signed the message in these bytes. */

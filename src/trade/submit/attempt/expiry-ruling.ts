@@ -2,7 +2,7 @@ import type { Landing } from "../../../chain/port.ts";
 import type { Now } from "../../../primitives/clock.ts";
 import type { SealedTrade } from "../../build/token/sealed-trade.ts";
 import type { Diagnosis } from "../diagnosis/diagnosis.ts";
-import { expiredOutcome } from "../outcome/expired-outcome.ts";
+import { expiredOutcome, isProof } from "../outcome/expired-outcome.ts";
 import type { Outcome } from "../outcome/outcome.ts";
 import { isSignedForm, verifySignedBytes } from "../signed-bytes.ts";
 import { sleep } from "../waiting.ts";
@@ -49,7 +49,7 @@ export class ExpiryRuling {
 
   /**
    * The outcome of an expired message; "followed" if another signature is to be followed first. If no node shows the wallet's
-   * history, the stored signatures are needed: it waits for the database. Undefined if another process is to take over meanwhile.
+   * history back to the build, the stored signatures are needed: it waits for the database. Undefined if another process is to take over meanwhile.
    */
   async rule(signature: string): Promise<Outcome | "followed" | undefined> {
     const { landing, now, historyMs, keeper, broadcast, explain } = this.#ports;
@@ -66,7 +66,7 @@ export class ExpiryRuling {
         }
         // One submitted during the search was not looked for as another's, nor is it followed yet.
         if (broadcast.hasUnsent) return "followed";
-        if (finding.kind === "absent" || (finding.kind === "unserved" && hasStored)) {
+        if (finding.kind !== "found" && (isProof(finding) || hasStored)) {
           const cause = await explain();
           if (broadcast.hasUnsent) return "followed";
           return expiredOutcome(signature, finding, { expiresAtMs, historyMs, nowMs: now(), cause });

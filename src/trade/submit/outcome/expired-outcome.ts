@@ -16,8 +16,8 @@ interface ExpiryTimes {
  *
  * - nothing can be said if it is older than the nodes' history is relied on, or older than their memory while their history
  *   does not reach back to the build;
- * - expired and safe to rebuild if the history lacks the message under any signature;
- * - expired for what was submitted here, if no node serves the history.
+ * - expired and safe to rebuild if the history, back to the build, lacks the message under any signature;
+ * - expired for what was submitted here, if no node serves the history, or none that reaches back.
  */
 export function expiredOutcome(
   signature: string,
@@ -25,9 +25,9 @@ export function expiredOutcome(
   { cause, ...times }: ExpiryTimes & { readonly cause: Diagnosis },
 ): Outcome {
   const ageMs = Math.max(finding.sinceMs, times.nowMs - times.expiresAtMs);
-  const reachesBack = finding.kind === "absent" && finding.reachesBack;
-  if (ageMs > times.historyMs || !(finding.isRemembered || reachesBack)) return unknown(signature);
-  if (finding.kind === "unserved") return expiredHere(signature, cause);
+  const isWhole = isProof(finding);
+  if (ageMs > times.historyMs || !(finding.isRemembered || isWhole)) return unknown(signature);
+  if (!isWhole) return expiredHere(signature, cause);
   return {
     kind: "failed",
     code: "TX_EXPIRED",
@@ -40,12 +40,19 @@ export function expiredOutcome(
   };
 }
 
+/** True of a history that shows the message under no signature at all: one that begins after the build may have missed it. */
+export function isProof(
+  finding: MessageFinding,
+): finding is Extract<MessageFinding, { readonly kind: "absent" }> & { readonly reachesBack: true } {
+  return finding.kind === "absent" && finding.reachesBack;
+}
+
 function expiredHere(signature: string, cause: Diagnosis): Outcome {
   return {
     kind: "failed",
     code: "TX_EXPIRED",
     message:
-      "The transaction can no longer land: its blockhash has expired and it is in no block. This holds for what was submitted here: no node shows the wallet's history, so if the message was signed again and sent elsewhere, it may have landed. Check the wallet before building again.",
+      "The transaction can no longer land: its blockhash has expired and it is in no block. This holds for what was submitted here: no node shows the wallet's history back to the build, so if the message was signed again and sent elsewhere, it may have landed. Check the wallet before building again.",
     facts: { safeToRebuild: false, details: { signature, scope: "submitted", ...factsOf(cause) } },
   };
 }

@@ -7,8 +7,8 @@ import { createRandom } from "../../src/primitives/random.ts";
 import { SOL_MINT } from "../../src/solana/programs.ts";
 import { decodeMint } from "../../src/solana/token/mint.ts";
 import type { Intent } from "../../src/trade/intent.ts";
-import { chooseRoutes } from "../../src/trade/quote/pricing/price-routes.ts";
 import type { Quote, SwapMode, VenueId } from "../../src/venues/venue.ts";
+import { chooseRoutes } from "../support/choose-routes.ts";
 import { readSampleMarkets, type SampleMarket } from "../support/sample-markets.ts";
 import { Svm } from "../support/svm.ts";
 
@@ -130,7 +130,7 @@ describe("the price impact of a route", () => {
           toHub: { markets: [first], faults: [], searched: [] },
           fromHub: { markets: [second], faults: [], searched: [] },
         };
-        const [route] = chooseRoutes(intent, none, [hub], clock).routes;
+        const [route] = chooseRoutes(intent, none, [hub], clock);
         const [a, b] = route!.steps.map(({ quote }) => quote.priceImpact) as [number, number];
         expect(route!.priceImpact).toBeCloseTo(a + b - a * b, 12);
         expect(route!.priceImpact).toBeGreaterThanOrEqual(Math.max(a, b));

@@ -55,7 +55,7 @@ export interface TradeDraft {
  * @param nonce a number that differs between builds, below 2^14
  * @param searches false if nothing may be searched that is long for one turn
  * @param misfit what was composed of a route on one market and fits into no transaction: it is not composed again
- * @throws TradewireError as `chooseRoutes`; NO_ROUTE if no route fits into a transaction
+ * @throws TradewireError as `routesOf`; NO_ROUTE if no route fits into a transaction
  */
 export function* draftTrade(
   ports: DraftPorts,

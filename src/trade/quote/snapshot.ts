@@ -79,7 +79,8 @@ export type FoundRoutes = Routes & { readonly splits?: Splits | undefined };
  * @param capacity see `SplitTerms`
  * @param least see `rankMarkets`
  * @param searches false if it must not pause: a trade that has another route is then not divided if dividing takes a long search
- * @throws TradewireError as `chooseRoutes`
+ * @throws TradewireError INSUFFICIENT_LIQUIDITY if the trade is too large for every market, VALIDATION_ERROR if it is too small,
+ * NO_ROUTE otherwise, with what was tried
  */
 export function* routesOf(
   markets: Pick<Markets, "searchSoon">,

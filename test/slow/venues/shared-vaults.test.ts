@@ -9,11 +9,11 @@ import { associatedTokenAddress } from "../../../src/solana/pda.ts";
 import { TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
 import { decodeMint } from "../../../src/solana/token/mint.ts";
 import type { Intent } from "../../../src/trade/intent.ts";
-import { chooseRoutes } from "../../../src/trade/quote/pricing/price-routes.ts";
 import { DAMM_V1_PROGRAM, VAULT_PROGRAM } from "../../../src/venues/meteora-damm-v1/layout.ts";
 import { meteoraDammV1 } from "../../../src/venues/meteora-damm-v1/venue.ts";
 import { recordRun } from "../../conformance/run-record.ts";
 import { readMarket } from "../../conformance/trades.ts";
+import { chooseRoutes } from "../../support/choose-routes.ts";
 import { Svm } from "../../support/svm.ts";
 import { createDammV1Pool, METAPLEX_PROGRAM, reportProfit } from "./support/meteora-damm-v1.ts";
 
@@ -189,7 +189,7 @@ function routesOrNone(
   svm: Svm,
 ) {
   try {
-    return chooseRoutes(intent, direct, [through], svm.clock()).routes;
+    return chooseRoutes(intent, direct, [through], svm.clock());
   } catch (error) {
     if (error instanceof TradewireError) return undefined;
     throw error;

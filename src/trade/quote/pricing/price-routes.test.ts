@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { chooseRoutes } from "../../../../test/support/choose-routes.ts";
 import { TradewireError } from "../../../errors/tradewire-error.ts";
 import type { PairMarkets } from "../../../market/port.ts";
 import { Address } from "../../../primitives/address.ts";
@@ -10,7 +11,7 @@ import { SOL_MINT, TOKEN_PROGRAM } from "../../../solana/programs.ts";
 import type { Ask, Quote, SwapMode, Venue, VenueId } from "../../../venues/venue.ts";
 import type { Intent } from "../../intent.ts";
 import type { Route } from "../route.ts";
-import { chooseRoutes, type HubMarkets } from "./price-routes.ts";
+import type { HubMarkets } from "./price-routes.ts";
 
 const random = createRandom(23);
 const address = () => Address.from(random.bytes(32));
@@ -55,7 +56,7 @@ function intent(mode: SwapMode, amount: bigint, slippagePpb: bigint, inMint = A,
 }
 
 function best(asked: Intent, direct: PairMarkets, hubs: readonly HubMarkets[]): Route {
-  return chooseRoutes(asked, direct, hubs, clock).routes[0]!;
+  return chooseRoutes(asked, direct, hubs, clock)[0]!;
 }
 
 const hop = (first: Rate, second: Rate, hub = SOL_MINT, slots: readonly [bigint, bigint] = [1n, 1n]): HubMarkets => ({

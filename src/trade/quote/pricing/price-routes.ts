@@ -8,10 +8,8 @@ import { isBetweenHubs } from "../../../solana/hub-mints.ts";
 import type { Ask, Quote } from "../../../venues/venue.ts";
 import type { Intent } from "../../intent.ts";
 import type { Remainder } from "../../trade.ts";
-import { noRoute } from "../no-route.ts";
 import { type Candidate, rankMarkets } from "../ranking.ts";
 import type { Route, RouteStep } from "../route.ts";
-import { orderRoutes } from "../route-order.ts";
 import { leastPassed, quoteAfter, settlePair } from "./shared-state.ts";
 
 /** The routes of a trade, best first, and what could not be priced and why. */
@@ -33,29 +31,11 @@ const NO_REMAINDERS: readonly Remainder[] = [];
 const HALVES_TRIED = 2;
 
 /**
- * Prices every route of the trade and orders them, best first: more output for exactIn, less input for exactOut; between
- * equals fewer markets, then platform name, then the order of `compareCandidates`.
+ * Prices every route over one market, or over two through a hub; in no order.
  *
  * A route through a hub is limited as a whole: a small share of the slippage covers the amount between the markets, the
  * rest the caller's side. For exactIn, the second market sells the least that the first may yield; for exactOut, the first
  * buys the most that the second may take. What is left of the hub's mint stays with the wallet, as the route's remainder.
- *
- * @throws TradewireError INSUFFICIENT_LIQUIDITY if the trade is too large for every market, VALIDATION_ERROR if it is too
- * small for every market, NO_ROUTE otherwise, with what was tried
- */
-export function chooseRoutes(
-  intent: Intent,
-  direct: PairMarkets,
-  hubs: readonly HubMarkets[],
-  clock: ChainClock,
-): Routes {
-  const { routes, refusals, faults } = priceRoutes(intent, direct, hubs, clock);
-  if (routes.length === 0) throw noRoute(refusals, faults, direct.searched);
-  return { routes: orderRoutes(intent, routes, clock), faults };
-}
-
-/**
- * Prices every route over one market, or over two through a hub; in no order.
  *
  * @param least see `rankMarkets`
  */

@@ -169,11 +169,11 @@ function keyOf({ a, b }: MintPair): string {
 }
 
 function marketsOf({ a, b }: MintPair, entries: Entries): readonly IndexedMarket[] {
-  const found = new Map<string, IndexedMarket>();
+  const found = new Map<Address, IndexedMarket>();
   for (const { markets } of entries.values()) {
     for (const market of markets) {
       const [x, y] = market.mints;
-      if ((x === a && y === b) || (x === b && y === a)) found.set(market.address.toString(), market);
+      if ((x === a && y === b) || (x === b && y === a)) found.set(market.address, market);
     }
   }
   return [...found.values()];

@@ -43,9 +43,37 @@ export function failureOfCall({ method }: { readonly method: DescMethod }, error
   });
 }
 
+/** True of a ConnectError without a failure behind it, which is the protocol's own: a cancelled call, an unimplemented method. */
+export const isOfProtocol = (error: unknown): error is ConnectError =>
+  error instanceof ConnectError && !(error.cause instanceof TradewireError);
+
+/** What a call of the typed wires is refused with. */
+interface CallRefusal {
+  readonly error: ConnectError;
+  /** Undefined if the error is the protocol's own. */
+  readonly failure: TradewireError | undefined;
+}
+
+/**
+ * The refusal of a call of the typed wires. A ConnectError keeps its code and its headers, which the protocol prescribes.
+ */
+export function refusalOfCall(call: { readonly method: DescMethod }, error: unknown, requestId: string): CallRefusal {
+  const { parent } = call.method;
+  if (isOfProtocol(error)) return { error, failure: undefined };
+  const failure = failureOfCall(call, error);
+  if (!(error instanceof ConnectError)) return { error: toConnectError(failure, requestId, parent), failure };
+  const translated = toConnectError(failure, requestId, parent, error.code);
+  for (const [name, value] of error.metadata) translated.metadata.set(name, value);
+  return { error: translated, failure };
+}
+
 /** The failure as a Connect or gRPC status, with an ErrorDetail on the product's own services. */
-export function toConnectError(failure: TradewireError, requestId: string, service: DescService): ConnectError {
-  const code = CODES[ERRORS[failure.code].rpc];
+function toConnectError(
+  failure: TradewireError,
+  requestId: string,
+  service: DescService,
+  code = CODES[ERRORS[failure.code].rpc],
+): ConnectError {
   if (service.file.proto.package !== ErrorDetailSchema.file.proto.package) {
     return new ConnectError(failure.message, code, undefined, undefined, failure);
   }

@@ -1,5 +1,4 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import { ConnectError } from "@connectrpc/connect";
 import type { KeyDirectory, Principal } from "../../accounts/port.ts";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import { networkOf } from "../http/network-of.ts";
@@ -8,7 +7,7 @@ import { type Access, accessOf, type CallKind } from "./access.ts";
 import type { Admission } from "./admission.ts";
 import type { CallObserver } from "./call-record.ts";
 import type { CallState } from "./call-state.ts";
-import { failureOf } from "./failure.ts";
+import { failureOf, isOfProtocol } from "./failure.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import type { RefusalPace } from "./refusal-pace.ts";
 import { checkRequest } from "./validation/validation.ts";
@@ -191,7 +190,7 @@ export class Gate {
   leave(call: GatedCall, error?: unknown): void {
     const { method, state } = call;
     const { kind } = this.#accessOf(method);
-    const code = error === undefined ? "OK" : error instanceof ConnectError ? "PROTOCOL" : this.#codeOf(call, error);
+    const code = error === undefined ? "OK" : isOfProtocol(error) ? "PROTOCOL" : this.#codeOf(call, error);
     if (kind === undefined) return;
     if (state.admitted !== undefined) this.#parts.admission.leave(state.admitted);
     state.isTimed = kind === "build";

@@ -35,8 +35,13 @@ export function internalError(cause: unknown): TradewireError {
   return new TradewireError("INTERNAL_ERROR", "Internal error. If it happens again, report the request id.", { cause });
 }
 
-/** Answers a request that never became a call with the envelope. */
-export function sendFailure(reply: FastifyReply, failure: TradewireError, requestId: string): FastifyReply {
-  reply.code(httpStatusOf(failure)).header("content-type", JSON_TYPE).header("x-request-id", requestId);
+/** Answers a request that never became a call with the envelope. @param status if a protocol prescribes another than the table of errors */
+export function sendFailure(
+  reply: FastifyReply,
+  failure: TradewireError,
+  requestId: string,
+  status = httpStatusOf(failure),
+): FastifyReply {
+  reply.code(status).header("content-type", JSON_TYPE).header("x-request-id", requestId);
   return reply.send(toEnvelope(failure, requestId));
 }

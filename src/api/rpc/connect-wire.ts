@@ -26,7 +26,7 @@ function createConnectWire(
     overheadBytes: 0,
     codingHeader: "content-encoding",
     decode: (body, inflate) => decode(inflate === undefined || body.length === 0 ? body : inflate(body)),
-    deadlineMs: (headers) => readTimeout(parseTimeout, headers["connect-timeout-ms"]),
+    deadlineMs: (headers) => readTimeout(parseTimeout, headers, "connect-timeout-ms"),
     answer(response, output, state, trailer) {
       const body = beginAnswer();
       encode(output, body);

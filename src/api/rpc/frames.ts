@@ -1,6 +1,7 @@
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code } from "@connectrpc/connect";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Inflate } from "./coding/inflate.ts";
+import { protocolError } from "./protocol-error.ts";
 
 /** Bytes of flags and length before each message of gRPC and gRPC-Web. */
 export const FRAME_HEAD = 5;
@@ -20,13 +21,13 @@ export function frameHead(flags: number, length: number): string {
  * @throws TradewireError VALIDATION_ERROR if it is truncated or not compressed as said; BODY_TOO_LARGE
  */
 export function unframe(body: Buffer, inflate?: Inflate): Buffer {
-  if (body.length === 0) throw new ConnectError("the request contains no message", Code.Unimplemented);
+  if (body.length === 0) throw protocolError(Code.Unimplemented, "The request contains no message.");
   const end = body.length < FRAME_HEAD ? Number.POSITIVE_INFINITY : FRAME_HEAD + body.readUInt32BE(1);
   if (end > body.length) {
     throw new TradewireError("VALIDATION_ERROR", "The request message is truncated.");
   }
-  if (end < body.length) throw new ConnectError("the request contains more than one message", Code.Unimplemented);
+  if (end < body.length) throw protocolError(Code.Unimplemented, "The request contains more than one message.");
   if (body[0] === COMPRESSED && inflate !== undefined) return inflate(body.subarray(FRAME_HEAD));
-  if (body[0] !== 0) throw new ConnectError("the message is compressed, but no header names the method", Code.Internal);
+  if (body[0] !== 0) throw protocolError(Code.Internal, "The message is compressed, but no header says how.");
   return body.subarray(FRAME_HEAD);
 }

@@ -2,7 +2,7 @@ import { Code, ConnectError, type Interceptor, type StreamRequest } from "@conne
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import { accessOf } from "../call/access.ts";
 import { callStateIn, forEachHeader, responseHeaders } from "../call/call-state.ts";
-import { failureOfCall, toConnectError } from "../call/failure.ts";
+import { refusalOfCall } from "../call/failure.ts";
 import type { Gate, GatedCall } from "../call/gate.ts";
 import type { StreamPlaces } from "../call/stream-places.ts";
 import { checkRequest } from "../call/validation/validation.ts";
@@ -64,9 +64,8 @@ async function* readable({ message, method }: StreamRequest): StreamRequest["mes
   try {
     yield* message;
   } catch (error) {
-    if (!(error instanceof ConnectError)) throw error;
-    // A refusal of ours, as the library hands it on.
-    if (error.cause instanceof TradewireError) throw error.cause;
+    // A refusal of ours, as the library hands it on, has its words already.
+    if (!(error instanceof ConnectError) || error.cause instanceof TradewireError) throw error;
     const unread = UNREADABLE.exec(error.rawMessage);
     if (unread === null) throw error;
     const why = unread[1] ?? ".";
@@ -112,10 +111,8 @@ async function* watched<T>(
 }
 
 function toWireError(error: unknown, call: GatedCall): ConnectError {
-  // A ConnectError is the protocol's own: a deadline, a cancelled call, an unimplemented method.
-  if (error instanceof ConnectError) return error;
-  const failure = failureOfCall(call, error);
-  const translated = toConnectError(failure, call.state.requestId, call.method.parent);
-  forEachHeader(responseHeaders(call.state, failure), (name, value) => translated.metadata.set(name, value));
-  return translated;
+  const { error: refusal, failure } = refusalOfCall(call, error, call.state.requestId);
+  if (failure === undefined) return refusal;
+  forEachHeader(responseHeaders(call.state, failure), (name, value) => refusal.metadata.set(name, value));
+  return refusal;
 }

@@ -43,7 +43,7 @@ export function createGrpcWire({ suffix, decode, encode }: FramedForm): Wire {
     overheadBytes: FRAME_HEAD,
     codingHeader: "grpc-encoding",
     decode: (body, inflate) => decode(unframe(body, inflate)),
-    deadlineMs: (headers) => readTimeout(parseTimeout, headers["grpc-timeout"]),
+    deadlineMs: (headers) => readTimeout(parseTimeout, headers, "grpc-timeout"),
     answer(response, output, state, trailer) {
       const trailers = trailer === undefined ? GRPC_OK : { ...Object.fromEntries(trailer), ...GRPC_OK };
       const out = beginAnswer(FRAME_HEAD);
@@ -74,7 +74,7 @@ export function createGrpcWebWire({ suffix, decode, encode }: FramedForm): Wire 
     overheadBytes: FRAME_HEAD,
     codingHeader: "grpc-encoding",
     decode: (body, inflate) => decode(unframe(body, inflate)),
-    deadlineMs: (headers) => readTimeout(parseTimeout, headers["grpc-timeout"]),
+    deadlineMs: (headers) => readTimeout(parseTimeout, headers, "grpc-timeout"),
     answer(response, output, state, trailer) {
       const last = trailer === undefined ? success : trailerFrame(new Headers([...trailer, ["grpc-status", "0"]]));
       const out = beginAnswer();

@@ -18,7 +18,7 @@ import type {
 } from "fastify";
 import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
 import { type CallState, callStateKey, type StartCall } from "../call/call-state.ts";
-import { toConnectError } from "../call/failure.ts";
+import { refusalOfCall } from "../call/failure.ts";
 import { sendFailure } from "../http/envelope.ts";
 import { isConnected } from "../http/open-response.ts";
 import { endUnreadBody, readBody } from "../http/read-body.ts";
@@ -26,7 +26,7 @@ import type { ApiLogger, ApiSettings } from "../settings.ts";
 import { LIBRARY_CODINGS } from "./coding/inflate.ts";
 import type { EverydayCalls } from "./everyday-call.ts";
 import { dropFarDeadline } from "./far-deadline.ts";
-import { createJsonStreamReader } from "./forms/json-streams.ts";
+import { createStreamReader } from "./forms/stream-requests.ts";
 import { FRAME_HEAD } from "./frames.ts";
 
 /** What the routes of the typed wires need of the edge. */
@@ -76,47 +76,53 @@ export function registerRpcRoutes(edge: RpcEdge): void {
 }
 
 /** Adds to a route of the plugin what the edge promises for every route. */
-function prepareRoute(edge: RpcEdge, route: RouteOptions, { method, allowedMethods }: UniversalHandler): void {
+function prepareRoute(edge: RpcEdge, route: RouteOptions, handler: UniversalHandler): void {
+  const { method, allowedMethods } = handler;
   // The plugin registers every HTTP method. The rest get METHOD_NOT_ALLOWED in the same form as everywhere else.
   route.method = [...allowedMethods] as string[];
   if (method.methodKind === "unary") route.onRequest = takeEverydayCalls(edge.everydayCalls.get(route.url)!);
-  route.preHandler = prepareCall(edge, method);
+  route.preHandler = prepareCall(edge, handler);
   route.handler = endBrokenResponses(edge, method, route.handler);
 }
 
 /** Serves unary calls in everyday form; all other requests go on to the plugin. */
 function takeEverydayCalls(calls: EverydayCalls): onRequestHookHandler {
   return (request, reply, next) => {
-    const { headers } = request.raw;
-    const coding = headers["content-encoding"];
-    // Names of content codings mean the same in any case; the library knows them in lower case alone.
-    if (coding !== undefined) headers["content-encoding"] = coding.toLowerCase();
     if (!calls.take(request.raw, reply.raw, request.ip, () => reply.hijack())) next();
   };
 }
 
 /** Gives a call its state, and a body that is bounded and never breaks the connection. */
-function prepareCall(edge: RpcEdge, method: DescMethod): preHandlerHookHandler {
+function prepareCall(edge: RpcEdge, { method, supportedContentType }: UniversalHandler): preHandlerHookHandler {
   const takesOneMessage = method.methodKind === "unary" || method.methodKind === "server_streaming";
-  const readJson =
+  const readStream =
     method.methodKind === "server_streaming"
-      ? createJsonStreamReader(method, edge.registry, edge.settings.bodyLimitBytes)
+      ? createStreamReader(method, edge.registry, edge.settings.bodyLimitBytes)
       : undefined;
+  const isSupported = (type: string) => supportedContentType(type) && !WEB_TEXT.test(type);
   return (request, reply, next) => {
+    const { headers } = request.raw;
     const state = edge.startCall(request.ip);
     if (!hasHost(request.raw)) {
       sendFailure(reply, invalidField("Host", "Host does not name a host."), state.requestId);
       return;
     }
     request.setDecorator(CALL_STATE, state);
-    dropFarDeadline(request.raw.headers);
+    endUnreadBody(request.raw, reply.raw);
+    if (request.method === "POST" && !isSupported(headers["content-type"] ?? "")) {
+      sendFailure(reply, unsupportedType(method), state.requestId, UNSUPPORTED_MEDIA_TYPE);
+      return;
+    }
+    dropFarDeadline(headers);
     // For responses that the library writes before the gate has seen the call.
     reply.header("x-request-id", state.requestId);
-    endUnreadBody(request.raw, reply.raw);
     // The plugin reads a body that is set in place of the request. Its own reader would destroy the connection when it stops early.
     request.body = takesOneMessage
-      ? wholeBody(request.raw, edge.settings, readJson, (failure) =>
-          toConnectError(failure, state.requestId, method.parent),
+      ? wholeBody(
+          request.raw,
+          edge.settings,
+          readStream?.(headers),
+          (error) => refusalOfCall({ method }, error, state.requestId).error,
         )
       : request.raw.iterator({ destroyOnReturn: false });
     next();
@@ -170,24 +176,36 @@ function hasHost(request: IncomingMessage): boolean {
   return authority !== undefined && URL.canParse(`http://${authority}`);
 }
 
+const UNSUPPORTED_MEDIA_TYPE = 415;
+/** The RPC library knows it and refuses it. */
+const WEB_TEXT = /^application\/grpc-web-text/i;
+
+function unsupportedType({ methodKind }: DescMethod): TradewireError {
+  const connect =
+    methodKind === "unary"
+      ? "application/json, application/proto"
+      : "application/connect+json, application/connect+proto";
+  return invalidField("Content-Type", `Send ${connect}, application/grpc or application/grpc-web.`);
+}
+
 /**
  * The body of a request with one message, read whole within the limits.
  *
- * @param readJson makes what the library is to read of it, if that is not the body as it is
+ * @param read makes what the library is to read of it, if that is not the body as it is
  * @throws what `refusalOf` makes of a refusal
  */
 async function* wholeBody(
   request: IncomingMessage,
   settings: ApiSettings,
-  readJson: ReturnType<typeof createJsonStreamReader> | undefined,
-  refusalOf: (failure: TradewireError) => ConnectError,
+  read: ((body: Buffer) => Buffer) | undefined,
+  refusalOf: (error: unknown) => ConnectError,
 ): AsyncGenerator<Uint8Array> {
   const limits = { ...settings, overheadBytes: FRAME_HEAD };
   const body = await new Promise<Buffer | TradewireError>((resolve) => readBody(request, limits, resolve));
-  if (body instanceof TradewireError) throw refusalOf(body);
   try {
-    yield readJson === undefined ? body : readJson(body, request.headers);
+    if (body instanceof TradewireError) throw body;
+    yield read === undefined ? body : read(body);
   } catch (error) {
-    throw error instanceof TradewireError ? refusalOf(error) : error;
+    throw refusalOf(error);
   }
 }

@@ -1,10 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { DescMethodUnary, Message } from "@bufbuild/protobuf";
-import { ConnectError } from "@connectrpc/connect";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import { type CallRequest, UnaryCall } from "../call/call.ts";
 import { type CallState, forEachHeader, responseHeaders } from "../call/call-state.ts";
-import { failureOfCall, toConnectError } from "../call/failure.ts";
+import { refusalOfCall } from "../call/failure.ts";
 import type { CallOutcome, Invoker, Output } from "../call/invoker.ts";
 import { isOpen } from "../http/open-response.ts";
 import { readBody } from "../http/read-body.ts";
@@ -74,7 +73,7 @@ export class UnaryExchange implements CallRequest, CallOutcome {
     this.#state.stages.mark("receive");
     const deadlineMs = this.#leftMs(this.#wire.deadlineMs(headers));
     this.#body = body;
-    this.#inflate = inflaterOf(headers[this.#wire.codingHeader], settings.bodyLimitBytes);
+    this.#inflate = inflaterOf(headers, this.#wire.codingHeader, settings.bodyLimitBytes);
     if (deadlineMs === undefined) {
       this.#call = new UnaryCall(method, this.#state, this);
       invoke(this.#call, this);
@@ -117,14 +116,9 @@ export class UnaryExchange implements CallRequest, CallOutcome {
       response.destroy();
       return;
     }
-    if (error instanceof ConnectError) {
-      this.#setHeaders();
-      wire.refuse(response, error, this.#call?.addedTrailer);
-      return;
-    }
-    const failure = failureOfCall({ method }, error);
-    this.#setHeaders(failure);
-    wire.refuse(response, toConnectError(failure, state.requestId, method.parent), this.#call?.addedTrailer);
+    const refusal = refusalOfCall({ method }, error, state.requestId);
+    this.#setHeaders(refusal.failure);
+    wire.refuse(response, refusal.error, this.#call?.addedTrailer);
   }
 
   #setHeaders(failure?: TradewireError): void {

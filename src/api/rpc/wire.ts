@@ -2,11 +2,12 @@ import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { create, type DescMessage, isMessage, type Message } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import type { parseTimeout } from "@connectrpc/connect/protocol-grpc";
+import { invalidField } from "../../errors/tradewire-error.ts";
 import { type CallState, forEachHeader, responseHeaders } from "../call/call-state.ts";
 import type { Output } from "../call/invoker.ts";
 import type { AnswerBytes } from "../http/lane/answer-bytes.ts";
 import { LaneResponse } from "../http/lane/lane-exchange.ts";
-import type { Inflate } from "./coding/inflate.ts";
+import type { CodingHeader, Inflate } from "./coding/inflate.ts";
 
 /**
  * The everyday form of a unary call on one typed wire: one message in, one uncompressed message out. Such calls run through the same invoker as REST at a quarter of the RPC library's cost; every other form is left to the library.
@@ -15,13 +16,13 @@ export interface Wire {
   /** Bytes of framing on top of the message. */
   readonly overheadBytes: number;
   /** The header that names the coding of a compressed message. */
-  readonly codingHeader: "content-encoding" | "grpc-encoding";
+  readonly codingHeader: CodingHeader;
   /**
    * @param inflate undoes the coding that the header names; undefined if it names none
    * @throws TradewireError VALIDATION_ERROR; ConnectError on wrong framing
    */
   decode(body: Buffer, inflate: Inflate | undefined): Message;
-  /** The client's own deadline, in milliseconds from now. @throws ConnectError if it cannot be read */
+  /** The client's own deadline, in milliseconds from now. @throws TradewireError VALIDATION_ERROR if it cannot be read */
   deadlineMs(headers: IncomingHttpHeaders): number | undefined;
   /** Writes the response and ends it. @param state what the service's own headers say */
   answer(response: ServerResponse, output: Output, state: CallState, trailer?: Headers): void;
@@ -32,11 +33,22 @@ export interface Wire {
 /** Longest deadline that a timer is set for; no call takes as long. Milliseconds. */
 const MAX_DEADLINE_MS = 300_000;
 
-/** Reads a deadline header, however far the deadline is; undefined if there is none. @throws ConnectError if it cannot be read */
-export function readTimeout(parse: typeof parseTimeout, value: string | string[] | undefined): number | undefined {
+/** The forms of deadlines, by their headers. */
+const TIMEOUTS = {
+  "grpc-timeout": "one to eight digits and a unit: H, M, S, m, u or n",
+  "connect-timeout-ms": "one to ten digits",
+} as const;
+
+/** Reads a deadline header, however far the deadline is; undefined if there is none. @throws TradewireError VALIDATION_ERROR if it cannot be read */
+export function readTimeout(
+  parse: typeof parseTimeout,
+  headers: IncomingHttpHeaders,
+  name: keyof typeof TIMEOUTS,
+): number | undefined {
+  const value = headers[name];
   if (value === undefined) return undefined;
   const { timeoutMs, error } = parse(String(value), Number.MAX_SAFE_INTEGER);
-  if (error !== undefined) throw error;
+  if (error !== undefined) throw invalidField(name, `${name} must be ${TIMEOUTS[name]}.`);
   return Math.min(timeoutMs!, MAX_DEADLINE_MS);
 }
 

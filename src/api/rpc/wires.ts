@@ -1,6 +1,5 @@
 import type { IncomingMessage } from "node:http";
 import type { DescMethodUnary, Registry } from "@bufbuild/protobuf";
-import { isKnownCoding } from "./coding/inflate.ts";
 import { createConnectBinaryWire, createConnectJsonWire } from "./connect-wire.ts";
 import { createJsonForm } from "./forms/json-form.ts";
 import { binaryFrames, createGrpcWebWire, createGrpcWire, jsonFrames } from "./grpc-wires.ts";
@@ -32,8 +31,7 @@ export class Wires {
   /** The wire of a request in everyday form; undefined for any other form. */
   select({ headers, httpVersionMajor }: IncomingMessage): Wire | undefined {
     const type = headers["content-type"];
-    const wire = this.#ofType(type, httpVersionMajor) ?? this.#ofType(plainType(type), httpVersionMajor);
-    return wire !== undefined && isKnownCoding(headers[wire.codingHeader]) ? wire : undefined;
+    return this.#ofType(type, httpVersionMajor) ?? this.#ofType(plainType(type), httpVersionMajor);
   }
 
   #ofType(type: string | undefined, httpVersionMajor: number): Wire | undefined {

@@ -1,8 +1,11 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { Code, type ConnectError } from "@connectrpc/connect";
 import type { Compression } from "@connectrpc/connect/protocol";
 import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
 import { TradewireError } from "../../../errors/tradewire-error.ts";
 import { bodyTooLarge } from "../../http/read-body.ts";
+import { protocolError } from "../protocol-error.ts";
 import { withNarrowWindow } from "./brotli-window.ts";
 
 /** The message that some bytes are a coding of. @throws TradewireError VALIDATION_ERROR; BODY_TOO_LARGE */
@@ -24,14 +27,28 @@ export const LIBRARY_CODINGS: Compression[] = [
   },
 ];
 
-/** True if messages in this coding are read here; undefined is none. */
-export const isKnownCoding = (coding: string | string[] | undefined): boolean =>
-  coding === undefined || coding === "identity" || CODINGS.has(coding);
+/** The headers that name the coding of messages, and those that say which are read. */
+const ACCEPTING = {
+  "content-encoding": "accept-encoding",
+  "connect-content-encoding": "connect-accept-encoding",
+  "grpc-encoding": "grpc-accept-encoding",
+} as const;
 
-/** What undoes a known coding, and makes no more than the limit of anything; undefined if there is nothing to undo. */
-export function inflaterOf(coding: string | string[] | undefined, limitBytes: number): Inflate | undefined {
+/** A header that names the coding of messages. */
+export type CodingHeader = keyof typeof ACCEPTING;
+
+/**
+ * What undoes the coding that a header names, and makes no more than the limit of anything; undefined if there is nothing to undo.
+ *
+ * @throws ConnectError unimplemented if that coding is not read here
+ */
+export function inflaterOf(headers: IncomingHttpHeaders, name: CodingHeader, limitBytes: number): Inflate | undefined {
+  const named = headers[name];
+  // Names of content codings mean the same in any case.
+  const coding = name === "content-encoding" ? String(named ?? "identity").toLowerCase() : (named ?? "identity");
+  if (coding === "identity") return undefined;
   const decompress = CODINGS.get(coding);
-  if (decompress === undefined) return undefined;
+  if (decompress === undefined) throw unknownCoding(name, coding);
   return (bytes) => {
     try {
       return decompress(bytes, { maxOutputLength: limitBytes });
@@ -40,4 +57,10 @@ export function inflaterOf(coding: string | string[] | undefined, limitBytes: nu
       throw new TradewireError("VALIDATION_ERROR", `The request is not compressed with ${coding}, as it says.`);
     }
   };
+}
+
+function unknownCoding(name: CodingHeader, coding: string | readonly string[]): ConnectError {
+  const known = [...CODINGS.keys()].join(",");
+  const message = `The request is compressed with ${coding}; the service reads ${known}.`;
+  return protocolError(Code.Unimplemented, message, name, { [ACCEPTING[name]]: known });
 }

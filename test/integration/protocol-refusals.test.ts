@@ -1,0 +1,185 @@
+import { once } from "node:events";
+import http2 from "node:http2";
+import { gzipSync } from "node:zlib";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { endStreamFromJson, errorFromJsonBytes } from "@connectrpc/connect/protocol-connect";
+import { findTrailerError } from "@connectrpc/connect/protocol-grpc";
+import { trailerParse } from "@connectrpc/connect/protocol-grpc-web";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ErrorDetailSchema } from "../../gen/tradewire/v1/errors_pb.ts";
+import { type Edge, startEdge } from "../support/edge.ts";
+import { ALICE, TOKEN } from "../support/fake-trades.ts";
+
+let edge: Edge;
+let session: http2.ClientHttp2Session;
+beforeAll(async () => {
+  edge = await startEdge();
+  session = http2.connect(`http://${edge.host}:${edge.port}`);
+});
+afterAll(async () => {
+  session.close();
+  await edge.close();
+});
+
+const SERVICE = "/tradewire.v1.TradeService";
+const BUY = JSON.stringify({ mint: TOKEN.toString(), solAmount: 1, slippage: 0, priority: "PRIORITY_FAST" });
+const QUOTE = JSON.stringify({ inputMint: "SOL", outputMint: TOKEN.toString(), amount: 1 });
+const HEAD = 5;
+
+/** A message in its frame. @param length that the frame says */
+function framed(message: Uint8Array | string, flags = 0, length?: number): Buffer {
+  const bytes = Buffer.from(message as string);
+  const head = Buffer.alloc(HEAD);
+  head[0] = flags;
+  head.writeUInt32BE(length ?? bytes.length, 1);
+  return Buffer.concat([head, bytes]);
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly trailers: Record<string, string>;
+  readonly body: Buffer;
+}
+
+async function ask(path: string, type: string, body: Buffer, more: Record<string, string> = {}): Promise<Answer> {
+  const fixed = { ":method": "POST", ":path": `${SERVICE}/${path}`, authorization: `Bearer ${ALICE.key}` };
+  const stream = session.request({ ...fixed, "content-type": type, te: "trailers", ...more });
+  const chunks: Buffer[] = [];
+  const named = (fields: object) =>
+    Object.fromEntries(Object.entries(fields).filter(([name]) => !name.startsWith(":"))) as Record<string, string>;
+  let [status, headers, trailers] = [0, {}, {}];
+  stream.on("response", (fields) => {
+    status = fields[":status"]!;
+    headers = named(fields);
+  });
+  stream.on("trailers", (fields) => {
+    trailers = named(fields);
+  });
+  stream.on("data", (chunk) => chunks.push(chunk)).end(body);
+  await once(stream, "close");
+  return { status, headers, trailers, body: Buffer.concat(chunks) };
+}
+
+const connectError = ({ status, headers, body }: Answer): ConnectError | undefined =>
+  status === 200 ? undefined : errorFromJsonBytes(body, new Headers(headers), new ConnectError("none"));
+
+interface Wire {
+  readonly name: string;
+  readonly method: "Buy" | "WatchQuote";
+  readonly type: string;
+  readonly codingHeader: string;
+  readonly timeoutHeader: string;
+  readonly isFramed: boolean;
+  readonly errorOf: (answer: Answer) => ConnectError | undefined;
+}
+
+const grpcHeaders = { codingHeader: "grpc-encoding", timeoutHeader: "grpc-timeout", isFramed: true };
+const grpc = {
+  ...grpcHeaders,
+  errorOf: ({ headers, trailers }: Answer) => findTrailerError(new Headers({ ...headers, ...trailers })),
+};
+const web = { ...grpcHeaders, errorOf: ({ body }: Answer) => findTrailerError(trailerParse(body.subarray(HEAD))) };
+const connect = { timeoutHeader: "connect-timeout-ms" };
+const wires: readonly Wire[] = [
+  { name: "gRPC", method: "Buy", type: "application/grpc+json", ...grpc },
+  { name: "gRPC-Web", method: "Buy", type: "application/grpc-web+json", ...web },
+  {
+    name: "Connect",
+    method: "Buy",
+    type: "application/json",
+    ...connect,
+    codingHeader: "content-encoding",
+    isFramed: false,
+    errorOf: connectError,
+  },
+  { name: "a stream of gRPC", method: "WatchQuote", type: "application/grpc+json", ...grpc },
+  { name: "a stream of gRPC-Web", method: "WatchQuote", type: "application/grpc-web+json", ...web },
+  {
+    name: "a stream of Connect",
+    method: "WatchQuote",
+    type: "application/connect+json",
+    ...connect,
+    codingHeader: "connect-content-encoding",
+    isFramed: true,
+    errorOf: ({ body }) => endStreamFromJson(body.subarray(HEAD)).error,
+  },
+];
+
+const bodyOf = ({ method, isFramed }: Wire) => {
+  const message = method === "Buy" ? BUY : QUOTE;
+  return { message, whole: isFramed ? framed(message) : Buffer.from(message) };
+};
+
+/** What a wire says of a request. */
+async function refusalOf({ method, type, errorOf }: Wire, body: Buffer, more: Record<string, string> = {}) {
+  const error = errorOf(await ask(method, type, body, more));
+  const [detail] = error?.findDetails(ErrorDetailSchema) ?? [];
+  return { status: error?.code, code: detail?.code, field: detail?.field, message: detail?.message };
+}
+
+describe.each(wires)("a request that breaks the protocol, over $name", (wire) => {
+  const { whole } = bodyOf(wire);
+
+  it("is told which header is at fault", async () => {
+    const { codingHeader, timeoutHeader } = wire;
+    expect(await refusalOf(wire, whole, { [codingHeader]: "zstd" })).toEqual({
+      status: Code.Unimplemented,
+      code: "VALIDATION_ERROR",
+      field: codingHeader,
+      message: "The request is compressed with zstd; the service reads gzip,br.",
+    });
+    const late = await refusalOf(wire, whole, { [timeoutHeader]: "5x" });
+    expect(late).toMatchObject({ status: Code.InvalidArgument, code: "VALIDATION_ERROR", field: timeoutHeader });
+    expect(late.message).toMatch(/ must be one to (eight|ten) digits/);
+  });
+
+  it("is told which content types are read", async () => {
+    for (const type of [
+      "text/plain",
+      "application/grpc+thrift",
+      "application/grpc-web-text",
+      "application/json; charset=latin1",
+    ]) {
+      const { status, body } = await ask(wire.method, type, whole);
+      expect(status).toBe(415);
+      expect(JSON.parse(body.toString())).toMatchObject({
+        success: false,
+        error: {
+          code: "VALIDATION_ERROR",
+          field: "Content-Type",
+          message: expect.stringMatching(/^Send application\//),
+        },
+      });
+    }
+  });
+});
+
+describe.each(wires.filter(({ isFramed }) => isFramed))("a request in frames, over $name", (wire) => {
+  const { message, whole } = bodyOf(wire);
+
+  it("is told what is wrong with its frames", async () => {
+    const shape = async (body: Buffer) => {
+      const { status, code, message } = await refusalOf(wire, body);
+      return [status, code, message];
+    };
+    expect(await shape(Buffer.alloc(0))).toEqual([
+      Code.Unimplemented,
+      "VALIDATION_ERROR",
+      "The request contains no message.",
+    ]);
+    expect(await shape(Buffer.concat([whole, whole]))).toEqual([
+      Code.Unimplemented,
+      "VALIDATION_ERROR",
+      "The request contains more than one message.",
+    ]);
+    for (const cut of [whole.subarray(0, 3), whole.subarray(0, -1), framed(message, 0, 0xffffffff)]) {
+      expect(await shape(cut)).toEqual([Code.InvalidArgument, "VALIDATION_ERROR", "The request message is truncated."]);
+    }
+    expect(await shape(framed(gzipSync(message), 1))).toEqual([
+      Code.Internal,
+      "VALIDATION_ERROR",
+      "The message is compressed, but no header says how.",
+    ]);
+  });
+});

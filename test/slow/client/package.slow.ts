@@ -119,6 +119,23 @@ describe("the packed package", () => {
     run(join(ROOT, "node_modules/.bin/tsc"), [...options, "use.ts"], project);
   });
 
+  test("has a README whose programs a strict compiler takes", () => {
+    const page = readFileSync(join(PACKAGE, "README.md"), "utf8");
+    const given = `declare const process: { env: Record<string, string | undefined> };
+      declare const mint: string, wallet: string, unsignedTransaction: Uint8Array;
+      declare const answer: import("tradewire/verify").BuildAnswer, limits: import("tradewire").TradeLimits;`;
+    const connected = 'declare const tw: import("tradewire").Tradewire;';
+    const files = [...page.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].flatMap(([, text = ""], index) => {
+      if (text.includes("connect-node")) return [];
+      const begun = text.includes("const tw =") ? given : given + connected;
+      writeFileSync(join(project, `readme-${index}.mts`), `${begun}\n${text}`);
+      return [`readme-${index}.mts`];
+    });
+    expect(files).toHaveLength(3);
+    const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2022", "--types", ""];
+    run(join(ROOT, "node_modules/.bin/tsc"), [...options, ...files], project);
+  });
+
   test("brings the command", () => {
     const help = run(join(project, "node_modules/.bin/tradewire"), ["--help"], project);
     expect(help).toContain("tradewire register --save");

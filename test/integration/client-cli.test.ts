@@ -174,6 +174,11 @@ describe("the command line", () => {
     ]);
   });
 
+  test("says where a missing API key would come from", async () => {
+    const { code, notes } = await run(`quote SOL ${mint} 1`);
+    expect([code, notes.at(-1)]).toEqual([EXIT.refused, expect.stringContaining("TRADEWIRE_API_KEY")]);
+  });
+
   test("refuses what a careful person would not sign", async () => {
     const large = await run(`buy ${mint} 2 ${keyFile()} --json --yes`, apiKey());
     expect([large.code, errorOf(large).code, errorOf(large).message]).toEqual([

@@ -105,12 +105,15 @@ export function removeVersionsOf({ versions }: AccountHistory, slot: bigint): vo
   for (let i = versions.length - 1; i >= 0; i--) if (versions[i]!.slot === slot) versions.splice(i, 1);
 }
 
-/** Drops versions that can no longer matter: off the chain, or older than the newest rooted version. */
-export function pruneVersions(history: AccountHistory, root: bigint, tree: SlotTree): void {
-  const { versions } = history;
-  if (versions.length < 2 && (versions.length === 0 || tree.isOnChain(versions[0]!.slot))) return;
-  const alive = versions.filter(({ slot }) => slot > root || tree.isOnChain(slot));
-  let first = 0;
-  while (first + 1 < alive.length && alive[first + 1]!.slot <= root) first++;
-  history.versions = first === 0 ? alive : alive.slice(first);
+/** Drops versions that can no longer matter, in place: off the chain, or older than the newest rooted version. */
+export function pruneVersions({ versions }: AccountHistory, root: bigint, tree: SlotTree): void {
+  let kept = 0;
+  for (let i = 0; i < versions.length; i++) {
+    const version = versions[i]!;
+    const isRooted = version.slot <= root;
+    if (isRooted && !tree.isOnChain(version.slot)) continue;
+    if (isRooted) kept = 0;
+    versions[kept++] = version;
+  }
+  versions.length = kept;
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { ClmmCurve } from "../../src/venues/raydium-clmm/curve.ts";
 import { clmmAfter, swapClmm } from "../../src/venues/raydium-clmm/math.ts";
-import { clmmSqrtPrice } from "../../src/venues/raydium-clmm/tick-price.ts";
+import { clmmSqrtPrice } from "../../src/venues/raydium-clmm/ticks/tick-price.ts";
 
 /**
  * Answers of the program's public source of July 2026, run natively, for random pools with limit orders, fees that follow

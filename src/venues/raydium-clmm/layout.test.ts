@@ -2,17 +2,8 @@ import { describe, expect, it } from "vitest";
 import { Address } from "../../primitives/address.ts";
 import { hex, writeU64 } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
-import {
-  bitmapsBetween,
-  CLMM_PROGRAM,
-  type ClmmBitmaps,
-  clmmConfigAddress,
-  decodeClmmMarket,
-  decodeClmmPool,
-  decodeClmmTicks,
-  initialisedStarts,
-  isBeyondBitmap,
-} from "./layout.ts";
+import { CLMM_PROGRAM, clmmConfigAddress, decodeClmmMarket, decodeClmmPool, decodeClmmTicks } from "./layout.ts";
+import { bitmapsBetween, type ClmmBitmaps, initialisedStarts, isBeyondBitmap } from "./ticks/tick-bitmaps.ts";
 
 const POOL = Address.from(new Uint8Array(32).fill(5));
 

@@ -18,7 +18,6 @@ const CLMM_TICKS_PER_ARRAY = 60;
 const POOL_DISCRIMINATOR = hex("f7ede3f5d7c3de46");
 const CONFIG_DISCRIMINATOR = hex("daf42168cbcb2b6f");
 const TICK_ARRAY_DISCRIMINATOR = hex("c09b55cd31f9812a");
-const EXTENSION_DISCRIMINATOR = hex("3c9624db61808b99");
 
 const STATUS_SWAP_DISABLED = 1 << 4;
 const REWARDS_OFFSET = 397;
@@ -29,14 +28,11 @@ const BITMAP_SIZE = 128;
 const VOLATILITY_OFFSET = 1_096;
 const VOLATILITY_SIZE = 80;
 const CONFIG_MIN_SIZE = 57;
-const EXTENSION_SIZE = 1_832;
-const EXTENSION_POSITIVE_OFFSET = 40;
-const EXTENSION_NEGATIVE_OFFSET = 936;
 const TICK_ARRAY_SIZE = 10_240;
 const TICKS_OFFSET = 44;
 const TICK_SIZE = 168;
 /** Arrays on either side of tick 0 that the pool's own bitmap covers. */
-const BITMAP_REACH = 512;
+export const CLMM_BITMAP_REACH = 512;
 
 /** The fixed part of a pool. @see raydium-clmm `states/pool.rs`, struct PoolState */
 export interface ClmmMarket extends Market {
@@ -81,12 +77,6 @@ export interface ClmmVolatility {
   readonly updatedAt: bigint;
 }
 
-/** The bits of arrays beyond the pool's own bitmap: of those above, and of those below. */
-interface ClmmExtension {
-  readonly positive: Uint8Array;
-  readonly negative: Uint8Array;
-}
-
 /** The initialised ticks of one array, ascending. */
 interface ClmmTicks {
   readonly ticks: readonly number[];
@@ -117,7 +107,7 @@ export function decodeClmmMarket(account: Account): ClmmMarket | undefined {
     observation: Address.from(data, 201),
     tickSpacing,
     extension: extensionOf(address),
-    extended: clmmArraySpan(tickSpacing) * BITMAP_REACH < MAX_TICK,
+    extended: clmmArraySpan(tickSpacing) * CLMM_BITMAP_REACH < MAX_TICK,
   };
 }
 
@@ -167,22 +157,6 @@ export function decodeClmmFeeRate({ owner, data }: Account): bigint | undefined 
   }
   const rate = BigInt(viewOf(data).getUint32(47, true));
   return rate < FEE_DENOMINATOR ? rate : undefined;
-}
-
-/** The extension of `pool`'s bitmap, or undefined if the account is none. @see `states/tickarray_bitmap_extension.rs` */
-export function decodeClmmExtension({ owner, data }: Account, pool: Address): ClmmExtension | undefined {
-  if (
-    owner !== CLMM_PROGRAM ||
-    data.length < EXTENSION_SIZE ||
-    !hasBytesAt(data, 0, EXTENSION_DISCRIMINATOR) ||
-    !hasBytesAt(data, 8, pool.bytes)
-  ) {
-    return undefined;
-  }
-  return {
-    positive: data.subarray(EXTENSION_POSITIVE_OFFSET, EXTENSION_NEGATIVE_OFFSET),
-    negative: data.subarray(EXTENSION_NEGATIVE_OFFSET, EXTENSION_SIZE),
-  };
 }
 
 /**
@@ -245,68 +219,6 @@ export function clmmArraySpan(tickSpacing: number): number {
 export function clmmArrayStart(tick: number, tickSpacing: number): number {
   const span = clmmArraySpan(tickSpacing);
   return floorDivide(tick, span) * span;
-}
-
-/** The bits of tick arrays. */
-export interface ClmmBitmaps {
-  readonly bitmap: Uint8Array;
-  readonly extension: ClmmExtension | undefined;
-  readonly tickSpacing: number;
-}
-
-/**
- * First ticks of the arrays with initialised ticks, at most `count`, starting at the one that covers `tick` (included only if
- * `inclusive`), downward or upward. Arrays beyond the pool's bitmap are found only with its extension.
- */
-export function initialisedStarts(
-  bitmaps: ClmmBitmaps,
-  tick: number,
-  down: boolean,
-  inclusive: boolean,
-  count: number,
-): number[] {
-  const span = clmmArraySpan(bitmaps.tickSpacing);
-  const lowest = floorDivide(MIN_TICK, span);
-  const highest = floorDivide(MAX_TICK, span);
-  const step = down ? -1 : 1;
-  const starts: number[] = [];
-  let index = floorDivide(tick, span) + (inclusive ? 0 : step);
-  while (index >= lowest && index <= highest && starts.length < count) {
-    const byte = bitsOf(bitmaps, index);
-    if (byte === 0) {
-      index = down ? (index & ~7) - 1 : (index | 7) + 1;
-      continue;
-    }
-    if (((byte >> (index & 7)) & 1) === 1) starts.push(index * span);
-    index += step;
-  }
-  return starts;
-}
-
-/** True if the bit of the array that begins at `start` lies outside the pool's own bitmap. */
-export function isBeyondBitmap(start: number, tickSpacing: number): boolean {
-  const index = start / clmmArraySpan(tickSpacing);
-  return index < -BITMAP_REACH || index >= BITMAP_REACH;
-}
-
-/** Bitmaps crossed by a search from one array to another: the pool's own counts as one, and so do each 512 arrays beyond it. */
-export function bitmapsBetween(from: number, to: number, tickSpacing: number): number {
-  return Math.abs(bitmapOf(from, tickSpacing) - bitmapOf(to, tickSpacing));
-}
-
-function bitmapOf(start: number, tickSpacing: number): number {
-  const block = floorDivide(start / clmmArraySpan(tickSpacing), BITMAP_REACH);
-  return block < 0 ? block + 1 : block;
-}
-
-/** The byte with the bits of eight arrays, `index` among them. */
-function bitsOf({ bitmap, extension }: ClmmBitmaps, index: number): number {
-  if (index >= -BITMAP_REACH && index < BITMAP_REACH) return bitmap[(index + BITMAP_REACH) >> 3]!;
-  if (extension === undefined) return 0;
-  if (index >= 0) return extension.positive[(index - BITMAP_REACH) >> 3] ?? 0;
-  // Blocks of 512 arrays go downward, the arrays within a block upward.
-  const block = -floorDivide(index, BITMAP_REACH) - 2;
-  return extension.negative[(block * BITMAP_REACH + (index & (BITMAP_REACH - 1))) >> 3] ?? 0;
 }
 
 /** Address of the array of `pool` beginning at `start`, which is big-endian in its seeds. */

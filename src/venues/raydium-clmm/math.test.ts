@@ -5,7 +5,7 @@ import type { ClmmCurve } from "./curve.ts";
 import type { ClmmVolatility } from "./layout.ts";
 import { matchOrders } from "./limit-orders.ts";
 import { clmmAfter, swapClmm } from "./math.ts";
-import { clmmSqrtPrice } from "./tick-price.ts";
+import { clmmSqrtPrice } from "./ticks/tick-price.ts";
 
 const NOW = 1_800_000_000n;
 

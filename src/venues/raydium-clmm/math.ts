@@ -1,7 +1,7 @@
 import { lastTickAtOrBelow, MAX_TICK, MIN_TICK, swapStep } from "../curves/concentrated-liquidity.ts";
 import { type ClmmCurve, withOrders } from "./curve.ts";
 import { type Exchange, matchOrders } from "./limit-orders.ts";
-import { clmmSqrtPrice, clmmTickAt } from "./tick-price.ts";
+import { clmmSqrtPrice, clmmTickAt } from "./ticks/tick-price.ts";
 import { VolatilityMeter } from "./volatility.ts";
 
 /** A swap without a price limit stops one unit before the first and the last price. */

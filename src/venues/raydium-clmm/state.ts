@@ -11,20 +11,18 @@ import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Quote } from "../venue.ts";
 import type { ClmmCurve } from "./curve.ts";
 import {
-  type ClmmBitmaps,
   type ClmmMarket,
   type ClmmPool,
   clmmArrayStart,
   clmmTickArrayOf,
-  decodeClmmExtension,
   decodeClmmFeeRate,
   decodeClmmPool,
   decodeClmmTicks,
-  initialisedStarts,
   isClmmPool,
 } from "./layout.ts";
 import { clmmAfter } from "./math.ts";
-import { clmmSqrtPrice } from "./tick-price.ts";
+import { type ClmmBitmaps, decodeClmmExtension, initialisedStarts } from "./ticks/tick-bitmaps.ts";
+import { clmmSqrtPrice } from "./ticks/tick-price.ts";
 import { swapUnits } from "./units.ts";
 
 const ID = "raydium_clmm";

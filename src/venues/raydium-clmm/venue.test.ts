@@ -3,7 +3,7 @@ import { Address } from "../../primitives/address.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import type { ClmmState } from "./state.ts";
-import { clmmSqrtPrice } from "./tick-price.ts";
+import { clmmSqrtPrice } from "./ticks/tick-price.ts";
 import { raydiumClmm } from "./venue.ts";
 
 const key = (n: number): Address => Address.from(new Uint8Array(32).fill(n));

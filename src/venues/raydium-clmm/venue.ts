@@ -13,7 +13,6 @@ import { type Ask, LEAN_MARGIN_BPS, type Quote, type Venue } from "../venue.ts";
 import { raydiumClmmErrors } from "./errors.ts";
 import { clmmSwap } from "./instruction.ts";
 import {
-  bitmapsBetween,
   CLMM_MINT_0_OFFSET,
   CLMM_MINT_1_OFFSET,
   CLMM_POOL_SIZE,
@@ -23,12 +22,12 @@ import {
   clmmArrayStart,
   clmmPoolAddresses,
   decodeClmmMarket,
-  isBeyondBitmap,
 } from "./layout.ts";
 import { type ClmmFill, swapClmm } from "./math.ts";
 import { clmmSpot } from "./spot.ts";
 import { type ClmmState, clmmNeeds, readClmm, tradedClmm } from "./state.ts";
-import { clmmTickAt } from "./tick-price.ts";
+import { bitmapsBetween, isBeyondBitmap } from "./ticks/tick-bitmaps.ts";
+import { clmmTickAt } from "./ticks/tick-price.ts";
 import {
   ARRAY_UNITS,
   BITMAP_EXTENSION_UNITS,

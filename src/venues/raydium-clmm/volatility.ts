@@ -6,7 +6,7 @@ import {
   volatilityAt,
 } from "../curves/concentrated-liquidity.ts";
 import type { ClmmVolatility } from "./layout.ts";
-import { clmmSqrtPrice } from "./tick-price.ts";
+import { clmmSqrtPrice } from "./ticks/tick-price.ts";
 
 const REDUCTION_DENOMINATOR = 10_000;
 

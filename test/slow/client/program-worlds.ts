@@ -15,7 +15,7 @@ import { PUMP_SWAP_PROGRAM } from "../../../src/venues/pump-swap/layout.ts";
 import { AMM_V4_PROGRAM } from "../../../src/venues/raydium-amm-v4/layout.ts";
 
 import { CLMM_PROGRAM } from "../../../src/venues/raydium-clmm/layout.ts";
-import { clmmSqrtPrice } from "../../../src/venues/raydium-clmm/tick-price.ts";
+import { clmmSqrtPrice } from "../../../src/venues/raydium-clmm/ticks/tick-price.ts";
 import { CPMM_PROGRAM } from "../../../src/venues/raydium-cpmm/layout.ts";
 import { LAUNCHLAB_AUTHORITY, LAUNCHLAB_PROGRAM } from "../../../src/venues/raydium-launchlab/layout.ts";
 import { venues } from "../../../src/venues/registry.ts";

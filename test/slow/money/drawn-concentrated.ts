@@ -1,5 +1,5 @@
 import { viewOf } from "../../../src/primitives/bytes.ts";
-import { clmmSqrtPrice } from "../../../src/venues/raydium-clmm/tick-price.ts";
+import { clmmSqrtPrice } from "../../../src/venues/raydium-clmm/ticks/tick-price.ts";
 import { addLiquidity as addBins, createDlmmPair, STRATEGIES } from "../venues/support/meteora-dlmm.ts";
 import { addLiquidity, createWhirlpool } from "../venues/support/orca-whirlpool.ts";
 import { addClmmLiquidity, createClmmPool, writeClmmConfig } from "../venues/support/raydium-clmm.ts";

@@ -8,7 +8,7 @@ import { amountBeforeFee, transferFeeAt, transferFeeOn } from "../../../src/sola
 import { MAX_TICK } from "../../../src/venues/curves/concentrated-liquidity.ts";
 import { CLMM_PROGRAM, clmmArraySpan } from "../../../src/venues/raydium-clmm/layout.ts";
 import type { ClmmState } from "../../../src/venues/raydium-clmm/state.ts";
-import { clmmSqrtPrice } from "../../../src/venues/raydium-clmm/tick-price.ts";
+import { clmmSqrtPrice } from "../../../src/venues/raydium-clmm/ticks/tick-price.ts";
 import { raydiumClmm } from "../../../src/venues/raydium-clmm/venue.ts";
 import type { Ask } from "../../../src/venues/venue.ts";
 import { checkSandwiches } from "../../conformance/sandwiches.ts";

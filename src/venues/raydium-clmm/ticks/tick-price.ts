@@ -1,5 +1,5 @@
-import { U128_MAX } from "../../primitives/integer.ts";
-import { createPowerLadder, Q64, tickAtPrice } from "../curves/concentrated-liquidity.ts";
+import { U128_MAX } from "../../../primitives/integer.ts";
+import { createPowerLadder, Q64, tickAtPrice } from "../../curves/concentrated-liquidity.ts";
 
 /** 1.0001^(−2^i / 2) in Q64, cut shorter than the fixed point allows, for i from 0. */
 const FACTORS = [

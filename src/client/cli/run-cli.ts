@@ -128,6 +128,11 @@ async function hintOf(error: TradeError, line: CommandLine, io: CliIo): Promise<
     const text = await describeStranger(url);
     return { text: text ?? `The service is at ${url}.`, instead: false, code: EXIT.unreachable };
   }
+  if (error.code === "AUTH_ERROR") {
+    const text =
+      "The API key comes from --api-key-file, TRADEWIRE_API_KEY or the profile; tradewire register makes one.";
+    return { text, instead: false };
+  }
   // A build for another wallet looks like an attack, and is mostly a mixed-up key.
   if (!["UNEXPECTED_TRANSACTION", "WALLET_MISMATCH"].includes(error.code)) return undefined;
   const silent = { ...io, note: () => undefined };

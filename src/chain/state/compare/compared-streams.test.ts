@@ -175,14 +175,14 @@ test("so many accounts are compared and no more, and each call compares a part o
   expect(asked.size).toBe(300);
   for (const one of observed) streams.follow(one);
   expect(asked.size).toBe(500);
+  const changeOf = (address: Address, slot: bigint, lamports: bigint, size = 0) => {
+    const account = { address, owner: address, lamports, data: new Uint8Array(size), executable: false, slot };
+    return { address, account, slot, epoch: 0, order: 0 };
+  };
   for (let slot = 1_001n; slot <= 1_032n; slot++)
     for (const address of asked) {
-      const state = (lamports: bigint) => {
-        const account = { address, owner: address, lamports, data: new Uint8Array(0), executable: false, slot };
-        return { address, account, slot, epoch: 0, order: 0 };
-      };
-      streams.note(state(1n));
-      witness.onAccount(state(2n));
+      streams.note(changeOf(address, slot, 1n));
+      witness.onAccount(changeOf(address, slot, 2n));
     }
   stream.receive(1_040n);
   witness.onSlot(1_040n, 1_039n);
@@ -190,6 +190,12 @@ test("so many accounts are compared and no more, and each call compares a part o
   expect(contradicted).toBeGreaterThan(1_000);
   expect(contradicted).toBeLessThanOrEqual(2_100);
   for (let calls = 0; calls < 10; calls++) streams.tick();
+  expect(contradicted).toBe(500 * 32);
+  // What is too large to be a market's is not kept.
+  const [address] = asked;
+  streams.note(changeOf(address!, 1_033n, 1n, 65 * 1024));
+  witness.onAccount(changeOf(address!, 1_033n, 2n, 65 * 1024));
+  streams.tick();
   expect(contradicted).toBe(500 * 32);
   streams.clear();
 });

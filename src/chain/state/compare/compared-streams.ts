@@ -4,7 +4,7 @@ import { maxOf, minOf } from "../../../primitives/integer.ts";
 import type { Account } from "../../../solana/account.ts";
 import { hasSameContent } from "../../../solana/account-content.ts";
 import type { AccountNotice } from "../account-feed.ts";
-import { versionAt } from "../account-versions.ts";
+import { sizeOf, versionAt } from "../account-versions.ts";
 import type { SlotTree } from "../slots/slot-tree.ts";
 import type { StreamProgress } from "../stream-progress.ts";
 import type { AccountObservations } from "./account-observations.ts";
@@ -35,6 +35,8 @@ interface ComparedAccount {
 
 /** Accounts compared at a time: what a second stream costs a node, and this process, is bounded. */
 const MAX_ACCOUNTS = 500;
+/** An account with more data is not compared, in bytes: no market's has so much, and a stream that lies sends what it likes. */
+const MAX_DATA = 64 * 1024;
 /** Slots that both streams must be past one that is compared: until then its last change may be still to come. */
 const SETTLED_SLOTS = 2n;
 /** The same time for one that has reported nothing. Milliseconds. */
@@ -98,7 +100,7 @@ export class ComparedStreams {
   /** The stream that is followed reports a change. */
   note({ address, slot, account, order }: AccountNotice): void {
     const compared = this.#accounts.get(address);
-    if (compared === undefined) return;
+    if (compared === undefined || sizeOf(account) > MAX_DATA) return;
     compared.followed.note({ slot, account, order });
     this.#await(compared, slot);
   }
@@ -132,7 +134,7 @@ export class ComparedStreams {
 
   #receive({ address, slot, account, order }: AccountNotice): void {
     const compared = this.#accounts.get(address);
-    if (compared === undefined || this.#options.stream.isFarAhead(slot)) return;
+    if (compared === undefined || sizeOf(account) > MAX_DATA || this.#options.stream.isFarAhead(slot)) return;
     compared.witness.note({ slot, account, order });
     this.#await(compared, slot);
   }

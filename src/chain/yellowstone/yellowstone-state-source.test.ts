@@ -311,3 +311,24 @@ test("shuffled updates of many slots end in the state of the chain", async () =>
   await settled(() => expect(state.get(b)).toBe(77));
   expect(state.get(a)).toBe(last);
 });
+
+test("is compared with the WebSocket of another host than its own", async () => {
+  const opened: string[] = [];
+  const ignore = () => {};
+  const streamOf = (host: string) => ({
+    host,
+    open() {
+      opened.push(host);
+      return {
+        ...{ reportsEveryChange: false, listen: ignore, follow: ignore, unfollow: ignore, close: ignore },
+        ...{ liveAtMs: () => 0, liveTimes: () => () => 0, leastLiveAtMs: () => 0 },
+        ...{ readStamp: () => ({ epoch: 0, order: 0 }), doubt: () => false },
+      };
+    },
+  });
+  const witnesses = ["one", "two"].map((name) => ({ name, reader, setAside: ignore }));
+  await start({ witnesses, witnessStreams: [new URL(server.url).host, "other:8900"].map(streamOf) });
+  await source.follow([a]);
+  source.use([a]);
+  await eventually(() => expect(opened).toEqual(["other:8900"]));
+});

@@ -10,7 +10,7 @@ interface YellowstoneOptions extends FeedStreamOptions {
 
 export interface YellowstoneStateSourceOptions
   extends YellowstoneOptions,
-    Omit<StateSourceOptions, "feed" | "now" | "warn" | "random"> {}
+    Omit<StateSourceOptions, "feed" | "followedHost" | "now" | "warn" | "random"> {}
 
 const DEFAULT_ACCOUNTS_PER_STREAM = 5_000;
 /** Reads only check this stream, they do not carry it: every account once in this time. Milliseconds. */
@@ -19,11 +19,13 @@ const DEFAULT_VERIFY_MS = 5_000;
 
 /** Follows accounts by the Yellowstone gRPC stream of a node. */
 export function createYellowstoneStateSource(options: YellowstoneStateSourceOptions): LiveStateSource {
+  const { host } = new URL(options.url);
   return createStateSource({
     refreshMs: DEFAULT_REFRESH_MS,
     verifyMs: DEFAULT_VERIFY_MS,
     ...options,
     feed: new YellowstoneFeed(options),
+    followedHost: () => host,
   });
 }
 

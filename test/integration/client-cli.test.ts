@@ -140,6 +140,20 @@ describe("the command line", () => {
     expect(keys.out.join("\n")).toMatch(/^\S+ {2}issued .* {2}in use {2}cli$/m);
   });
 
+  test("writes an API key over an older one, and over nothing else: a wallet would be gone", async () => {
+    const wallet = join(folder, "wallet.json");
+    const before = readFileSync(wallet, "utf8");
+    for (const path of [wallet, join(folder, "wallet.key")]) {
+      const { code, notes } = await run(`register --key-file ${wallet} --save ${path}`);
+      expect([code, notes.at(-1)]).toEqual([EXIT.usage, expect.stringContaining("never written over")]);
+    }
+    expect(readFileSync(wallet, "utf8")).toBe(before);
+    const key = join(folder, "older.key");
+    writeFileSync(key, "api_of_an_older_day\n");
+    expect((await run(`register --key-file ${wallet} --save ${key}`)).code).toBe(EXIT.done);
+    expect(readFileSync(key, "utf8")).toMatch(/^api_[0-9A-Za-z]{38}\n$/);
+  });
+
   test("asks before it spends, and a dry run or a no signs nothing", async () => {
     const dry = await run(`buy ${mint} 0.1 --dry-run ${withNode()}`, apiKey());
     expect([dry.code, dry.out]).toEqual([

@@ -1,4 +1,4 @@
-import { type Command, EXIT, textFlag, UsageError } from "./command.ts";
+import { type CliIo, type Command, EXIT, textFlag, UsageError } from "./command.ts";
 import { print } from "./print.ts";
 import { openReadOnlySession, openRegistration } from "./settings/session.ts";
 
@@ -12,13 +12,14 @@ const register: Command = {
   tradewire register --key-file wallet.json --save tradewire.key
   export TRADEWIRE_API_KEY=$(cat tradewire.key)`,
   async run(line, io) {
+    const file = textFlag(line, "save");
+    if (file !== undefined) await checkPlace(io, file);
     const { client } = await openRegistration(line, io);
     const { apiKey, keyId } = await client.register({
       label: textFlag(line, "label"),
       revokeOthers: line.flags.has("revoke-others"),
       signal: io.signal,
     });
-    const file = textFlag(line, "save");
     if (file !== undefined) await io.writeSecret(file, `${apiKey}\n`);
     const walletAddress = client.wallet.publicKey.toString();
     const shown = file !== undefined ? { keyId, walletAddress, savedTo: file } : { keyId, walletAddress, apiKey };
@@ -29,6 +30,13 @@ const register: Command = {
     return EXIT.done;
   },
 };
+
+/** An API key may take the place of an older one; in that of a wallet's key, it would be all that is left. @throws UsageError */
+async function checkPlace(io: CliIo, file: string): Promise<void> {
+  const text = await io.readFile(file).catch(() => "");
+  if (text.trim() === "" || text.startsWith("api_")) return;
+  throw new UsageError(`${file} holds no API key: it is never written over. Nothing was registered.`);
+}
 
 const keys: Command = {
   name: "keys",

@@ -203,6 +203,20 @@ it("proves nothing by a node that has not come as far as the message's last bloc
   expect(await search([late, nodeWith([at(1_390), funding])])).toMatchObject({ kind: "found" });
 });
 
+it("proves nothing by a list from behind the height, as of another server at the same address", async () => {
+  const node = nodeWith([funding]);
+  const { getSignaturesForAddress } = node.methods;
+  let finalizedSlot = 1_498;
+  node.methods.getSignaturesForAddress = (address: never, config: never) => {
+    const { minContextSlot = 0 } = config as { readonly minContextSlot?: number };
+    if (minContextSlot <= finalizedSlot) return getSignaturesForAddress!(address, config);
+    throw new NodeError("answered", "Minimum context slot has not been reached", { rpcCode: -32016 });
+  };
+  await expect(search([node])).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
+  finalizedSlot = 1_540;
+  expect(await search([node])).toMatchObject({ kind: "absent" });
+});
+
 it("proves nothing by a history that somebody filled with more than is read of it", async () => {
   const spam = Array.from({ length: 5_200 }, (_, i) => ({ signature: `spam ${i}`, slot: 1_530 }));
   await expect(search([nodeWith([...spam, at(1_390), funding])])).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });

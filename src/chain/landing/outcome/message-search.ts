@@ -126,6 +126,7 @@ async function askNode(ports: SearchPorts, endpoint: RpcEndpoint, query: Message
   const range = {
     first: maxOf(0n, minOf(buildSlot, last - LIFETIME_BLOCKS) - HEIGHT_TOLERANCE),
     last: last + HEIGHT_TOLERANCE,
+    finalizedSlot: info.slot,
   };
   try {
     return { blockHeight: info.height, view: await viewOf(ports, endpoint, query, range) };
@@ -139,7 +140,7 @@ async function viewOf(
   { witnesses, messages }: SearchPorts,
   endpoint: RpcEndpoint,
   query: MessageQuery,
-  range: { readonly first: bigint; readonly last: bigint },
+  range: { readonly first: bigint; readonly last: bigint; readonly finalizedSlot: bigint },
 ): Promise<View> {
   const { pool } = witnesses;
   const { wallet, buildSlot, known } = query;
@@ -149,6 +150,8 @@ async function viewOf(
   for (let page = 0; page < MAX_PAGES; page++) {
     const config = {
       commitment: "finalized",
+      // One address may stand for several servers: one that has not come as far lacks what landed last.
+      minContextSlot: Number(range.finalizedSlot),
       limit: PAGE,
       ...(before === undefined ? {} : { before }),
     };

@@ -1,7 +1,9 @@
 import { expect, test, vi } from "vitest";
 import { Address } from "../../primitives/address.ts";
+import { createRandom } from "../../primitives/random.ts";
 import { KeptAccount } from "../../solana/account-content.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
+import { pruneVersions } from "./account-versions.ts";
 import type { FollowedAccount } from "./followed-account.ts";
 import { FollowedAccounts } from "./followed-accounts.ts";
 import { SlotTree } from "./slots/slot-tree.ts";
@@ -98,5 +100,25 @@ test("what a stream reports stays text while it is kept, bounded, discarded and 
     expect(asBytes).not.toHaveBeenCalled();
   } finally {
     asBytes.mockRestore();
+  }
+});
+
+test("a root leaves its newest version and all later ones, without those that are off the chain", () => {
+  const random = createRandom(7);
+  for (let round = 0; round < 200; round++) {
+    const tree = new SlotTree();
+    const slots: bigint[] = [];
+    for (let slot = 11n; slot < 31n; slot++) {
+      // Some slots begin on an earlier one, which leaves those between off the chain.
+      if (random.u32() % 4 > 0) tree.begin(slot, slot - 1n - BigInt(random.u32() % 2));
+      if (random.u32() % 2 === 0) slots.push(slot);
+    }
+    const root = 11n + BigInt(random.u32() % 20);
+    tree.rootAt(root);
+    const history = { versions: slots.map((slot) => ({ slot, epoch: 0, order: 0, account: null })) };
+    pruneVersions(history, root, tree);
+    const alive = slots.filter((slot) => slot > root || tree.isOnChain(slot));
+    const newestRooted = alive.filter((slot) => slot <= root).at(-1) ?? 0n;
+    expect(history.versions.map(({ slot }) => slot)).toEqual(alive.filter((slot) => slot >= newestRooted));
   }
 });

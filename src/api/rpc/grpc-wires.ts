@@ -54,7 +54,7 @@ export function createGrpcWire({ suffix, decode, encode }: FramedForm): Wire {
         const head = [":status", "200"];
         addHeaders(state, head);
         head.push("content-type", contentType);
-        stream.answer(head, trailers, out.take().bytes);
+        stream.answer(head, trailers, out.take());
         return;
       }
       forEachHeader(responseHeaders(state), (name, value) => response.setHeader(name, value));

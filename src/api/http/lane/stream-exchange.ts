@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders as FieldsOfHttp1, IncomingMessage, ServerResponse } from "node:http";
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { inStep } from "../../../primitives/turns/pass.ts";
+import type { TakenAnswer } from "./answer-bytes.ts";
 
 /** What an HTTP/2 stream opens with. */
 export interface OpenedStream {
@@ -98,10 +99,16 @@ export class StreamResponse implements Pick<ServerResponse, "destroyed" | "heade
    *
    * @param headers names and values in turn, `:status` first; no name twice
    */
-  answer(headers: string[], trailers: OutgoingHttpHeaders, body: Uint8Array): void {
+  answer(headers: string[], trailers: OutgoingHttpHeaders, body: TakenAnswer): void {
     this.#headers = headers;
     this.#trailers = trailers;
-    this.end(body);
+    inStep("write", () => {
+      if (!this.#begin()) return;
+      // Called once the connection has written it, or without ever reading it again: then its memory is left to the collector.
+      this.stream.end(body.bytes, (error?: Error | null) => {
+        if (error == null) body.release();
+      });
+    });
   }
 
   /** The stream's response that `asResponse` has returned, if no header is set on it; undefined of any other response. */
@@ -122,16 +129,23 @@ export class StreamResponse implements Pick<ServerResponse, "destroyed" | "heade
 
   #write(body: string | Uint8Array | undefined, encoding: "latin1" | undefined): void {
     const { stream } = this;
-    if (stream.destroyed || stream.closed || stream.headersSent) return;
+    if (!this.#begin()) return;
+    if (body === undefined) stream.end();
+    else if (encoding === undefined) stream.end(body);
+    else stream.end(body, encoding);
+  }
+
+  /** Writes the headers. @returns false if the client is gone */
+  #begin(): boolean {
+    const { stream } = this;
+    if (stream.destroyed || stream.closed || stream.headersSent) return false;
     const trailers = this.#trailers;
     if (trailers === undefined) stream.respond(this.#headers);
     else {
       stream.respond(this.#headers, WITH_TRAILERS);
       stream.on("wantTrailers", () => stream.sendTrailers(trailers));
     }
-    if (body === undefined) stream.end();
-    else if (encoding === undefined) stream.end(body);
-    else stream.end(body, encoding);
+    return true;
   }
 
   /** Breaks the stream off. */

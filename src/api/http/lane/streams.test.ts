@@ -1,9 +1,9 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import http2 from "node:http2";
-import { create, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { BuyRequestSchema } from "../../../../gen/tradewire/v1/trade_pb.ts";
+import { BuyRequestSchema, BuyResponseSchema } from "../../../../gen/tradewire/v1/trade_pb.ts";
 import { Priority } from "../../../../gen/tradewire/v1/types_pb.ts";
 import { type Edge, startEdge } from "../../../../test/support/edge.ts";
 import { ALICE, TOKEN } from "../../../../test/support/fake-trades.ts";
@@ -106,6 +106,31 @@ const cases: Readonly<Record<string, Asked>> = {
   "an error in Connect's form": { headers: { "content-type": "application/proto" }, body: message(7) },
   "gRPC-Web": { ...buy, headers: { "content-type": "application/grpc-web+proto" } },
 };
+
+it.each([0, 50])(
+  "leaves an answer alone that waits at %i bytes for its client while others are written",
+  async (initialWindowSize) => {
+    const own = await startEdge();
+    const url = `http://127.0.0.1:${own.port}`;
+    const [slow, quick] = [http2.connect(url, { settings: { initialWindowSize } }), http2.connect(url)];
+    const fields = { ":method": "POST", ":path": RPC, authorization: `Bearer ${ALICE.key}`, ...GRPC };
+    const tokenOf = async (stream: http2.ClientHttp2Stream) => {
+      const body = Buffer.concat(await stream.toArray());
+      return fromBinary(BuyResponseSchema, body.subarray(5)).submissionToken;
+    };
+    const waiting = slow.request(fields).end(buy.body);
+    await once(waiting, "response");
+    const tokens: string[] = [];
+    for (let i = 0; i < 30; i++) tokens.push(await tokenOf(quick.request(fields).end(buy.body)));
+    slow.settings({ initialWindowSize: 65_535 });
+    tokens.push(await tokenOf(waiting));
+    for (const token of tokens) expect(token).toMatch(/^token_\d+$/);
+    expect(new Set(tokens).size).toBe(31);
+    slow.destroy();
+    quick.destroy();
+    await own.close();
+  },
+);
 
 describe("calls on HTTP/2 streams", () => {
   it.each(Object.entries(cases))("answer %s as the router does", async (_, asked) => {

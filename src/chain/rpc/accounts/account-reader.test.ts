@@ -250,6 +250,20 @@ describe("at a node that takes so many searches a second", () => {
     end();
   });
 
+  test("a search made in parts is made again too", async () => {
+    let slimCalls = 0;
+    const { reader } = readerOf({
+      getProgramAccounts: (_program: string, { dataSlice }: { readonly dataSlice?: object }) => {
+        if (dataSlice === undefined) throw new NodeError("oversized", "too large");
+        if (slimCalls++ === 0) throw new NodeError("unreachable", "HTTP 429", { isOverLimit: true });
+        return { context: { slot: 3 }, value: [] };
+      },
+    });
+    const found = reader.fetchProgramAccounts({ program: TOKEN_PROGRAM, memcmp: [] }).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([await found, slimCalls]).toEqual([[], 2]);
+  });
+
   test("one that answers none is waited for only once", async () => {
     const { endpoint, search, end } = limitedReader(0);
     expect(await search(17)).toBe(0);

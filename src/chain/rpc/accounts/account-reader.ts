@@ -144,9 +144,11 @@ class RpcAccountReader implements AccountReader {
    * @throws what the whole search threw, if the addresses cannot be had either
    */
   async #searchInParts(program: Address, config: object, whole: unknown): Promise<readonly Account[]> {
-    const slim = await this.#search(program, { ...config, dataSlice: { offset: 0, length: 0 } }).catch(() => {
-      throw whole;
-    });
+    const slim = await this.#searchWithinLimits(program, { ...config, dataSlice: { offset: 0, length: 0 } }).catch(
+      () => {
+        throw whole;
+      },
+    );
     const addresses = (await decodeProgramAccounts(slim)).map(({ address }) => address);
     const { accounts } = await this.fetchAccounts(addresses);
     return accounts.filter((account) => account?.owner === program).map((account) => account!);

@@ -2,8 +2,12 @@ import { readBaseInstruction } from "../../../src/client/verify/base-instruction
 import { addressWithSeed } from "../../../src/client/verify/derived-address.ts";
 import { readTransaction } from "../../../src/client/verify/read-transaction.ts";
 import { TradewireError } from "../../../src/errors/tradewire-error.ts";
+import { Address } from "../../../src/primitives/address.ts";
+import { readU64, writeU64 } from "../../../src/primitives/bytes.ts";
 import type { Random } from "../../../src/primitives/random.ts";
+import type { Account } from "../../../src/solana/account.ts";
 import { SOL_MINT, SYSTEM_PROGRAM } from "../../../src/solana/programs.ts";
+import { isTokenAccount } from "../../../src/solana/token/token-account.ts";
 import type { BuildPorts } from "../../../src/trade/build/build-trade.ts";
 import { buildTrade } from "../../../src/trade/build/build-trade.ts";
 import type { BuiltTrade, TradeRequest } from "../../../src/trade/trade.ts";
@@ -15,8 +19,10 @@ export type Disturbance = "none" | "market" | "strangers";
 
 const DUST = [1n, 650_240n, 890_880n, 1_488_440n, 3_000_000n] as const;
 const GIFTS = [1n, 5_000n, 2_000_000n] as const;
+/** Places in a token account. */
+const AT = { mint: 0, owner: 32, amount: 64 } as const;
 
-/** Lets time pass and another wallet trade, or strangers send lamports and open accounts; most builds land undisturbed. */
+/** Lets time pass and another wallet trade, or strangers send lamports and tokens; most builds land undisturbed. */
 export async function disturb(
   world: DrawnWorld,
   portsNow: (random: Random) => BuildPorts,
@@ -67,17 +73,31 @@ async function moveMarket(
   }
 }
 
-/** Lamports to every account that the trade writes, but for the temporary one, whose address nobody can know. */
+/**
+ * Lamports to every account that the trade writes, but for the temporary one, whose address nobody can know, and tokens to the wallet's
+ * accounts, but for those that it closes: that a deposit keeps those from closing is known.
+ */
 function actAsStrangers({ svm }: DrawnWorld, { unsignedTransaction }: BuiltTrade, random: Random): void {
   const { accounts, instructions } = readTransaction(unsignedTransaction);
-  const temporary = instructions.flatMap((instruction) => {
-    const base = readBaseInstruction(instruction);
-    return base?.kind === "createWithSeed" ? [addressWithSeed(base.base, base.seed, base.owner)] : [];
-  });
+  const bases = instructions.map((instruction) => readBaseInstruction(instruction));
+  const temporary = bases.flatMap((base) =>
+    base?.kind === "createWithSeed" ? [addressWithSeed(base.base, base.seed, base.owner)] : [],
+  );
+  const closed = bases.flatMap((base) => (base?.kind === "closeTokenAccount" ? [base.account.address] : []));
   for (const { address, index, writable } of accounts) {
     if (!writable || index === 0 || temporary.includes(address) || random.chance(0.4)) continue;
     const account = svm.get(address);
-    if (account !== null) svm.setAccount({ ...account, lamports: account.lamports + random.pick(GIFTS) });
+    if (account !== null && isOwnToken(account, accounts[0]!.address) && !closed.includes(address)) {
+      const { data } = account;
+      writeU64(data, AT.amount, readU64(data, AT.amount) + random.pick(GIFTS));
+      svm.setAccount(account);
+    } else if (account !== null) svm.setAccount({ ...account, lamports: account.lamports + random.pick(GIFTS) });
     else svm.setAccount({ address, owner: SYSTEM_PROGRAM, data: new Uint8Array(0), lamports: random.pick(DUST) });
   }
+}
+
+/** True of an account of the wallet with tokens that are not lamports of the account. */
+function isOwnToken(account: Account, wallet: Address): boolean {
+  const { data } = account;
+  return isTokenAccount(account) && Address.from(data, AT.owner) === wallet && Address.from(data, AT.mint) !== SOL_MINT;
 }

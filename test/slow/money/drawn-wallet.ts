@@ -8,6 +8,7 @@ import { PUMP_PROGRAM } from "../../../src/venues/pump-fun/layout.ts";
 import { PUMP_SWAP_PROGRAM } from "../../../src/venues/pump-swap/layout.ts";
 import { type AccountExtension, withExtensions } from "../../support/extended-account.ts";
 import type { Svm } from "../../support/svm.ts";
+import { BUYBACK_GROUP, recipientAddress } from "../venues/support/pump-fun.ts";
 import type { DrawnWorld } from "./drawn-world.ts";
 
 /** Lamports of a wallet that has enough for anything, and of those that have not. */
@@ -17,9 +18,21 @@ const SCARCE = [1n, 5_000n, 890_880n, 2_000_000n, 5_000_000n, 10n ** 8n] as cons
 const DUST = [1n, 650_240n, 890_880n, 1_488_440n, 1_488_441n, 3_000_000n] as const;
 const NO_DATA = new Uint8Array(0);
 
-/** A wallet with accounts in any state that its owner, issuers and strangers can bring about. */
+/** Addresses that Pump's settings list in each of their groups. */
+const LISTED = 8n;
+
+/**
+ * A wallet with accounts in any state that its owner, issuers and strangers can bring about; on Pump's markets also one of those that
+ * fees go to.
+ */
 export function drawWallet(world: DrawnWorld, random: Random): Address {
   const { svm, mints } = world;
+  if (world.places.some(({ venue }) => venue.startsWith("pump_")) && random.chance(0.2)) {
+    const address = recipientAddress(Number(random.between(1n, BigInt(BUYBACK_GROUP))), Number(random.below(LISTED)));
+    svm.setAccount({ address, owner: SYSTEM_PROGRAM, data: NO_DATA, lamports: RICH });
+    for (const mint of mints) settleRich(world, random, address, mint);
+    return address;
+  }
   const wallet = svm.newWallet(random.chance(0.75) ? RICH : random.pick(SCARCE));
   const settle = random.chance(0.5) ? settleRich : settleOddly;
   for (const mint of mints) settle(world, random, wallet, mint);

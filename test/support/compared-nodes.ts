@@ -9,7 +9,7 @@ import type { Account } from "../../src/solana/account.ts";
 import { SYSTEM_PROGRAM } from "../../src/solana/programs.ts";
 
 export const VAULT = Address.from(new Uint8Array(32).fill(7));
-const SLOT_MS = 200;
+const DEFAULT_SLOT_MS = 200;
 const SAMPLES = 4;
 
 interface WorldOptions {
@@ -22,6 +22,7 @@ interface WorldOptions {
   readonly comparisonsPerSecond?: number;
   /** Node 1 has a stream too, and it is that many slots behind. */
   readonly witnessBehind?: bigint;
+  readonly slotMs?: number;
   /** Of the times at which the nodes are compared. */
   readonly seed?: number;
 }
@@ -34,6 +35,7 @@ export async function startWorld(nodes: number, options: WorldOptions = {}) {
     comparisonsPerSecond = 40,
     isOnlyStream = false,
     witnessBehind,
+    slotMs = DEFAULT_SLOT_MS,
     isWebSocket = !isOnlyStream,
   } = options;
   let listener!: FeedListener;
@@ -181,12 +183,12 @@ export async function startWorld(nodes: number, options: WorldOptions = {}) {
   await vi.advanceTimersByTimeAsync(50);
   await following;
   const pass = async (ms: number) => {
-    for (let passed = 0; passed < ms; passed += SLOT_MS) {
+    for (let passed = 0; passed < ms; passed += slotMs) {
       beginSlot();
       source.use([VAULT]);
       for (let part = 0; part < SAMPLES; part++) {
         world.onSample();
-        await vi.advanceTimersByTimeAsync(SLOT_MS / SAMPLES);
+        await vi.advanceTimersByTimeAsync(slotMs / SAMPLES);
       }
     }
   };

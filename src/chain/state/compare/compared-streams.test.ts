@@ -55,6 +55,21 @@ describe.each([true, false])("with the stream of another node beside it (WebSock
         },
       );
 
+  test.each([2n, 5n, 10n])(
+    "at the pace of mainnet, a stream that lies in one of %i slots about a vault that moves is found out in time, the other two slots behind",
+    async (every) => {
+      for (let phase = 0n; phase < every; phase++) {
+        const world = await startWorld(2, { isOnlyStream: true, isWebSocket, witnessBehind: 2n, slotMs: 400 });
+        world.moveEverySlot = true;
+        await world.pass(3_000);
+        world.streamLies = (balance, slot) => (slot % every === phase ? balance * 2 : balance);
+        const { late, refused } = await sampleFor(world, LIE_MS);
+        expect([every, phase, late, refused]).toEqual([every, phase, 0, 0]);
+        world.source.close();
+      }
+    },
+  );
+
   test.each([
     [2, 1n],
     [2, 3n],

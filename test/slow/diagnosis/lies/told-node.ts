@@ -1,0 +1,193 @@
+import { NodeError } from "../../../../src/chain/rpc/node-error.ts";
+import type { RpcEndpoint } from "../../../../src/chain/rpc/rpc-endpoint.ts";
+import { parseRpcJson } from "../../../../src/chain/rpc/rpc-values.ts";
+import type { SignedTrade } from "./signed-trade.ts";
+
+/** The slot that stands for 0, and the height of its block. */
+export const FIRST_SLOT = 10_000;
+export const FIRST_HEIGHT = 9_000;
+export const SLOT_MS = 400;
+/** Slots after which a block is confirmed, and final. */
+export const CONFIRMED_AFTER = 2;
+export const FINAL_AFTER = 32;
+/** Roots whose statuses a node has in memory. */
+const REMEMBERED = 300;
+const DOUBT_MS = 2_000;
+/** A transaction of the wallet from long before. */
+const OLD = { signature: "1".repeat(64), slot: 1, err: null };
+
+/** How a message ends, or is said to end: slots count from 0. */
+export interface Fate {
+  /** Undefined: it is in no block. */
+  readonly slot: number | undefined;
+  readonly error: unknown;
+  /** Which of its signatures it lands under. */
+  readonly form: 0 | 1;
+  /** What is added to the true fee and to the true output. */
+  readonly moreFee: number;
+  readonly moreOutput: number;
+}
+
+/** What a node says at a moment. */
+export interface Told {
+  readonly fate: Fate;
+  /** Slots that it is behind the chain; ahead if negative. */
+  readonly lag: number;
+  readonly moreHeight: number;
+  /** Slots by which it names finality too early. */
+  readonly earlyFinality: number;
+  readonly confirmedAfter: number;
+  readonly finalAfter: number;
+  /** The slot in which its history begins. */
+  readonly historyFrom: number;
+  readonly hasStatus: boolean;
+  readonly hasRecord: boolean;
+  /** Whether the blockhash is still accepted; undefined: as its heights say. */
+  readonly isAccepted: boolean | undefined;
+  readonly listing: "true" | "empty" | "old alone" | "a foreign signature";
+  readonly latencyMs: number;
+  readonly isSilent: boolean;
+  /** A method that it refuses, and one that it answers with an error. */
+  readonly refused: string | undefined;
+  readonly failing: string | undefined;
+}
+
+/** The chain's slots, by the clock, and its heights. */
+export interface Heights {
+  readonly slot: number;
+  /** The block height at the end of a slot. */
+  heightAt(slot: number): number;
+}
+
+/** A node that says at each moment what it is told to say of one trade, in all methods alike. */
+export class ToldNode implements RpcEndpoint {
+  readonly name: string;
+  readonly #heights: Heights;
+  readonly #trade: SignedTrade;
+  readonly #told: () => Told;
+  #coolUntilMs = 0;
+  #waitingSinceMs: number | undefined;
+
+  constructor(name: string, heights: Heights, trade: SignedTrade, told: () => Told) {
+    this.name = name;
+    this.#heights = heights;
+    this.#trade = trade;
+    this.#told = told;
+  }
+
+  doubt(): void {
+    this.#coolUntilMs = Date.now() + DOUBT_MS;
+  }
+
+  setAside(): void {}
+
+  isAside(): boolean {
+    return false;
+  }
+
+  isCooling(): boolean {
+    return Date.now() < this.#coolUntilMs;
+  }
+
+  silentForMs(): number {
+    return this.#waitingSinceMs === undefined ? 0 : Date.now() - this.#waitingSinceMs;
+  }
+
+  async call(method: string, params: readonly unknown[], timeoutMs = 4_000): Promise<unknown> {
+    this.#waitingSinceMs ??= Date.now();
+    const told = this.#told();
+    await new Promise((resolve) => setTimeout(resolve, told.isSilent ? timeoutMs : told.latencyMs));
+    if (told.isSilent) throw new NodeError("unreachable", `${this.name} is silent`);
+    this.#waitingSinceMs = undefined;
+    if (method === told.failing) throw new NodeError("answered", "internal error", { rpcCode: -32603 });
+    if (method === told.refused) throw new NodeError("refused", method, { rpcCode: -32601 });
+    const text = JSON.stringify({ result: this.#answer(told, method, params) });
+    return (parseRpcJson(text) as { readonly result: unknown }).result;
+  }
+
+  #answer(told: Told, method: string, [first, second]: readonly unknown[]): unknown {
+    const slot = this.#heights.slot - told.lag;
+    const context = { slot: FIRST_SLOT + slot };
+    const { commitment, encoding } = (second ?? first ?? {}) as Readonly<Record<string, string>>;
+    switch (method) {
+      case "sendTransaction":
+        return this.#trade.forms[0].signature;
+      case "getSignatureStatuses":
+        return { context, value: (first as readonly string[]).map((one) => this.#status(told, slot, one)) };
+      case "getTransaction":
+        return this.#record(told, slot, first as string, { commitment, encoding });
+      case "getEpochInfo": {
+        const at = commitment === "finalized" ? slot - FINAL_AFTER + told.earlyFinality : slot;
+        return { absoluteSlot: FIRST_SLOT + at, blockHeight: this.#heights.heightAt(at) + told.moreHeight };
+      }
+      case "isBlockhashValid":
+        return { context, value: told.isAccepted ?? this.#heights.heightAt(slot) <= this.#trade.lastHeight };
+      case "getFirstAvailableBlock":
+        return Math.max(0, FIRST_SLOT + told.historyFrom);
+      case "getSignaturesForAddress":
+        return this.#listed(told, slot);
+      default:
+        throw new NodeError("refused", method, { rpcCode: -32601 });
+    }
+  }
+
+  #isOf({ fate }: Told, signature: string): boolean {
+    return this.#trade.forms[fate.form].signature === signature;
+  }
+
+  #status(told: Told, slot: number, signature: string): unknown {
+    const { fate } = told;
+    if (!told.hasStatus || !this.#isOf(told, signature) || fate.slot === undefined || slot < fate.slot) return null;
+    const roots = this.#heights.heightAt(slot - FINAL_AFTER) - this.#heights.heightAt(fate.slot);
+    if (roots > REMEMBERED && fate.slot < told.historyFrom) return null;
+    const age = slot - fate.slot;
+    const confirmationStatus =
+      age >= told.finalAfter ? "finalized" : age >= told.confirmedAfter ? "confirmed" : "processed";
+    return { slot: FIRST_SLOT + fate.slot, err: fate.error, confirmationStatus };
+  }
+
+  #record(
+    told: Told,
+    slot: number,
+    signature: string,
+    { commitment, encoding }: { readonly commitment?: string | undefined; readonly encoding?: string | undefined },
+  ): unknown {
+    const { fate } = told;
+    const isHeld = told.hasRecord && this.#isOf(told, signature) && fate.slot !== undefined;
+    if (!isHeld || fate.slot < told.historyFrom) return null;
+    if (slot - fate.slot < (commitment === "finalized" ? told.finalAfter : told.confirmedAfter)) return null;
+    const { forms, accounts, token } = this.#trade;
+    const transaction = Buffer.from(forms[fate.form].transaction).toString("base64");
+    if (encoding === "base64") return { slot: FIRST_SLOT + fate.slot, transaction: [transaction, "base64"] };
+    const [fee, output] = [FEE + fate.moreFee, fate.error === null ? OUTPUT + fate.moreOutput : 0];
+    const others = accounts.slice(1).map(() => 1_000_000);
+    const bought = { accountIndex: 1, mint: token, owner: accounts[0], uiTokenAmount: { amount: String(output) } };
+    const meta = {
+      err: fate.error,
+      fee,
+      preBalances: [1_000_000, ...others],
+      postBalances: [1_000_000 - fee - (fate.error === null ? INPUT : 0), ...others],
+      preTokenBalances: [],
+      postTokenBalances: output === 0 ? [] : [bought],
+      logMessages: [],
+    };
+    const message = { accountKeys: accounts };
+    return { slot: FIRST_SLOT + fate.slot, transaction: { signatures: [signature], message }, meta };
+  }
+
+  #listed({ fate, listing, finalAfter, historyFrom }: Told, slot: number): unknown {
+    if (listing === "empty") return [];
+    if (listing === "old alone") return [OLD];
+    const { forms } = this.#trade;
+    if (listing === "a foreign signature")
+      return [{ ...OLD, signature: forms[1].signature, slot: FIRST_SLOT + 20 }, OLD];
+    const isListed = fate.slot !== undefined && slot - fate.slot >= finalAfter && fate.slot >= historyFrom;
+    const landed = { signature: forms[fate.form].signature, slot: FIRST_SLOT + (fate.slot ?? 0), err: fate.error };
+    return [...(isListed ? [landed] : []), ...(historyFrom === Number.NEGATIVE_INFINITY ? [OLD] : [])];
+  }
+}
+
+/** What the trade truly moves and costs. Base units, lamports. */
+export const INPUT = 100_000;
+export const OUTPUT = 42;
+export const FEE = 5_077;

@@ -4,8 +4,9 @@ import type { SwapMode } from "../../../venues/venue.ts";
 import type { RouteLeg } from "../../trade.ts";
 import type { RouteStep } from "../route.ts";
 
-/** Paths are told apart in parts of a base unit: several may share a single one. */
-const PARTS = 1n << 64n;
+/** Parts of a base unit in which paths are told apart: whole units are cheap, but several paths may share a single one. */
+const WHOLE = 1n;
+const FINE = 1n << 64n;
 
 /** What is left of a market's trade to be given to paths. Parts of base units. */
 interface Rest {
@@ -38,15 +39,31 @@ export function pathsOfSteps(
   inMint: Address,
   outMint: Address,
 ): readonly RouteLeg[] {
+  const ends = { mode, inMint, outMint };
+  return pathsIn(WHOLE, ends, steps) ?? pathsIn(FINE, ends, steps)!;
+}
+
+interface PathEnds {
+  readonly mode: SwapMode;
+  readonly inMint: Address;
+  readonly outMint: Address;
+}
+
+/** The paths, told apart in such parts of a base unit; undefined if whole units leave a market on none. */
+function pathsIn(
+  parts: bigint,
+  { mode, inMint, outMint }: PathEnds,
+  steps: readonly RouteStep[],
+): readonly RouteLeg[] | undefined {
   const rests = steps.map((step): Rest => {
     const { quote, threshold } = step;
     const { inAmount, outAmount } = quote;
     return {
       step,
-      in: inAmount * PARTS,
-      out: outAmount * PARTS,
-      given: (mode === "exactIn" ? threshold : outAmount) * PARTS,
-      taken: (mode === "exactIn" ? inAmount : threshold) * PARTS,
+      in: inAmount * parts,
+      out: outAmount * parts,
+      given: (mode === "exactIn" ? threshold : outAmount) * parts,
+      taken: (mode === "exactIn" ? inAmount : threshold) * parts,
       isNew: true,
     };
   });
@@ -54,11 +71,12 @@ export function pathsOfSteps(
   for (let path = 0; path < steps.length; path++) {
     const chain = nextChain(rests, inMint, outMint);
     if (chain === undefined) break;
-    const taken = takePath(chain, path);
+    const taken = takePath(chain, path, parts);
     if (taken === undefined) break;
     carried.push(...taken);
   }
-  return withCrumbs(withShares(carried, mode), rests);
+  if (parts === WHOLE && rests.some(({ isNew }) => isNew)) return undefined;
+  return withCrumbs(withShares(carried, mode), rests, parts);
 }
 
 const BILLION = 1_000_000_000n;
@@ -78,18 +96,19 @@ function withShares(carried: readonly CarriedLeg[], mode: SwapMode): readonly Ro
 }
 
 /** Gives what rounding left of a market to the last path over it. */
-function withCrumbs(legs: readonly RouteLeg[], rests: readonly Rest[]): readonly RouteLeg[] {
+function withCrumbs(legs: readonly RouteLeg[], rests: readonly Rest[], parts: bigint): readonly RouteLeg[] {
   const left = rests.filter((rest) => rest.in > 0n || rest.out > 0n);
   if (left.length === 0) return legs;
   return legs.map((leg, index) => {
     const crumb = left.find(({ step }) => step.hot.market.address === leg.market);
     if (crumb === undefined || legs.findLastIndex(({ market }) => market === leg.market) !== index) return leg;
-    return { ...leg, inAmount: leg.inAmount + unitsOf(crumb.in), outAmount: leg.outAmount + unitsOf(crumb.out) };
+    const [inAmount, outAmount] = [unitsOf(crumb.in, parts), unitsOf(crumb.out, parts)];
+    return { ...leg, inAmount: leg.inAmount + inAmount, outAmount: leg.outAmount + outAmount };
   });
 }
 
 /** Whole base units of which parts are left. */
-const unitsOf = (parts: bigint) => ceilDiv(parts, PARTS);
+const unitsOf = (left: bigint, parts: bigint) => (parts === WHOLE ? left : ceilDiv(left, parts));
 
 /** Markets in a row that still have something to give, the largest first. */
 function nextChain(rests: readonly Rest[], inMint: Address, outMint: Address): Rest[] | undefined {
@@ -109,7 +128,7 @@ function nextChain(rests: readonly Rest[], inMint: Address, outMint: Address): R
 }
 
 /** Takes as much along a chain as all of it can carry; undefined if that is only what rounding left of its markets. */
-function takePath(chain: readonly Rest[], path: number): readonly CarriedLeg[] | undefined {
+function takePath(chain: readonly Rest[], path: number, fineness: bigint): readonly CarriedLeg[] | undefined {
   // The part of each market, as what it takes; found forwards, then cut back where a later market takes less.
   const parts = chain.map(({ taken }) => taken);
   for (let index = 1; index < chain.length; index++) {
@@ -131,8 +150,8 @@ function takePath(chain: readonly Rest[], path: number): readonly CarriedLeg[] |
       market: hot.market.address,
       inMint: quote.inMint,
       outMint: quote.outMint,
-      inAmount: unitsOf(rest.in) - unitsOf(rest.in - into),
-      outAmount: unitsOf(rest.out) - unitsOf(rest.out - out),
+      inAmount: unitsOf(rest.in, fineness) - unitsOf(rest.in - into, fineness),
+      outAmount: unitsOf(rest.out, fineness) - unitsOf(rest.out - out, fineness),
       path,
     };
     return { leg, in: into, out };

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import http2 from "node:http2";
 import net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import tls from "node:tls";
@@ -202,6 +203,23 @@ describe.each([0, 3])("while the service drains, a connection with %i requests b
     expect(answers().slice(before)).toEqual(lastOf(64));
     expect(built).toBe(64);
   });
+});
+
+it.each(["before", "after"])("while the service drains, streams sent just %s are all answered", async (when) => {
+  const { edge } = await start();
+  const session = http2.connect(`http://${edge.host}:${edge.port}`);
+  await once(session, "remoteSettings");
+  const goaway = once(session, "goaway");
+  const ask = async () => {
+    const stream = session.request({ ":path": "/v1/ping" }).resume();
+    const [headers] = await once(stream, "response");
+    return headers[":status"];
+  };
+  if (when === "after") edge.drain();
+  const asked = Array.from({ length: 20 }, ask);
+  if (when === "before") setImmediate(() => edge.drain());
+  expect(await Promise.all(asked)).toEqual(asked.map(() => 200));
+  await goaway;
 });
 
 it("clients that keep their connections lose no answer while one process after another restarts", async () => {

@@ -135,7 +135,8 @@ export function createHttp2(
     let served = 0;
     session.on("stream", () => {
       served++;
-      if (served >= settings.maxRequestsPerConnection || isClosing()) session.close();
+      // After the turn: GOAWAY refuses the streams behind this one that came with it.
+      if (served >= settings.maxRequestsPerConnection || isClosing()) setImmediate(() => session.close());
     });
     session.setTimeout(settings.keepAliveMs, () => {
       if (!isServing(session)) session.close();

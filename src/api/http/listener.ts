@@ -160,7 +160,10 @@ export class Listener {
   drain(): void {
     this.#closing = true;
     for (const socket of this.#places.sockets) this.#lastAnswers.announce(socket);
-    for (const session of this.#sessions) session.close();
+    // GOAWAY refuses the streams that were sent and are not read yet.
+    void afterReading(this.#nowMs).then(() => {
+      for (const session of this.#sessions) session.close();
+    });
   }
 
   /** Refuses new connections, lets requests in flight end, and destroys the remaining connections after `deadlineMs`. */

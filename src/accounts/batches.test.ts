@@ -37,7 +37,7 @@ test("items of one turn go together, those that come meanwhile go next, each wit
   expect(await Promise.all(next)).toEqual(["C", "D", "E", "F"]);
 });
 
-test("as many batches are in flight as may be, and the same key is in none of them twice", async () => {
+test("batches in flight reach their bound, and no batch has a key twice", async () => {
   const { sent, add } = held(2);
   void add("a", "a1");
   void add("a", "a2");

@@ -75,7 +75,7 @@ it("keeps nothing of callers that have not called for a minute", async () => {
   expect(await rows()).toBe(0);
 });
 
-it("receives from processes whose clocks are minutes behind, and counts none of it twice", async () => {
+it("receives usage from processes whose clocks are minutes behind, and counts each once", async () => {
   const [one, two, ahead] = [await begin("one"), await begin("two"), await begin("ahead", 120_000)];
   let received = 0;
   for (let round = 0; round < 5; round++) {
@@ -87,7 +87,7 @@ it("receives from processes whose clocks are minutes behind, and counts none of 
   expect(received).toBe(50);
 });
 
-it("takes nothing of others for old when a clock jumps ahead: all they wrote is read, and none of it twice", async () => {
+it("a clock that jumps ahead makes no usage of others old: each entry is read, once", async () => {
   let aheadMs = 0;
   const now = () => clock.nowMs;
   const jumping = createLimitUsage(store, "jumping", () => clock.nowMs + aheadMs, now);

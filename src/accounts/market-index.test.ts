@@ -205,7 +205,7 @@ describe.each(homes)("the index of markets on $name", ({ databaseUrl }) => {
     expect(counted).toEqual({ reads: 2, writes: 4 });
   });
 
-  test("markets of one chain are none of another", async () => {
+  test("markets of one chain are not found for another", async () => {
     await open("mainnet").add("mint", [market]);
     expect((await open("devnet").find(["mint"]))!.size).toBe(0);
   });

@@ -229,7 +229,7 @@ test("a pair without a market is looked at in one call, and searched less and le
   expect(state.searches).toBeLessThanOrEqual(14);
 });
 
-test("a mint that does not exist is neither followed nor searched for", async () => {
+test("a mint that does not exist is not followed and not searched for", async () => {
   const markets = start();
   const fetches = state.fetches;
   expect(await markets.mint(at(77), callerOf("one"))).toBe(null);

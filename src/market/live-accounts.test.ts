@@ -17,7 +17,7 @@ beforeEach(() => {
   holder = { onChange: (address) => changes.push(address) };
 });
 
-test("a held account is known once read: undefined before, null where there is none", async () => {
+test("a held account is undefined until it is read, and null if it does not exist", async () => {
   state.set(a, Uint8Array.of(1));
   const holding = live.hold(holder, [a, b]);
   expect(live.get(a)).toBeUndefined();

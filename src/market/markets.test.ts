@@ -137,7 +137,7 @@ test("a cold pair is found and read; from then on the answer is synchronous and 
   expect([state.follows, state.fetches]).toEqual(before);
 });
 
-test("a change of one account looks at none of the pair's accounts again while they are fresh", async () => {
+test("a change of one account does not look at the pair's other accounts again while they are fresh", async () => {
   seed();
   start([fakeVenue()]);
   await markets.marketsOf(pair);
@@ -669,7 +669,7 @@ test("an account that a landed trade has opened is unknown until it has been rea
   expect(markets.account(opened)?.data).toEqual(Uint8Array.of(1));
 });
 
-test("without a node that answers, what was known of an opened account holds again", async () => {
+test("if no node answers, the last known state of an opened account counts again", async () => {
   start([fakeVenue()]);
   await markets.warm([token]);
   state.refresh = () => Promise.reject(new TradewireError("UPSTREAM_ERROR", "the node is down"));

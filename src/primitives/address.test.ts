@@ -43,7 +43,7 @@ test("addresses sort by their bytes", () => {
   expect(compareAddresses(low, low)).toBe(0);
 });
 
-test("an address copies its bytes from a Buffer too, and keeps none of the rest in memory", () => {
+test("an address copies its bytes from a Buffer too, so that the rest is not kept in memory", () => {
   const source = randomBytes(64);
   const address = Address.from(source, 8);
   const expected = Uint8Array.from(source.subarray(8, 40));

@@ -21,7 +21,7 @@ test("steps forward are followed, steps back are not, and small ones change noth
   expect(pass(1_000, 100)).toBe(3_601_120);
 });
 
-test("a wall clock of whole milliseconds makes it neither fast nor unsteady", () => {
+test("a wall clock of whole milliseconds does not make it fast or unsteady", () => {
   let elapsed = 0;
   const steady = steadyClock(
     () => Math.floor(elapsed),

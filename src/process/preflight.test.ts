@@ -50,7 +50,7 @@ test("DATA_DIR is writable, and is left as it was", () => {
   ]);
 });
 
-test("DATA_DIR is not needed if neither the database nor secrets are kept there", () => {
+test("DATA_DIR is not needed if the database and the secrets are elsewhere", () => {
   const secret = "0b".repeat(32);
   const kept = { DATABASE_URL: "postgres://db/x", KEY_PEPPER: secret, TOKEN_KEYS: `a:${secret}` };
   expect(problems({ ...kept, DATA_DIR: "/proc/none" })).toEqual([]);

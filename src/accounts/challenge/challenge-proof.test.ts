@@ -47,7 +47,7 @@ describe("provesWallet", () => {
     expect(provesWallet(wallet.address, challenge, wallet.sign(memoTransaction(challenge)))).toBe(true);
   });
 
-  it("takes neither of another text or from another wallet", () => {
+  it("refuses a signature of another text or by another wallet", () => {
     const other = challenge.replace("mainnet", "devnet");
     expect(provesWallet(wallet.address, challenge, wallet.sign(other))).toBe(false);
     expect(provesWallet(wallet.address, challenge, wallet.sign(memoTransaction(other)))).toBe(false);

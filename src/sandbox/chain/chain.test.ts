@@ -172,7 +172,7 @@ describe("a chain in process", () => {
     expect(chain.ledger.blockAt(slot + 5)).toMatchObject({ parentSlot: slot });
   });
 
-  it("lists recent blockhashes, that of the commitment's own block first", () => {
+  it("lists recent blockhashes, beginning with that of the commitment's own block", () => {
     for (let i = 0; i < 8; i++) chain.advanceSlot(i === 4 ? 4 : 0);
     for (const commitment of ["processed", "confirmed", "finalized"] as const) {
       const { data } = chain.account(RECENT_BLOCKHASHES_SYSVAR, commitment)!;

@@ -28,7 +28,7 @@ test("the limit is read from messages of every version, wherever its instruction
   expect(unitLimitOf(compileMessageV1({ payer, blockhash, instructions: [transfer] }, limits))).toBe(76_543);
 });
 
-test("a message without a limit has none, and neither has a cut one", () => {
+test("a message without a limit, or cut short, has none", () => {
   const message = compileMessage({ payer, blockhash, instructions: [transfer], lookupTables: [] });
   expect(unitLimitOf(message)).toBeUndefined();
   expect(unitLimitOf(message.subarray(0, 60))).toBeUndefined();

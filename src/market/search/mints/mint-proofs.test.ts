@@ -112,7 +112,7 @@ test("that there is none holds for a moment; one more call shows that there is o
   expect(calls).toEqual([1, 1]);
 });
 
-test("a flood of mints that do not exist takes a bounded number of calls, and another key waits for none of it", async () => {
+test("a flood of mints that do not exist takes a bounded number of calls and delays no other key", async () => {
   const flood = Array.from({ length: 3_000 }, (_, n) => isMint(addressAt(n), "greedy").catch(() => "refused"));
   existing.set(addressAt(9_999), TOKEN_PROGRAM);
   expect(await isMint(addressAt(9_999), "other")).toBe(true);

@@ -25,7 +25,7 @@ function later({ slot, epoch, unixTimestamp }: ChainClock): ChainClock {
   return { slot: slot + slots, epoch, unixTimestamp: unixTimestamp + slots / 2n };
 }
 
-test(`the best market is that of quoting all, over ${TRADES} trades with changes between them`, () => {
+test(`the best market is the one that quoting all finds, over ${TRADES} trades with changes between them`, () => {
   const line = {};
   let clock = start;
   let markets: readonly HotMarket[] = Array.from({ length: MARKETS }, anyMarket);

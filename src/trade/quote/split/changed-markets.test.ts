@@ -64,7 +64,7 @@ const pairOf = (hot: readonly HotMarket[], line?: object): PairMarkets => ({
   ...(line === undefined ? {} : { line }),
 });
 
-test("a division on markets of which one was written again, unchanged, takes few quotes and gives the same", () => {
+test("if one market is written again, unchanged, a division takes few quotes and gives the same", () => {
   const { hot, quotes } = scaledMarkets();
   const line = {};
   const first = best(pairOf(hot, line), AMOUNT);
@@ -115,7 +115,7 @@ test("a market that comes, goes or grows far better is noticed", () => {
   }
 });
 
-test("a market traded both ways between hubs does not stand for another of which nothing is known", () => {
+test("a market traded both ways between hubs does not replace an unknown one", () => {
   const { hot } = scaledMarkets();
   const [known, unknown] = [hot[0]!, hot[1]!];
   const budget = { left: 100 };

@@ -16,6 +16,7 @@ test("headings, paragraphs and lists become HTML; nothing in them is markup", ()
 test("the project's changelog is shown with its versions", () => {
   const html = changelog();
   expect(html).toMatch(/^<h1>Changelog<\/h1>/);
-  expect(html).toContain("<h2>Unreleased</h2>\n<ul>");
+  expect(html).toContain("<h2>Unreleased</h2>\n<h3>");
+  expect(html).not.toMatch(/### |\*\*|\|---|<p>- /);
   expect(html).not.toMatch(/\]\(/);
 });

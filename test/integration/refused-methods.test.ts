@@ -23,6 +23,7 @@ const METHODS = [
   "getEpochInfo",
   "isBlockhashValid",
   "getSignaturesForAddress",
+  "getFirstAvailableBlock",
   "getMultipleAccounts",
   "getMinimumBalanceForRentExemption",
   "getGenesisHash",

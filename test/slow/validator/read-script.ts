@@ -48,6 +48,10 @@ export class ReadScript extends NodeCalls {
       });
       return true;
     });
+    await this.holds("the first available block is at most the finalized slot", async () => {
+      const first = await this.result("getFirstAvailableBlock");
+      return isInteger(first) && Number(first) <= Number(await this.result("getSlot", [{ commitment: "finalized" }]));
+    });
     await this.#checkRentAndFees();
   }
 

@@ -112,7 +112,7 @@ function worstCaseTurns({ config, steadyMs }: AppContext): SearchTurns {
 /** The Yellowstone client is loaded only if there is a server for it. */
 async function openStateSource(
   context: AppContext,
-  { pool, witnesses: nodes, reader, subscriptions, head, wsUrls }: ChainParts,
+  { pool, witnesses: nodes, reader, subscriptions, head, wsUrls, seldom }: ChainParts,
 ): Promise<LiveStateSource> {
   const { config, steadyMs: now, random, warn } = context;
   const witnesses = stateWitnesses(pool, {
@@ -120,7 +120,7 @@ async function openStateSource(
     isCredible: (slot) => head.isCredible(slot),
   });
   const { comparisonsPerSecond } = config;
-  const compared = { witnesses, comparisonsPerSecond, witnessStreams: witnessStreams(context, wsUrls) };
+  const compared = { witnesses, comparisonsPerSecond, witnessStreams: witnessStreams(context, { wsUrls, seldom }) };
   const heads = { headSlot: () => head.slot(), slotByNodes: () => head.slotByNodes() };
   const parts = { reader, subscriptions, now, warn, ...heads, ...compared };
   if (config.yellowstoneUrl === undefined) return createRpcStateSource({ ...parts, commitment: "processed" });

@@ -1,7 +1,7 @@
-import type { SubscriptionRequest } from "../../src/chain/rpc/held-subscriptions.ts";
 import { NodeError } from "../../src/chain/rpc/node-error.ts";
 import type { RpcEndpoint } from "../../src/chain/rpc/rpc-endpoint.ts";
-import type { SlotListener, Subscriptions } from "../../src/chain/rpc/subscriptions.ts";
+import type { SubscriptionRequest } from "../../src/chain/rpc/subscriptions/held-subscriptions.ts";
+import type { SlotListener, Subscriptions } from "../../src/chain/rpc/subscriptions/subscriptions.ts";
 
 export type FakeMethods = Record<string, (...params: never[]) => unknown>;
 

@@ -5,7 +5,7 @@ import type { AccountReader } from "../../src/chain/port.ts";
 import { createAccountReader } from "../../src/chain/rpc/accounts/account-reader.ts";
 import { createRpcEndpoint, type RpcEndpoint } from "../../src/chain/rpc/rpc-endpoint.ts";
 import { createRpcPool, type RpcPool } from "../../src/chain/rpc/rpc-pool.ts";
-import { createSubscriptions, type Subscriptions } from "../../src/chain/rpc/subscriptions.ts";
+import { createSubscriptions, type Subscriptions } from "../../src/chain/rpc/subscriptions/subscriptions.ts";
 import { Witnesses } from "../../src/chain/rpc/witnesses.ts";
 import { createRpcStateSource } from "../../src/chain/state/rpc-state-source.ts";
 import type { LiveStateSource } from "../../src/chain/state/state-source.ts";

@@ -7,7 +7,7 @@ import { NodeError } from "../../src/chain/rpc/node-error.ts";
 import type { RpcEndpoint } from "../../src/chain/rpc/rpc-endpoint.ts";
 import { createRpcPool } from "../../src/chain/rpc/rpc-pool.ts";
 import { parseRpcJson } from "../../src/chain/rpc/rpc-values.ts";
-import type { Subscriptions } from "../../src/chain/rpc/subscriptions.ts";
+import type { Subscriptions } from "../../src/chain/rpc/subscriptions/subscriptions.ts";
 import { createRpcStateSource } from "../../src/chain/state/rpc-state-source.ts";
 import { Address } from "../../src/primitives/address.ts";
 import type { Account } from "../../src/solana/account.ts";

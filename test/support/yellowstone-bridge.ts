@@ -1,5 +1,5 @@
 import { asAccount, asContext } from "../../src/chain/rpc/rpc-values.ts";
-import { createSubscriptions } from "../../src/chain/rpc/subscriptions.ts";
+import { createSubscriptions } from "../../src/chain/rpc/subscriptions/subscriptions.ts";
 import { SLOT_STATUS } from "../../src/chain/yellowstone/yellowstone-wire.ts";
 import { Address } from "../../src/primitives/address.ts";
 import type { StreamEvent, YellowstoneServer } from "./yellowstone-server.ts";

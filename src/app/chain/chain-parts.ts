@@ -12,7 +12,8 @@ import { createAccountReader } from "../../chain/rpc/accounts/account-reader.ts"
 import { AlikeAnswers } from "../../chain/rpc/http/alike-answers.ts";
 import { createRpcEndpoint } from "../../chain/rpc/rpc-endpoint.ts";
 import { createRpcPool } from "../../chain/rpc/rpc-pool.ts";
-import { createSubscriptions } from "../../chain/rpc/subscriptions.ts";
+import { SeldomWarnings } from "../../chain/rpc/subscriptions/seldom-warnings.ts";
+import { createSubscriptions } from "../../chain/rpc/subscriptions/subscriptions.ts";
 import { Witnesses } from "../../chain/rpc/witnesses.ts";
 import { createStreamFees } from "../../chain/yellowstone/stream-fees.ts";
 import { monotonicMs, type Now } from "../../primitives/clock.ts";
@@ -42,7 +43,8 @@ export async function connectChain(context: AppContext, { rpcUrls, wsUrls }: Cha
   const endpoints = rpcUrls.map((url) => createRpcEndpoint({ url, now: steadyMs, runningMs, timeoutMs, alike }));
   const pool = createRpcPool({ endpoints, now: steadyMs, warn });
   const witnesses = callWitnesses(context, pool, rpcUrls, runningMs);
-  const subscriptions = closers.keep(createSubscriptions({ urls: wsUrls, now: steadyMs, random, warn }));
+  const seldom = new SeldomWarnings(warn, steadyMs);
+  const subscriptions = closers.keep(createSubscriptions({ urls: wsUrls, now: steadyMs, random, warn, seldom }));
   const head = closers.keep(
     await createChainHead({
       pool,
@@ -67,7 +69,7 @@ export async function connectChain(context: AppContext, { rpcUrls, wsUrls }: Cha
     ),
   );
   const reader = createAccountReader({ pool, commitment: "processed", isCredible: (slot) => head.isCredible(slot) });
-  return { pool, wsUrls, subscriptions, head, fees, senders, senderPlan, witnesses, landing, reader };
+  return { pool, wsUrls, seldom, subscriptions, head, fees, senders, senderPlan, witnesses, landing, reader };
 }
 
 /** Time in which this process could receive something, on no clock that jumps. Milliseconds. */

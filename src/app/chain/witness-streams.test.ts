@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { eventually } from "../../../test/support/eventually.ts";
 import { type FakeNode, startFakeNode } from "../../../test/support/fake-node.ts";
+import { SeldomWarnings } from "../../chain/rpc/subscriptions/seldom-warnings.ts";
 import type { AccountFeed, AccountNotice } from "../../chain/state/account-feed.ts";
 import { Address } from "../../primitives/address.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
@@ -17,7 +18,10 @@ afterEach(async () => {
 
 test("a node's stream reports the accounts it is asked for, and closes its connection", async () => {
   node = await startFakeNode({});
-  const [source] = witnessStreams({ steadyMs: Date.now, random: Math.random, warn: () => {} }, [node.wsUrl]);
+  const warn = () => {};
+  const seldom = new SeldomWarnings(warn, Date.now);
+  const context = { steadyMs: Date.now, random: Math.random, warn };
+  const [source] = witnessStreams(context, { wsUrls: [node.wsUrl], seldom });
   expect(source!.host).toBe(new URL(node.url).host);
   expect(node.connections()).toBe(0);
   feed = source!.open();

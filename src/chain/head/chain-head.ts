@@ -8,7 +8,7 @@ import { NodeError } from "../rpc/node-error.ts";
 import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { asInteger } from "../rpc/rpc-values.ts";
-import type { Subscriptions } from "../rpc/subscriptions.ts";
+import type { Subscriptions } from "../rpc/subscriptions/subscriptions.ts";
 import { BlockHeights } from "./block-heights.ts";
 import { NewestBlockhash } from "./blockhash/newest-blockhash.ts";
 import { ChainTime } from "./chain-time.ts";

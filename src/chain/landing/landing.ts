@@ -12,7 +12,7 @@ import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { asContext, asRecord, asTransactionError } from "../rpc/rpc-values.ts";
 import type { SignatureStatus } from "../rpc/signature-status.ts";
-import type { Subscriptions } from "../rpc/subscriptions.ts";
+import type { Subscriptions } from "../rpc/subscriptions/subscriptions.ts";
 import type { Witnesses } from "../rpc/witnesses.ts";
 import { Broadcasts } from "./broadcasts.ts";
 import { isCredible, type LandingHead } from "./landing-head.ts";

@@ -3,9 +3,9 @@ import { Address } from "../../primitives/address.ts";
 import { derive } from "../../solana/pda.ts";
 import { UPGRADEABLE_LOADER } from "../../solana/programs.ts";
 import type { DeployedProgram } from "../port.ts";
-import type { SubscriptionRequest } from "../rpc/held-subscriptions.ts";
 import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import type { ReadOptions, RpcPool } from "../rpc/rpc-pool.ts";
+import type { SubscriptionRequest } from "../rpc/subscriptions/held-subscriptions.ts";
 import { createProgramReader } from "./program-reader.ts";
 import { createProgramWatch, type ProgramWatch } from "./program-watch.ts";
 

@@ -3,7 +3,7 @@ import type { Now } from "../../primitives/clock.ts";
 import type { DeployedProgram } from "../port.ts";
 import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import { asAccount, asContext } from "../rpc/rpc-values.ts";
-import type { Subscriptions } from "../rpc/subscriptions.ts";
+import type { Subscriptions } from "../rpc/subscriptions/subscriptions.ts";
 import { DeployVotes } from "./deploy-votes.ts";
 import { CODE_HEADER_BYTES, deploySlotOf } from "./deployment.ts";
 import type { ProgramReader } from "./program-reader.ts";

@@ -1,4 +1,4 @@
-import type { Subscriptions } from "../rpc/subscriptions.ts";
+import type { Subscriptions } from "../rpc/subscriptions/subscriptions.ts";
 import { createStateSource, type LiveStateSource, type StateSourceOptions } from "./state-source.ts";
 import { SubscriptionFeed } from "./subscription-feed.ts";
 

@@ -1,6 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import { asAccount, asContext } from "../rpc/rpc-values.ts";
-import type { Subscriptions } from "../rpc/subscriptions.ts";
+import type { Subscriptions } from "../rpc/subscriptions/subscriptions.ts";
 import type { AccountFeed, FeedListener } from "./account-feed.ts";
 
 /** Account notices over subscriptions. They carry no write version: within a slot they count in the order of their arrival. */

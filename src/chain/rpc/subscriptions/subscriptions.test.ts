@@ -1,7 +1,7 @@
 import { Socket } from "node:net";
 import { afterEach, expect, test, vi } from "vitest";
-import { eventually } from "../../../test/support/eventually.ts";
-import { type FakeNode, startFakeNode } from "../../../test/support/fake-node.ts";
+import { eventually } from "../../../../test/support/eventually.ts";
+import { type FakeNode, startFakeNode } from "../../../../test/support/fake-node.ts";
 import { createSubscriptions, type Subscriptions } from "./subscriptions.ts";
 
 let node: FakeNode;

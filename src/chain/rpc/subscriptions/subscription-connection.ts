@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import WebSocket from "ws";
-import type { Now } from "../../primitives/clock.ts";
-import { TurnBudget } from "../../primitives/turns/turn-budget.ts";
-import { asInteger, asRecord, parseRpcJson } from "./rpc-values.ts";
+import type { Now } from "../../../primitives/clock.ts";
+import { TurnBudget } from "../../../primitives/turns/turn-budget.ts";
+import { asInteger, asRecord, parseRpcJson } from "../rpc-values.ts";
 
 /** The slot before a new one, and the newest final one. */
 export interface SlotLinks {

@@ -1,5 +1,6 @@
-import type { Now } from "../../primitives/clock.ts";
+import type { Now } from "../../../primitives/clock.ts";
 import { HeldSubscriptions, type SubscriptionRequest } from "./held-subscriptions.ts";
+import { SeldomWarnings } from "./seldom-warnings.ts";
 import { type ConnectionListener, type SlotLinks, SubscriptionConnection } from "./subscription-connection.ts";
 
 /** A slot has begun on its parent; `root` is the newest final one. */
@@ -34,6 +35,8 @@ interface SubscriptionsOptions {
   /** Spreads reconnects; 0 ≤ value < 1. */
   readonly random: () => number;
   readonly warn: (message: string) => void;
+  /** What is not said again about a node; absent: by these subscriptions alone. */
+  readonly seldom?: SeldomWarnings;
   /** Silence after which a second connection is made; the first of the two to report a new slot is kept. */
   readonly silentMs?: number;
   /** How often some of the subscriptions that a node has refused are asked for again. */
@@ -57,8 +60,6 @@ const FREEZE_NOTICE_MS = 150;
 const MAX_SLOT_TIMES = 64;
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
-/** How long a repeated warning is suppressed. Milliseconds. */
-const REPEAT_WARNING_MS = 600_000;
 
 /**
  * Subscribes over one WebSocket at a time. Slots tell whether it is alive: an account may be silent because nothing changes,
@@ -78,8 +79,7 @@ class NodeSubscriptions implements Subscriptions {
   readonly #held = new HeldSubscriptions();
   readonly #slotListeners = new Set<SlotListener>();
   readonly #lostListeners = new Set<() => void>();
-  /** Until when a warning is not repeated. */
-  readonly #warnedUntilMs = new Map<string, number>();
+  readonly #seldom: SeldomWarnings;
   readonly #timers: readonly NodeJS.Timeout[];
   readonly #listener: ConnectionListener = {
     onSlot: (from, slot, links) => {
@@ -96,7 +96,10 @@ class NodeSubscriptions implements Subscriptions {
     },
     onError: (from, error) => {
       if (from === this.#candidate)
-        this.#warnOnce(`Cannot open a subscription connection to ${from.host}; polling fills the gap`, error.message);
+        this.#seldom.warn(
+          `Cannot open a subscription connection to ${from.host}; polling fills the gap`,
+          error.message,
+        );
     },
     onClose: (from) => this.#receiveClose(from),
   };
@@ -117,6 +120,7 @@ class NodeSubscriptions implements Subscriptions {
     this.#now = options.now;
     this.#random = options.random;
     this.#warn = options.warn;
+    this.#seldom = options.seldom ?? new SeldomWarnings(options.warn, options.now);
     this.#silentMs = options.silentMs ?? DEFAULT_SILENT_MS;
     const ping = setInterval(() => this.#current?.ping(), PING_MS);
     if (this.#urls.length === 0) this.#timers = [ping];
@@ -270,17 +274,10 @@ class NodeSubscriptions implements Subscriptions {
   }
 
   #warnRefusal(host: string, method: string, error: unknown): void {
-    this.#warnOnce(
+    this.#seldom.warn(
       `The Solana node ${host} does not serve ${method}; polling fills the gap`,
       // Large integers of an answer are bigint, which JSON cannot write.
       JSON.stringify(error, (_key, value) => (typeof value === "bigint" ? String(value) : value)).slice(0, 200),
     );
-  }
-
-  /** Suppresses repetitions: a node that refuses a method refuses it for every account and trade. */
-  #warnOnce(warning: string, reason: string): void {
-    if ((this.#warnedUntilMs.get(warning) ?? 0) > this.#now()) return;
-    this.#warnedUntilMs.set(warning, this.#now() + REPEAT_WARNING_MS);
-    this.#warn(`${warning}: ${reason}`);
   }
 }

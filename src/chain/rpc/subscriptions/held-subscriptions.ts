@@ -1,4 +1,4 @@
-import { GradualWalk } from "../../primitives/turns/gradual-walk.ts";
+import { GradualWalk } from "../../../primitives/turns/gradual-walk.ts";
 import type { SubscriptionConnection } from "./subscription-connection.ts";
 
 export interface SubscriptionRequest {

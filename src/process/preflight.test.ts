@@ -1,12 +1,13 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, afterEach, expect, test, vi } from "vitest";
 import { parseConfig } from "./config/config.ts";
 import { runPreflight } from "./preflight.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tradewire-preflight-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => void vi.unstubAllEnvs());
 
 const usable = { DATA_DIR: folder };
 const problems = (env: Record<string, string>, workers?: number) =>
@@ -54,6 +55,16 @@ test("DATA_DIR is not needed if the database and the secrets are elsewhere", () 
   const secret = "0b".repeat(32);
   const kept = { DATABASE_URL: "postgres://db/x", KEY_PEPPER: secret, TOKEN_KEYS: `a:${secret}` };
   expect(problems({ ...kept, DATA_DIR: "/proc/none" })).toEqual([]);
+});
+
+test("shadow execution, the default with nodes, has a folder for its socket", () => {
+  vi.stubEnv("TMPDIR", "/proc/none");
+  const problem =
+    "The folder for temporary files is /proc/none, which this user may not write to: set TMPDIR to another, or SHADOW_EXECUTION=off.";
+  expect(problems({ SOLANA_RPC_URL: "http://node" })).toEqual([problem]);
+  expect(problems({ SHADOW_EXECUTION: "watch" })).toEqual([problem]);
+  expect(problems({ SOLANA_RPC_URL: "http://node", SHADOW_EXECUTION: "off" })).toEqual([]);
+  expect(problems({})).toEqual([]);
 });
 
 test("SANDBOX_PROGRAMS holds programs if the embedded chain runs", () => {

@@ -1,6 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmdirSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { createSecureContext } from "node:tls";
+import { shadowMode } from "./config/chain-settings.ts";
 import type { Config } from "./config/settings.ts";
 import { checkProduction } from "./embedded-chain-rule.ts";
 
@@ -22,6 +24,7 @@ export function runPreflight(config: Config, { workers = 1, chainAlone = false }
     ...checkProduction(config),
     ...checkCertificate(config),
     ...checkDataDir(config),
+    ...checkTemporary(config),
     ...checkPrograms(config),
     ...checkPorts(config, workers),
   ];
@@ -58,12 +61,29 @@ function checkDataDir({ dataDir, databaseUrl, keyPepper, tokenKeys }: Config): r
   try {
     const place = nearestExisting(resolve(dataDir));
     if (!statSync(place).isDirectory()) return [`DATA_DIR is ${dataDir}, and ${place} is not a folder.`];
-    // Permissions alone do not show it: the file system may be read-only.
-    rmdirSync(mkdtempSync(join(place, ".tradewire-")));
+    tryFolder(place);
     return [];
   } catch {
     return [`DATA_DIR is ${dataDir}, which this user may not write to.`];
   }
+}
+
+/** The folder that the shadow process's socket is made in. */
+function checkTemporary(config: Config): readonly string[] {
+  if (shadowMode(config) === "off") return [];
+  try {
+    tryFolder(tmpdir());
+    return [];
+  } catch {
+    return [
+      `The folder for temporary files is ${tmpdir()}, which this user may not write to: set TMPDIR to another, or SHADOW_EXECUTION=off.`,
+    ];
+  }
+}
+
+/** Permissions alone do not show whether a folder can be written to: its file system may be read-only. @throws Error if it cannot */
+function tryFolder(path: string): void {
+  rmdirSync(mkdtempSync(join(path, ".tradewire-")));
 }
 
 function nearestExisting(path: string): string {

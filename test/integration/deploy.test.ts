@@ -43,6 +43,26 @@ it("composes two services, a database, a chain, a balancer and monitoring, with 
   expect(parseConfig(filled).trustedProxies).toBe(1);
 });
 
+/** Where what a container mounts can be written to while its file system cannot. */
+const WRITTEN = ["/data", "/tmp"];
+
+it("gives a read-only file system folders for data and for the socket of shadow execution", () => {
+  const [compose] = documents("compose.yaml");
+  for (const name of ["service-1", "service-2"]) {
+    const { read_only, tmpfs } = compose.services[name];
+    expect({ read_only, tmpfs: tmpfs.map((mount: string) => mount.split(":")[0]) }).toEqual({
+      read_only: true,
+      tmpfs: WRITTEN,
+    });
+  }
+  const { spec } = documents("deploy/kubernetes/tradewire.yaml")[0].spec.template;
+  const [{ securityContext, volumeMounts }] = spec.containers;
+  const isEmptyDir = (one: { name: string }) =>
+    spec.volumes.some(({ name, emptyDir }: { name: string; emptyDir?: object }) => name === one.name && emptyDir);
+  expect(securityContext.readOnlyRootFilesystem).toBe(true);
+  expect(volumeMounts.filter(isEmptyDir).map(({ mountPath }: { mountPath: string }) => mountPath)).toEqual(WRITTEN);
+});
+
 it.skipIf(!has("docker"))("is a compose file by docker's own reading", () => {
   const secret = "11".repeat(32);
   const env = { PATH: process.env.PATH, KEY_PEPPER: secret, TOKEN_KEYS: `k1:${secret}`, POSTGRES_PASSWORD: "x" };
@@ -84,6 +104,10 @@ it("runs on Kubernetes without root, with a readiness probe and time to drain", 
   ]);
   expect(spec.securityContext.runAsNonRoot).toBe(true);
   expect(container.readinessProbe.httpGet.path).toBe("/readyz");
+  // The limit is for both processes: the kernel would end the service with a shadow process that is within its own.
+  const mebibytes = (size: string) => Number.parseInt(size, 10) * (size.endsWith("Gi") ? 1_024 : 1);
+  const { requests, limits } = container.resources;
+  expect(mebibytes(limits.memory)).toBeGreaterThanOrEqual(1.5 * config.shadowMemoryMib + mebibytes(requests.memory));
   expect(deployment.spec.selector.matchLabels).toEqual(deployment.spec.template.metadata.labels);
 });
 

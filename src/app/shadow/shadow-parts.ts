@@ -1,6 +1,7 @@
 import { createProgramReader } from "../../chain/programs/program-reader.ts";
 import { createProgramWatch } from "../../chain/programs/program-watch.ts";
 import { monotonicMs } from "../../primitives/clock.ts";
+import { shadowMode } from "../../process/config/chain-settings.ts";
 import type { Config } from "../../process/config/settings.ts";
 import { MarketChecks } from "../../shadow/market-checks.ts";
 import { ShadowLink } from "../../shadow/shadow-link.ts";
@@ -24,11 +25,6 @@ export interface ShadowParts {
   pid(): number | undefined;
   /** Programs followed, with the slots of their deployments. */
   programs(): readonly { readonly id: string; readonly slot: bigint }[];
-}
-
-/** The mode of the settings: with nodes, quotes are guarded unless said otherwise. */
-function shadowMode({ shadowExecution, solanaRpcUrls }: Config): "off" | "watch" | "guard" {
-  return shadowExecution ?? (solanaRpcUrls === undefined ? "off" : "guard");
 }
 
 /** Starts the shadow process of this machine, as the settings say; undefined if they turn it off. */

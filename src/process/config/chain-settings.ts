@@ -175,3 +175,11 @@ export const SHADOW_SETTINGS = {
   ),
   SHADOW_CPU_PERCENT: integer("Processor time for its routine checks", "percent of one core", 2, 0, 100),
 } as const satisfies Record<string, Setting<unknown>>;
+
+/** What the settings make of SHADOW_EXECUTION: with nodes, quotes are guarded unless said otherwise. */
+export function shadowMode(config: {
+  readonly shadowExecution: "off" | "watch" | "guard" | undefined;
+  readonly solanaRpcUrls: readonly string[] | undefined;
+}): "off" | "watch" | "guard" {
+  return config.shadowExecution ?? (config.solanaRpcUrls === undefined ? "off" : "guard");
+}

@@ -173,27 +173,24 @@ class StoredSubmissions implements Submissions {
     return rows.map((row) => ({ signature: row.signature, transaction: bytesOf(row.transaction_bytes) }));
   }
 
+  /** Finds the message first: asked for the account too, both databases read all of its submissions. */
   async bySignature(accountId: string, signature: string): Promise<SubmissionRecord | undefined> {
-    const row = await this.#store.run((db) =>
+    const rows = await this.#store.run((db) =>
       db
         .selectFrom("submissions")
         .selectAll()
-        .where("account_id", "=", accountId)
-        .where((where) =>
-          where.or([
-            where("signature", "=", signature),
-            where(
-              "message_hash",
-              "in",
-              where
-                .selectFrom("submission_signatures")
-                .select("message_hash")
-                .where("submission_signatures.signature", "=", signature),
+        .where("message_hash", "in", (nested) =>
+          nested
+            .selectFrom("submissions")
+            .select("message_hash")
+            .where("signature", "=", signature)
+            .union(
+              nested.selectFrom("submission_signatures").select("message_hash").where("signature", "=", signature),
             ),
-          ]),
         )
-        .executeTakeFirst(),
+        .execute(),
     );
+    const row = rows.find(({ account_id }) => account_id === accountId);
     return row === undefined ? undefined : recordOf(row);
   }
 

@@ -22,6 +22,7 @@ import { Address } from "../../src/primitives/address.ts";
 import { describeStartFailure } from "../../src/process/start-failure.ts";
 import { type CutProxy, startCutProxy } from "../support/cut-proxy.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
+import { plansOf } from "../support/query-plans.ts";
 import { ReusedDatabase } from "../support/reused-database.ts";
 import { createTestWallet, type TestWallet } from "../support/wallet.ts";
 import { isWhole } from "../support/whole.ts";
@@ -576,6 +577,12 @@ describe.each(homes)("submissions on $name", (home) => {
     claimedAtMs: START_MS,
   });
   const lease = (owner: string, untilMs = START_MS + 5_000) => ({ owner, untilMs });
+  /** Ends so many trades of one account that the database had better not read them all. */
+  async function endMany(store: Store, nowMs: number): Promise<void> {
+    const submissions = createSubmissions(store, () => nowMs);
+    await Promise.all(Array.from({ length: 2_000 }, (_, i) => submissions.finish(claimOf(`${i}`), "landed")));
+    if (!store.isEmbedded) await store.run((db) => sql`analyze submissions`.execute(db));
+  }
 
   it("lets one process claim a message and shows the others its claim", async () => {
     const place = home.reused;
@@ -732,6 +739,16 @@ describe.each(homes)("submissions on $name", (home) => {
     });
     expect(await submissions.bySignature("acc_2", "signature-of-dd")).toBeUndefined();
     expect(await submissions.byMessageHash("ee")).toBeUndefined();
+  });
+
+  it("finds a trade without reading the others of its account", async () => {
+    const { store, clock } = await start(home.reused);
+    await endMany(store, clock.nowMs);
+    const plans = await plansOf(store, (noting) =>
+      createSubmissions(noting, () => clock.nowMs).bySignature("acc_1", "signature-of-7"),
+    );
+    expect(plans).toContain("submissions_by_signature");
+    expect(plans).not.toMatch(/submissions_by_account|scan on submissions\b|scan submissions\b/i);
   });
 
   it("records an unclaimed submission when it ends", async () => {

@@ -1,0 +1,27 @@
+import type { CompiledQuery } from "kysely";
+import type { Store } from "../../src/accounts/store/store.ts";
+
+/** How the database would run the queries that `work` makes, in its own words. */
+export async function plansOf(store: Store, work: (store: Store) => Promise<unknown>): Promise<string> {
+  const made: CompiledQuery[] = [];
+  const noting: Store = {
+    ...store,
+    run: (queries) =>
+      store.run((db) =>
+        queries(
+          db.withPlugin({
+            transformQuery({ node, queryId }) {
+              made.push(db.getExecutor().compileQuery(node, queryId));
+              return node;
+            },
+            transformResult: async ({ result }) => result,
+          }),
+        ),
+      ),
+  };
+  await work(noting);
+  const explain = store.isEmbedded ? "explain query plan" : "explain";
+  return JSON.stringify(
+    await Promise.all(made.map((query) => store.query(`${explain} ${query.sql}`, query.parameters))),
+  );
+}

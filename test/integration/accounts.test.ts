@@ -795,6 +795,20 @@ describe.each(homes)("submissions on $name", (home) => {
     expect(await messageOf(() => accounts.register(proof))).toContain("expired long ago");
   });
 
+  it("keeps what a process that stops hands over until another one takes it", async () => {
+    const { store, clock } = await start(home.reused);
+    const submissions = createSubmissions(store, () => clock.nowMs);
+    await submissions.claim(claimOf("handed"), lease("owner"));
+    await submissions.renew(["handed"], lease("owner", 0));
+    await sweepStore(store, clock.nowMs, randomBytes);
+    expect(await submissions.abandoned(10)).toMatchObject([{ messageHash: "handed" }]);
+    clock.nowMs += 7 * 24 * 3_600_000;
+    await sweepStore(store, clock.nowMs, randomBytes);
+    expect(await submissions.byMessageHash("handed")).toBeDefined();
+    await sweepStore(store, clock.nowMs + 1, randomBytes);
+    expect(await submissions.byMessageHash("handed")).toBeUndefined();
+  });
+
   describe("of API keys", () => {
     const DAY_MS = 24 * 3_600_000;
     const LIVES = { revokedMs: 90 * DAY_MS, idleMs: 365 * DAY_MS, unusedMs: 30 * DAY_MS };

@@ -58,6 +58,8 @@ export async function sweepStore(
       .select("message_hash")
       .where("outcome", "is", null)
       .where("lease_until_ms", "<", nowMs - UNDECIDED_LIFE_MS)
+      // A process that stops hands over what it follows by a lease that ended long ago.
+      .where("claimed_at_ms", "<", nowMs - UNDECIDED_LIFE_MS)
       .limit(REMOVED_AT_ONCE);
     return db.deleteFrom("submissions").where("message_hash", "in", undecided);
   });

@@ -38,16 +38,42 @@ describe("a process that does not hold the claim", () => {
       world.progress = seen("processed");
       await rest(400);
       expect(await one.find(principal, trade.signature)).toMatchObject({ status: "processed", slot: SLOT });
-      world.progress = seen("finalized");
-      expect(await statusAt(one, trade.signature)).toBe("confirmed");
       world.isNodeDown = true;
       expect(await statusAt(one, trade.signature)).toBe("pending");
       world.isNodeDown = false;
+      world.progress = seen("finalized");
+      expect(await statusAt(one, trade.signature)).toBe("confirmed");
     }
     land("a", trade.signature);
     await rest(200);
     for (const one of [b, joined])
       expect(await one.find(principal, trade.signature)).toMatchObject({ status: "finalized", result: {} });
+  });
+
+  it("takes no confirmation back, whatever a node shows later, and if it takes the trade over", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = signedTrade();
+    boxOf(a.submit(trade));
+    await rest(10);
+    const confirmed = { status: "confirmed", slot: SLOT };
+    world.progress = seen("confirmed");
+    await rest(400);
+    expect(await b.find(principal, trade.signature)).toMatchObject(confirmed);
+    for (const next of [seen("processed", null, SLOT + 3n), undefined]) {
+      world.progress = next;
+      await rest(400);
+      expect(await b.find(principal, trade.signature)).toMatchObject(confirmed);
+    }
+    world.isNodeDown = true;
+    await rest(400);
+    expect(await b.find(principal, trade.signature)).toMatchObject(confirmed);
+    await a.close();
+    await rest(1_100);
+    expect([...world.inFlight.keys()]).toContain(`b ${trade.signature}`);
+    expect(await b.find(principal, trade.signature)).toMatchObject(confirmed);
+    const all = { most: 5, after: undefined, statuses: new Set<never>(), sinceMs: undefined, untilMs: undefined };
+    const { trades } = await b.list(principal, all);
+    expect(trades).toMatchObject([confirmed]);
   });
 
   it("ignores a node that contradicts the outcome of a trade", async () => {

@@ -94,7 +94,8 @@ export class TradeFinder {
     const { chain, finality } = this.#ports;
     const { claim, sealed, progress } = attempt;
     if (!attempt.isSettled) {
-      return attempt.isElsewhere ? chain.observe(progress.trade, sealed.lastValidBlockHeight) : progress.trade;
+      const { trade } = progress;
+      return attempt.isElsewhere ? chain.observe(trade, sealed.lastValidBlockHeight) : chain.standing(trade);
     }
     const outcome = await attempt.done;
     if (outcome === undefined) return progress.trade;

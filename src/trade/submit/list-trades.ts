@@ -96,11 +96,12 @@ export class TradeLister {
 
   /** A pending trade, from this process's attempt or from the chain. */
   async #observe(record: SubmissionRecord, sealed: SealedTrade, lookUps: { left: number }): Promise<SubmittedTrade> {
-    const attempt = this.#ports.attempts.byMessage(record.messageHash);
-    if (attempt !== undefined && !attempt.isElsewhere) return attempt.progress.trade;
-    const trade = pendingTrade(sealed, record.signature);
+    const { attempts, chain } = this.#ports;
+    const attempt = attempts.byMessage(record.messageHash);
+    if (attempt !== undefined && !attempt.isElsewhere) return chain.standing(attempt.progress.trade);
+    const trade = chain.standing(pendingTrade(sealed, record.signature));
     if (lookUps.left-- <= 0) return trade;
-    return (await within(LOOK_UP_MS, this.#ports.chain.observe(trade, sealed.lastValidBlockHeight))) ?? trade;
+    return (await within(LOOK_UP_MS, chain.observe(trade, sealed.lastValidBlockHeight))) ?? trade;
   }
 
   /** A trade that landed, finalized if the chain shows it now. */

@@ -136,6 +136,6 @@ async function pendingAnswer({ chain }: SubmitStory, attempt: Attempt): Promise<
   const seen = isElsewhere
     ? await within(OBSERVE_MS, chain.observe(progress.trade, sealed.lastValidBlockHeight))
     : undefined;
-  const trade = seen ?? progress.trade;
+  const trade = seen ?? chain.standing(progress.trade);
   return trade.status === "pending" ? trade : { ...trade, status: "processed" };
 }

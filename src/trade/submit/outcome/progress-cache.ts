@@ -2,6 +2,9 @@ import type { Landing, TransactionProgress } from "../../../chain/port.ts";
 import type { Now } from "../../../primitives/clock.ts";
 import type { SubmittedTrade } from "../../trade.ts";
 
+/** Confirmed trades kept in memory. */
+const MAX_CONFIRMED = 4_096;
+
 interface Entry {
   readonly startedAtMs: number;
   readonly progress: Promise<TransactionProgress | undefined>;
@@ -18,6 +21,8 @@ export class ProgressCache {
   readonly #lifetimeMs: number;
   /** Oldest first. */
   readonly #entries = new Map<string, Entry>();
+  /** Slots of the trades that a look has shown as confirmed, by signature, oldest first. */
+  readonly #confirmed = new Map<string, bigint>();
 
   constructor(landing: Pick<Landing, "fetchProgress">, now: Now, lifetimeMs: number) {
     this.#landing = landing;
@@ -47,15 +52,27 @@ export class ProgressCache {
   }
 
   /**
-   * A pending trade that another process drives, as far as the chain shows it; unchanged if no node answers. At most
+   * A pending trade that another process drives, as far as the chain shows it, or as it stands if no node answers. At most
    * "confirmed", since only a written outcome is reported as finalized; a trade that failed stays "processed" until the
    * process that drives it has found out why.
    */
   async observe(trade: SubmittedTrade, lastValidBlockHeight: bigint): Promise<SubmittedTrade> {
     const seen = await this.fetch(trade.signature, lastValidBlockHeight);
-    if (seen === undefined) return trade;
-    const isProcessed = seen.commitment === "processed" || seen.error != null;
-    return { ...trade, status: isProcessed ? "processed" : "confirmed", slot: seen.slot };
+    if (seen === undefined) return this.standing(trade);
+    if (seen.commitment !== "processed" && seen.error == null) this.#noteConfirmed(trade.signature, seen.slot);
+    return this.standing({ ...trade, status: "processed", slot: seen.slot });
+  }
+
+  /** A pending trade, confirmed if a look has ever shown that: a node that lags or goes away takes nothing back. */
+  standing(trade: SubmittedTrade): SubmittedTrade {
+    const slot = this.#confirmed.get(trade.signature);
+    return slot === undefined || trade.status === "confirmed" ? trade : { ...trade, status: "confirmed", slot };
+  }
+
+  #noteConfirmed(signature: string, slot: bigint): void {
+    this.#confirmed.delete(signature);
+    if (this.#confirmed.size >= MAX_CONFIRMED) this.#confirmed.delete(this.#confirmed.keys().next().value!);
+    this.#confirmed.set(signature, slot);
   }
 
   #isExpired({ startedAtMs, isComplete }: Entry): boolean {

@@ -95,3 +95,28 @@ it("finalized never precedes the amounts, even if the trade is first seen finali
     ["finalized", true, ["finalized"]],
   ]);
 });
+
+it("takes nothing back when its process takes the trade over, which knows less then than the chain has shown", async () => {
+  const [a, b] = [startProcess("a"), startProcess("b")];
+  const trade = signedTrade();
+  boxOf(a.submit(trade));
+  await rest(10);
+  world.progress = seen("confirmed");
+  const { answers, watched } = watch(b, trade.signature);
+  await rest(450);
+  await a.close();
+  await rest(1_500);
+  expect([...world.inFlight.keys()]).toContain(`b ${trade.signature}`);
+  land("b", trade.signature);
+  await rest(450);
+  world.progress = seen("finalized");
+  await rest(450);
+  await watched;
+  expect(answers).toEqual([
+    ["confirmed", false, ["confirmed"]],
+    ["confirmed", false, ["sent"]],
+    ["confirmed", false, ["confirmed"]],
+    ["confirmed", true, []],
+    ["finalized", true, ["finalized"]],
+  ]);
+});

@@ -60,14 +60,16 @@ export async function* watchTrade(
 /** The order in which a trade moves. */
 const STATUSES: readonly TradeStatus[] = ["pending", "processed", "confirmed", "finalized"];
 
+const isAhead = (one: SubmittedTrade, other: SubmittedTrade): boolean =>
+  STATUSES.indexOf(one.status) > STATUSES.indexOf(other.status);
+
 /** What one stream has sent so far. */
 class SentAnswers {
   #events = 0;
-  #status: TradeStatus | undefined;
-  #hasResult = false;
+  #last: SubmittedTrade | undefined;
 
   get status(): TradeStatus | undefined {
-    return this.#status;
+    return this.#last?.status;
   }
 
   /** The events after those taken before. */
@@ -78,15 +80,17 @@ class SentAnswers {
   }
 
   /** True if the trade is further than the last one sent, or has its amounts for the first time. */
-  isNew({ status, result }: SubmittedTrade): boolean {
-    const isAhead = this.#status === undefined || STATUSES.indexOf(status) > STATUSES.indexOf(this.#status);
-    return isAhead || (!this.#hasResult && result !== undefined);
+  isNew(trade: SubmittedTrade): boolean {
+    const last = this.#last;
+    return last === undefined || isAhead(trade, last) || (last.result === undefined && trade.result !== undefined);
   }
 
+  /** The trade as it is sent. A process that has just taken it over knows less of it than was sent before. */
   answer(trade: SubmittedTrade, events: readonly TradeEvent[]): WatchedTrade {
-    this.#status = trade.status;
-    this.#hasResult = trade.result !== undefined;
-    return { ...trade, events };
+    const last = this.#last;
+    const isBehind = last !== undefined && isAhead(last, trade);
+    this.#last = isBehind ? { ...trade, status: last.status, slot: last.slot } : trade;
+    return { ...this.#last, events };
   }
 }
 

@@ -41,6 +41,27 @@ describe("a process that is lost", () => {
     expect(await b.find(principal, trade.signature)).toMatchObject({ status: "finalized", slot: SLOT });
   });
 
+  it("has all its submissions taken over at once, however many they are", async () => {
+    const trades = Array.from({ length: 150 }, () => signedTrade());
+    for (const { signature, submissionToken, signedTransaction } of trades) {
+      await world.submissions.claim(
+        {
+          messageHash: hash("sha256", signedTransaction.subarray(65), "hex"),
+          signature,
+          accountId: principal.accountId,
+          submissionToken,
+          transaction: signedTransaction,
+          lastValidBlockHeight: 150n,
+          claimedAtMs: 0,
+        },
+        { owner: "lost", untilMs: 0 },
+      );
+    }
+    startProcess("b");
+    await rest(1_100);
+    expect(world.inFlight.size).toBe(trades.length);
+  });
+
   it("hands over at once if it shuts down cleanly", async () => {
     const a = startProcess("a");
     const trade = signedTrade();

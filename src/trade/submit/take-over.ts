@@ -8,7 +8,7 @@ import { verifySignedBytes } from "./signed-bytes.ts";
 
 /** Pause between searches for abandoned submissions. Milliseconds. */
 const SEARCH_MS = 1_000;
-/** Submissions taken over per search. */
+/** Submissions read at once. */
 const BATCH = 64;
 /** Upper bound of submissions remembered because they cannot be taken over here. */
 const MAX_UNREADABLE = 1_024;
@@ -27,6 +27,7 @@ export class TakeOver {
   /** Message hashes of damaged records, and of those sealed with a key this process does not have; other processes may have it. */
   readonly #unreadable = new Set<string>();
   #isSearching = false;
+  #isClosed = false;
   #isFailing = false;
 
   constructor(ports: TakeOverPorts, attempts: Attempts) {
@@ -37,6 +38,7 @@ export class TakeOver {
   }
 
   close(): void {
+    this.#isClosed = true;
     clearInterval(this.#timer);
   }
 
@@ -44,8 +46,7 @@ export class TakeOver {
     if (this.#isSearching) return;
     this.#isSearching = true;
     try {
-      const abandoned = await this.#ports.submissions.abandoned(BATCH, [...this.#unreadable]);
-      for (const record of abandoned) await this.#take(record);
+      while (await this.#takeSome()) {}
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing) this.#ports.warn(`Cannot take over abandoned submissions, will retry: ${String(error)}`);
@@ -55,16 +56,29 @@ export class TakeOver {
     }
   }
 
-  async #take(record: SubmissionRecord): Promise<void> {
+  /** Takes over some, those abandoned longest ago first. @returns true if there may be others */
+  async #takeSome(): Promise<boolean> {
+    const abandoned = await this.#ports.submissions.abandoned(BATCH, [...this.#unreadable]);
+    let claimed = 0;
+    for (const record of abandoned) if (!this.#isClosed && (await this.#take(record))) claimed++;
+    return abandoned.length === BATCH && claimed > 0;
+  }
+
+  /** @returns true if a process holds its claim now */
+  async #take(record: SubmissionRecord): Promise<boolean> {
     const own = this.#attempts.byMessage(record.messageHash);
-    if (own?.isSettled === false) return;
-    // Its end has been answered here: the database has lost it, or could not write it for long.
-    if (own !== undefined) return own.restoreOutcome();
+    if (own?.isSettled === false) return false;
+    if (own !== undefined) {
+      // Its end has been answered here: the database has lost it, or could not write it for long.
+      await own.restoreOutcome();
+      return false;
+    }
     const sealed = this.#open(record);
-    if (sealed === undefined) return;
+    if (sealed === undefined) return false;
     const taken = await this.#ports.submissions.claim(record, leaseOf(this.#ports));
-    if (taken !== "claimed") return;
-    this.#attempts.resume({ ...record, lastValidBlockHeight: sealed.lastValidBlockHeight }, sealed);
+    if (taken === "claimed")
+      this.#attempts.resume({ ...record, lastValidBlockHeight: sealed.lastValidBlockHeight }, sealed);
+    return true;
   }
 
   #open(record: SubmissionRecord): SealedTrade | undefined {

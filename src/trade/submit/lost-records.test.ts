@@ -190,6 +190,22 @@ describe("an outcome that the database does not take", () => {
     expect(other.error).toMatchObject({ code: "TX_EXPIRED" });
   });
 
+  it("is written once the database is back, although it was away for longer than ends are looked for", async () => {
+    const a = startProcess("a");
+    world.submissions.isDown = true;
+    const { trade, answer } = await submitOne(a);
+    land("a", trade.signature);
+    await rest(3_000);
+    expect(answer.value).toMatchObject({ status: "confirmed" });
+    await rest(3_600_000);
+    world.submissions.isDown = false;
+    await rest(LEASE_MS);
+    expect([...world.submissions.rows.values()].map(({ outcome }) => outcome)).toEqual([expect.any(String)]);
+    const reading = vi.spyOn(world.submissions, "endedAmong");
+    await rest(LEASE_MS);
+    expect(reading).not.toHaveBeenCalled();
+  });
+
   it("is answered without, and written by one writer, however long it takes", async () => {
     const a = startProcess("a");
     const { trade, answer } = await submitOne(a);

@@ -12,7 +12,7 @@ const MAX_WATCHED = 1_024;
 export class RecentEnds {
   readonly #submissions: Pick<Submissions, "endedAmong">;
   readonly #now: Now;
-  /** Until when each is looked for (epoch milliseconds); the one looked for longest ago first. */
+  /** Until when each is looked for at least (epoch milliseconds); the one looked for longest ago first. */
   readonly #untilMs = new Map<Attempt, number>();
 
   constructor(submissions: Pick<Submissions, "endedAmong">, now: Now) {
@@ -26,17 +26,21 @@ export class RecentEnds {
     if (this.#untilMs.size > MAX_WATCHED) this.#untilMs.delete(this.#untilMs.keys().next().value!);
   }
 
-  /** Writes those again that the database lacks. @throws TradewireError UPSTREAM_ERROR while the database is away */
+  /**
+   * Writes those again that the database lacks: one that is away for long has them once it is back.
+   *
+   * @throws TradewireError UPSTREAM_ERROR while the database is away
+   */
   async restore(): Promise<void> {
-    const looked: Attempt[] = [];
-    for (const [attempt, untilMs] of [...this.#untilMs].slice(0, BATCH)) {
-      this.#untilMs.delete(attempt);
-      if (untilMs < this.#now()) continue;
-      this.#untilMs.set(attempt, untilMs);
-      looked.push(attempt);
-    }
+    const looked = [...this.#untilMs].slice(0, BATCH);
     if (looked.length === 0) return;
-    const known = new Set(await this.#submissions.endedAmong(looked.map(({ claim }) => claim.messageHash)));
-    for (const attempt of looked) if (!known.has(attempt.claim.messageHash)) void attempt.restoreOutcome();
+    const known = new Set(await this.#submissions.endedAmong(looked.map(([{ claim }]) => claim.messageHash)));
+    for (const [attempt, untilMs] of looked) {
+      const isKnown = known.has(attempt.claim.messageHash);
+      if (!isKnown) void attempt.restoreOutcome();
+      // Behind the others, unless it has made room meanwhile.
+      const isWatched = this.#untilMs.delete(attempt) && (!isKnown || untilMs >= this.#now());
+      if (isWatched) this.#untilMs.set(attempt, untilMs);
+    }
   }
 }

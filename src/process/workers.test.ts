@@ -114,3 +114,14 @@ test("a worker that is killed leaves no connection waiting", async () => {
   );
   expect(ends).toMatchObject({ open: 0 });
 });
+
+test("a successor that the system cannot start ends the restart, not the service", async () => {
+  const [refusal, serving] = (await run(`
+    const { execPath } = process;
+    process.execPath = "/nowhere/node";
+    const refusal = await workers.restart().then(() => "none", (error) => error.code);
+    process.execPath = execPath;
+    console.log(JSON.stringify([refusal, alive()]));
+  `)) as [string, number[]];
+  expect([refusal, serving]).toEqual(["ENOENT", [1, 2]]);
+});

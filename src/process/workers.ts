@@ -50,6 +50,14 @@ export async function startWorkers({ count, environment, onMessage, logger }: Wo
     );
     await new Promise<void>((resolve, reject) => {
       worker.once("exit", (code) => reject(new Error(`A worker exited with code ${code} before it served.`)));
+      // Without a listener, a worker that the system cannot start would end this process.
+      worker.on("error", (error) => {
+        if (worker.process.pid === undefined) {
+          alive.delete(worker);
+          worker.process.disconnect();
+        }
+        reject(error);
+      });
       worker.on("message", (message) => {
         if (message === WORKER_READY) resolve();
         else onMessage?.(message);

@@ -5,6 +5,7 @@ import type { HotMarket, PairMarkets } from "../../market/port.ts";
 import { Address } from "../../primitives/address.ts";
 import { createRandom } from "../../primitives/random.ts";
 import type { Account } from "../../solana/account.ts";
+import { associatedTokenAddress } from "../../solana/pda.ts";
 import { SOL_MINT, TOKEN_PROGRAM, USDC_MINT } from "../../solana/programs.ts";
 import type { Ask, Quote, Venue } from "../../venues/venue.ts";
 import type { BuiltTrade, TradeRequest } from "../trade.ts";
@@ -45,9 +46,10 @@ const marketAt = (pool: Address, mints: readonly [Address, Address], millionths:
   slot: 900n,
 });
 
-/** A token against SOL, and against USDC where it is this much cheaper, in millionths. */
+/** A token against SOL, and against USDC where it is this much cheaper, in millionths, for a wallet that holds some of it. */
 function portsOf(gain: bigint, holdsUsdc: boolean): BuildPorts {
-  const ports = memoryPorts({ mint: MINT, clock: FAKE_CLOCK, wallet: WALLET, markets: [] });
+  const tokens = { address: associatedTokenAddress(WALLET, MINT, TOKEN_PROGRAM), amount: 1_000_000_000n };
+  const ports = memoryPorts({ mint: MINT, clock: FAKE_CLOCK, wallet: WALLET, markets: [], tokens });
   const known = (markets: readonly HotMarket[]): PairMarkets => ({ markets, faults: [], searched: [] });
   const pairs: readonly (readonly [Address, Address, PairMarkets])[] = [
     [SOL_MINT, MINT, known([marketAt(DIRECT, [SOL_MINT, MINT], 1_000_000n)])],
@@ -88,3 +90,15 @@ test.each([
   expect(await marketsOf(portsOf(gain, holdsUsdc), { amount })).toEqual(route);
   expect(await marketsOf(portsOf(gain, holdsUsdc), { amount, mode: "exactOut" })).toEqual(route);
 });
+
+test.each([
+  ["gains less than the account of its hub costs", 1_000n, false, [DIRECT]],
+  ["gains more than that", 4_000n, false, [FROM_HUB, TO_HUB]],
+  ["gains less, for a wallet that has the account", 1_000n, true, [FROM_HUB, TO_HUB]],
+])(
+  "a sale of everything through a hub that %s: the account that it closes pays for none",
+  async (_what, gain, holdsUsdc, route) => {
+    const sale = { inMint: MINT, outMint: SOL_MINT, sellPercent: 100 };
+    expect(await marketsOf(portsOf(gain, holdsUsdc), sale)).toEqual(route);
+  },
+);

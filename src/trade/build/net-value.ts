@@ -32,12 +32,14 @@ export function leastCostly(
   const sign = terms.intent.mode === "exactIn" ? 1n : -1n;
   const netOf = ({ route, costs }: ComposedMessage) =>
     sign * route.value - priceOf(costs.rentPaid + costs.priorityFee - costs.rentReturned);
+  // An emptied account returns its rent whichever route empties it.
+  const returned = priceOf(terms.intent.emptied?.lamports ?? 0n);
   let winner = best;
   let most = netOf(best);
   let compared = 0;
   for (const route of others) {
     // The rest is worth less before costs than the winner is after them.
-    if (sign * route.value <= most || compared === MOST_COMPARED) break;
+    if (sign * route.value + returned <= most || compared === MOST_COMPARED) break;
     compared += 1;
     const composed = composeMessage(ports, terms, route);
     if (!composed.fits) continue;

@@ -97,8 +97,11 @@ export function* draftTrade(
     if (composed.fault === undefined) fitLoss.tries(composed.route);
     if (composed.fits) {
       // While it is unknown whether accounts exist, costs are too: the trade is drafted again once they have been read.
-      const isSettled = composed.assembly.unknown.length > 0 || !mayCostMore(route);
-      const cheaper = isSettled ? others : yield* cheaperThan(composed, others, splits, intent, clock, searches);
+      const isSettled = composed.assembly.unknown.length > 0 || !mayCostMore(composed, accounts);
+      // Only the best market was priced: those next to it may open fewer accounts.
+      const isLone = !isSettled && !hasOthers && route.steps.length === 1;
+      const next = isLone ? routesAfter(route, yield* price()) : others;
+      const cheaper = isSettled ? others : yield* cheaperThan(composed, next, splits, intent, clock, searches);
       const best = isSettled ? composed : leastCostly(ports, terms, composed, cheaper, clock);
       return { loaded, composed: best, lifetime, senders: choice.senders, fitLoss: fitLoss.of(composed.route) };
     }
@@ -160,6 +163,11 @@ function* cheaperThan(
   const search = opens ? splits?.narrower(pathCount(route) - 1) : undefined;
   const fewer = search === undefined ? undefined : yield* pausing(search, searches);
   return fewer === undefined ? others : orderRoutes(intent, [fewer, ...others], clock);
+}
+
+/** The routes that come after one over a single market. */
+function routesAfter(route: Route, { routes }: FoundRoutes): readonly Route[] {
+  return routes.slice(1 + routes.findIndex((other) => isSameTrade(other, route)));
 }
 
 /** True of two routes that trade the same on the same state of one market. */

@@ -7,7 +7,7 @@ import { createRandom } from "../../primitives/random.ts";
 import type { Account } from "../../solana/account.ts";
 import { associatedTokenAddress } from "../../solana/pda.ts";
 import { SOL_MINT, TOKEN_PROGRAM, USDC_MINT } from "../../solana/programs.ts";
-import type { Ask, Quote, Venue } from "../../venues/venue.ts";
+import type { Ask, Quote, SwapTerms, Venue } from "../../venues/venue.ts";
 import type { BuiltTrade, TradeRequest } from "../trade.ts";
 import { type BuildPorts, buildTrade } from "./build-trade.ts";
 import { walletTokenAccount } from "./wallet-accounts.ts";
@@ -100,5 +100,38 @@ test.each([
   async (_what, gain, holdsUsdc, route) => {
     const sale = { inMint: MINT, outMint: SOL_MINT, sellPercent: 100 };
     expect(await marketsOf(portsOf(gain, holdsUsdc), sale)).toEqual(route);
+  },
+);
+
+/** A market of the token that gives this share, in millionths, and whose swap opens an account of 165 bytes. */
+function openingMarket(opened: Address, millionths: bigint): HotMarket {
+  const hot = marketAt(address(), [SOL_MINT, MINT], millionths);
+  const swap = (_state: unknown, _quote: Quote, { exists }: SwapTerms) => ({
+    instructions: [{ program: DIRECT, accounts: [], data: new Uint8Array(8) }],
+    computeUnits: 10_000,
+    creates: exists(opened) ? [] : [{ address: opened, space: 165 }],
+  });
+  return { ...hot, venue: { ...hot.venue, swap } as Venue };
+}
+
+const openAt = (at: Address) => ({ address: at, owner: DIRECT, lamports: 1n, data: new Uint8Array(165) }) as Account;
+
+// The account costs 0.15 % of 1 SOL.
+test.each([2, 12])(
+  "the best of %i markets whose swap opens an account is taken if it gains more than that costs",
+  async (count) => {
+    const opened = address();
+    const others = Array.from({ length: count - 1 }, (_, place) =>
+      marketAt(address(), [SOL_MINT, MINT], 999_000n - 1_000n * BigInt(place)),
+    );
+    const markets = [openingMarket(opened, 1_000_000n), ...others];
+    const [best, next] = markets.map(({ market }) => market.address);
+    const ports = memoryPorts({ mint: MINT, clock: FAKE_CLOCK, wallet: WALLET, markets });
+    const account = (asked: Address) => (asked === opened ? openAt(opened) : ports.markets.account(asked));
+    for (const mode of ["exactIn", "exactOut"] as const) {
+      expect(await marketsOf(ports, { mode })).toEqual([next]);
+      expect(await marketsOf(ports, { mode, amount: 10 })).toEqual([best]);
+      expect(await marketsOf({ ...ports, markets: { ...ports.markets, account } }, { mode })).toEqual([best]);
+    }
   },
 );

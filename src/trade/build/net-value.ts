@@ -5,12 +5,16 @@ import { rankMarkets } from "../quote/ranking.ts";
 import { pathCount, type Route } from "../quote/route.ts";
 import type { Snapshot } from "../quote/snapshot.ts";
 import { type ComposedMessage, composeMessage, type MessagePorts, type MessageTerms } from "./message-forms.ts";
+import type { WalletAccounts } from "./wallet-accounts.ts";
 
 /** Routes composed beside the most valuable one at most. */
 const MOST_COMPARED = 4;
 
-/** True if a route may cost more than the plainest one: it opens accounts of hubs, or pays for more markets than one. */
-export const mayCostMore = (route: Route): boolean => route.steps.length > 1 || pathCount(route) > 1;
+/** True if a route may cost more than the plainest one: it pays for more markets than one, or opens accounts beside the one that receives. */
+export function mayCostMore({ route, assembly }: ComposedMessage, { destination }: WalletAccounts): boolean {
+  if (route.steps.length > 1 || pathCount(route) > 1) return true;
+  return assembly.creates.some(({ address }) => address !== destination?.address);
+}
 
 /**
  * The message that leaves the wallet most: the value of its route less rent and priority fee, in base units of the mint that

@@ -9,9 +9,11 @@ import { mayGain } from "../../quote/split/may-gain.ts";
 import type { DraftPorts, TradeDraft } from "../draft-trade.ts";
 import type { LoadedTrade } from "../load-trade.ts";
 import { type ComposedMessage, composeMessage, type MessageTerms } from "../message-forms.ts";
+import { mayCostMore } from "../net-value.ts";
 
 /**
- * Drafts a trade that one market of its pair makes best, without a way over a hub, as most are: there is nothing to divide or to search.
+ * Drafts a trade that one market of its pair makes best, without a way over a hub, as most are: there is nothing to divide or to search,
+ * nor to compare what accounts cost that the market's swap opens.
  * The draft is the one that `draftTrade` gives, for less than choosing costs.
  *
  * @param nonce a number that differs between builds, below 2^14
@@ -41,6 +43,8 @@ export function draftSingleMarket(
   };
   const composed = composeMessage(ports, terms, route);
   if (!composed.fits) return { misfit: composed };
+  const isSettled = composed.assembly.unknown.length > 0 || hasOneWay(snapshot) || !mayCostMore(composed, accounts);
+  if (!isSettled) return undefined;
   return { draft: { loaded, composed, lifetime, senders: choice.senders, fitLoss: 0 } };
 }
 

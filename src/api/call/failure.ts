@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import type { DescMethod, DescService, JsonObject } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorDetailSchema } from "../../../gen/tradewire/v1/errors_pb.ts";
@@ -5,6 +6,7 @@ import { TradeService } from "../../../gen/tradewire/v1/trade_pb.ts";
 import { ERRORS, type RpcStatus } from "../../errors/error-codes.ts";
 import { docUrlOf, TradewireError } from "../../errors/tradewire-error.ts";
 import { internalError } from "../http/envelope.ts";
+import { restBindingOf } from "../rest/rest-binding.ts";
 
 const CODES: Readonly<Record<RpcStatus, Code>> = {
   invalid_argument: Code.InvalidArgument,
@@ -41,6 +43,22 @@ export function failureOfCall({ method }: { readonly method: DescMethod }, error
     safeToRebuild: false,
     ...(cause === undefined ? {} : { cause }),
   });
+}
+
+const { submit } = TradeService.method;
+/** Where signed transactions are sent, over REST and over the typed wires. */
+const SUBMIT_PATHS: ReadonlySet<string> = new Set([
+  restBindingOf(submit)!.path,
+  `/${TradeService.typeName}/${submit.name}`,
+]);
+
+/** The refusal of a request that did not become a call, as its client sees it: that of a submit says what every failed one says. */
+export function refusalOfRequest(
+  { method, url = "" }: Pick<IncomingMessage, "method" | "url">,
+  refusal: TradewireError,
+): TradewireError {
+  const isSubmit = method === "POST" && SUBMIT_PATHS.has(url.split("?", 1)[0]!);
+  return isSubmit ? failureOfCall({ method: submit }, refusal) : refusal;
 }
 
 /** True of a ConnectError without a failure behind it, which is the protocol's own: a cancelled call, an unimplemented method. */

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
+import { refusalOfRequest } from "../call/failure.ts";
 import type { ApiLogger, ApiSettings } from "../settings.ts";
 import { refuseLast } from "./closing/refuse-last.ts";
 import { internalError, sendFailure } from "./envelope.ts";
@@ -29,7 +30,7 @@ export function registerRefusals(fastify: FastifyInstance, parts: RefusalParts):
       return;
     }
     if (failure.facts.field === "Host") reply.header("connection", "close");
-    sendFailure(reply, failure, requestIds());
+    sendFailure(reply, refusalOfRequest(request.raw, failure), requestIds());
   });
   const paths = new KnownPaths();
   fastify.addHook("onRoute", (route) => {
@@ -45,7 +46,7 @@ export function registerRefusals(fastify: FastifyInstance, parts: RefusalParts):
   fastify.setErrorHandler((error, request, reply) => {
     // Unknown routes are not read further: without this, QUERY would first have to name a content type.
     if (request.is404) return refuseUnknown(request, reply);
-    const failure = frameworkFailure(error);
+    const failure = refusalOfRequest(request.raw, frameworkFailure(error));
     const requestId = requestIds();
     if (failure.code === "INTERNAL_ERROR") logger.error({ err: error, requestId, url: request.url }, "request failed");
     sendFailure(reply, failure, requestId);

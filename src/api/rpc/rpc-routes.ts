@@ -18,7 +18,7 @@ import type {
 } from "fastify";
 import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
 import { type CallState, callStateKey, type StartCall } from "../call/call-state.ts";
-import { refusalOfCall } from "../call/failure.ts";
+import { failureOfCall, refusalOfCall } from "../call/failure.ts";
 import { sendFailure } from "../http/envelope.ts";
 import { isConnected } from "../http/open-response.ts";
 import { endUnreadBody, readBody } from "../http/read-body.ts";
@@ -103,14 +103,16 @@ function prepareCall(edge: RpcEdge, { method, supportedContentType }: UniversalH
   return (request, reply, next) => {
     const { headers } = request.raw;
     const state = edge.startCall(request.ip);
+    const refuse = (refusal: TradewireError, status?: number) =>
+      sendFailure(reply, failureOfCall({ method }, refusal), state.requestId, status);
     if (!hasHost(request.raw)) {
-      sendFailure(reply, invalidField("Host", "Host does not name a host."), state.requestId);
+      refuse(invalidField("Host", "Host does not name a host."));
       return;
     }
     request.setDecorator(CALL_STATE, state);
     endUnreadBody(request.raw, reply.raw);
     if (request.method === "POST" && !isSupported(headers["content-type"] ?? "")) {
-      sendFailure(reply, unsupportedType(method), state.requestId, UNSUPPORTED_MEDIA_TYPE);
+      refuse(unsupportedType(method), UNSUPPORTED_MEDIA_TYPE);
       return;
     }
     dropFarDeadline(headers);

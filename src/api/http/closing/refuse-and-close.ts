@@ -1,6 +1,7 @@
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { TradewireError } from "../../../errors/tradewire-error.ts";
+import { refusalOfRequest } from "../../call/failure.ts";
 import { httpStatusOf, JSON_TYPE, toEnvelope } from "../envelope.ts";
 
 const refused = new WeakSet<Socket>();
@@ -23,7 +24,7 @@ export function refuseAndClose(
   failure: TradewireError,
   requestId: string,
 ): void {
-  const body = toEnvelope(failure, requestId);
+  const body = toEnvelope(refusalOfRequest(response.req, failure), requestId);
   const { retryAfterMs } = failure.facts;
   refused.add(socket);
   response.shouldKeepAlive = false;

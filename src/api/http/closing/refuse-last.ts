@@ -1,8 +1,9 @@
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { TradewireError } from "../../../errors/tradewire-error.ts";
+import { refusalOfRequest } from "../../call/failure.ts";
 import { httpStatusOf, JSON_TYPE, toEnvelope } from "../envelope.ts";
-import { unansweredOn } from "../flow/pipeline.ts";
+import { unansweredOn, unendedOn } from "../flow/pipeline.ts";
 
 /** How long a client may take to close its side once the refusal is written. Milliseconds. */
 const LINGER_MS = 2_500;
@@ -20,9 +21,12 @@ export function refuseLast(socket: Socket, failure: TradewireError, requestId: s
   if (refused.has(socket)) return;
   refused.add(socket);
   socket.pause();
+  // A request whose body is refused.
+  const begun = unendedOn(socket).find(({ req }) => !req.complete)?.req;
+  const refusal = begun === undefined ? failure : refusalOfRequest(begun, failure);
   const last = unansweredOn(socket);
-  if (last === undefined) write(socket, failure, requestId, lines);
-  else afterClose(socket, last, () => write(socket, failure, requestId, lines));
+  if (last === undefined) write(socket, refusal, requestId, lines);
+  else afterClose(socket, last, () => write(socket, refusal, requestId, lines));
 }
 
 /** Calls back once this response, and those that have come to stand behind it, are written. */

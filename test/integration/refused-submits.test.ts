@@ -1,0 +1,84 @@
+import http2 from "node:http2";
+import net from "node:net";
+import { text as textOf } from "node:stream/consumers";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Edge, startEdge } from "../support/edge.ts";
+
+let edge: Edge;
+beforeAll(async () => {
+  edge = await startEdge({ requestTimeoutMs: 200, headersTimeoutMs: 200, timeoutCheckMs: 50 });
+});
+afterAll(() => edge.close());
+
+const REST = "/v1/tx/submit";
+const CONNECT = "/tradewire.v1.TradeService/Submit";
+const HOST = "Host: x\r\n";
+const TYPE = "Content-Type: application/json\r\n";
+const LENGTH = "Content-Length: 2\r\n";
+const MANY = Array.from({ length: 70 }, (_, i) => `X-${i}: a\r\n`).join("");
+
+/** The envelope that a request over HTTP/1.1 is answered with. */
+function overHttp1(request: string): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const socket = net.connect(edge.port, edge.host);
+    let text = "";
+    socket.setEncoding("latin1").on("data", (chunk) => {
+      text += chunk;
+      const body = /\r\n\r\n(\{.*\})$/s.exec(text)?.[1];
+      if (body === undefined) return;
+      socket.destroy();
+      resolve(JSON.parse(body));
+    });
+    socket.on("error", reject).write(request, "latin1");
+  });
+}
+
+/** The same over HTTP/2. */
+async function overHttp2(path: string, headers: http2.OutgoingHttpHeaders): Promise<unknown> {
+  const session = http2.connect(`http://${edge.host}:${edge.port}`);
+  const body = await textOf(session.request({ ":method": "POST", ":path": path, ...headers }).end("{}"));
+  session.close();
+  return JSON.parse(body);
+}
+
+const post = (path: string, headers: string, body = "{}") => `POST ${path} HTTP/1.1\r\n${headers}\r\n${body}`;
+const refused = (code: string, safeToRebuild?: boolean) => ({
+  success: false,
+  error: { code, ...(safeToRebuild === undefined ? {} : { safeToRebuild }) },
+});
+
+it.each([
+  ["too many headers", "HEADERS_TOO_LARGE", post(REST, HOST + TYPE + MANY + LENGTH)],
+  ["too many headers, over Connect", "HEADERS_TOO_LARGE", post(CONNECT, HOST + TYPE + MANY + LENGTH)],
+  ["no host", "VALIDATION_ERROR", post(REST, TYPE + LENGTH)],
+  ["a host that is none", "VALIDATION_ERROR", post(REST, `Host: a b\r\n${TYPE}${LENGTH}`)],
+  [
+    "a type that Connect does not know",
+    "VALIDATION_ERROR",
+    post(CONNECT, `${HOST}Content-Type: text/plain\r\n${LENGTH}`),
+  ],
+  ["a broken chunk", "VALIDATION_ERROR", post(REST, `${HOST}${TYPE}Transfer-Encoding: chunked\r\n`, "zz\r\n")],
+  ["a body that does not come", "REQUEST_TIMEOUT", post(REST, `${HOST}${TYPE}Content-Length: 9\r\n`)],
+  ["a late body, with a query", "REQUEST_TIMEOUT", post(`${REST}?a=b`, `${HOST}${TYPE}Content-Length: 9\r\n`)],
+])("a submit that is refused before it is read, for %s, may be in flight all the same", async (_, code, request) => {
+  expect(await overHttp1(request)).toMatchObject(refused(code, false));
+});
+
+it.each([
+  ["long headers", "HEADERS_TOO_LARGE", REST, { "content-type": "application/json", "x-long": "a".repeat(9_000) }],
+  [
+    "long headers, by gRPC",
+    "HEADERS_TOO_LARGE",
+    CONNECT,
+    { "content-type": "application/grpc", "x-long": "a".repeat(9_000) },
+  ],
+  ["a type that is none", "VALIDATION_ERROR", REST, { "content-type": "json" }],
+])("so may one over HTTP/2, with %s", async (_, code, path, headers) => {
+  expect(await overHttp2(path, headers)).toMatchObject(refused(code, false));
+});
+
+it("a build that is refused as early says nothing of a transaction", async () => {
+  const build = await overHttp1(post("/v1/tx/buy", HOST + TYPE + MANY + LENGTH));
+  expect(build).toMatchObject(refused("HEADERS_TOO_LARGE"));
+  expect(build).not.toHaveProperty("error.safeToRebuild");
+});

@@ -11,7 +11,10 @@ Programs should rely on \`code\`; \`message\` is for people and may change.
 - \`retryable\`: the same call, unchanged, may succeed later; wait \`retryAfterMs\` (REST: also \`Retry-After\`, in seconds) if it is given.
 - \`safeToRebuild\`: present on every failed submit. **true**: that transaction can no longer land, so build again if you still want the trade.
   **false**: it may be in flight or may still be sent; submit the same bytes again, or look the trade up by its signature, before you build another.
-  It is true for \`TX_EXPIRED\` and for every transaction that landed and failed (\`details.signature\` and \`details.slot\` locate it), whatever its code; otherwise false.
+  With \`TX_EXPIRED\` or \`OUTCOME_UNKNOWN\`, **false** means that no node could rule out that it landed: check the wallet before you build another.
+  It is true for every transaction that landed and failed (\`details.signature\` and \`details.slot\` locate it), whatever its code, and for \`TX_EXPIRED\` if the
+  wallet's history lacks the message under any signature (\`details.scope\` is \`message\`, else \`submitted\`); otherwise false. A refusal without it, of a request whose head
+  could not be read, means false.
 - \`field\`: the request field at fault, under its REST name.
 - \`violations\`: every request field at fault, each with its message; the first of them is \`field\`.
 - \`doc_url\`: where the code is explained, relative to the address of the service.

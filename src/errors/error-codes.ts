@@ -124,7 +124,7 @@ export const ERRORS = {
     410,
     "failed_precondition",
     "Proven: the transaction is in no block and can no longer land; `details.diagnosis` names the cause or says `unknown`, with `sure`, `evidence`, `remedy` and `others`",
-    "Build again",
+    "Build again if `safeToRebuild` is true. If it is false, no node could show that the message did not land under another signature: check the wallet before building again",
   ),
   OUTCOME_UNKNOWN: final(
     410,

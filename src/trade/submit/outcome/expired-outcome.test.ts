@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { ERRORS } from "../../../errors/error-codes.ts";
 import type { Diagnosis } from "../diagnosis/diagnosis.ts";
 import { diagnosisIn, expiredOutcome } from "./expired-outcome.ts";
 import { formatOutcome, type Outcome, parseOutcome } from "./outcome.ts";
@@ -28,4 +29,20 @@ test("no diagnosis is read from other failures, or from outcomes of earlier rele
   const facts = { safeToRebuild: true, details: { signature: "s", diagnosis: "unknown", evidence: "", remedy: "" } };
   expect(diagnosisIn({ kind: "failed", code: "TX_EXPIRED", message: "", facts })).toBeUndefined();
   expect(diagnosisIn({ kind: "failed", code: "OUTCOME_UNKNOWN", message: "", facts: {} })).toBeUndefined();
+});
+
+test("who may have traded all the same is not advised to build again unseen", () => {
+  const findings = [
+    { ...finding, reachesBack: false },
+    { ...finding, reachesBack: false, isRemembered: false },
+  ] as const;
+  const outcomes = findings.map((one) => expiredOutcome("s", one, { ...times, cause: diagnosis }) as Failed);
+  expect(outcomes.map(({ code, facts }) => [code, facts.safeToRebuild])).toEqual([
+    ["TX_EXPIRED", false],
+    ["OUTCOME_UNKNOWN", false],
+  ]);
+  for (const { code, message } of outcomes) {
+    expect(message).toMatch(/Check the wallet before building again/);
+    expect(ERRORS[code].advice).toMatch(/heck the wallet before building again/);
+  }
 });

@@ -81,10 +81,20 @@ function complete(ports: BuildPorts, draft: TradeDraft): BuiltTrade | Promise<Bu
   return draft.composed.assembly.unknown.length > 0 ? buildInformed(ports, draft) : finish(ports, draft);
 }
 
-/** Reads the accounts that the draft had to assume missing, then drafts again. If no node answers, the assumption stands. */
-async function buildInformed(ports: BuildPorts, { loaded, composed }: TradeDraft): Promise<BuiltTrade> {
-  await warmIfPossible(ports.markets, composed.assembly.unknown);
-  return finish(ports, await draftNow(ports, await renewTrade(ports.markets, loaded)));
+/**
+ * Reads the accounts that the draft had to assume missing, then drafts again: what it costs now may make another route the better one,
+ * with accounts of its own. If no node answers, the assumption stands.
+ */
+async function buildInformed(ports: BuildPorts, draft: TradeDraft): Promise<BuiltTrade> {
+  const read = new Set<Address>();
+  let informed = draft;
+  for (;;) {
+    const unread = informed.composed.assembly.unknown.filter((address) => !read.has(address));
+    if (unread.length === 0) return finish(ports, informed);
+    for (const address of unread) read.add(address);
+    await warmIfPossible(ports.markets, unread);
+    informed = await draftNow(ports, await renewTrade(ports.markets, draft.loaded));
+  }
 }
 
 function finish(ports: BuildPorts, draft: TradeDraft): BuiltTrade | Promise<BuiltTrade> {

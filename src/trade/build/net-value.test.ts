@@ -103,13 +103,13 @@ test.each([
   },
 );
 
-/** A market of the token that gives this share, in millionths, and whose swap opens an account of 165 bytes. */
-function openingMarket(opened: Address, millionths: bigint): HotMarket {
+/** A market of the token that gives this share, in millionths, and whose swap opens an account of so many bytes. */
+function openingMarket(opened: Address, millionths: bigint, space = 165): HotMarket {
   const hot = marketAt(address(), [SOL_MINT, MINT], millionths);
   const swap = (_state: unknown, _quote: Quote, { exists }: SwapTerms) => ({
     instructions: [{ program: DIRECT, accounts: [], data: new Uint8Array(8) }],
     computeUnits: 10_000,
-    creates: exists(opened) ? [] : [{ address: opened, space: 165 }],
+    creates: exists(opened) ? [] : [{ address: opened, space }],
   });
   return { ...hot, venue: { ...hot.venue, swap } as Venue };
 }
@@ -135,3 +135,26 @@ test.each([2, 12])(
     }
   },
 );
+
+test("an account that only the route taken instead opens is read before its rent is promised", async () => {
+  const [opened, exists] = [address(), address()];
+  // The first one's swap opens an account; so would the next one's, were its account not there.
+  const markets = [openingMarket(opened, 1_000_000n), openingMarket(exists, 999_900n, 10)];
+  const ports = memoryPorts({ mint: MINT, clock: FAKE_CLOCK, wallet: WALLET, markets });
+  const onChain = new Map([
+    [opened, null],
+    [exists, openAt(exists)],
+  ]);
+  const read = new Set<Address>();
+  const account = (asked: Address) => {
+    const found = onChain.get(asked);
+    return found === undefined ? ports.markets.account(asked) : read.has(asked) ? found : undefined;
+  };
+  const warm = async (asked: readonly Address[]) => {
+    for (const one of asked) read.add(one);
+  };
+  const built = await buildTrade({ ...ports, markets: { ...ports.markets, account, warm } }, REQUEST);
+  expect(built.route.map(({ market }) => market)).toEqual([markets[1]!.market.address]);
+  // Of the account that receives, alone.
+  expect(built.costs.rentPaid).toBe(ports.head.rentExemption(165));
+});

@@ -103,6 +103,19 @@ describe.each(homes)("the index of markets on $name", ({ databaseUrl }) => {
     expect(markets).toEqual(expect.arrayContaining([market, other]));
   });
 
+  test("the first search is the first that brought markets: what is new is searched for again soon, however long it was waited for", async () => {
+    const index = open();
+    const searchAt = async (atMs: number, markets: Parameters<typeof index.add>[1]) => {
+      nowMs = atMs + 100;
+      await index.add("mint", markets, { venues: ["a"], atMs });
+      return (await index.find(["mint"]))!.get("mint")!.searched;
+    };
+    await searchAt(1_000, []);
+    expect(await searchAt(7_200_000, [])).toMatchObject({ firstAtMs: 7_200_000 });
+    expect(await searchAt(7_260_000, [market])).toMatchObject({ firstAtMs: 7_260_000 });
+    expect(await searchAt(7_320_000, [market])).toMatchObject({ firstAtMs: 7_260_000, atMs: 7_320_000 });
+  });
+
   test("a search is as old to other processes after the wall clock of one was set back", async () => {
     // Not of whole milliseconds, as monotonic clocks are.
     const steadyMs = () => nowMs + 3_600_000.25;

@@ -28,7 +28,7 @@ export interface MarketRows {
   find(subjects: readonly string[]): Promise<readonly FoundRow[]>;
   /** Writes markets; those that the index has, and has right, stay as they are. @throws TradewireError UPSTREAM_ERROR */
   insert(rows: readonly MarketRow[]): Promise<void>;
-  /** Notes searches, one a subject. The first of a subject keeps its time. @throws TradewireError UPSTREAM_ERROR */
+  /** Notes searches, one a subject. The first that brought a subject markets keeps its time. @throws TradewireError UPSTREAM_ERROR */
   noteSearched(rows: readonly SearchRow[]): Promise<void>;
   /** Removes markets from every subject. @throws TradewireError UPSTREAM_ERROR */
   remove(addresses: readonly string[]): Promise<void>;
@@ -54,7 +54,11 @@ const SEARCH = {
 const IF_OTHER =
   "on conflict (subject, address) do update set venue = excluded.venue, mint_a = excluded.mint_a, mint_b = excluded.mint_b " +
   "where (markets.venue, markets.mint_a, markets.mint_b) <> (excluded.venue, excluded.mint_a, excluded.mint_b)";
-const OR_AGAIN = "on conflict (subject) do update set venues = excluded.venues, at_ms = excluded.at_ms";
+/** Before a subject has a market, each search of it is the first: how long its markets are known for decides on the next search. */
+const OR_AGAIN =
+  "on conflict (subject) do update set venues = excluded.venues, at_ms = excluded.at_ms, first_at_ms = case when exists " +
+  "(select 1 from markets where markets.subject = excluded.subject and markets.found_at_ms < excluded.first_at_ms) " +
+  "then market_searches.first_at_ms else excluded.first_at_ms end";
 
 /** @param listed makes the SQL condition on the subject, from the number of its parameter */
 const finding = (listed: (parameter: number) => string) =>

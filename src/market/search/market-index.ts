@@ -11,7 +11,7 @@ export interface IndexedMarket {
 /** What the index knows of a subject: a mint, or a pair. Times are epoch milliseconds. */
 export interface IndexEntry {
   readonly markets: readonly IndexedMarket[];
-  /** The last search of the chain that covered it whole; absent: its markets may not be all there are. */
+  /** The last search of the chain that covered it whole, and the first that brought markets; absent: they may not be all there are. */
   readonly searched?: { readonly venues: readonly string[]; readonly firstAtMs: number; readonly atMs: number };
 }
 

@@ -140,6 +140,16 @@ test("what was found before is read, not searched for: by another process, and a
   expect(state.searches).toBe(1);
 });
 
+test("that a mint has no market is not believed of an old search: the chain is searched before the answer", async () => {
+  const markets = start();
+  expect(await marketsOf(markets)).toEqual([]);
+  // Nobody asks for it meanwhile, and the pair is dropped.
+  await vi.advanceTimersByTimeAsync(180_000);
+  putPool(at(10), token, SOL_MINT);
+  expect(await marketsOf(markets)).toEqual([at(10).toString()]);
+  expect(state.searches).toBe(2);
+});
+
 test("a provider that refuses searches serves what others have found", async () => {
   putPool(at(10), token, SOL_MINT);
   await marketsOf(start());

@@ -41,6 +41,8 @@ type Entries = ReadonlyMap<string, IndexEntry>;
 
 /** How long what the index said serves other callers. Milliseconds. */
 const KEEP_MS = 2_000;
+/** How long it holds that a mint has no market at all: it may have its first at any moment. Milliseconds. */
+const NONE_HOLDS_MS = 60_000;
 /** Markets of one subject that are kept. */
 const MAX_KEPT = 5_000;
 const NOTHING: Entries = new Map();
@@ -92,16 +94,19 @@ export class PairCoverages {
   /** The searches that together cover the pair; undefined if there are none, or too old ones. */
   #covering(pair: MintPair, subjects: readonly SearchSubject[], entries: Entries, sinceMs: number) {
     const own = entries.get(keyOf(pair));
-    if (this.#isSearched(own, sinceMs)) return [own!.searched!];
+    const isTraded = hasMarkets(own) || subjects.every(({ key }) => hasMarkets(entries.get(key)));
+    if (this.#isSearched(own, sinceMs, isTraded)) return [own!.searched!];
     const searched = subjects.map(({ key }) => entries.get(key));
     if (!searched.every((entry) => this.#isSearched(entry, sinceMs))) return undefined;
     return searched.map((entry) => entry!.searched!);
   }
 
-  #isSearched(entry: IndexEntry | undefined, sinceMs: number): boolean {
+  /** @param isTraded false if no market of one of its mints is known: only a search that is not old shows that there is none */
+  #isSearched(entry: IndexEntry | undefined, sinceMs: number, isTraded = hasMarkets(entry)): boolean {
     const searched = entry?.searched;
+    const leastMs = isTraded ? sinceMs : Math.max(sinceMs, this.#options.now() - NONE_HOLDS_MS);
     return (
-      searched !== undefined && searched.atMs > sinceMs && this.#venueIds.every((id) => searched.venues.includes(id))
+      searched !== undefined && searched.atMs > leastMs && this.#venueIds.every((id) => searched.venues.includes(id))
     );
   }
 
@@ -161,6 +166,8 @@ export class PairCoverages {
     index.add(subject.key, markets, isWhole ? { venues: this.#venueIds, atMs: readAtMs } : undefined);
   }
 }
+
+const hasMarkets = (entry: IndexEntry | undefined): boolean => entry !== undefined && entry.markets.length > 0;
 
 /** Names a pair in the index. */
 function keyOf({ a, b }: MintPair): string {

@@ -150,6 +150,35 @@ test("that a mint has no market is not believed of an old search: the chain is s
   expect(state.searches).toBe(2);
 });
 
+test("a pair that is used for a moment now and then is searched again some day", async () => {
+  putPool(at(10), token, SOL_MINT);
+  const markets = start();
+  await marketsOf(markets);
+  putPool(at(11), token, SOL_MINT);
+  for (let minute = 0; minute < 8 * 60; minute += 15) {
+    await vi.advanceTimersByTimeAsync(15 * 60_000);
+    // As a quote and the build after it.
+    await marketsOf(markets);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await marketsOf(markets);
+    await settle();
+  }
+  expect(await marketsOf(markets)).toEqual([at(10), at(11)].map(String));
+  expect(state.searches).toBe(2);
+});
+
+test("after a restart, a pair that nothing found before can trade is searched at once", async () => {
+  putPool(at(10), token, SOL_MINT);
+  await marketsOf(start());
+  await vi.advanceTimersByTimeAsync(600_000);
+  putPool(at(11), token, SOL_MINT);
+  const restarted = start();
+  expect(await marketsOf(restarted)).toEqual([at(10).toString()]);
+  restarted.searchSoon(pair);
+  await settle();
+  expect(await marketsOf(restarted)).toEqual([at(10), at(11)].map(String));
+});
+
 test("a provider that refuses searches serves what others have found", async () => {
   putPool(at(10), token, SOL_MINT);
   await marketsOf(start());

@@ -93,6 +93,8 @@ export class PairSearch {
     const coverage = isLook
       ? { ...NOTHING_NEW, firstAtMs: beganAtMs, atMs: pair.schedule.searchedAtMs }
       : await coverages.cover(pair.pair, { caller: undefined, sinceMs: pair.schedule.searchedAtMs });
+    // The index may tell of an old search: who cannot trade on what that found may ask for the next one at once.
+    if (!isLook && coverage.searches.length === 0) pair.schedule.begin(Math.min(coverage.atMs, beganAtMs));
     const { found, gone, faults, searched, isComplete, isWhole } = await this.#discover(pair, coverage);
     await pace.next();
     if (gone.length > 0) index.remove(gone);

@@ -93,14 +93,17 @@ export class SearchSchedule {
     this.#searchedAtMs = searchedAtMs;
     this.#partialInARow = isComplete ? 0 : this.#partialInARow + 1;
     this.#emptyInARow = isEmpty ? this.#emptyInARow + 1 : 0;
-    const knownForMs = Math.min(Math.max(researchMs, searchedAtMs - firstAtMs), Math.max(researchMs, MAX_INTERVAL_MS));
-    this.#idleDueAtMs = isEmpty ? atMs + negativeMs + knownForMs : 0;
+    const mostMs = Math.max(researchMs, MAX_INTERVAL_MS);
+    const knownForMs = Math.min(Math.max(researchMs, searchedAtMs - firstAtMs), mostMs);
+    // A pair that is used for moments only would be left with what the index brought for ever.
+    const isOld = searchedAtMs + mostMs < atMs;
+    this.#idleDueAtMs = isEmpty ? atMs + negativeMs + (isOld ? 0 : knownForMs) : 0;
     if (isEmpty) {
       this.#dueAtMs = atMs + negativeMs;
       this.#wholeDueAtMs = atMs + backOff(negativeMs, this.#emptyInARow, researchMs);
     } else if (isComplete) {
-      // What the index brought may have been due for long: not all of it at once after a restart.
-      this.#dueAtMs = Math.max(searchedAtMs + knownForMs, atMs + researchMs);
+      // What the index brought may have been due for hours: not all of it at once after a restart.
+      this.#dueAtMs = isOld ? atMs : Math.max(searchedAtMs + knownForMs, atMs + researchMs);
     } else this.#dueAtMs = atMs + backOff(negativeMs, this.#partialInARow, researchMs);
   }
 

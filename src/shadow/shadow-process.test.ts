@@ -51,6 +51,20 @@ test.each([
   }
 });
 
+test("a start that the system refuses at once ends nothing: it is tried again", async () => {
+  const warnings: string[] = [];
+  const entry = new URL(`file:///${"long".repeat(100_000)}`);
+  const bounds = { memoryMiB: 256, cpuPercent: 2, nowMs: monotonicMs };
+  const shadow = startShadowProcess({ ...bounds, entry, warn: (message) => void warnings.push(message) });
+  try {
+    await eventually(() => expect(warnings.length).toBeGreaterThan(1));
+    expect(new Set(warnings).size).toBe(1);
+    expect(warnings[0]).toMatch(/^The shadow process ended \(.*E2BIG.*\); starting it again/);
+  } finally {
+    await shadow.close();
+  }
+});
+
 test("the shadow process of a killed service ends silently, though it had a question to answer", async () => {
   const folder = mkdtempSync(join(tmpdir(), "tradewire-shadow-"));
   const entry = new URL("./main.ts", import.meta.url).pathname;

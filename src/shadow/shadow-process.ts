@@ -80,20 +80,8 @@ class SupervisedProcess implements ShadowProcess {
   }
 
   #start(): void {
-    const { entry = new URL("./main.ts", import.meta.url), memoryMiB, cpuPercent, warn, nowMs } = this.#options;
-    rmSync(this.path, { force: true });
+    const { warn, nowMs } = this.#options;
     const startedAtMs = nowMs();
-    const child = fork(entry, [this.path, `${memoryMiB}`, `${cpuPercent}`], {
-      execArgv: [`--max-old-space-size=${Math.ceil(memoryMiB / 2)}`, "--disable-warning=ExperimentalWarning"],
-      stdio: ["ignore", "ignore", "inherit", "ipc"],
-      // It needs nothing of the environment, least of all the secrets in it.
-      env: {},
-    });
-    this.#child = child;
-    this.#aliveAtMs = startedAtMs;
-    child.on("message", () => {
-      this.#aliveAtMs = nowMs();
-    });
     let isOver = false;
     const onEnd = (reason: string) => {
       if (isOver) return;
@@ -106,11 +94,34 @@ class SupervisedProcess implements ShadowProcess {
       this.#restart = setTimeout(() => this.#start(), this.#delayMs);
       this.#restart.unref();
     };
+    try {
+      this.#child = this.#fork(onEnd);
+      this.#aliveAtMs = startedAtMs;
+    } catch (error) {
+      // A machine out of memory refuses some starts at once.
+      onEnd(String(error));
+    }
+  }
+
+  /** @throws Error if the system refuses at once; later ends are reported */
+  #fork(onEnd: (reason: string) => void): ChildProcess {
+    const { entry = new URL("./main.ts", import.meta.url), memoryMiB, cpuPercent, nowMs } = this.#options;
+    rmSync(this.path, { force: true });
+    const child = fork(entry, [this.path, `${memoryMiB}`, `${cpuPercent}`], {
+      execArgv: [`--max-old-space-size=${Math.ceil(memoryMiB / 2)}`, "--disable-warning=ExperimentalWarning"],
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+      // It needs nothing of the environment, least of all the secrets in it.
+      env: {},
+    });
+    child.on("message", () => {
+      this.#aliveAtMs = nowMs();
+    });
     child.once("exit", (code, signal) => onEnd(signal ?? `code ${code}`));
     child.once("error", (error) => onEnd(error.message));
     // The process must not keep this one alive.
     child.unref();
     child.channel?.unref();
+    return child;
   }
 
   #watchChild(): void {

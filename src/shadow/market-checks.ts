@@ -97,7 +97,7 @@ export class MarketChecks {
     this.#entries.delete(live);
     this.#open.delete(entry);
     this.#queue.delete(entry);
-    this.#verdicts.delete(entry.record);
+    if (this.#verdicts.delete(entry.record)) this.#announce(new Set([entry.record.venueId]));
     entry.first.resolve();
   }
 

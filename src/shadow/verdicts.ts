@@ -151,9 +151,10 @@ export class Verdicts {
     this.settle(record.venueId);
   }
 
-  delete(record: MarketRecord): void {
+  /** @returns as `settle` */
+  delete(record: MarketRecord): boolean {
     this.#venues.get(record.venueId)?.records.delete(record);
-    this.settle(record.venueId);
+    return this.settle(record.venueId);
   }
 
   /** Counts a venue's findings again. @returns true if that changes what is offered of its other markets */

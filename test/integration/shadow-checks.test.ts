@@ -248,6 +248,28 @@ test("a replaced program withholds exactly what runs on it, at once, and until i
   });
 });
 
+test("the markets of a venue learn that it is offered again when those that differ are no longer live", async () => {
+  const wrong = new Set<Address>();
+  const { checks, liveOn, begin } = startChecks(
+    altered("raydium_cpmm", {
+      read(market, have) {
+        if (wrong.has(market.address)) throw new RangeError("outside the bytes");
+        return cpmm.read(market, have);
+      },
+    }),
+  );
+  const lives = liveOn("raydium_cpmm").slice(0, 3);
+  for (const { address } of lives.slice(1)) wrong.add(address);
+  let judgements = 0;
+  const good = { ...lives[0]!, judged: () => void judgements++ };
+  await begin([good, ...lives.slice(1)]);
+  expect(checks.standingOf(good).withheld).toMatch(/2 of the 3 checked markets/);
+  judgements = 0;
+  checks.end(lives[1]!);
+  expect(checks.standingOf(good).withheld).toBeUndefined();
+  expect(judgements).toBe(1);
+});
+
 test("a deployment that one node makes up withholds its markets only until its slot is read from another", async () => {
   const { checks, liveOn, begin, claim } = startChecks(venues);
   const touched = liveOn("raydium_cpmm").slice(0, 2);

@@ -196,15 +196,17 @@ export class MarketChecks {
       programs,
     };
     const options = { turn: entry.turn, isSample: routine?.isSample === true, known: routine?.accounts };
+    const wasUp = this.#options.isUp();
     const result = await runCheck(this.#options, market, options).catch(
       (error: unknown): CheckResult => ({ kind: "unable", reason: String(error) }),
     );
     if (!this.#entries.has(live)) return;
-    this.#take(entry, record, result);
+    this.#take(entry, record, result, wasUp);
     entry.first.resolve();
   }
 
-  #take(entry: CheckedEntry, record: MarketRecord, result: CheckResult): void {
+  /** @param wasUp false if the process was down before the check began: the check did not end it */
+  #take(entry: CheckedEntry, record: MarketRecord, result: CheckResult, wasUp: boolean): void {
     if (result.kind === "busy") {
       this.#queue.dropSamples();
       return;
@@ -229,7 +231,8 @@ export class MarketChecks {
     if (isSettled) this.#open.delete(entry);
     else this.#open.add(entry);
     const mostMs = result.kind === "down" ? MAX_CRASH_RETRY_MS : MAX_RETRY_MS;
-    entry.retryMs = isSettled ? RETRY_MS : Math.min(2 * entry.retryMs, mostMs);
+    if (isSettled) entry.retryMs = RETRY_MS;
+    else if (wasUp) entry.retryMs = Math.min(2 * entry.retryMs, mostMs);
     entry.retryAtMs = atMs + entry.retryMs;
     this.#report(entry, before.kind, result);
     if (record.refusesLean !== refusesLean) this.#reportLean(entry, isRefusal(refusesLean));

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import { TradewireError } from "../../src/errors/tradewire-error.ts";
 import type { Address } from "../../src/primitives/address.ts";
@@ -246,6 +247,22 @@ test("a replaced program withholds exactly what runs on it, at once, and until i
       expect([withheld, backing.checked, backing.programSlot]).toEqual([undefined, true, 2n]);
     }
   });
+});
+
+test("what is withheld is checked soon after the process has been down, however often that was tried meanwhile", async () => {
+  const { checks, liveOn, begin, upgrade, setDown, passTurns } = startChecks(venues);
+  const [live] = liveOn("raydium_cpmm");
+  await begin([live!]);
+  setDown(true);
+  upgrade(live!.venue.programs[0]!);
+  for (let tries = 0; tries < 10; tries++) {
+    checks.noteLanded(live!.address);
+    for (let turn = 0; turn < 10; turn++) await nextTurn();
+  }
+  expect(checks.standingOf(live!).withheld).toMatch(/was replaced at slot 2/);
+  setDown(false);
+  passTurns();
+  await eventually(() => expect(checks.standingOf(live!).withheld).toBeUndefined());
 });
 
 test("the markets of a venue learn that it is offered again when those that differ are no longer live", async () => {

@@ -68,7 +68,10 @@ const MAX_EXTRAS = 80;
 /** How a check is made. */
 interface CheckOptions {
   readonly turn: number;
+  /** True: on accounts read for it. */
   readonly isSample: boolean;
+  /** True: only if the budget of processor time allows. */
+  readonly isRoutine: boolean;
   /** What was read for this check already. */
   readonly known?: ReadAccounts | undefined;
 }
@@ -82,7 +85,7 @@ export async function runCheck(ports: CheckPorts, market: CheckedMarket, options
   let result = await attempt(ports, market, { ...options, isFresh: options.isSample });
   for (let again = 0; again < CONSISTENT_TRIES; again++) {
     if (result.kind !== "checked" || result.differences.length === 0) break;
-    result = await attempt(ports, market, { turn: options.turn, isSample: false, isFresh: true });
+    result = await attempt(ports, market, { turn: options.turn, isRoutine: false, isFresh: true });
   }
   return result;
 }
@@ -90,7 +93,7 @@ export async function runCheck(ports: CheckPorts, market: CheckedMarket, options
 async function attempt(
   ports: CheckPorts,
   market: CheckedMarket,
-  { turn, isSample, isFresh, known }: CheckOptions & { readonly isFresh: boolean },
+  { turn, isRoutine, isFresh, known }: Omit<CheckOptions, "isSample"> & { readonly isFresh: boolean },
 ): Promise<CheckResult> {
   const accounts = new Map<Address, Account | null>();
   const held = heldBy(market);
@@ -109,7 +112,7 @@ async function attempt(
     await ports.programs.follow([...market.programs]);
     const builds = buildsOf(ports.programs, market.programs);
     const clock = ports.head.clock();
-    const answer = await ports.send(orderOf(ports, market, accounts, builds, { clock, turn, isSample }));
+    const answer = await ports.send(orderOf(ports, market, accounts, builds, { clock, turn, isRoutine }));
     if (answer === undefined) return { kind: "down" };
     if (answer.kind === "checked") {
       const now = buildsOf(ports.programs, market.programs);
@@ -184,7 +187,7 @@ function orderOf(
   { venueId, address, pair }: CheckedMarket,
   accounts: ReadonlyMap<Address, Account | null>,
   builds: ReadonlyMap<Address, bigint>,
-  more: Pick<CheckOrder, "clock" | "turn" | "isSample">,
+  more: Pick<CheckOrder, "clock" | "turn" | "isRoutine">,
 ): CheckOrder {
   const sent: SentAccount[] = [];
   const missing: Uint8Array[] = [];

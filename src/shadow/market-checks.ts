@@ -195,7 +195,12 @@ export class MarketChecks {
       extras,
       programs,
     };
-    const options = { turn: entry.turn, isSample: routine?.isSample === true, known: routine?.accounts };
+    const { finding } = record;
+    const isSample = routine?.isSample === true;
+    // Most markets that cannot be checked are dead: however many there are, they take no time from anything else.
+    const isIdle = finding.kind === "unchecked" && finding.reason !== undefined;
+    const isRoutine = isSample || (routine !== undefined && isIdle);
+    const options = { turn: entry.turn, isSample, isRoutine, known: routine?.accounts };
     const wasUp = this.#options.isUp();
     const result = await runCheck(this.#options, market, options).catch(
       (error: unknown): CheckResult => ({ kind: "unable", reason: String(error) }),
@@ -207,11 +212,12 @@ export class MarketChecks {
 
   /** @param wasUp false if the process was down before the check began: the check did not end it */
   #take(entry: CheckedEntry, record: MarketRecord, result: CheckResult, wasUp: boolean): void {
+    const atMs = this.#options.now();
     if (result.kind === "busy") {
       this.#queue.dropSamples();
+      entry.retryAtMs = atMs + entry.retryMs;
       return;
     }
-    const atMs = this.#options.now();
     entry.checkedAtMs = atMs;
     this.#entries.delete(entry.live);
     this.#entries.set(entry.live, entry);

@@ -26,7 +26,7 @@ export interface CheckOrder {
   /** Differs from check to check: varies the amounts. */
   readonly turn: number;
   /** A routine check, made only if the budget of processor time allows. */
-  readonly isSample: boolean;
+  readonly isRoutine: boolean;
 }
 
 /** Gives the code of a program. */

@@ -28,6 +28,7 @@ function startChecks(ours: readonly Venue[]) {
   // Samples take nothing of the budget, so that all are made.
   const engine = new ShadowEngine({ venues: ours, cpuMs: () => 0, nowMs: () => 0, cpuPercent: 2 });
   const logged: string[] = [];
+  const orders: ShadowOrder[] = [];
   /** Accounts of each read, as many as were asked for. */
   const reads: number[] = [];
   let aheadMs = 0;
@@ -42,7 +43,10 @@ function startChecks(ours: readonly Venue[]) {
     now: () => Date.now() + aheadMs,
     log: (facts, message) => logged.push(`${message} ${JSON.stringify(facts)}`),
     head: { clock: () => svm.clock(), rentExemption: (space) => svm.rent(space) },
-    send: async (order: ShadowOrder) => (isDown ? undefined : engine.perform(order)),
+    send: async (order: ShadowOrder) => {
+      orders.push(order);
+      return isDown ? undefined : engine.perform(order);
+    },
     fetchAccounts: async (addresses) => {
       reads.push(addresses.length);
       if (addresses.length > mostPerRead) throw new Error("the accounts are too large together");
@@ -94,6 +98,7 @@ function startChecks(ours: readonly Venue[]) {
     upgrade,
     claim,
     logged,
+    orders,
     unreadable,
     reads,
     /** The turn of every market to be checked again has come. */
@@ -195,6 +200,24 @@ test("markets whose accounts no node answers together are checked all the same, 
   const { checks: before } = checks.counts();
   passTurns();
   await eventually(() => expect(checks.counts().checks).toBeGreaterThanOrEqual(before + lives.length));
+});
+
+test("markets that make no trade are checked again on the processor time of routine checks alone", async () => {
+  const { checks, liveOn, begin, orders, passTurns } = startChecks(
+    altered("raydium_cpmm", {
+      quote() {
+        throw new TradewireError("INSUFFICIENT_LIQUIDITY", "empty");
+      },
+    }),
+  );
+  const lives = liveOn("raydium_cpmm").slice(0, 3);
+  await begin(lives);
+  orders.length = 0;
+  passTurns();
+  await eventually(() => expect(orders.length).toBeGreaterThanOrEqual(lives.length));
+  expect(orders.every((order) => order.kind === "check" && order.isRoutine)).toBe(true);
+  for (const live of lives)
+    expect(checks.standingOf(live)).toMatchObject({ withheld: undefined, backing: { checked: false } });
 });
 
 test("a program that cannot be read backs nothing: its markets are offered unchecked, and refused to callers that require checks", async () => {

@@ -60,7 +60,7 @@ function orderOf(
     clock: svm.clock(),
     rentLamportsPerByte: svm.rent(0) / 128n,
     turn,
-    isSample: false,
+    isRoutine: false,
   };
 }
 

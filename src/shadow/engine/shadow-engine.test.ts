@@ -4,7 +4,7 @@ import { ShadowEngine } from "./shadow-engine.ts";
 
 const NOBODY = new Uint8Array(32).fill(1);
 const COST_MS = 30;
-const order = (isSample: boolean): CheckOrder => ({
+const order = (isRoutine: boolean): CheckOrder => ({
   kind: "check",
   venue: "none",
   market: NOBODY,
@@ -15,7 +15,7 @@ const order = (isSample: boolean): CheckOrder => ({
   clock: { slot: 1n, epoch: 0n, unixTimestamp: 0n },
   rentLamportsPerByte: 1n,
   turn: 1,
-  isSample,
+  isRoutine,
 });
 
 /** An engine each of whose checks takes 30 ms of processor time. */
@@ -29,7 +29,7 @@ function engineOf(cpuPercent: number) {
     return usedMs;
   };
   const engine = new ShadowEngine({ venues: [], cpuMs, nowMs: () => nowMs, cpuPercent });
-  const check = (isSample: boolean) => engine.perform(order(isSample)).kind !== "busy";
+  const check = (isRoutine: boolean) => engine.perform(order(isRoutine)).kind !== "busy";
   const pass = (ms: number) => {
     nowMs += ms;
   };

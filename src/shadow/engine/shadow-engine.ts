@@ -68,7 +68,7 @@ export class ShadowEngine {
 
   #check(order: Extract<ShadowOrder, { kind: "check" }>): ShadowAnswer {
     this.#refill();
-    if (order.isSample && this.#budgetMs <= 0) return { kind: "busy" };
+    if (order.isRoutine && this.#budgetMs <= 0) return { kind: "busy" };
     const beganMs = this.#options.cpuMs();
     const slots = new Map(order.programs.map(({ id, slot }) => [Address.from(id), slot]));
     try {

@@ -41,8 +41,7 @@ export class ShadowEngine {
       case "listFeatures":
         return { kind: "features", ids: ShadowSvm.features() };
       case "features":
-        this.#features = order.active;
-        this.#svm = undefined;
+        this.#activate(order.active);
         return { kind: "done" };
       case "program": {
         const id = Address.from(order.id);
@@ -54,16 +53,30 @@ export class ShadowEngine {
     }
   }
 
+  /** Other features take a new runtime, and decide anew which programs can be loaded. */
+  #activate(features: readonly Uint8Array[]): void {
+    if (isSame(features, this.#features)) return;
+    this.#features = features;
+    this.#svm = undefined;
+    for (const program of this.#programs.values()) this.#tryToLoad(program);
+  }
+
   /** A new program is added to the runtime; another build of one takes a new runtime. */
   #deploy(program: LoadedProgram): void {
     const known = this.#programs.get(program.id);
     if (known?.slot === program.slot) return;
     this.#programs.set(program.id, program);
-    this.#unloadable.delete(program.id);
+    const isLoadable = this.#tryToLoad(program);
+    if (known === undefined && isLoadable) this.#svm?.load(program);
+    else this.#svm = undefined;
+  }
+
+  /** Notes whether a runtime of its own loads the program. */
+  #tryToLoad(program: LoadedProgram): boolean {
     const reason = whyUnloadable(program, this.#features);
-    if (reason !== undefined) this.#unloadable.set(program.id, reason);
-    if (known !== undefined || reason !== undefined) this.#svm = undefined;
-    else this.#svm?.load(program);
+    if (reason === undefined) this.#unloadable.delete(program.id);
+    else this.#unloadable.set(program.id, reason);
+    return reason === undefined;
   }
 
   #check(order: Extract<ShadowOrder, { kind: "check" }>): ShadowAnswer {
@@ -108,6 +121,13 @@ export class ShadowEngine {
   #mostBudgetMs(): number {
     return (BUDGET_WINDOW_MS * this.#options.cpuPercent) / 100;
   }
+}
+
+/** In any order. */
+function isSame(features: readonly Uint8Array[], others: readonly Uint8Array[] | undefined): boolean {
+  if (others?.length !== features.length) return false;
+  const known = new Set(others.map((id) => Address.from(id)));
+  return features.every((id) => known.has(Address.from(id)));
 }
 
 /** Why the runtime does not load a program; undefined if it does. */

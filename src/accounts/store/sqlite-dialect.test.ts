@@ -100,6 +100,30 @@ it("runs a statement by itself, after a transaction that has begun before", asyn
   await expect(dialect.query("select 1", [])).rejects.toThrow("closed");
 });
 
+it("lets a statement wait for one transaction, however many follow", async () => {
+  const db = connect();
+  const begun: string[] = [];
+  const [inside, goOn, next] = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
+  const first = db.transaction().execute(async () => {
+    inside!.resolve();
+    await goOn!.promise;
+  });
+  await inside!.promise;
+  const others = Array.from({ length: 3 }, (_, i) =>
+    db.transaction().execute(async (own) => {
+      await put(own, `transaction ${i}`);
+      begun.push(`transaction ${i}`);
+      next!.resolve();
+    }),
+  );
+  const statement = put(db, "statement").then(() => begun.push("statement"));
+  goOn!.resolve();
+  await next!.promise;
+  expect(begun).toEqual(["statement", "transaction 0"]);
+  await Promise.all([first, statement, ...others]);
+  expect(begun).toHaveLength(4);
+});
+
 it("writes a statement by itself and says how many rows it has written", async () => {
   const dialect = new SqliteThreadDialect(file);
   const db = new Kysely<Schema>({ dialect });

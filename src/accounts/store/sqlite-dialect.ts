@@ -159,41 +159,47 @@ class ThreadConnection implements DatabaseConnection {
   }
 }
 
-/** Admits many workers together or one alone, in the order of their requests. */
+/** Admits many workers together or one alone, in turns: those who work together wait for one at most who works alone, however many do. */
 class Turns {
-  /** Settles once every exclusive turn so far has ended. */
-  #free: Promise<void> = Promise.resolve();
-  #isTaken = 0;
   #together = 0;
-  /** Resolves when nobody works together any more; undefined while nobody waits for that. */
-  #quiet: PromiseWithResolvers<void> | undefined;
+  #isAlone = false;
+  /** Those who wait to work together. */
+  #waiting: (() => void)[] = [];
+  /** Those who wait to work alone, the first one first. */
+  readonly #loners: (() => void)[] = [];
 
   async together<T>(work: () => Promise<T>): Promise<T> {
-    while (this.#isTaken > 0) await this.#free;
-    this.#together++;
+    if (this.#isAlone || this.#loners.length > 0) await new Promise<void>((begin) => this.#waiting.push(begin));
+    else this.#together++;
     try {
       return await work();
     } finally {
       this.#together--;
-      if (this.#together === 0) this.#quiet?.resolve();
+      this.#admitLoner();
     }
   }
 
   /** Waits for an exclusive turn. @returns a function that ends it */
   async alone(): Promise<() => void> {
-    const before = this.#free;
-    const turn = Promise.withResolvers<void>();
-    this.#isTaken++;
-    this.#free = before.then(() => turn.promise);
-    await before;
-    // Nobody else begins meanwhile.
-    if (this.#together > 0) {
-      this.#quiet = Promise.withResolvers();
-      await this.#quiet.promise;
-    }
+    await new Promise<void>((begin) => {
+      this.#loners.push(begin);
+      this.#admitLoner();
+    });
     return () => {
-      this.#isTaken--;
-      turn.resolve();
+      this.#isAlone = false;
+      const waiting = this.#waiting;
+      this.#waiting = [];
+      this.#together += waiting.length;
+      for (const begin of waiting) begin();
+      this.#admitLoner();
     };
+  }
+
+  #admitLoner(): void {
+    if (this.#isAlone || this.#together > 0) return;
+    const begin = this.#loners.shift();
+    if (begin === undefined) return;
+    this.#isAlone = true;
+    begin();
   }
 }

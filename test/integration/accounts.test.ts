@@ -372,6 +372,21 @@ describe.each(homes)("accounts on $name", (home) => {
     expect(there.keys.authenticate(kept)).toMatchObject({ wallet: wallet.address });
   });
 
+  it("takes no transaction and discards no look-up for a key that cannot be revoked", async () => {
+    const { accounts, keys, store } = await start(home.reused);
+    const wallet = createTestWallet();
+    const [own, revoked] = [await register(accounts, wallet), await register(accounts, wallet)];
+    const stranger = await register(accounts, createTestWallet());
+    const principal = await keys.authenticate(own.apiKey);
+    await accounts.revokeKey(principal, revoked.keyId);
+    const [transact, forget] = [vi.spyOn(store, "transact"), vi.spyOn(keys, "forget")];
+    expect(await codeOf(() => accounts.revokeKey(principal, "nosuchid"))).toBe("NOT_FOUND");
+    expect(await codeOf(() => accounts.revokeKey(principal, stranger.keyId))).toBe("NOT_FOUND");
+    await accounts.revokeKey(principal, revoked.keyId);
+    expect(transact).not.toHaveBeenCalled();
+    expect(forget).not.toHaveBeenCalled();
+  });
+
   it("notices revocations made elsewhere by its next poll", async () => {
     const place = home.reused;
     const here = await start(place);

@@ -569,6 +569,17 @@ describe.each(homes)("accounts on $name", (home) => {
     );
   });
 
+  it("starts on a schema that a machine with a slow clock has migrated", async () => {
+    const place = await home.newPlace();
+    const { store } = await start(place);
+    const hourAgo = new Date(Date.now() - 3_600_000).toISOString();
+    const last = sql`(select max(name) from kysely_migration)`;
+    await store.run((db) => sql`update kysely_migration set timestamp = ${hourAgo} where name = ${last}`.execute(db));
+    const { accounts, keys } = await start(place);
+    const { apiKey } = await register(accounts, createTestWallet());
+    expect(await codeOf(() => keys.authenticate(apiKey))).toBe("no error");
+  });
+
   it("creates the schema once if several processes start on an empty database", async () => {
     const place = await home.newPlace();
     const processes = await Promise.all(Array.from({ length: 6 }, () => start(place)));

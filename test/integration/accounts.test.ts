@@ -1125,6 +1125,23 @@ describe.each(homes.filter(({ name }) => name === "postgres"))("a failover of $n
     await operator.end();
     expect(await challenge()).toBe("no error");
   });
+
+  it("keeps no process from starting while the database can only be read", async () => {
+    const place = await home.newPlace();
+    const before = await start(place);
+    await requirePepper(before.store, PEPPER);
+    const { apiKey } = await register(before.accounts, createTestWallet());
+    const database = new URL(place.databaseUrl!).pathname.slice(1);
+    await before.store.run((db) =>
+      sql.raw(`alter database ${database} set default_transaction_read_only = on`).execute(db),
+    );
+    const { store, keys } = await start(place);
+    expect(await codeOf(() => requirePepper(store, PEPPER))).toBe("no error");
+    expect(await codeOf(() => keys.authenticate(apiKey))).toBe("no error");
+    await before.store.run((db) =>
+      sql.raw(`alter database ${database} set default_transaction_read_only = off`).execute(db),
+    );
+  });
 });
 
 describe("the embedded store", () => {

@@ -7,23 +7,32 @@ const markOf = (pepper: Uint8Array): string =>
 
 /**
  * Verifies that this database's keys are hashed with this pepper; the first process to ask decides. With another one, a
- * process would refuse every key and issue keys that all others refuse.
+ * process would refuse every key and issue keys that all others refuse. Writes at the first start only: later ones need no more of a
+ * database that takes no writes.
  *
  * @throws Error if it is another pepper, with what to do
  */
 export async function requirePepper(store: Store, pepper: Uint8Array): Promise<void> {
   const mark = markOf(pepper);
-  await store.run((db) =>
-    db
-      .insertInto("pepper_mark")
-      .values({ id: 1, mark })
-      .onConflict((conflict) => conflict.column("id").doNothing())
-      .execute(),
-  );
-  const standing = await store.run((db) => db.selectFrom("pepper_mark").select("mark").executeTakeFirstOrThrow());
-  if (standing.mark === mark) return;
+  let standing = await markIn(store);
+  if (standing === undefined) {
+    await store.run((db) =>
+      db
+        .insertInto("pepper_mark")
+        .values({ id: 1, mark })
+        .onConflict((conflict) => conflict.column("id").doNothing())
+        .execute(),
+    );
+    standing = await markIn(store);
+  }
+  if (standing === mark) return;
   throw new Error(
     "The API keys in this database were hashed with another KEY_PEPPER. Set that one or, if it was generated, restore the " +
       "file key-pepper in DATA_DIR. To give up all keys, empty the table pepper_mark.",
   );
+}
+
+async function markIn(store: Store): Promise<string | undefined> {
+  const row = await store.run((db) => db.selectFrom("pepper_mark").select("mark").executeTakeFirst());
+  return row?.mark;
 }

@@ -104,6 +104,22 @@ it("a clock that jumps ahead makes no usage of others old: each entry is read, o
   expect([received, jumped]).toEqual([60, 60]);
 });
 
+it("charges what was used elsewhere although the database failed in between", async () => {
+  const one = await begin("one");
+  let statements = 0;
+  const failing: Store = {
+    ...store,
+    run: (work) => (++statements === 4 ? Promise.reject(new Error("away")) : store.run(work)),
+  };
+  const now = () => clock.nowMs;
+  const two = createLimitUsage(failing, "two", now, now);
+  await two.exchange(SILENCE);
+  await one.exchange(new Map([["build key", 5]]));
+  await expect(two.exchange(SILENCE)).rejects.toThrow("away");
+  expect(await two.exchange(SILENCE)).toEqual(new Map([["build key", 5]]));
+  expect(await two.exchange(SILENCE)).toEqual(SILENCE);
+});
+
 it("deletes what a process left that writes no more", async () => {
   const [one] = [await begin("one"), await begin("two")];
   const ended = await begin("ended", 300_000);

@@ -68,12 +68,13 @@ class StoredLimitUsage implements LimitUsage {
     const elapsedMs = this.#elapsedMs();
     await this.#publish(used, elapsedMs);
     const others = await this.#readOthers();
+    // Last of what may fail: what was noted as received is charged.
+    await this.#deleteOld(elapsedMs);
     const fresh = receive(others, this.#received, elapsedMs);
     forgetBefore(this.#received, elapsedMs - FORGET_RECEIVED_MS);
     for (const { owner, atMs } of others) {
       this.#others.set(owner, { untilMs: Math.max(atMs, this.#others.get(owner)?.untilMs ?? 0), seenAtMs: elapsedMs });
     }
-    await this.#deleteOld(elapsedMs);
     if (!this.#isFirst) return fresh;
     // Usage from before this process started does not count against its buckets.
     this.#isFirst = false;

@@ -14,7 +14,7 @@ import { createKeyDirectory, type LiveKeyDirectory } from "../../src/accounts/ke
 import { requirePepper } from "../../src/accounts/keys/require-pepper.ts";
 import type { Accounts, Principal, Registered, SubmissionClaim } from "../../src/accounts/port.ts";
 import type { PostgresLimits } from "../../src/accounts/store/postgres-limits.ts";
-import { sweepStore } from "../../src/accounts/store/retention.ts";
+import { countRevocation, sweepStore } from "../../src/accounts/store/retention.ts";
 import { openStore, type Store } from "../../src/accounts/store/store.ts";
 import { createSubmissions } from "../../src/accounts/submissions.ts";
 import { TradewireError } from "../../src/errors/tradewire-error.ts";
@@ -1044,6 +1044,26 @@ describe.each(homes.filter(({ name }) => name === "postgres"))("connections to $
     expect(await codeOf(() => store.transact((db) => db.selectFrom("accounts").select("id").execute()))).toBe(
       "no error",
     );
+  });
+
+  it("hold no lock for a process that stopped in the middle of a transaction", async () => {
+    const place = await home.newPlace();
+    const [stopped, other] = [await start(place, { statementMs: 2_000 }), await start(place)];
+    const { apiKey, keyId } = await register(other.accounts, createTestWallet());
+    const principal = await other.keys.authenticate(apiKey);
+    const [inside, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const held = codeOf(() =>
+      stopped.store.transact(async (db) => {
+        await countRevocation(db, randomBytes);
+        inside.resolve();
+        await goOn.promise;
+        await countRevocation(db, randomBytes);
+      }),
+    );
+    await inside.promise;
+    expect(await codeOf(() => other.accounts.revokeKey(principal, keyId))).toBe("no error");
+    goOn.resolve();
+    expect(await held).toBe("UPSTREAM_ERROR");
   });
 });
 

@@ -21,6 +21,8 @@ export function createPostgresDialect(databaseUrl: string, limits: PostgresLimit
     connectionTimeoutMillis: limits.connectMs,
     statement_timeout: limits.statementMs,
     query_timeout: limits.statementMs,
+    // A machine that stops or vanishes in the middle of a transaction would hold its locks for hours.
+    idle_in_transaction_session_timeout: limits.statementMs,
     keepAlive: true,
     // Milliseconds, counters and heights stay far below 2^53, where a number is exact.
     types: {

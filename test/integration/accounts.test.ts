@@ -777,6 +777,15 @@ describe.each(homes)("submissions on $name", (home) => {
     expect(plans).not.toMatch(/submissions_by_account|scan on submissions\b|scan submissions\b/i);
   });
 
+  it("lists the pending trades of an account without reading those that ended", async () => {
+    const { store, clock } = await start(home.reused);
+    await endMany(store, clock.nowMs);
+    const plans = await plansOf(store, (noting) =>
+      createSubmissions(noting, () => clock.nowMs).listOf("acc_1", { most: 50, state: "pending" }),
+    );
+    expect(plans).toMatch(/submissions_pending|submissions_undecided/);
+  });
+
   it("records an unclaimed submission when it ends", async () => {
     const { store, clock } = await start(home.reused);
     const submissions = createSubmissions(store, () => clock.nowMs);

@@ -151,6 +151,15 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
       await db.schema.createIndex("api_keys_by_use").on("api_keys").column("used_at_ms").execute();
     },
   },
+  "0012-few-of-many": {
+    async up(db: Kysely<unknown>) {
+      // An account's pending submissions, however many have ended, and keys revoked long ago, however many are live.
+      await sql`create index submissions_pending on submissions (account_id, claimed_at_ms, message_hash) where outcome is null`.execute(
+        db,
+      );
+      await sql`create index api_keys_revoked on api_keys (revoked_at_ms) where revoked_at_ms is not null`.execute(db);
+    },
+  },
 };
 
 /**

@@ -80,6 +80,20 @@ describe("finality", () => {
     expect([...world.submissions.rows.values()].map(({ isFinalized }) => isFinalized)).toEqual([true]);
   });
 
+  it("is written again if a server that took over lacks it, with the next look-up", async () => {
+    const a = startProcess("a");
+    const trade = await submitLanded(a);
+    world.progress = seen("finalized");
+    expect((await a.find(principal, trade.signature)).status).toBe("finalized");
+    const [row] = [...world.submissions.rows.values()];
+    world.submissions.rows.set(row!.messageHash, { ...row!, isFinalized: false });
+    world.isNodeDown = true;
+    expect((await a.find(principal, trade.signature)).status).toBe("finalized");
+    const again = boxOf(startProcess("b").submit(trade));
+    await rest(10);
+    expect(again.value?.status).toBe("finalized");
+  });
+
   it("is ignored if it is of another slot than the outcome", async () => {
     const a = startProcess("a");
     const trade = await submitLanded(a);

@@ -15,7 +15,7 @@ const MAX_FINALIZED = 4_096;
 export class Finality {
   readonly #submissions: Submissions;
   readonly #chain: ProgressCache;
-  /** Finalized trades by message hash, with the write of that; undefined if the write failed. */
+  /** Finalized trades by message hash, with the write of that while it runs. */
   readonly #finalized = new Map<string, Promise<void> | undefined>();
 
   constructor(submissions: Submissions, chain: ProgressCache) {
@@ -44,26 +44,26 @@ export class Finality {
     if (!this.#finalized.has(messageHash)) {
       const reading = this.#submissions.isFinalized(messageHash).catch(() => false);
       if ((await within(WAIT_MS, reading)) !== true) return trade;
-      this.#remember(messageHash, Promise.resolve());
+      this.#remember(messageHash, undefined);
     }
     return asFinalized(trade);
   }
 
-  /** Writes it once; with the next answer again if that fails. */
+  /** Writes it, once at a time: a record that still lacks it with the next answer is another server's, or the write failed. */
   #write(messageHash: string): Promise<void> {
     const started = this.#finalized.get(messageHash);
     if (started !== undefined) return started;
     const writing = within(
       WAIT_MS,
       this.#submissions.finalize(messageHash).catch(() => false),
-    ).then((isWritten) => {
-      if (isWritten !== true && this.#finalized.has(messageHash)) this.#finalized.set(messageHash, undefined);
+    ).then(() => {
+      if (this.#finalized.has(messageHash)) this.#finalized.set(messageHash, undefined);
     });
     this.#remember(messageHash, writing);
     return writing;
   }
 
-  #remember(messageHash: string, writing: Promise<void>): void {
+  #remember(messageHash: string, writing: Promise<void> | undefined): void {
     if (this.#finalized.size >= MAX_FINALIZED) {
       const [oldest] = this.#finalized.keys();
       this.#finalized.delete(oldest!);

@@ -135,10 +135,10 @@ export async function openTrades(
   { metrics, owner }: { readonly metrics: Metrics; readonly owner: string },
 ) {
   const { config, now, warn, closers } = context;
-  const { reader, pool, head, fees, senderPlan, landing, markets, store, secrets } = parts;
+  const { reader, pool, witnesses, head, fees, senderPlan, landing, markets, store, secrets } = parts;
   const lookupTables = closers.keep(
     await createLookupTables({
-      nodes: stateWitnesses(pool, { trusted: parts.witnesses.trusted, isCredible: (slot) => head.isCredible(slot) }),
+      nodes: stateWitnesses(pool, { trusted: witnesses.trusted, isCredible: (slot) => head.isCredible(slot) }),
       addresses: config.lookupTables ?? parts.embedded?.lookupTables.map(Address.of) ?? [],
       warn,
     }),
@@ -189,6 +189,7 @@ export async function openTrades(
       now,
       warn,
       owner,
+      isCutOff: () => witnesses.endpoints.every((endpoint) => witnesses.isSilent(endpoint)),
       observe: (report) => metrics.recordSubmission(report),
       slot: () => head.slot(),
       conditions: {

@@ -52,6 +52,8 @@ const freshWorld = () => ({
   progress: seen("finalized") as TransactionProgress | undefined,
   shown: undefined as string | undefined,
   isNodeDown: false,
+  /** Processes that no node answers. */
+  cutOff: new Set<string>(),
   /** What the wallet's history says about every expired message. */
   finding: {
     kind: "absent",
@@ -119,6 +121,7 @@ export function startProcess(owner: string, warn: (message: string) => void = ()
     now: Date.now,
     owner,
     warn,
+    isCutOff: () => world.cutOff.has(owner),
     settings: { answerMs: 25_000, historyMs: 86_400_000, leaseMs: LEASE_MS, claimTimeoutMs: 100 },
   });
   world.processes.push(submitter);

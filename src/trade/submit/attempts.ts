@@ -116,7 +116,9 @@ export class Attempts {
 
   #renew(): void {
     if (this.#renewing !== undefined) return;
-    const held = [...this.#byMessage].flatMap(([messageHash, { holdsClaim }]) => (holdsClaim ? [messageHash] : []));
+    const held = this.#ports.isCutOff?.()
+      ? []
+      : [...this.#byMessage].flatMap(([messageHash, { holdsClaim }]) => (holdsClaim ? [messageHash] : []));
     this.#renewing = this.#ports.submissions
       .renew(held, leaseOf(this.#ports))
       .then((renewed) => {

@@ -96,3 +96,20 @@ describe("a process that is lost", () => {
     expect(warnings).toHaveLength(1);
   });
 });
+
+it("a process that no node answers loses its submissions to one whose nodes answer, and takes over nothing", async () => {
+  const [a, b] = [startProcess("a"), startProcess("b")];
+  const [first, second] = [signedTrade(), signedTrade()];
+  boxOf(a.submit(first));
+  boxOf(b.submit(second));
+  await rest(10);
+  world.cutOff.add("a");
+  await rest(LEASE_MS + 1_100);
+  expect([...world.inFlight.keys()]).toContain(`b ${first.signature}`);
+  await b.close();
+  await rest(1_100);
+  expect([...world.inFlight.keys()]).not.toContain(`a ${second.signature}`);
+  world.cutOff.clear();
+  await rest(1_100);
+  expect([...world.inFlight.keys()]).toContain(`a ${second.signature}`);
+});

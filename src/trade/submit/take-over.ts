@@ -43,7 +43,7 @@ export class TakeOver {
   }
 
   async #search(): Promise<void> {
-    if (this.#isSearching) return;
+    if (this.#isSearching || this.#ports.isCutOff?.()) return;
     this.#isSearching = true;
     try {
       while (await this.#takeSome()) {}

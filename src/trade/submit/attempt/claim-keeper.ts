@@ -18,6 +18,8 @@ export interface ClaimPorts {
   readonly now: Now;
   /** Names this process in leases. */
   readonly owner: string;
+  /** True while no node answers this process: another one may be able to follow its submissions. Absent: never. */
+  readonly isCutOff?: () => boolean;
   readonly settings: ClaimSettings;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Address } from "../../src/primitives/address.ts";
 import { bondingCurveOf, PUMP_FEE_CONFIG, PUMP_GLOBAL, PUMP_PROGRAM } from "../../src/venues/pump-fun/layout.ts";
-import type { PumpFunState } from "../../src/venues/pump-fun/state.ts";
+import { type PumpFunState, recipientAccountsOf } from "../../src/venues/pump-fun/state.ts";
 import type { PumpFunFill } from "../../src/venues/pump-fun/swap.ts";
 import { pumpFun } from "../../src/venues/pump-fun/venue.ts";
 import { PUMP_FEE_PROGRAM } from "../../src/venues/shared/pump-fees.ts";
@@ -60,6 +60,8 @@ function readCoin(coin: Coin): PumpFunState {
   accounts.putMint(quoteMint, coin.token2022[1], 0n);
   const market = pumpFun.decode(curve, { a: quoteMint, b: mint });
   expect(market?.mints).toEqual([mint, quoteMint]);
+  if (!market!.nativeSol)
+    for (const address of recipientAccountsOf(market!, accounts)) accounts.putVault(address, quoteMint, 0n);
   return pumpFun.read(market!, accounts);
 }
 

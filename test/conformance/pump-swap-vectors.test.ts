@@ -3,11 +3,12 @@ import type { Address } from "../../src/primitives/address.ts";
 import { sellTokens } from "../../src/venues/curves/pump.ts";
 import {
   canonicalPumpPool,
+  decodePumpPool,
   PUMP_SWAP_FEE_CONFIG,
   PUMP_SWAP_GLOBAL,
   PUMP_SWAP_PROGRAM,
 } from "../../src/venues/pump-swap/layout.ts";
-import type { PumpSwapState } from "../../src/venues/pump-swap/state.ts";
+import { type PumpSwapState, recipientAccountsOf } from "../../src/venues/pump-swap/state.ts";
 import { type PumpSwapFill, pumpSwap } from "../../src/venues/pump-swap/venue.ts";
 import { PUMP_FEE_PROGRAM } from "../../src/venues/shared/pump-fees.ts";
 import type { Quote, SwapMode } from "../../src/venues/venue.ts";
@@ -63,6 +64,9 @@ function readPool(pool: Pool): PumpSwapState {
     accounts.putMint(market.mints[side], pool.token2022[side], SUPPLY);
     accounts.putVault(market.vaults[side], market.mints[side], BigInt(pool.reserves[side]));
   }
+  const quoteProgram = accounts.get(market.mints[1])!.owner;
+  for (const address of recipientAccountsOf(market, decodePumpPool(account), quoteProgram, accounts))
+    accounts.putVault(address, market.mints[1], 0n);
   return pumpSwap.read(market, accounts);
 }
 

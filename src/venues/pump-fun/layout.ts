@@ -44,7 +44,7 @@ export interface BondingCurve {
 }
 
 /** The parts of the program's settings account that trading depends on. */
-interface PumpGlobal {
+export interface PumpGlobal {
   readonly feeRecipients: readonly Address[];
   readonly mayhemFeeRecipients: readonly Address[];
   readonly buybackFeeRecipients: readonly Address[];

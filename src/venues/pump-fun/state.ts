@@ -8,6 +8,7 @@ import type { PumpSide } from "../curves/pump.ts";
 import { extensionCount } from "../shared/mint-extensions.ts";
 import { feeTierUnits } from "../shared/pump-costs.ts";
 import { decodePumpFeeConfig, pumpFeesFor } from "../shared/pump-fees.ts";
+import { payableRecipients, uncertainAccounts } from "../shared/pump-recipients.ts";
 import { degraded } from "../shared/refusals.ts";
 import { requireAccount, requireMint } from "../shared/required.ts";
 import { type PumpAccounts, type PumpInstruction, pumpAccounts } from "./instruction.ts";
@@ -19,6 +20,7 @@ import {
   PUMP_FEE_CONFIG,
   PUMP_GLOBAL,
   type PumpFunMarket,
+  type PumpGlobal,
 } from "./layout.ts";
 import { olderUnitsOf, quoteCreationUnitsOf, unitsOf } from "./units.ts";
 
@@ -30,7 +32,10 @@ export interface PumpFunState {
   readonly side: PumpSide;
   /** The fees of the same coin with other reserves; undefined if no schedule applies. */
   readonly feesAt: (tokens: bigint, quote: bigint) => PumpSide["fees"] | undefined;
+  /** With those recipients of fees alone that a trade can pay. */
   readonly accounts: PumpAccounts;
+  /** True if there are none of them: nothing can be traded. */
+  readonly lacksRecipients: boolean;
   /** Without the searches for derived addresses, and without creations. */
   readonly computeUnits: Readonly<Record<PumpInstruction, number>>;
   /** The same of the older instructions. */
@@ -59,6 +64,19 @@ const accountsOf = decodeOnceFor(
   },
 );
 
+/** Who may take the fees of a curve, and who may buy back. */
+const recipientsOf = ({ mayhem }: BondingCurve, global: PumpGlobal) =>
+  [mayhem ? global.mayhemFeeRecipients : global.feeRecipients, global.buybackFeeRecipients] as const;
+
+/** The token accounts of a coin's recipients of fees that may not exist; none before what tells them is read. */
+export function recipientAccountsOf({ address, mints }: PumpFunMarket, have: AccountView): readonly Address[] {
+  const [own, settings, quote] = [have.get(address), have.get(PUMP_GLOBAL), have.get(mints[1])];
+  const curve = own ? decodeBondingCurve(own) : undefined;
+  const global = settings ? pumpGlobalIn(settings) : undefined;
+  if (curve === undefined || global === undefined || !quote) return [];
+  return uncertainAccounts(recipientsOf(curve, global).flat(), mints[1], quote.owner);
+}
+
 /** What a curve prices and swaps with, from its accounts. @throws TradewireError if one is missing or of an unknown layout */
 export function readState(market: PumpFunMarket, have: AccountView): PumpFunState {
   const curve = decodeBondingCurve(requireAccount(have, market.address, "pump_fun", "bonding curve"));
@@ -73,8 +91,8 @@ export function readState(market: PumpFunMarket, have: AccountView): PumpFunStat
   const quoteProgram = quoteToken?.program ?? TOKEN_PROGRAM;
   // The mint of wrapped SOL has none, and is not among what a coin priced in lamports needs.
   const extensions = [extensionCount(have, baseMint), market.nativeSol ? 0 : extensionCount(have, quoteMint)] as const;
-  const feeRecipients = curve.mayhem ? global.mayhemFeeRecipients : global.feeRecipients;
-  if (feeRecipients.length === 0 || global.buybackFeeRecipients.length === 0) {
+  const recipients = recipientsOf(curve, global);
+  if (recipients.some(({ length }) => length === 0)) {
     throw degraded("pump_fun", "the settings account names no fee recipients");
   }
   const supply = curve.mayhem ? curve.tokenTotalSupply : base.supply;
@@ -90,6 +108,9 @@ export function readState(market: PumpFunMarket, have: AccountView): PumpFunStat
     throw degraded("pump_fun", `no fee schedule for coins priced in ${quoteMint}`);
   }
   const tierUnits = feeTierUnits(config);
+  const listed = accountsOf(market, base.program, quoteProgram, curve.creator, ...recipients);
+  const feeRecipients = payableRecipients(listed.feeRecipients, quoteMint, have);
+  const buybackRecipients = payableRecipients(listed.buybackRecipients, quoteMint, have);
   return {
     market,
     curve,
@@ -100,6 +121,7 @@ export function readState(market: PumpFunMarket, have: AccountView): PumpFunStat
     olderUnits: olderUnitsOf(base, extensions[0], tierUnits),
     quoteAccountSize: quoteToken?.accountSize ?? TOKEN_ACCOUNT_SIZE,
     quoteCreationUnits: quoteCreationUnitsOf(quoteToken, extensions[1]),
-    accounts: accountsOf(market, base.program, quoteProgram, curve.creator, feeRecipients, global.buybackFeeRecipients),
+    accounts: feeRecipients === listed.feeRecipients ? listed : { ...listed, feeRecipients, buybackRecipients },
+    lacksRecipients: feeRecipients.length === 0 || buybackRecipients.length === 0,
   };
 }

@@ -3,6 +3,7 @@ import { SOL_MINT } from "../../solana/programs.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { buyWithBudget, sellForQuote, sellTokens } from "../curves/pump.ts";
 import { PUMP_FEE_PROGRAM } from "../shared/pump-fees.ts";
+import { UNPAYABLE } from "../shared/pump-recipients.ts";
 import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectTransferFee, rejectUnsupported, unread } from "../shared/required.ts";
 import type { Ask, Quote, SignedAsk, Venue } from "../venue.ts";
@@ -17,7 +18,7 @@ import {
 } from "./layout.ts";
 import { buyTokens } from "./math.ts";
 import { pumpFunSpot } from "./spot.ts";
-import { type PumpFunState, readState } from "./state.ts";
+import { type PumpFunState, readState, recipientAccountsOf } from "./state.ts";
 import { older, type PumpFunFill, swap } from "./swap.ts";
 
 /**
@@ -29,7 +30,7 @@ import { older, type PumpFunFill, swap } from "./swap.ts";
  * what is really paid. It never sells more tokens than quoted: slippage does not loosen it. A buy may take the last token of the
  * curve and complete it; one that asks for more is refused, for builds of the program differ in what they do with it. The
  * wallet's volume account, the creator's vault and, for coins priced in a token, a token account of each are created at the
- * wallet's expense where they are missing: rent. Proven by execution on the program build that pump-rust-client 0.2.0 carries,
+ * wallet's expense where they are missing: rent. Fees go to recipients that have an account for the token. Proven by execution on the program build that pump-rust-client 0.2.0 carries,
  * and against pump-sdk 2.0.0. Which build is deployed today is not known.
  */
 export const pumpFun: Venue<PumpFunMarket, PumpFunState, PumpFunFill> = {
@@ -54,8 +55,9 @@ export const pumpFun: Venue<PumpFunMarket, PumpFunState, PumpFunFill> = {
   ],
 
   needs(market, have) {
-    const { mints, nativeSol } = market;
-    return unread(have, [market.address, PUMP_GLOBAL, PUMP_FEE_CONFIG, mints[0], ...(nativeSol ? [] : [mints[1]])]);
+    const { address, mints, nativeSol } = market;
+    const quoted = nativeSol ? [] : [mints[1], ...recipientAccountsOf(market, have)];
+    return unread(have, [address, PUMP_GLOBAL, PUMP_FEE_CONFIG, mints[0], ...quoted]);
   },
 
   read: readState,
@@ -71,7 +73,7 @@ export const pumpFun: Venue<PumpFunMarket, PumpFunState, PumpFunFill> = {
 };
 
 function quote(state: PumpFunState, ask: Ask): Quote<PumpFunFill> {
-  const { market, curve, side, mints } = state;
+  const { market, curve, side, mints, lacksRecipients } = state;
   if (curve.complete) {
     const migrated = curve.virtualTokens === 0n;
     throw notTrading(
@@ -83,6 +85,7 @@ function quote(state: PumpFunState, ask: Ask): Quote<PumpFunFill> {
     rejectUnsupported(mint);
     rejectTransferFee(mint, "pump_fun");
   }
+  if (lacksRecipients) throw notTrading(market, UNPAYABLE);
   if (side.tokens === 0n || side.quote === 0n) throw tooLarge(market);
   return ask.inMint === market.mints[1] ? quoteBuy(state, ask) : quoteSell(state, ask);
 }

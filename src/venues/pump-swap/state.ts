@@ -6,6 +6,7 @@ import type { Mint } from "../../solana/token/mint.ts";
 import type { PumpSide } from "../curves/pump.ts";
 import { feeTierUnits } from "../shared/pump-costs.ts";
 import { decodePumpFeeConfig, pumpFeesFor } from "../shared/pump-fees.ts";
+import { payableRecipients, uncertainAccounts } from "../shared/pump-recipients.ts";
 import { degraded } from "../shared/refusals.ts";
 import { requireAccount, requireMint } from "../shared/required.ts";
 import { requireReserves } from "../shared/reserves.ts";
@@ -34,7 +35,10 @@ export interface PumpSwapState {
   readonly feesAt: (tokens: bigint, quote: bigint) => PumpSide["fees"] | undefined;
   /** The part of the quote vault that can be paid out. */
   readonly payable: bigint;
+  /** With those recipients of fees alone that a trade can pay. */
   readonly accounts: PumpSwapAccounts;
+  /** True if there are none of them: nothing can be traded. */
+  readonly lacksRecipients: boolean;
   /** Without account creations and address searches that depend on the wallet and the recipients. */
   readonly computeUnits: Readonly<Record<PumpSwapInstruction, number>>;
   /** Bytes of an associated token account of the quote mint, and compute units of its creation. */
@@ -63,6 +67,22 @@ const accountsOf = decodeOnceFor(
   },
 );
 
+/** Who may take the fees of a pool, and who may buy back. */
+const recipientsOf = ({ mayhem }: PumpPool, global: PumpSwapGlobal) =>
+  [mayhem ? global.mayhemFeeRecipients : global.feeRecipients, global.buybackFeeRecipients] as const;
+
+/** The token accounts of a pool's recipients of fees that may not exist; none before its settings are read. */
+export function recipientAccountsOf(
+  { mints }: PumpSwapMarket,
+  pool: PumpPool,
+  quoteProgram: Address,
+  have: AccountView,
+): readonly Address[] {
+  const account = have.get(PUMP_SWAP_GLOBAL);
+  const global = account ? pumpSwapGlobalIn(account) : undefined;
+  return global === undefined ? [] : uncertainAccounts(recipientsOf(pool, global).flat(), mints[1], quoteProgram);
+}
+
 /** What a pool prices and swaps with, from its accounts. @throws TradewireError if one is missing or of an unknown layout */
 export function readState(market: PumpSwapMarket, have: AccountView): PumpSwapState {
   const account = requireAccount(have, market.address, "pump_swap", "pool");
@@ -76,8 +96,8 @@ export function readState(market: PumpSwapMarket, have: AccountView): PumpSwapSt
   const mints = [requireMint(have, baseMint, "pump_swap"), requireMint(have, quoteMint, "pump_swap")] as const;
   const [tokens, vault] = requireReserves(have, market, market.vaults);
   const effective = vault + pool.virtualQuote;
-  const feeRecipients = pool.mayhem ? global.mayhemFeeRecipients : global.feeRecipients;
-  if (feeRecipients.length === 0 || global.buybackFeeRecipients.length === 0) {
+  const recipients = recipientsOf(pool, global);
+  if (recipients.some(({ length }) => length === 0)) {
     throw degraded("pump_swap", "the settings account names no fee recipients");
   }
   const supply = pool.mayhem ? MAYHEM_SUPPLY : mints[0].supply;
@@ -95,8 +115,9 @@ export function readState(market: PumpSwapMarket, have: AccountView): PumpSwapSt
     throw degraded("pump_swap", `no fee schedule for coins priced in ${quoteMint}`);
   }
   const { coinCreator, cashback } = pool;
-  const recipients = [feeRecipients, global.buybackFeeRecipients] as const;
-  const accounts = accountsOf(market, mints[0].program, mints[1].program, coinCreator, cashback, ...recipients);
+  const listed = accountsOf(market, mints[0].program, mints[1].program, coinCreator, cashback, ...recipients);
+  const feeRecipients = payableRecipients(listed.feeRecipients, quoteMint, have);
+  const buybackRecipients = payableRecipients(listed.buybackRecipients, quoteMint, have);
   const extensions = [mints[0].extensions, mints[1].extensions] as const;
   return {
     market,
@@ -106,8 +127,9 @@ export function readState(market: PumpSwapMarket, have: AccountView): PumpSwapSt
     side: { tokens, quote: effective, fees },
     feesAt,
     payable: vault - pool.owedFees,
-    accounts,
-    computeUnits: unitsOf(pool, mints, extensions, accounts.bumpSteps, feeTierUnits(config)),
+    accounts: feeRecipients === listed.feeRecipients ? listed : { ...listed, feeRecipients, buybackRecipients },
+    lacksRecipients: feeRecipients.length === 0 || buybackRecipients.length === 0,
+    computeUnits: unitsOf(pool, mints, extensions, listed.bumpSteps, feeTierUnits(config)),
     quoteAccountSize: mints[1].accountSize,
     quoteCreationUnits: quoteCreationUnitsOf(mints[1], extensions[1]),
   };

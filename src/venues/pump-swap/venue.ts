@@ -7,6 +7,7 @@ import { buyWithBudget, sellForQuote, sellTokens } from "../curves/pump.ts";
 import { filterByMint, filterEitherWay } from "../shared/mint-filter.ts";
 import { BUMP_STEP_UNITS, USER_VOLUME_SIZE } from "../shared/pump-costs.ts";
 import { PUMP_FEE_PROGRAM } from "../shared/pump-fees.ts";
+import { UNPAYABLE } from "../shared/pump-recipients.ts";
 import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectTransferFee, rejectUnsupported, unread } from "../shared/required.ts";
 import type { Ask, Quote, SignedAsk, SwapLeg, SwapTerms, Venue } from "../venue.ts";
@@ -27,7 +28,7 @@ import {
 } from "./layout.ts";
 import { buyFromPool, heldByVault, paidByVault } from "./math.ts";
 import { pumpSwapSpot } from "./spot.ts";
-import { type PumpSwapState, readState } from "./state.ts";
+import { type PumpSwapState, readState, recipientAccountsOf } from "./state.ts";
 import { VOLUME_CREATION_UNITS } from "./units.ts";
 
 /** The instruction, its first argument and, for inverse sells, the least output it accepts instead of the threshold. */
@@ -44,10 +45,10 @@ const ACCOUNTS = { program: PUMP_SWAP_PROGRAM, mintOffsets: [PUMP_SWAP_BASE_MINT
  *
  * The instructions are buy, buy_exact_quote_in and sell of the newest official SDK; pools of an older, shorter layout are
  * extended first. An exactOut sale sells the fewest tokens that pay at least the requested amount, which is also the program's
- * minimum; `outAmount` is what is really paid. It never sells more tokens than quoted: slippage does not loosen it. Tokens with a
- * transfer fee are refused: neither the program's interface nor its SDK says how it treats them. Proven by execution on the
- * program build that pump-rust-client 0.2.0 carries, and against pump-swap-sdk 1.20.0. Which build is deployed today is not
- * known.
+ * minimum; `outAmount` is what is really paid. It never sells more tokens than quoted: slippage does not loosen it. Fees go to
+ * recipients that have an account for the quote token. Tokens with a transfer fee are refused: neither the program's interface nor
+ * its SDK says how it treats them. Proven by execution on the program build that pump-rust-client 0.2.0 carries, and against
+ * pump-swap-sdk 1.20.0. Which build is deployed today is not known.
  */
 export const pumpSwap: Venue<PumpSwapMarket, PumpSwapState, PumpSwapFill> = {
   id: "pump_swap",
@@ -68,7 +69,7 @@ export const pumpSwap: Venue<PumpSwapMarket, PumpSwapState, PumpSwapFill> = {
   decode: decodePumpSwapMarket,
   decoded: [[0, 203]],
 
-  /** In the last round the creator's token account: the first trade to pay a fee into it creates it. */
+  /** In the last round accounts that fees are paid into: the first trade to pay into the creator's creates it. */
   needs(market, have) {
     const { address, mints, vaults } = market;
     const missing = unread(have, [address, ...vaults, ...mints, PUMP_SWAP_GLOBAL, PUMP_SWAP_FEE_CONFIG]);
@@ -76,8 +77,10 @@ export const pumpSwap: Venue<PumpSwapMarket, PumpSwapState, PumpSwapFill> = {
     // The token program of wrapped SOL is known before its mint is read: that saves a round of reads.
     const program = mints[1] === SOL_MINT ? TOKEN_PROGRAM : have.get(mints[1])?.owner;
     if (!account || program === undefined) return missing;
-    const vault = pumpSwapCreatorVaultOf(decodePumpPool(account).coinCreator).address;
-    return [...missing, ...unread(have, [associatedTokenAccount(vault, mints[1], program).address])];
+    const pool = decodePumpPool(account);
+    const vault = pumpSwapCreatorVaultOf(pool.coinCreator).address;
+    const recipients = recipientAccountsOf(market, pool, program, have);
+    return [...missing, ...unread(have, [associatedTokenAccount(vault, mints[1], program).address, ...recipients])];
   },
 
   /** Nothing is read from the creator's token account: a swap asks whether it exists. */
@@ -94,7 +97,7 @@ export const pumpSwap: Venue<PumpSwapMarket, PumpSwapState, PumpSwapFill> = {
 };
 
 function quote(state: PumpSwapState, ask: Ask): Quote<PumpSwapFill> {
-  const { market, global, side, mints } = state;
+  const { market, global, side, mints, lacksRecipients } = state;
   for (const mint of mints) {
     rejectUnsupported(mint);
     rejectTransferFee(mint, "pump_swap");
@@ -102,6 +105,7 @@ function quote(state: PumpSwapState, ask: Ask): Quote<PumpSwapFill> {
   const buying = ask.inMint === market.mints[1];
   if (buying && global.buysDisabled) throw notTrading(market, "cannot be bought from: the program has buys turned off");
   if (!buying && global.sellsDisabled) throw notTrading(market, "cannot be sold to: the program has sells turned off");
+  if (lacksRecipients) throw notTrading(market, UNPAYABLE);
   if (side.tokens <= 0n || side.quote <= 0n) throw tooLarge(market);
   if (ask.amount === 0n) throw tooSmall();
   return buying ? quoteBuy(state, ask) : quoteSell(state, ask);

@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import { Address } from "../../primitives/address.ts";
-import { buybackRecipientOf, feeRecipientOf } from "./pump-recipients.ts";
+import type { Account, AccountView } from "../../solana/account.ts";
+import { associatedTokenAccount } from "../../solana/derived-address.ts";
+import { SOL_MINT, TOKEN_PROGRAM, USDC_MINT } from "../../solana/programs.ts";
+import { buybackRecipientOf, feeRecipientOf, payableRecipients, uncertainAccounts } from "./pump-recipients.ts";
 
 const recipient = (number: number) => ({ wallet: { address: Address.from(new Uint8Array(32).fill(number)) } });
 const listed = (...numbers: readonly number[]) => numbers.map(recipient);
@@ -39,3 +42,33 @@ test("a wallet that Pump lists trades with another recipient, unless it is the o
   const alone = recipient(1);
   expect(feeRecipientOf([alone], 0, alone.wallet.address)).toBe(alone);
 });
+
+test("recipients without an open account for a token are left out, but of SOL and USDC all have one", () => {
+  const wallets = [1, 2, 3, 4].map((number) => recipient(number).wallet.address);
+  const token = recipient(50).wallet.address;
+  const paidIn = (mint: Address) =>
+    wallets.map((address) => ({
+      wallet: { address },
+      tokenAccount: { address: associatedTokenAccount(address, mint, TOKEN_PROGRAM).address },
+    }));
+  const [first, second, third, fourth] = uncertainAccounts(wallets, token, TOKEN_PROGRAM);
+  const held = new Map<Address, Account | null>([
+    [first!, tokenAccountAt(first!, 1)],
+    [second!, null],
+    [third!, tokenAccountAt(third!, 2)],
+    [fourth!, { ...tokenAccountAt(fourth!, 1), data: new Uint8Array(0) }],
+  ]);
+  const have: AccountView = { get: (address) => held.get(address) };
+  expect(payableRecipients(paidIn(token), token, have)).toEqual(paidIn(token).slice(0, 1));
+  for (const kept of [SOL_MINT, USDC_MINT]) {
+    expect(uncertainAccounts(wallets, kept, TOKEN_PROGRAM)).toEqual([]);
+    expect(payableRecipients(paidIn(kept), kept, have)).toHaveLength(4);
+  }
+});
+
+/** @param state 1: open, 2: frozen */
+function tokenAccountAt(address: Address, state: number): Account {
+  const data = new Uint8Array(165);
+  data[108] = state;
+  return { address, owner: TOKEN_PROGRAM, lamports: 1n, data, executable: false, slot: 1n };
+}

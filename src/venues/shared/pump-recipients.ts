@@ -1,13 +1,59 @@
 import type { Address } from "../../primitives/address.ts";
+import type { AccountView } from "../../solana/account.ts";
+import { associatedTokenAccount } from "../../solana/derived-address.ts";
+import { SOL_MINT, USDC_MINT } from "../../solana/programs.ts";
+import { isFrozen, isTokenAccount } from "../../solana/token/token-account.ts";
 
 /** Places at which the documents of both of Pump's programs list the same fee recipients: the first five of eight. */
 const COMMON_PLACES = 5;
 /** The bits of a salt that choose a fee recipient; those above choose who buys back. */
 const FEE_BITS = 8;
 
+/**
+ * Quote tokens for which every recipient has an account.
+ *
+ * @see pump-public-docs `docs/instructions/PUMP_SWAP_TRADE_V2.md`, Buyback Fee Recipient
+ */
+const KEPT_QUOTES: readonly Address[] = [SOL_MINT, USDC_MINT];
+const NO_ADDRESSES: readonly Address[] = [];
+
+/** Why a market without recipients that can be paid does not trade, as the end of a sentence. */
+export const UNPAYABLE = "takes no fees yet: nobody whom they go to has an account for its quote token";
+
 /** An address that Pump's settings list, as an instruction names it. */
 interface Recipient {
   readonly wallet: { readonly address: Address };
+}
+
+/** One with its token account for the quote mint. */
+interface PaidRecipient extends Recipient {
+  readonly tokenAccount: { readonly address: Address };
+}
+
+/** The token accounts of recipients that may not exist. */
+export function uncertainAccounts(
+  wallets: readonly Address[],
+  quoteMint: Address,
+  quoteProgram: Address,
+): readonly Address[] {
+  if (KEPT_QUOTES.includes(quoteMint)) return NO_ADDRESSES;
+  return wallets.map((wallet) => associatedTokenAccount(wallet, quoteMint, quoteProgram).address);
+}
+
+/**
+ * The recipients that take the quote token: one without an account for it makes a trade fail, or the wallet pay for the account. All, for
+ * tokens that Pump itself trades.
+ */
+export function payableRecipients<T extends PaidRecipient>(
+  recipients: readonly T[],
+  quoteMint: Address,
+  have: AccountView,
+): readonly T[] {
+  if (KEPT_QUOTES.includes(quoteMint)) return recipients;
+  return recipients.filter(({ tokenAccount }) => {
+    const account = have.get(tokenAccount.address);
+    return account != null && isTokenAccount(account) && !isFrozen(account);
+  });
 }
 
 /**

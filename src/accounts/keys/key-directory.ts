@@ -181,7 +181,14 @@ class CachedKeyDirectory implements LiveKeyDirectory {
     if (!isFirst && row.usedAtMs > atMs - USE_NOTED_MS) return;
     const usedAtMs = Math.max(atMs, row.createdAtMs + 1);
     this.#store
-      .run((db) => db.updateTable("api_keys").set({ used_at_ms: usedAtMs }).where("id", "=", keyId).execute())
+      .run((db) =>
+        db
+          .updateTable("api_keys")
+          .set({ used_at_ms: usedAtMs })
+          .where("id", "=", keyId)
+          .where((where) => where.or([where("used_at_ms", "is", null), where("used_at_ms", "<", usedAtMs)]))
+          .execute(),
+      )
       .catch(() => {});
   }
 

@@ -9,6 +9,7 @@ import { ConfigError, parseConfig } from "./config/config.ts";
 import { describeSettings } from "./config/describe-settings.ts";
 import { mistypedNames } from "./config/mistyped-names.ts";
 import type { Config } from "./config/settings.ts";
+import { LogLines } from "./log-lines.ts";
 import { runPreflight } from "./preflight.ts";
 import { createDemoWallet, describeStart, writeDemoFile } from "./start-page.ts";
 import { startWorkers, WORKER_READY, type Workers } from "./workers.ts";
@@ -52,7 +53,11 @@ export async function runService(argv: readonly string[]): Promise<void> {
     process.stdout.write(["The settings are usable.", ...doubts, ""].join("\n"));
     return;
   }
-  const logger = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: false }));
+  const lines = new LogLines(2);
+  process.on("exit", () => lines.flush());
+  const logger = pino({ level: config.logLevel }, lines);
+  // As on a full disk: what the start prints is no reason to end.
+  process.stdout.on("error", () => {});
   for (const doubt of doubts) logger.warn({}, doubt);
   if (task === "chain") await runChain(config, logger);
   else if (workers !== undefined && cluster.isPrimary) await runWorkers(config, logger, workers);

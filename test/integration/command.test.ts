@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -136,6 +136,39 @@ test.concurrent("npm run cli -- serve runs until it is interrupted; workers prin
   expect(two.tokens).toEqual(one.tokens);
   expect(one.tokens).not.toEqual([]);
 });
+
+/** A file that takes nothing. */
+const FULL_DISK = "/dev/full";
+
+test.skipIf(!existsSync(FULL_DISK))(
+  "neither a log nor a start page that cannot be written ends the service",
+  async () => {
+    const [port, dataDir, full] = [await freePorts(1), join(folder, "full-disk"), openSync(FULL_DISK, "w")];
+    const child = spawn(process.execPath, MAIN, {
+      env: childEnvironment({
+        DATA_DIR: dataDir,
+        PORT: `${port}`,
+        ADMIN_PORT: "0",
+        SANDBOX_PORT: "0",
+        LAME_DUCK_MS: "0",
+      }),
+      stdio: ["ignore", full, full],
+    });
+    closeSync(full);
+    const ended = new Promise((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
+    try {
+      // Written just before the page is, and long after the first line of the log.
+      const started = eventually(() => expect(existsSync(join(dataDir, "demo.env"))).toBe(true));
+      expect(await Promise.race([started.then(() => "started"), ended])).toBe("started");
+      expect((await fetch(`http://127.0.0.1:${port}/v1/ping`)).status).toBe(200);
+      child.kill("SIGTERM");
+      expect(await ended).toEqual({ code: 0, signal: null });
+    } finally {
+      child.kill("SIGKILL");
+      await ended;
+    }
+  },
+);
 
 test.concurrent("serve explains in words why it cannot start", async () => {
   const { status, stderr } = await run(["serve"], { PORT: "many" }, ["src/process/cli.ts"]);

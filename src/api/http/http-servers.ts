@@ -30,7 +30,8 @@ export function createHttp1(
     keepAliveTimeout: hintMs,
     keepAliveTimeoutBuffer: settings.keepAliveMs - hintMs,
     maxHeaderSize: settings.headerLimitBytes,
-    headersTimeout: settings.headersTimeoutMs,
+    // Node refuses a longer one than the whole request has.
+    headersTimeout: Math.min(settings.headersTimeoutMs, settings.requestTimeoutMs),
     requestTimeout: settings.requestTimeoutMs,
     connectionsCheckingInterval: settings.timeoutCheckMs,
     noDelay: true,

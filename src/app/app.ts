@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { createAccounts } from "../accounts/accounts.ts";
 import { createLimitUsage } from "../accounts/limit-usage.ts";
 import type { Accounts } from "../accounts/port.ts";
+import { OBSERVED_METHODS } from "../api/call/access.ts";
 import type { Admin } from "../api/observe/admin.ts";
 import { Metrics } from "../api/observe/metrics.ts";
 import { RecentMinutes } from "../api/observe/recent-figures.ts";
@@ -100,7 +101,7 @@ export async function startApp(options: {
 async function compose(context: AppContext, location: ChainLocation): Promise<App> {
   const { config, logger, now, closers } = context;
   const owner = randomUUID();
-  const metrics = new Metrics();
+  const metrics = new Metrics(OBSERVED_METHODS);
   const accountParts = await openAccounts(context);
   const chainParts = await connectChain(context, location);
   const shadow = connectShadow(context, chainParts, location);

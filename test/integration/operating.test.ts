@@ -72,6 +72,9 @@ it("counts calls by method and code, and times their stages", async () => {
   expect(text).toContain('tradewire_calls_total{method="Buy",code="OK"} 1');
   expect(text).toContain('tradewire_calls_total{method="Buy",code="VALIDATION_ERROR"} 1');
   expect(text).toContain('tradewire_calls_total{method="Submit",code="OK"} 1');
+  // Nobody has called these: an alert on the first error of one needs the 0 before it.
+  for (const method of ["Sell", "WatchTrade", "RevokeKey"])
+    expect(text).toContain(`tradewire_calls_total{method="${method}",code="INTERNAL_ERROR"} 0`);
   for (const stage of ["receive", "auth", "validate", "snapshot", "route", "seal"]) {
     expect(text).toContain(`tradewire_stage_seconds_count{method="Buy",stage="${stage}"}`);
   }

@@ -33,6 +33,11 @@ const KINDS: ReadonlyMap<DescMethod, CallKind> = new Map<DescMethod, CallKind>([
   [getPriority, "open"],
 ]);
 
+/** Names of the methods whose calls are observed. */
+export const OBSERVED_METHODS: readonly string[] = [TradeService, AccountService].flatMap(({ methods }) =>
+  methods.map(({ name }) => name),
+);
+
 /** What a method requires. A method that is not listed as open needs an API key. */
 export function accessOf(method: DescMethod): Access {
   if (OPEN_SERVICES.has(method.parent)) return { kind: undefined, needsKey: false };

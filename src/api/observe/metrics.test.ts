@@ -95,6 +95,21 @@ it("writes valid Prometheus text: each family once, its samples together, bucket
   }
 });
 
+it("writes internal errors before there is one, so that an alert sees the first", () => {
+  const metrics = new Metrics(["Buy", "Revoke"]);
+  const errors = () =>
+    parse(metrics.describe())
+      .get("tradewire_calls_total")!
+      .samples.map(({ labels, value }) => [labels, value]);
+  expect(errors()).toEqual([
+    ['method="Buy",code="INTERNAL_ERROR"', 0],
+    ['method="Revoke",code="INTERNAL_ERROR"', 0],
+  ]);
+  const call = { code: "INTERNAL_ERROR", durationMs: 1, stages: new StageClock(() => 0) };
+  metrics.record({ method: "Buy", requestId: "req_1", keyId: undefined, traceparent: undefined, ...call });
+  expect(errors()[0]).toEqual(['method="Buy",code="INTERNAL_ERROR"', 1]);
+});
+
 it("has no label that grows with clients, such as their keys, requests or trades", () => {
   const text = recorded().describe();
   expect(new Set(Array.from(text.matchAll(/[{,](\w+)="/g), ([, label]) => label))).toEqual(

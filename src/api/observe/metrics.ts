@@ -86,6 +86,11 @@ export class Metrics {
   #unclaimed = 0;
   readonly #gauges: Gauge[] = [];
 
+  /** @param methods whose internal errors are written with 0 until there is one: an increase can be had from the first one on */
+  constructor(methods: readonly string[] = []) {
+    for (const method of methods) this.#calls.set(method, new Map([["INTERNAL_ERROR", 0]]));
+  }
+
   /** Adds gauges. */
   watch(gauges: readonly Gauge[]): void {
     this.#gauges.push(...gauges);

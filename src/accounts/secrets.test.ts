@@ -28,6 +28,13 @@ describe("loadSecrets", () => {
     for (const file of readdirSync(dataDir)) expect(statSync(join(dataDir, file)).mode & 0o777).toBe(0o600);
   });
 
+  it("takes secrets that were copied back from other users", () => {
+    const made = loadSecrets(folder, {}, randomBytes);
+    for (const file of readdirSync(folder)) chmodSync(join(folder, file), 0o644);
+    expect(loadSecrets(folder, {}, randomBytes)).toEqual(made);
+    for (const file of readdirSync(folder)) expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
+  });
+
   it("makes no file for a secret that is set", () => {
     const dataDir = join(folder, "data");
     const keyPepper = new Uint8Array(32).fill(1);

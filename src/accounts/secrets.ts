@@ -1,4 +1,15 @@
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import type { RandomBytes } from "../primitives/random.ts";
 
@@ -43,11 +54,23 @@ function keptSecret(dataDir: string, name: string, randomBytes: RandomBytes): Ui
   const path = join(dataDir, name);
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    return readSecret(path) ?? makeSecret(path, randomBytes);
+    const secret = readSecret(path) ?? makeSecret(path, randomBytes);
+    restrict(path);
+    return secret;
   } catch (error) {
     // What the system says alone, such as "no space left on device", names neither the file nor the setting.
     if (!(error instanceof Error && "code" in error)) throw error;
     throw new Error(`The secret in DATA_DIR, ${path}, can be neither read nor made.`, { cause: error });
+  }
+}
+
+/** Takes a copy, such as one from a backup, away from other users. A file of another owner is as that one has set it. */
+function restrict(path: string): void {
+  if ((statSync(path).mode & 0o077) === 0) return;
+  try {
+    chmodSync(path, 0o600);
+  } catch {
+    // Mounted for reading, or another user's.
   }
 }
 

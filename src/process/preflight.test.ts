@@ -90,6 +90,12 @@ test.each<[string, Record<string, string>, number | undefined, string | undefine
     3,
     "ADMIN_PORT of worker 3 is 9092, as PORT is: give them different ports.",
   ],
+  [
+    "a worker's admin port above the last",
+    { ADMIN_PORT: "65534" },
+    3,
+    "ADMIN_PORT of worker 3 is 65536, above 65535: set a lower ADMIN_PORT.",
+  ],
   ["fewer workers", { PORT: "9092" }, 2, undefined],
   ["the embedded chain's port", { PORT: "8899" }, 1, "SANDBOX_PORT is 8899, as PORT is: give them different ports."],
   [

@@ -101,6 +101,8 @@ function checkPrograms({ sandboxPrograms, solanaRpcUrls }: Config): readonly str
   }
 }
 
+const MAX_PORT = 65_535;
+
 interface Listener {
   readonly name: string;
   readonly host: string;
@@ -118,12 +120,16 @@ function checkPorts(config: Config, workers: number): readonly string[] {
     listeners.push({ name: "SANDBOX_PORT", host, port });
     listeners.push({ name: "SANDBOX_PORT + 1, its WebSocket,", host, port: port + 1 });
   }
-  return listeners.flatMap((one, at) =>
+  const shared = listeners.flatMap((one, at) =>
     listeners
       .slice(0, at)
       .filter((other) => other.port !== 0 && other.port === one.port && sharesHost(one, other))
       .map((other) => `${one.name} is ${one.port}, as ${other.name} is: give them different ports.`),
   );
+  const beyond = listeners.find(({ port }) => port > MAX_PORT);
+  return beyond === undefined
+    ? shared
+    : [...shared, `${beyond.name} is ${beyond.port}, above ${MAX_PORT}: set a lower ADMIN_PORT.`];
 }
 
 const ALL_INTERFACES = new Set(["0.0.0.0", "::"]);

@@ -39,6 +39,14 @@ describe("parseConfig", () => {
     expect(config).toMatchObject({ databaseUrl: undefined, port: 8080, adminPort: 0, expiryMarginMs: 0 });
   });
 
+  it("refuses a text in quotes, as files of variables may keep them", () => {
+    expect(problemsOf({ NODE_ENV: '"production"', DATA_DIR: "'/data'" })).toEqual([
+      "NODE_ENV must be not empty, and not in quotes (text).",
+      "DATA_DIR must be not empty, and not in quotes (text).",
+    ]);
+    expect(parseConfig({ OTEL_SERVICE_NAME: `it's "mine"` }).otelServiceName).toBe(`it's "mine"`);
+  });
+
   it("reads lists under either name", () => {
     expect(parseConfig({ SOLANA_RPC_URL: "http://a:8899" }).solanaRpcUrls).toEqual(["http://a:8899"]);
     expect(parseConfig({ SOLANA_RPC_URLS: "http://a:8899, https://b/key" }).solanaRpcUrls).toEqual([

@@ -4,9 +4,15 @@ import type { SettingWithDefault } from "./setting.ts";
 /** The highest priority fee that can be set, in micro-lamports per compute unit. */
 const MAX_PRICE = 1_000_000_000n;
 
-/** Any text. */
+/** Any text but one in quotes: a file of variables may keep them, and they would be a part of it. */
 export function text(about: string, fallback = ""): SettingWithDefault<string> {
-  return { about, unit: "text", bound: "not empty", fallback, parse: (written) => written };
+  return {
+    about,
+    unit: "text",
+    bound: "not empty, and not in quotes",
+    fallback,
+    parse: (written) => (/^(["']).*\1$/.test(written) ? undefined : written),
+  };
 }
 
 /** A whole number between two bounds, both included. */

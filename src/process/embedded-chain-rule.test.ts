@@ -13,6 +13,8 @@ const PRODUCTION = [
   { PUBLIC_URL: "https://trade.example" },
   { PUBLIC_URL: "http://127.0.0.1.example" },
   { NODE_ENV: "production", PUBLIC_URL: "http://localhost:8080" },
+  { YELLOWSTONE_URL: "https://stream.example" },
+  { RELAYS: '[{"name":"staked","url":"https://staked.example","levels":{"fast":0}}]' },
 ];
 const EXPERIMENTS = [
   {},

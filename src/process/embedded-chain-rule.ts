@@ -35,9 +35,11 @@ export function checkProduction(config: Config): readonly string[] {
 }
 
 /** What says that this is no experiment; undefined if nothing does. */
-function signOfProduction({ nodeEnv, publicUrl, host }: Config): string | undefined {
+function signOfProduction({ nodeEnv, publicUrl, host, yellowstoneUrl, relays }: Config): string | undefined {
   if (nodeEnv === "production") return "NODE_ENV is production";
   if (publicUrl !== undefined && !LOOPBACK.test(new URL(publicUrl).hostname)) return `PUBLIC_URL is ${publicUrl}`;
   if (!LOOPBACK.test(host)) return `HOST is ${host}, beyond this machine's loopback`;
+  if (yellowstoneUrl !== undefined) return "YELLOWSTONE_URL names a stream of another chain";
+  if (relays !== undefined) return "RELAYS names relays of another chain";
   return undefined;
 }

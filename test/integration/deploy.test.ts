@@ -17,6 +17,15 @@ function documents(path: string) {
   });
 }
 
+/** What docker makes of a value in a compose file, the innermost variable first. */
+function fillIn(value: string, given: Readonly<Record<string, string>>): string {
+  const filled = value.replace(
+    /\$\{(\w+):[-?]([^${}]*)\}/,
+    (_, name: string, otherwise: string) => given[name] ?? otherwise,
+  );
+  return filled === value ? value : fillIn(filled, given);
+}
+
 it("composes two services, a database, a chain, a balancer and monitoring, with known settings", () => {
   const [compose] = documents("compose.yaml");
   expect(Object.keys(compose.services)).toEqual([
@@ -30,17 +39,18 @@ it("composes two services, a database, a chain, a balancer and monitoring, with 
   ]);
   const { environment } = compose.services["service-1"];
   const secret = "11".repeat(32);
-  const filled = Object.fromEntries(
-    Object.entries<string>(environment).map(([name, value]) => [
-      name,
-      value
-        .replace(/\$\{KEY_PEPPER[^}]*\}/, secret)
-        .replace(/\$\{TOKEN_KEYS[^}]*\}/, `k1:${secret}`)
-        .replace(/\$\{\w+:-([^}]*)\}/, "$1")
-        .replace(/\$\{\w+:\?[^}]*\}/, "password"),
-    ]),
-  );
-  expect(parseConfig(filled).trustedProxies).toBe(1);
+  const given = { KEY_PEPPER: secret, TOKEN_KEYS: `k1:${secret}`, POSTGRES_PASSWORD: "password" };
+  const configOf = (own: Record<string, string>) =>
+    parseConfig(
+      Object.fromEntries(
+        Object.entries<string>(environment).map(([name, value]) => [name, fillIn(value, { ...given, ...own })]),
+      ),
+    );
+  expect(configOf({}).trustedProxies).toBe(1);
+  expect(configOf({}).solanaRpcUrls).toEqual(["http://chain:8899"]);
+  // Otherwise the service would trade on the chain beside it, whose tokens are worth nothing.
+  for (const name of ["SOLANA_RPC_URL", "SOLANA_RPC_URLS"])
+    expect(configOf({ [name]: "https://a,https://b" }).solanaRpcUrls).toEqual(["https://a", "https://b"]);
 });
 
 /** Where what a container mounts can be written to while its file system cannot. */

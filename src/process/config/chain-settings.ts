@@ -119,7 +119,7 @@ export const CHAIN_SETTINGS = {
 /** The chain that runs without a node. */
 export const SANDBOX_SETTINGS = {
   EMBEDDED_CHAIN: choice(
-    "Whether the service may run on the embedded chain without a node. auto: only as an experiment, which it is not if NODE_ENV is production or if HOST or PUBLIC_URL lies beyond loopback",
+    "Whether the service may run on the embedded chain without a node. auto: only as an experiment, which it is not if NODE_ENV is production, if HOST or PUBLIC_URL lies beyond loopback, or if YELLOWSTONE_URL or RELAYS is set",
     "auto",
     ["auto", "on", "off"],
   ),

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parseConfig } from "./config/config.ts";
-import { checkProduction } from "./embedded-chain-rule.ts";
+import { checkProduction, doubtSecrets } from "./embedded-chain-rule.ts";
 
 const NODE = { SOLANA_RPC_URLS: "https://node.example" };
 const SECRETS = { KEY_PEPPER: "ab".repeat(32), TOKEN_KEYS: `k1:${"cd".repeat(32)}` };
@@ -45,4 +45,12 @@ test("production on a shared database needs its secrets, each named", () => {
   expect(problems(env)).toEqual([expect.stringContaining("KEY_PEPPER"), expect.stringContaining("TOKEN_KEYS")]);
   expect(problems({ ...env, ...SECRETS })).toEqual([]);
   expect(problems({ ...env, NODE_ENV: "test" })).toEqual([]);
+});
+
+test("a shared database without token keys is doubted, and an embedded one is not", () => {
+  const doubts = (env: Record<string, string>) => doubtSecrets(parseConfig(env));
+  const env = { DATABASE_URL: "postgres://database/tradewire", KEY_PEPPER: SECRETS.KEY_PEPPER };
+  expect(doubts(env)).toEqual([expect.stringMatching(/^TOKEN_KEYS is missing: other processes on this DATABASE_URL/)]);
+  expect(doubts({ ...env, ...SECRETS })).toEqual([]);
+  expect(doubts({})).toEqual([]);
 });

@@ -34,6 +34,14 @@ export function checkProduction(config: Config): readonly string[] {
   return problems;
 }
 
+/** What the service starts with, but its operator hardly means. @returns a line each */
+export function doubtSecrets({ databaseUrl, tokenKeys }: Config): readonly string[] {
+  if (databaseUrl === undefined || tokenKeys !== undefined) return [];
+  return [
+    "TOKEN_KEYS is missing: other processes on this DATABASE_URL refuse what was built here, and follow none of it if this one ends.",
+  ];
+}
+
 /** What says that this is no experiment; undefined if nothing does. */
 function signOfProduction({ nodeEnv, publicUrl, host, yellowstoneUrl, relays }: Config): string | undefined {
   if (nodeEnv === "production") return "NODE_ENV is production";

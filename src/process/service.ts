@@ -9,6 +9,7 @@ import { ConfigError, parseConfig } from "./config/config.ts";
 import { describeSettings } from "./config/describe-settings.ts";
 import { mistypedNames } from "./config/mistyped-names.ts";
 import type { Config } from "./config/settings.ts";
+import { doubtSecrets } from "./embedded-chain-rule.ts";
 import { LogLines } from "./log-lines.ts";
 import { runPreflight } from "./preflight.ts";
 import { createDemoWallet, describeStart, writeDemoFile } from "./start-page.ts";
@@ -48,7 +49,7 @@ export async function runService(argv: readonly string[]): Promise<void> {
     const problems = runPreflight(config, { workers, chainAlone: task === "chain" });
     if (problems.length > 0) throw new ConfigError(problems);
   }
-  const doubts = cluster.isPrimary ? mistypedNames(process.env) : [];
+  const doubts = cluster.isPrimary ? [...mistypedNames(process.env), ...doubtSecrets(config)] : [];
   if (task === "check") {
     process.stdout.write(["The settings are usable.", ...doubts, ""].join("\n"));
     return;

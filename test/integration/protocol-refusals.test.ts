@@ -44,7 +44,11 @@ interface Answer {
 
 async function ask(path: string, type: string, body: Buffer, more: Record<string, string> = {}): Promise<Answer> {
   const fixed = { ":method": "POST", ":path": `${SERVICE}/${path}`, authorization: `Bearer ${ALICE.key}` };
-  const stream = session.request({ ...fixed, "content-type": type, te: "trailers", ...more });
+  return exchange({ ...fixed, "content-type": type, te: "trailers", ...more }, body);
+}
+
+async function exchange(head: http2.OutgoingHttpHeaders, body: Buffer): Promise<Answer> {
+  const stream = session.request(head);
   const chunks: Buffer[] = [];
   const named = (fields: object) =>
     Object.fromEntries(Object.entries(fields).filter(([name]) => !name.startsWith(":"))) as Record<string, string>;
@@ -181,5 +185,23 @@ describe.each(wires.filter(({ isFramed }) => isFramed))("a request in frames, ov
       "VALIDATION_ERROR",
       "The message is compressed, but no header says how.",
     ]);
+  });
+});
+
+describe("a request of HTTP/2 that Node would answer with an empty body", () => {
+  it("is told that the service is no tunnel", async () => {
+    const head = { ":method": "CONNECT", ":authority": "elsewhere.example:443" };
+    const { status, headers, body } = await exchange(head, Buffer.alloc(0));
+    expect([status, headers.allow]).toEqual([405, "GET, HEAD, POST, DELETE"]);
+    expect(JSON.parse(body.toString())).toMatchObject({
+      success: false,
+      requestId: headers["x-request-id"],
+      error: { code: "METHOD_NOT_ALLOWED", message: expect.stringContaining("CONNECT") },
+    });
+  });
+
+  it("is served whatever it expects, as over HTTP/1.1", async () => {
+    const { status, body } = await ask("Buy", "application/json", Buffer.from(BUY), { expect: "patience" });
+    expect([status, JSON.parse(body.toString()).platform]).toEqual([200, "fake"]);
   });
 });

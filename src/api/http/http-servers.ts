@@ -1,11 +1,17 @@
 import http, { type RequestListener } from "node:http";
-import http2, { type Http2Server, type ServerHttp2Session } from "node:http2";
+import http2, {
+  type Http2Server,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+} from "node:http2";
 import type { Socket } from "node:net";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import { FRAME_HEAD } from "../rpc/frames.ts";
 import type { ApiSettings } from "../settings.ts";
 import { closeAfter, isStopped, refuseAndClose } from "./closing/refuse-and-close.ts";
 import { refuseLast } from "./closing/refuse-last.ts";
+import { httpStatusOf, JSON_TYPE, toEnvelope } from "./envelope.ts";
 import { Framing } from "./flow/framing.ts";
 import { countRequest } from "./flow/request-count.ts";
 import { MAX_STREAMS } from "./flow/session-flow.ts";
@@ -106,6 +112,7 @@ function sparing(sockets: ReadonlySet<Socket>, closeIdle: () => void): void {
 /**
  * An HTTP/2 server with the bounds of the settings.
  *
+ * @param requestIds makes ids of refusals
  * @param sessions holds the open sessions
  * @param isClosing if true, every session closes after its current streams
  * @param isServing true while streams of a session are open
@@ -113,6 +120,7 @@ function sparing(sockets: ReadonlySet<Socket>, closeIdle: () => void): void {
 export function createHttp2(
   settings: ApiSettings,
   handler: RequestListener,
+  requestIds: () => string,
   sessions: Set<ServerHttp2Session>,
   isClosing: () => boolean,
   isServing: (session: ServerHttp2Session) => boolean,
@@ -131,6 +139,14 @@ export function createHttp2(
     // Fastify reads what both protocols have in common.
     handler as unknown as Parameters<typeof http2.createServer>[1],
   );
+  // As on HTTP/1.1: unknown expectations are ignored, and refusals have the envelope. Node's own have empty bodies.
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
+  server.on("connect", (_: Http2ServerRequest, response: Http2ServerResponse) => {
+    const refusal = noTunnel();
+    const requestId = requestIds();
+    response.writeHead(httpStatusOf(refusal), { allow: METHODS, "content-type": JSON_TYPE, "x-request-id": requestId });
+    response.end(toEnvelope(refusal, requestId));
+  });
   server.on("session", (session) => {
     sessions.add(session);
     let served = 0;

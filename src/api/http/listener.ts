@@ -69,7 +69,9 @@ export class Listener {
       if (!this.#closing || this.#lastAnswers.take(request, response)) inTurn(request, response);
     };
     this.http1 = createHttp1(settings, take, requestIds, serving);
-    const http2 = createHttp2(settings, handler, this.#sessions, isClosing, (session) => this.#flow.isServing(session));
+    const http2 = createHttp2(settings, handler, requestIds, this.#sessions, isClosing, (session) =>
+      this.#flow.isServing(session),
+    );
     this.#places = new ConnectionPlaces(settings.maxConnectionsPerAddress, (address) => proxies.isProxy(address));
     const takeHttp1 = takeConnections(this.http1);
     const isServing = (socket: Socket) => serving.has(socket);

@@ -148,13 +148,18 @@ export class Verdicts {
     };
     venue.records.add(record);
     this.#venues.set(record.venueId, venue);
-    this.settle(record.venueId);
+    countOne(venue, record, 1);
   }
 
   /** @returns as `settle` */
   delete(record: MarketRecord): boolean {
-    this.#venues.get(record.venueId)?.records.delete(record);
-    return this.settle(record.venueId);
+    const venue = this.#venues.get(record.venueId);
+    if (venue?.records.delete(record) !== true) return false;
+    // It may have been the one that its venue's limits, or what it refuses, came from.
+    if (record.unitsRatio > 1 || (record.refusesLean ?? "none") !== "none") return this.settle(record.venueId);
+    const { reason } = venue;
+    countOne(venue, record, -1);
+    return (venue.reason === undefined) !== (reason === undefined);
   }
 
   /** Counts a venue's findings again. @returns true if that changes what is offered of its other markets */
@@ -220,6 +225,12 @@ export class Verdicts {
     const ratio = unitsRatio > 0 ? unitsRatio : (this.#venues.get(venueId)?.unitsRatio ?? 0);
     return ratio > 1 ? ratio * SCALE_MARGIN : 1;
   }
+}
+
+/** Counts a market that comes or goes: to count all of its venue again for each takes milliseconds if there are tens of thousands. */
+function countOne(venue: VenueRecord, { finding: { kind } }: MarketRecord, change: 1 | -1): void {
+  venue.counts = { ...venue.counts, [kind]: venue.counts[kind] + change };
+  venue.reason = reasonAgainst(venue.counts);
 }
 
 function reasonAgainst({ agrees, differs }: FindingCounts): string | undefined {

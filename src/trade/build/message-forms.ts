@@ -302,11 +302,13 @@ function rejectUnusable(
 ): void {
   for (const { account } of intermediate) {
     const held = markets.account(account.address);
-    const { hot } = steps.find(({ quote }) => quote.outMint === account.mint)!;
-    const fault = payingFault(held, wallet) ?? receivingFault(held, wallet, [hot.venue]);
-    if (fault === undefined) continue;
-    const reason = `the wallet's account of ${account.mint} ${fault}`;
-    throw new UnbuildableMarket(hot, new TradewireError("NO_ROUTE", reason), false);
+    for (const { hot, quote } of steps) {
+      if (quote.outMint !== account.mint) continue;
+      const fault = payingFault(held, wallet) ?? receivingFault(held, wallet, [hot.venue]);
+      if (fault === undefined) continue;
+      const reason = `the wallet's account of ${account.mint} ${fault}`;
+      throw new UnbuildableMarket(hot, new TradewireError("NO_ROUTE", reason), false);
+    }
   }
 }
 

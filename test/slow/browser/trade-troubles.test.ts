@@ -96,6 +96,24 @@ describe.skipIf(chromium === undefined)("trading in Chromium when something goes
     expect(refusals).toBe(3);
   });
 
+  it("asks on after a fault of the service, which says nothing of the trade", async () => {
+    const page = await pages.newPage();
+    let submits = 0;
+    await page.route("**/v1/tx/submit", async (route) => {
+      submits++;
+      if (submits > 1) return route.continue();
+      // It arrives and lands; then the service fails.
+      await route.fetch();
+      const error = { code: "INTERNAL_ERROR", message: "Internal error.", retryable: false, safeToRebuild: false };
+      return route.fulfill({ status: 500, json: { success: false, error } });
+    });
+    await buildWithThrowaway(page);
+    await sign(page);
+    await page.getByText("Not decided: Internal error. The trade may land all the same").waitFor();
+    await lands(page);
+    expect(submits).toBe(2);
+  });
+
   it("says so when the wallet's owner refuses the transaction, and lets them sign after all", async () => {
     const { page } = await pages.openWithExtension({ rejects: "transaction" });
     await build(page);

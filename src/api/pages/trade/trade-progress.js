@@ -104,13 +104,16 @@ async function untilAnswered(ask, retrying) {
       retrying("");
       return answer;
     } catch (error) {
-      const isOpen = error.code === undefined || (error.retryable === true && error.safeToRebuild !== true);
-      if (!isOpen) throw error;
+      if (!isOpen(error)) throw error;
       retrying(`Not decided: ${error.message} The trade may land all the same; this page asks again.`);
       await pause(RETRY_MS);
     }
   }
 }
+
+/** True of a failure that says nothing final of the trade: no answer of the service, or a fault of its own, which may follow the broadcast. */
+const isOpen = ({ code, retryable, safeToRebuild }) =>
+  code === undefined || code === "INTERNAL_ERROR" || (retryable === true && safeToRebuild !== true);
 
 /** Shows the events of a trade until it is final, has failed, or `signal` aborts; a stream that is cut is opened again. */
 async function follow(signature, { apiKey, signal }, timeline, show) {

@@ -25,9 +25,12 @@ export class OrderForm {
   /** The last build of this order failed: what to do about it stays in sight while prices go on. */
   #hasFailed = false;
   #slippage = new SlippageField(() => this.#askSoon());
+  #changed;
 
-  constructor(tokens) {
+  /** @param changed called once another order is asked for: a build of the one before is not of it */
+  constructor(tokens, changed) {
     this.#tokens = tokens;
+    this.#changed = changed;
     tokens.list(byId("tokens"));
     byId("in-token").value = "SOL";
     byId("out-token").value = tokens.first();
@@ -81,12 +84,14 @@ export class OrderForm {
 
   /** Follows the price of the order until the next one. */
   ask() {
+    this.#changed();
     this.#slippage.forget();
     this.#follow();
   }
 
-  /** Shows why nothing was built of the order, until it is another one. */
+  /** Shows why nothing was built of the order, until it is another one; its price goes on. */
   showFailure(error) {
+    this.#follow();
     this.#hasFailed = true;
     sayFailure("order-notice", error);
   }
@@ -216,7 +221,7 @@ export class OrderForm {
       // A click shows the whole list and not only what matches the present token.
       byId(id).addEventListener("focus", () => byId(id).select());
     }
-    byId("priority").addEventListener("change", () => this.#showQuote());
+    byId("priority").addEventListener("change", () => this.#askSoon());
     byId("flip").addEventListener("click", () => this.#flip());
   }
 
@@ -236,6 +241,7 @@ export class OrderForm {
   }
 
   async #changeToken(typed) {
+    this.#changed();
     // The balance of the token before it is not that of this one.
     this.#showBalances();
     if (this.#tokens.find(typed) === undefined) {
@@ -266,6 +272,7 @@ export class OrderForm {
 
   /** Asks once typing pauses; nothing is built meanwhile, as the price on show is another order's. */
   #askSoon() {
+    this.#changed();
     byId("review").disabled = true;
     clearTimeout(this.#typing);
     this.#typing = setTimeout(() => this.ask(), TYPED_MS);

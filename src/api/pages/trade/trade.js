@@ -17,6 +17,8 @@ const RETRY_MS = 1500;
 let status;
 let tokens;
 let order;
+/** The order that is being built; undefined if none is, or it is another one by now. */
+let building;
 let build;
 /** The trades that are followed, each with the key it is followed with, and `ended`, which resolves once it is not. */
 const followed = new Set();
@@ -50,7 +52,7 @@ async function start() {
   }
   say("wallet-notice", "");
   tokens = new Tokens(status);
-  order = new OrderForm(tokens);
+  order = new OrderForm(tokens, closeProof);
   card.offer(status);
   resume();
 }
@@ -99,22 +101,31 @@ byId("order").addEventListener("submit", async (event) => {
   event.preventDefault();
   const { session } = card;
   if (session === undefined || byId("review").disabled) return;
+  closeProof();
+  let asked;
+  try {
+    asked = order.read();
+  } catch (error) {
+    order.showFailure(error);
+    return;
+  }
+  building = asked;
+  // No price allows a second build meanwhile.
+  order.pause();
   byId("review").disabled = true;
   say("order-notice", "Building");
   try {
     const startedMs = Date.now();
-    const made = await verifyBuild(session, order.read(), order.priority, tokens);
-    if (card.session !== session) return;
+    const made = await verifyBuild(session, asked, order.priority, tokens);
+    if (building !== asked) return;
     build = Object.assign(made, { startedMs, builtMs: Date.now() });
-    clearTimeout(expiry);
-    order.pause();
     say("order-notice", "");
     showProof();
     expiry = setTimeout(expire, Math.max(0, expiresAtMs(build) - serviceTimeMs()));
+    byId("review").disabled = false;
   } catch (error) {
-    order.showFailure(error);
+    if (building === asked) order.showFailure(error);
   }
-  byId("review").disabled = false;
 });
 
 /** Shows what the build was found to be. */
@@ -137,7 +148,9 @@ byId("allow-tip").addEventListener("click", () => {
   showProof();
 });
 
+/** Ends what is built or on show: nothing of it can be signed any more. */
 function closeProof() {
+  building = undefined;
   clearTimeout(expiry);
   byId("proof").hidden = true;
 }
@@ -153,9 +166,8 @@ function expire() {
 }
 
 byId("back").addEventListener("click", () => {
-  closeProof();
-  byId("in-amount").focus();
   order.ask();
+  byId("in-amount").focus();
 });
 
 byId("sign").addEventListener("click", async () => {

@@ -414,6 +414,33 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await page.context().close();
   });
 
+  it("submits the same bytes again from the reference after an answer was lost, and builds nothing beside them", async () => {
+    const page = await open("/docs");
+    await page.getByRole("button", { name: "Use a throwaway wallet" }).click();
+    await page.getByText("A throwaway wallet with 10 SOL").waitFor();
+    const bodies: (string | null)[] = [];
+    await page.route("**/v1/tx/submit", async (route) => {
+      bodies.push(route.request().postData());
+      if (bodies.length > 2) return route.continue();
+      // It arrives; its answer does not, or is a proxy's.
+      await route.fetch();
+      return bodies.length === 1 ? route.abort() : route.fulfill({ status: 502, body: "<h1>Bad Gateway</h1>" });
+    });
+    const buy = page.locator("#buy");
+    await buy.getByText("Try it").click();
+    await buy.getByRole("button", { name: "Send" }).click();
+    await buy.getByRole("button", { name: "Sign with the throwaway wallet and submit" }).click();
+    for (const _ of ["aborted", "of a proxy"]) {
+      await buy.getByText("The trade may have landed all the same").waitFor();
+      await buy.getByRole("button", { name: "Submit the same bytes again" }).click();
+    }
+    await expect.poll(() => buy.locator("pre.answer").textContent()).toContain('"status": ');
+    expect(new Set(bodies).size).toBe(1);
+    expect(bodies).toHaveLength(3);
+    await buy.getByRole("button", { name: "Submit the same bytes again" }).waitFor({ state: "hidden" });
+    await page.context().close();
+  });
+
   it("trades from the reference with the wallet of the browser, after its owner refused once", async () => {
     for (const rejects of [true, false]) {
       const wallet = createTestWallet();

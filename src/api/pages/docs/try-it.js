@@ -123,26 +123,38 @@ async function showAnswer({ verb, target, needsKey, body }, apiKey, { outcome, a
   }
 }
 
+const OPEN = "The trade may have landed all the same, or still land. Submit the same bytes again, which is safe.";
+
+/** True unless the answer to a submit says how its trade ended. @param value undefined if none of the service came */
+function isOpen({ data, error } = {}) {
+  if (data !== undefined) return data.status === "pending" || data.status === "processed";
+  return error === undefined || error.retryable || error.code === "INTERNAL_ERROR";
+}
+
 /** After a build: the next step in one click, with the throwaway wallet of this page or one of this browser. */
 function offerSubmit(built, { apiKey, outcome, answer, next }) {
   if (built?.unsignedTransaction === undefined) return;
+  const note = element("span", { class: "quiet" }, "These bytes are not verified first. The trade page does that.");
   const buttons = signersOf(apiKey).map(({ name, sign }) => {
     const button = element("button", { type: "button" }, `Sign with ${name} and submit`);
+    let body;
     button.addEventListener("click", async () => {
       button.disabled = true;
       try {
-        const body = await submitSigned(built, sign);
+        body ??= await submitSigned(built, sign);
         const submit = { verb: "POST", target: () => "/v1/tx/submit", needsKey: true, body: () => body };
-        await showAnswer(submit, apiKey, { outcome, answer });
-        next.hidden = true;
+        const value = await showAnswer(submit, apiKey, { outcome, answer });
+        button.textContent = "Submit the same bytes again";
+        next.replaceChildren(button);
+        next.hidden = !isOpen(value);
+        if (!next.hidden) outcome.append(" · ", OPEN);
       } catch (error) {
         outcome.textContent = wordsOf(error);
-        button.disabled = false;
       }
+      button.disabled = false;
     });
     return button;
   });
-  const note = element("span", { class: "quiet" }, "These bytes are not verified first. The trade page does that.");
   next.replaceChildren(...buttons, note);
   next.hidden = buttons.length === 0;
 }

@@ -48,7 +48,8 @@ export async function injectWallet(page: Page, wallet: TestWallet, conduct: Wall
       const signTransaction = {
         version: "1.0.0",
         supportedTransactionVersions: ["legacy", 0],
-        async signTransaction(...inputs: { transaction: Uint8Array }[]) {
+        async signTransaction(...inputs: { transaction: Uint8Array; chain?: string }[]) {
+          shared.testWalletChain = inputs[0]!.chain;
           if (rejects === "sign" || rejects === "transaction") throw refuse();
           if (holds) await released;
           if (rejects === "released") throw refuse();

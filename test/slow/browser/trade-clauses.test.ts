@@ -259,7 +259,7 @@ describe.skipIf(chromium === undefined)("what the trade page shows", () => {
     expect(await page.locator("#bounds dt").allTextContents()).not.toContain("Better, but too large");
   });
 
-  it("links an explorer if the network has one", async () => {
+  it("links an explorer if the network has one, and has the wallet sign for that network", async () => {
     const { rpcUrl, wsUrl } = service.sandbox;
     const named = { SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl, SIGN_IN_CHAIN_ID: "devnet" };
     const served = await startTestService(named);
@@ -267,13 +267,16 @@ describe.skipIf(chromium === undefined)("what the trade page shows", () => {
       const wallet = createTestWallet();
       await service.rpc("requestAirdrop", [wallet.address.toString(), 10e9]);
       const page = await newPage();
-      await injectWallet(page, wallet, { chains: ["solana:devnet"] });
+      await injectWallet(page, wallet, { chains: ["solana:mainnet", "solana:devnet"] });
       await page.goto(`${served.url}/trade`);
       await page.getByRole("button", { name: "Test Wallet" }).click();
       await page.getByText("Balance 10 SOL").waitFor();
       await get(page, service.mintOn("raydium_cpmm"));
       await pay(page, "0.5");
       await land(page);
+      expect(await page.evaluate(() => (window as unknown as { testWalletChain: string }).testWalletChain)).toBe(
+        "solana:devnet",
+      );
       const signature = await page.locator("#signature code").textContent();
       const link = page.getByRole("link", { name: "Open in an explorer" });
       expect(await link.getAttribute("href")).toBe(`https://explorer.solana.com/tx/${signature}?cluster=devnet`);

@@ -2,7 +2,7 @@
 
 import { byId } from "../shared/page.js";
 import { fund, signIn, wordsOf } from "../shared/sign-in.js";
-import { connect, findWallets } from "../shared/wallets.js";
+import { connect, findWallets, signTransaction } from "../shared/wallets.js";
 
 const SIGN_TRANSACTION = "solana:signTransaction";
 
@@ -51,17 +51,7 @@ export function signersOf(apiKey) {
 async function signWith(chosen, transaction) {
   if (network === undefined) throw new Error("The network of this service is not known. Load the page again.");
   const account = await connect(chosen, network);
-  const chain = account.chains.find((name) => name.startsWith("solana:"));
-  const [{ signedTransaction }] = await chosen.features[SIGN_TRANSACTION].signTransaction({
-    account,
-    transaction,
-    chain,
-  });
-  const isSame =
-    signedTransaction.length === transaction.length &&
-    transaction.every((byte, i) => i < 65 || byte === signedTransaction[i]);
-  if (!isSame) throw new Error(`${chosen.name} changed the transaction. It was not submitted.`);
-  return signedTransaction;
+  return signTransaction(chosen, account, transaction, network);
 }
 
 /** The body of a submit: the built transaction, signed. @throws Error with what `sign` throws */

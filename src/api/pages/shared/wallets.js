@@ -54,15 +54,23 @@ export async function signText(wallet, account, text) {
 
 /** Signs a transaction whose only memo is the text. It has no blockhash, so it can never be sent. @throws Error if the wallet cannot, or changes it */
 export async function signMemo(wallet, account, text, network) {
-  const feature = wallet.features[SIGN_TRANSACTION];
-  if (feature === undefined) throw new Error(`${wallet.name} cannot sign transactions.`);
   const message = memoMessage(account.publicKey, text);
   const transaction = new Uint8Array([1, ...new Uint8Array(64), ...message]);
-  const [{ signedTransaction }] = await feature.signTransaction({ account, transaction, chain: `solana:${network}` });
-  if (!equal(signedTransaction.subarray(65), message)) {
-    throw new Error(`${wallet.name} changed the transaction before signing it.`);
+  return (await signTransaction(wallet, account, transaction, network)).slice(1, 65);
+}
+
+/** The transaction with the account's signature on exactly these bytes. @throws Error if the wallet cannot, or changes it */
+export async function signTransaction(wallet, account, transaction, network) {
+  const feature = wallet.features[SIGN_TRANSACTION];
+  if (feature === undefined) throw new Error(`${wallet.name} cannot sign transactions.`);
+  // Wallets try a transaction on the chain named. Few know localnet: there, any other one that they know.
+  const chains = account.chains.filter((chain) => chain.startsWith("solana:"));
+  const chain = chains.find((one) => one === `solana:${network}`) ?? chains[0];
+  const [{ signedTransaction }] = await feature.signTransaction({ account, transaction, chain });
+  if (!equal(signedTransaction.slice(65), transaction.slice(65))) {
+    throw new Error(`${wallet.name} changed the transaction. It was not submitted.`);
   }
-  return signedTransaction.slice(1, 65);
+  return signedTransaction;
 }
 
 // MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr

@@ -11,9 +11,9 @@ import {
 } from "/assets/modules/client/entry/verify.js";
 import { sol, toWords } from "../shared/amounts.js";
 import { call, element } from "../shared/page.js";
+import { signTransaction } from "../shared/wallets.js";
 import { lostToFit } from "./quote-view.js";
 
-const SIGN_TRANSACTION = "solana:signTransaction";
 const row = (name, ...value) => [element("dt", {}, name), element("dd", {}, ...value)];
 
 /**
@@ -69,7 +69,7 @@ function judge(made, tipAccounts) {
         ? `Not signed: ${problems.map(describeProblem).join("; ")}`
         : `Every instruction is part of your trade, and nothing else is${tipAccounts.length === 0 ? "" : ", with the tip you allowed"}. Sign before ${new Date(built.expiresAt).toLocaleTimeString()}.`,
     allowTip: isTipAlone ? () => judge(made, tips) : undefined,
-    sign: () => sign(session, wire),
+    sign: () => signTransaction(session.wallet, session.account, wire, session.network),
   };
 }
 
@@ -145,18 +145,6 @@ function backingOf(proof) {
   return proof?.checked
     ? `on the deployed programs, at slot ${proof.shadowSlot}, says the service`
     : "not by running the programs deployed now";
-}
-
-/** The wallet's signature on these bytes. @throws Error if it signed others */
-async function sign({ wallet, account }, wire) {
-  const feature = wallet.features[SIGN_TRANSACTION];
-  if (feature === undefined) throw new Error(`${wallet.name} cannot sign transactions.`);
-  const chain = account.chains.find((name) => name.startsWith("solana:"));
-  const [{ signedTransaction }] = await feature.signTransaction({ account, transaction: wire, chain });
-  const isSame =
-    signedTransaction.length === wire.length && wire.every((byte, i) => i < 65 || byte === signedTransaction[i]);
-  if (!isSame) throw new Error(`${wallet.name} changed the transaction. It was not submitted.`);
-  return signedTransaction;
 }
 
 function bytesOf(base64) {

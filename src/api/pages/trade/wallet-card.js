@@ -57,7 +57,7 @@ export class WalletCard {
     say("wallet-notice", `Waiting for ${wallet.name}`);
     const account = await connect(wallet, network);
     if (wallet.secretKey !== undefined) await fund(account.address);
-    const chosen = { wallet, account };
+    const chosen = { wallet, account, network };
     const { apiKey, keyId } = await signIn(chosen, { network, label: KEY_LABEL });
     // Whatever comes of it: the next visit tries again.
     retireKeys(apiKey, KEY_LABEL).catch(() => {});

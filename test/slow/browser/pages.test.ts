@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { promisify } from "node:util";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page, Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startTestService, type TestService } from "../../support/service.ts";
 import { createTestWallet, type TestWallet } from "../../support/wallet.ts";
@@ -456,6 +456,51 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
       else await expect.poll(() => buy.locator("pre.answer").textContent()).toContain('"status": "confirmed"');
       await page.context().close();
     }
+  });
+
+  it("lists each trade once, however often it is asked for, and goes on by the terms of its search", async () => {
+    const page = await open("/history");
+    const asked: URLSearchParams[] = [];
+    const held: Route[] = [];
+    await page.route("**/v1/tx?*", (route) => {
+      asked.push(new URL(route.request().url()).searchParams);
+      held.push(route);
+    });
+    /** Answers what was asked for, the first question last. */
+    const answer = async (count: number) => {
+      await expect.poll(() => held.length).toBe(count);
+      for (const route of held.splice(0).reverse()) {
+        const isFirst = !new URL(route.request().url()).searchParams.has("cursor");
+        const facts = { platform: "", quoted: null, tradeResult: null, costs: null, failure: null, diagnosis: null };
+        const trade = {
+          ...facts,
+          signature: isFirst ? "new" : "old",
+          status: "confirmed",
+          submittedAt: "2026-11-28T04:00:00Z",
+        };
+        const answered = page.waitForResponse(route.request().url());
+        await route.fulfill({ json: { success: true, data: { trades: [trade], nextCursor: isFirst ? "c" : null } } });
+        await (await answered).finished();
+      }
+      await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100)));
+    };
+    await page.getByLabel("API key of the account").fill("api_key");
+    const show = page.getByRole("button", { name: "Show", exact: true });
+    await show.click();
+    await show.click();
+    await answer(2);
+    expect(await page.locator("#trades tbody tr").count()).toBe(1);
+    await page.getByLabel("Status").selectOption({ label: "failed or expired" });
+    await page.getByRole("button", { name: "Older trades" }).dblclick();
+    await answer(1);
+    expect(await page.locator("#trades tbody tr").count()).toBe(2);
+    expect(asked.at(-1)!.getAll("status")).toEqual([]);
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Export CSV" }).click();
+    let csv = "";
+    for await (const chunk of await (await download).createReadStream()) csv += chunk;
+    expect(csv.match(/^(new|old),/gm)).toEqual(["new,", "old,"]);
+    await page.context().close();
   });
 
   it("shows the changelog", async () => {

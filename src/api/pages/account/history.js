@@ -5,57 +5,61 @@ import { byId, call, element, fetchStatus, takeKey } from "../shared/page.js";
 import { Tokens } from "../shared/tokens.js";
 
 let tokens;
-/** All trades shown so far, for the export. */
-let shown = [];
-let cursor;
-let apiKey = "";
+/** The search on show: its key and terms, its trades so far, for the export, and where the next page begins. */
+let search;
 
 function say(words, kind = "") {
   byId("notice").className = `notice ${kind}`;
   byId("notice").textContent = words;
 }
 
-async function showPage() {
-  const query = new URLSearchParams({ limit: "50" });
+/** The terms of a search, as they stand in the form. */
+function termsOf() {
+  const terms = new URLSearchParams({ limit: "50" });
   for (const status of byId("status")
     .value.split(",")
     .filter((one) => one !== ""))
-    query.append("status", status);
+    terms.append("status", status);
   const since = byId("since").value;
-  if (since !== "") query.set("since", new Date(since).toISOString());
-  if (cursor !== undefined) query.set("cursor", cursor);
-  tokens ??= new Tokens(await fetchStatus());
-  const { trades, nextCursor } = await call("GET", `/v1/tx?${query}`, { apiKey });
-  shown.push(...trades);
-  cursor = nextCursor ?? undefined;
-  byId("trades").tBodies[0].append(...trades.map(rowOf));
-  byId("more").hidden = cursor === undefined;
-  byId("found").hidden = false;
-  say(shown.length === 0 && cursor === undefined ? "No such trades." : "");
+  if (since !== "") terms.set("since", new Date(since).toISOString());
+  return terms;
 }
 
-byId("find").addEventListener("submit", async (event) => {
+/** Shows the next page of a search, unless another one has begun by then. */
+async function showPage(of) {
+  const query = new URLSearchParams(of.terms);
+  if (of.cursor !== undefined) query.set("cursor", of.cursor);
+  byId("more").disabled = true;
+  try {
+    tokens ??= new Tokens(await fetchStatus());
+    const { trades, nextCursor } = await call("GET", `/v1/tx?${query}`, { apiKey: of.apiKey });
+    if (of !== search) return;
+    of.trades.push(...trades);
+    of.cursor = nextCursor ?? undefined;
+    byId("trades").tBodies[0].append(...trades.map(rowOf));
+    byId("more").hidden = of.cursor === undefined;
+    byId("found").hidden = false;
+    say(of.trades.length === 0 && of.cursor === undefined ? "No such trades." : "");
+  } catch (error) {
+    if (of !== search) return;
+    byId("found").hidden = of.trades.length === 0;
+    say(error.message, "bad");
+  }
+  byId("more").disabled = false;
+}
+
+byId("find").addEventListener("submit", (event) => {
   event.preventDefault();
-  apiKey = byId("key").value.trim();
+  const apiKey = byId("key").value.trim();
   if (apiKey === "") {
     say("Enter a key of the account first.", "bad");
     return;
   }
-  shown = [];
-  cursor = undefined;
+  search = { apiKey, terms: termsOf(), trades: [] };
   byId("trades").tBodies[0].replaceChildren();
-  await guarded(showPage);
+  showPage(search);
 });
-byId("more").addEventListener("click", () => guarded(showPage));
-
-async function guarded(work) {
-  try {
-    await work();
-  } catch (error) {
-    byId("found").hidden = shown.length === 0;
-    say(error.message, "bad");
-  }
-}
+byId("more").addEventListener("click", () => showPage(search));
 
 const AMOUNT = { maximumSignificantDigits: 8 };
 const amounts = ({ inputAmount, outputAmount }) =>
@@ -153,11 +157,14 @@ function save(name, type, text) {
 }
 
 byId("csv").addEventListener("click", () => {
-  const lines = [COLUMNS.map(([name]) => name), ...shown.map((trade) => COLUMNS.map(([, read]) => cell(read(trade))))];
+  const lines = [
+    COLUMNS.map(([name]) => name),
+    ...search.trades.map((trade) => COLUMNS.map(([, read]) => cell(read(trade)))),
+  ];
   save("tradewire-trades.csv", "text/csv", `${lines.map((cells) => cells.join(",")).join("\r\n")}\r\n`);
 });
 byId("json").addEventListener("click", () => {
-  save("tradewire-trades.json", "application/json", `${JSON.stringify(shown, null, 2)}\n`);
+  save("tradewire-trades.json", "application/json", `${JSON.stringify(search.trades, null, 2)}\n`);
 });
 
 byId("key").value = takeKey();

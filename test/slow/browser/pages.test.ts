@@ -503,6 +503,29 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await page.context().close();
   });
 
+  it("serves a browser that stores nothing", async () => {
+    const context = await browser.newContext();
+    await context.addInitScript(() =>
+      Object.defineProperty(window, "sessionStorage", {
+        get() {
+          throw new DOMException("Access is denied for this document.", "SecurityError");
+        },
+      }),
+    );
+    const page = await context.newPage();
+    watch(page, service.url);
+    await page.goto(`${service.url}/docs`);
+    await page.locator("#buy").waitFor();
+    await page.goto(`${service.url}/trade`);
+    await page.getByRole("button", { name: "Use a throwaway wallet" }).click();
+    await page.getByText("Balance 10 SOL").waitFor();
+    await page.getByRole("button", { name: "History" }).click();
+    await page.waitForURL("**/history");
+    await page.getByRole("button", { name: "Show", exact: true }).click();
+    await page.getByText("Enter a key of the account first.").waitFor();
+    await context.close();
+  });
+
   it("shows the changelog", async () => {
     const page = await open("/changelog");
     await page.getByRole("heading", { name: "Unreleased" }).waitFor();

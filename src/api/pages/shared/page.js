@@ -198,12 +198,20 @@ const HANDOVER = "tradewire-key";
 
 /** Stores a key for the next page of this tab, which removes it. */
 export function handOverKey(apiKey) {
-  sessionStorage.setItem(HANDOVER, apiKey);
+  try {
+    sessionStorage.setItem(HANDOVER, apiKey);
+  } catch {
+    // A browser that stores nothing: the next page asks for the key.
+  }
 }
 
 /** The key that the previous page stored, once; otherwise empty. */
 export function takeKey() {
-  const apiKey = sessionStorage.getItem(HANDOVER) ?? "";
-  sessionStorage.removeItem(HANDOVER);
-  return apiKey;
+  try {
+    const apiKey = sessionStorage.getItem(HANDOVER) ?? "";
+    sessionStorage.removeItem(HANDOVER);
+    return apiKey;
+  } catch {
+    return "";
+  }
 }

@@ -503,6 +503,22 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await page.context().close();
   });
 
+  it("shows times by the clock of the reader, as the search takes them", async () => {
+    const page = await open("/history", { timezoneId: "Asia/Tokyo" });
+    const asked = page.waitForRequest("**/v1/tx?*");
+    const facts = { platform: "", quoted: null, tradeResult: null, costs: null, failure: null, diagnosis: null };
+    const trade = { ...facts, signature: "one", status: "confirmed", submittedAt: "2026-11-28T20:00:07Z" };
+    await page.route("**/v1/tx?*", (route) =>
+      route.fulfill({ json: { success: true, data: { trades: [trade], nextCursor: null } } }),
+    );
+    await page.getByLabel("API key of the account").fill("api_key");
+    await page.getByLabel("Since").fill("2026-11-29T05:00");
+    await page.getByRole("button", { name: "Show", exact: true }).click();
+    expect(new URL((await asked).url()).searchParams.get("since")).toBe("2026-11-28T20:00:00.000Z");
+    await page.locator("#trades tbody tr", { hasText: "2026-11-29 05:00:07" }).waitFor({ timeout: 10_000 });
+    await page.context().close();
+  });
+
   it("serves a browser that stores nothing", async () => {
     const context = await browser.newContext();
     await context.addInitScript(() =>

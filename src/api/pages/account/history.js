@@ -1,7 +1,7 @@
 // The trades of an account, page by page, and as files.
 
 import { sol } from "../shared/amounts.js";
-import { byId, call, element, fetchStatus, takeKey } from "../shared/page.js";
+import { byId, call, element, fetchStatus, localTime, takeKey } from "../shared/page.js";
 import { Tokens } from "../shared/tokens.js";
 
 let tokens;
@@ -105,7 +105,7 @@ function rowOf(trade) {
     element(
       "td",
       {},
-      submittedAt.slice(0, 19).replace("T", " "),
+      localTime(submittedAt),
       element("small", { class: "under", title: signature }, `${signature.slice(0, 10)}…`),
     ),
     element("td", {}, names, element("small", { class: "under" }, platform)),

@@ -1,5 +1,5 @@
 import { curlFor } from "../shared/curl.js";
-import { byId, call, element, exampleBuy, fetchStatus, handOverKey } from "../shared/page.js";
+import { byId, call, element, exampleBuy, fetchStatus, handOverKey, localTime } from "../shared/page.js";
 import { fund, signIn, walletButton, wordsOf } from "../shared/sign-in.js";
 import { connect, findWallets } from "../shared/wallets.js";
 
@@ -97,7 +97,7 @@ byId("keys-form").addEventListener("submit", (event) => {
   listKeys(byId("manage-key").value.trim());
 });
 
-const dateOf = (iso) => iso.slice(0, 16).replace("T", " ");
+const dateOf = (iso) => localTime(iso).slice(0, 16);
 
 async function listKeys(apiKey) {
   say("", "", "keys-notice");

@@ -146,6 +146,9 @@ export async function fetchStatus() {
 
 export const byId = (id) => document.getElementById(id);
 
+/** A time by this machine's clock, as `2026-11-28 13:00:00`. */
+export const localTime = (iso) => new Date(iso).toLocaleString("sv");
+
 /** Creates an element with attributes and children. Strings become text, never markup. */
 export function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);

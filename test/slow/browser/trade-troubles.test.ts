@@ -142,6 +142,13 @@ describe.skipIf(chromium === undefined)("trading in Chromium when something goes
     }
   });
 
+  it("signs in with a wallet that signs no texts", async () => {
+    const { page } = await pages.openWithExtension({ hardware: true });
+    await build(page);
+    await sign(page);
+    await lands(page);
+  });
+
   it("takes no signature for a build that has expired", async () => {
     const page = await pages.newPage();
     await page.route("**/v1/tx/swap", async (route) => {

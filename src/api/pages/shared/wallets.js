@@ -90,6 +90,9 @@ function memoMessage(publicKey, text) {
   ]);
 }
 
+/** False of a wallet that signs transactions alone. */
+export const canSignText = (wallet) => SIGN_MESSAGE in wallet.features;
+
 const equal = (a, b) => a.length === b.length && a.every((byte, i) => byte === b[i]);
 
 const ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";

@@ -3,7 +3,7 @@
 import { byId, element, handOverKey } from "../shared/page.js";
 import { endKey, fund, retireKeys, signIn, walletButton, wordsOf } from "../shared/sign-in.js";
 import { createThrowawayWallet } from "../shared/throwaway-wallet.js";
-import { connect, findWallets } from "../shared/wallets.js";
+import { canSignText, connect, findWallets } from "../shared/wallets.js";
 import { say } from "./notices.js";
 
 /** What the keys of this page are called in the list of an account. */
@@ -58,7 +58,7 @@ export class WalletCard {
     const account = await connect(wallet, network);
     if (wallet.secretKey !== undefined) await fund(account.address);
     const chosen = { wallet, account, network };
-    const { apiKey, keyId } = await signIn(chosen, { network, label: KEY_LABEL });
+    const { apiKey, keyId } = await signIn(chosen, { network, label: KEY_LABEL, hardware: !canSignText(wallet) });
     // Whatever comes of it: the next visit tries again.
     retireKeys(apiKey, KEY_LABEL).catch(() => {});
     this.session = { ...chosen, apiKey, keyId };

@@ -149,6 +149,40 @@ describe.skipIf(chromium === undefined)("trading in Chromium when something goes
     await lands(page);
   });
 
+  it("keeps the wallet that signed in first, and no key of one that does later", async () => {
+    const page = await pages.newPage();
+    await injectWallet(page, createTestWallet());
+    await page.addInitScript(() => {
+      const shared = window as unknown as { testWallet: InjectedWallet; letSlowSign: () => void };
+      const { testWallet } = shared;
+      const released = new Promise<void>((resolve) => {
+        shared.letSlowSign = resolve;
+      });
+      const { signMessage } = testWallet.features["solana:signMessage"];
+      const slow = async (...inputs: object[]) => {
+        await released;
+        return signMessage(...inputs);
+      };
+      const features = { ...testWallet.features, "solana:signMessage": { version: "1.0.0", signMessage: slow } };
+      window.addEventListener("wallet-standard:app-ready", (event) =>
+        (event as CustomEvent<{ register(wallet: object): void }>).detail.register({
+          ...testWallet,
+          name: "Slow Wallet",
+          features,
+        }),
+      );
+    });
+    await page.goto(`${pages.service.url}/trade`);
+    await page.getByRole("button", { name: "Slow Wallet" }).click();
+    await page.getByText("Waiting for Slow Wallet").waitFor();
+    await page.getByRole("button", { name: "Test Wallet" }).click();
+    await page.getByText("Balance 0 SOL").waitFor();
+    const revoked = page.waitForRequest((request) => request.method() === "DELETE", { timeout: 10_000 });
+    await page.evaluate(() => (window as unknown as { letSlowSign(): void }).letSlowSign());
+    await revoked;
+    expect(await page.locator("#wallet-name").textContent()).toBe("Test Wallet");
+  });
+
   it("takes no signature for a build that has expired", async () => {
     const page = await pages.newPage();
     await page.route("**/v1/tx/swap", async (route) => {
@@ -278,6 +312,12 @@ describe.skipIf(chromium === undefined)("trading in Chromium when something goes
     }
   });
 });
+
+interface InjectedWallet {
+  readonly features: {
+    readonly "solana:signMessage": { signMessage(...inputs: object[]): Promise<object[]> };
+  };
+}
 
 interface WalletControls {
   testWalletChange(change: object): void;

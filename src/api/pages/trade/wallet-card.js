@@ -59,6 +59,11 @@ export class WalletCard {
     if (wallet.secretKey !== undefined) await fund(account.address);
     const chosen = { wallet, account, network };
     const { apiKey, keyId } = await signIn(chosen, { network, label: KEY_LABEL, hardware: !canSignText(wallet) });
+    if (this.session !== undefined) {
+      // Another wallet has signed in meanwhile, and may be trading.
+      endKey({ apiKey, keyId }).catch(() => {});
+      return;
+    }
     // Whatever comes of it: the next visit tries again.
     retireKeys(apiKey, KEY_LABEL).catch(() => {});
     this.session = { ...chosen, apiKey, keyId };

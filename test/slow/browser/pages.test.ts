@@ -542,6 +542,18 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await context.close();
   });
 
+  it("says that no wallet was found only after it has looked for one", async () => {
+    for (const path of ["/trade", "/register"]) {
+      const context = await browser.newContext();
+      const page = await context.newPage();
+      await page.route("**/assets/**/*.js", (route) => route.abort());
+      await page.goto(service.url + path);
+      expect(await page.getByText("No wallet found").isVisible()).toBe(false);
+      expect(await page.getByText("load the page again").isVisible()).toBe(true);
+      await context.close();
+    }
+  });
+
   it("shows the changelog", async () => {
     const page = await open("/changelog");
     await page.getByRole("heading", { name: "Unreleased" }).waitFor();

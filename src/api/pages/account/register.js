@@ -31,7 +31,10 @@ networkOf()
     const { createThrowawayWallet } = await import("../shared/throwaway-wallet.js");
     offer(createThrowawayWallet());
   })
-  .catch(() => {});
+  .catch(() => {})
+  .finally(() => {
+    byId("no-wallet").hidden = byId("wallets").hasChildNodes();
+  });
 
 function offer(wallet) {
   byId("no-wallet").hidden = true;

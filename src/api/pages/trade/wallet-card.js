@@ -33,6 +33,7 @@ export class WalletCard {
     byId("network").textContent = `This service trades on ${status.network}.`;
     if (status.faucet) this.#offer(createThrowawayWallet(), "Use a throwaway wallet");
     findWallets((wallet) => this.#offer(wallet));
+    byId("no-wallet").hidden = byId("wallets").hasChildNodes();
   }
 
   #offer(wallet, words) {

@@ -145,6 +145,25 @@ describe.skipIf(chromium === undefined)("what the trade page shows", () => {
     await page.getByText("The trade landed.").waitFor();
   });
 
+  it("says where nothing but the service's word shows that a token takes no fee when it arrives", async () => {
+    const page = await openWithThrowaway(service.url, NARROW);
+    for (const [symbol, isMarked] of [
+      ["KITE", true],
+      ["SPROUT", false],
+    ] as const) {
+      await get(page, service.mintOn("pump_fun", symbol));
+      await pay(page, "0.5");
+      await page.locator("#review:enabled").click();
+      await proven(page);
+      const least = await page.locator('#bounds dt:text-is("Arrives") + dd').textContent();
+      expect(least, symbol).toMatch(/^at least \d/);
+      expect(least!.endsWith("if the token takes no fee when it arrives, which is the service's word"), symbol).toBe(
+        isMarked,
+      );
+      await page.getByRole("button", { name: "Back to the order" }).click();
+    }
+  });
+
   it("shows every sender on the timeline, and what refused", async () => {
     const [good, bad] = [await startFakeRelay(), await startFakeRelay()];
     // Of Jito: the page lets nobody else be tipped.

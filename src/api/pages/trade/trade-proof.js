@@ -9,6 +9,7 @@ import {
   lookupTablesOf,
   readTransaction,
 } from "/assets/modules/client/entry/verify.js";
+import { isBoundGross } from "/assets/modules/client/proof/transfer-fee.js";
 import { sol, toWords } from "../shared/amounts.js";
 import { call, element } from "../shared/page.js";
 import { signTransaction } from "../shared/wallets.js";
@@ -61,7 +62,7 @@ function judge(made, tipAccounts) {
     wire,
     refused,
     expected,
-    facts: boundsOf(built, expected, order, tokens),
+    facts: boundsOf(built, { ...expected, isGross: isBoundGross(transaction, expected) }, order, tokens),
     lines: checksOf(lines, problems, address),
     verdict: isTipAlone
       ? `Not signed: the tip of ${sol(built.costs.tip)} goes to ${tips.join(", ")}, which is none of the eight accounts known to take tips for block producers. If the operator of this service names it as a relay's, allow it for this trade; or go back and choose a priority without a tip.`
@@ -102,9 +103,12 @@ function checksOf(lines, problems, wallet) {
   });
 }
 
+/** Some venues compare the least output before a fee of the mint's own, which only the mint's account shows. */
+const NO_FEE = ", if the token takes no fee when it arrives, which is the service's word";
+
 function boundsOf(
   { costs, priorityCost, estimates, proof },
-  { mode, amount, threshold },
+  { mode, amount, threshold, isGross },
   { inputMint, outputMint },
   tokens,
 ) {
@@ -118,7 +122,7 @@ function boundsOf(
   const markets = estimates.worstCase?.markets ?? [];
   const rows = [
     row("Leaves your wallet", `at most ${words(mostIn, inputMint)}`),
-    row("Arrives", `at least ${words(leastOut, outputMint)}`),
+    row("Arrives", `at least ${words(leastOut, outputMint)}${isGross ? NO_FEE : ""}`),
     ...markets.map((market) => row("Trades around yours", attackIn(market, words))),
     row("Quote checked", backingOf(proof)),
     ...(estimates.fitLoss > 0 ? [row("Better, but too large", lostToFit(estimates.fitLoss))] : []),

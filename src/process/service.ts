@@ -13,7 +13,7 @@ import { doubtSecrets } from "./embedded-chain-rule.ts";
 import { LogLines } from "./log-lines.ts";
 import { runPreflight } from "./preflight.ts";
 import { createDemoWallet, describeStart, writeDemoFile } from "./start-page.ts";
-import { startWorkers, WORKER_READY, type Workers } from "./workers.ts";
+import { startWorkers, WORKER_READY, WORKER_REPLACED, type Workers } from "./workers.ts";
 
 const HELP = `Tradewire: builds unsigned Solana trade transactions.
 
@@ -92,6 +92,10 @@ async function runApp(config: Config, logger: Logger): Promise<void> {
     process.stdout.write(await startPage(config, app));
     return;
   }
+  const { admin } = app;
+  process.on("message", (message) => {
+    if (message === WORKER_REPLACED) admin.leave();
+  });
   if (process.env[DESCRIBE_VARIABLE] !== undefined) process.send!(await startPage(config, app));
   process.send!(WORKER_READY);
 }

@@ -30,6 +30,9 @@ interface WorkersOptions {
 /** Message that a worker sends once it serves. */
 export const WORKER_READY = "ready";
 
+/** Message to a worker whose successor serves, before it is asked to stop: its admin port is the successor's from now on. */
+export const WORKER_REPLACED = "replaced";
+
 /** Delay before a worker that exited on its own is replaced, so that one that cannot start does not spin. */
 const REPLACE_AFTER_MS = 500;
 
@@ -71,7 +74,9 @@ export async function startWorkers({ count, environment, onMessage, logger }: Wo
       logger.warn({ index, code, signal }, "a worker exited; replacing it");
       setTimeout(() => replace(index), REPLACE_AFTER_MS);
     });
-    if (before !== undefined) await end(before);
+    if (before === undefined) return;
+    await tellReplaced(before);
+    await end(before);
   };
   const replace = (index: number): void => {
     if (closing || running.has(index)) return;
@@ -102,6 +107,14 @@ export async function startWorkers({ count, environment, onMessage, logger }: Wo
       await Promise.all([...alive].map(end));
     },
   };
+}
+
+/** Resolves once the worker has been sent it, or is gone. */
+function tellReplaced(worker: Worker): Promise<void> {
+  return new Promise((resolve) => {
+    if (worker.isConnected()) worker.send(WORKER_REPLACED, () => resolve());
+    else resolve();
+  });
 }
 
 /** SIGTERM lets a worker finish its pending calls. */

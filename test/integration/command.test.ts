@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
+import { get } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -169,6 +170,44 @@ test.skipIf(!existsSync(FULL_DISK))(
     }
   },
 );
+
+/** The status of one answer, on a connection of its own, as balancers ask. */
+function statusOf(url: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    get(url, { agent: false }, (response) => resolve(response.resume().statusCode)).on("error", reject);
+  });
+}
+
+test.concurrent("the admin port stays ready while its worker is replaced", async () => {
+  const port = await freePorts(2);
+  const child = spawn(process.execPath, [...MAIN, "--workers", "1"], {
+    env: childEnvironment({
+      DATA_DIR: join(folder, "replaced"),
+      PORT: `${port}`,
+      ADMIN_PORT: `${port + 1}`,
+      SANDBOX_PORT: "0",
+      LAME_DUCK_MS: "1000",
+    }),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk) => {
+      said += chunk;
+    });
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  try {
+    await eventually(() => expect(said).toContain("Try it"));
+    child.kill("SIGHUP");
+    const statuses = new Set<number | undefined>();
+    while (!said.includes("every worker has been replaced") && child.exitCode === null)
+      statuses.add(await statusOf(`http://127.0.0.1:${port + 1}/readyz`));
+    expect(statuses).toEqual(new Set([200]));
+  } finally {
+    child.kill("SIGTERM");
+    await ended;
+  }
+});
 
 test.concurrent("serve explains in words why it cannot start", async () => {
   const { status, stderr } = await run(["serve"], { PORT: "many" }, ["src/process/cli.ts"]);

@@ -27,6 +27,8 @@ export interface AdminParts {
 export interface Admin {
   readonly port: number;
   readonly url: string;
+  /** Accepts no more connections, and answers those that are open: another process has the port. */
+  leave(): void;
   close(): Promise<void>;
 }
 
@@ -78,6 +80,7 @@ export async function startAdmin({ host, port, metrics, readiness }: AdminParts)
   return {
     port: address.port,
     url: `http://${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`,
+    leave: () => void server.close(),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

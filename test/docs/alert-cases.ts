@@ -30,6 +30,13 @@ export const ALERT_CASES: readonly AlertCase[] = [
     summary: "a:9090 does not answer on its admin port.",
   },
   {
+    alert: "TradewireRestarts",
+    sick: { tradewire_uptime_seconds: Array(13).fill("0+15x9").join(" ") },
+    well: growing("tradewire_uptime_seconds", 15),
+    labels: instance,
+    summary: "a:9090 has started anew 6 times within 15 minutes.",
+  },
+  {
     alert: "TradewireCannotBuild",
     sick: constant("tradewire_ready", 0),
     well: constant("tradewire_ready", 1),

@@ -100,6 +100,7 @@ export function serviceGauges(parts: ServiceParts): readonly Gauge[] {
     ...venueGauges(trades),
     ...(shadow === undefined ? [] : shadowGauges(shadow)),
     gauge("tradewire_ready", "1 while trades can be built.", () => (canBuild() ? 1 : 0)),
+    gauge("tradewire_uptime_seconds", "Time since the process started.", () => performance.now() / 1_000),
     gauge(
       "tradewire_event_loop_utilization",
       "Share of time that the event loop was busy, since the last scrape.",

@@ -219,7 +219,7 @@ describe.skipIf(chromium === undefined)("what the trade page shows", () => {
         await asked.fulfill({ json: body });
       });
       await page.locator("#review:enabled").click();
-      await verdict.getByText("of rent, which is not that of the accounts it creates").waitFor();
+      await verdict.getByText("of rent, more than that of the accounts it creates").waitFor();
       expect(await page.getByRole("button", { name: "Allow this tip" }).isHidden()).toBe(true);
       await page.unroute("**/v1/tx/swap");
 

@@ -210,7 +210,7 @@ class StoredAccounts implements Accounts {
         .executeTakeFirst(),
     );
     if (key === undefined) throw noSuchKey();
-    // A transaction holds up others, and whoever forgets a key discards the look-ups under way: not for nothing.
+    // A transaction holds up others, and forgetting a key discards the look-ups in flight: neither happens for nothing.
     if (key.revokedAtMs !== null) return;
     await store.transact((db) => revokeKeys(db, { accountId, keyId, atMs: now() }, randomBytes));
     keys.forget([keyId]);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.close());
 
-test("whoever sends a token into an account before each sale of all of it makes one sale fail, and no other", async () => {
+test("tokens sent into an account before each sale of all of it make one sale fail, and no other", async () => {
   const { mint } = service.sandbox.world.tokens.find(
     ({ venue, quoteMint }) => venue === "raydium_cpmm" && quoteMint === SOL_MINT,
   )!;

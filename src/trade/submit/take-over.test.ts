@@ -15,19 +15,31 @@ import {
 
 const world = useSubmitWorld();
 
+/** Claims the trade for a process that will not be heard of again, at this time and until its lease ends (epoch milliseconds). */
+async function claimByLost(
+  trade: ReturnType<typeof signedTrade>,
+  claimedAtMs: number,
+  untilMs = claimedAtMs,
+): Promise<void> {
+  const { signature, submissionToken, signedTransaction } = trade;
+  await world.submissions.claim(
+    {
+      messageHash: hash("sha256", signedTransaction.subarray(65), "hex"),
+      signature,
+      accountId: principal.accountId,
+      submissionToken,
+      transaction: signedTransaction,
+      lastValidBlockHeight: 150n,
+      claimedAtMs,
+    },
+    { owner: "lost", untilMs },
+  );
+}
+
 describe("a process that is lost", () => {
   it("has its submissions taken over when their leases expire, without a request", async () => {
     const trade = signedTrade();
-    const claim = {
-      messageHash: hash("sha256", trade.signedTransaction.subarray(65), "hex"),
-      signature: trade.signature,
-      accountId: principal.accountId,
-      submissionToken: trade.submissionToken,
-      transaction: trade.signedTransaction,
-      lastValidBlockHeight: 150n,
-      claimedAtMs: Date.now(),
-    };
-    await world.submissions.claim(claim, { owner: "lost", untilMs: Date.now() + LEASE_MS });
+    await claimByLost(trade, Date.now(), Date.now() + LEASE_MS);
     const b = startProcess("b");
     await rest(LEASE_MS - 1_000);
     expect(world.inFlight.size).toBe(0);
@@ -43,20 +55,7 @@ describe("a process that is lost", () => {
 
   it("has all its submissions taken over at once, however many they are", async () => {
     const trades = Array.from({ length: 150 }, () => signedTrade());
-    for (const { signature, submissionToken, signedTransaction } of trades) {
-      await world.submissions.claim(
-        {
-          messageHash: hash("sha256", signedTransaction.subarray(65), "hex"),
-          signature,
-          accountId: principal.accountId,
-          submissionToken,
-          transaction: signedTransaction,
-          lastValidBlockHeight: 150n,
-          claimedAtMs: 0,
-        },
-        { owner: "lost", untilMs: 0 },
-      );
-    }
+    for (const trade of trades) await claimByLost(trade, 0);
     startProcess("b");
     await rest(1_100);
     expect(world.inFlight.size).toBe(trades.length);
@@ -75,20 +74,7 @@ describe("a process that is lost", () => {
 
   it("leaves readable submissions that unreadable ones do not hold up", async () => {
     const [foreign, readable] = [signedTrade(sealerOf("08")), signedTrade()];
-    for (const { signature, submissionToken, signedTransaction } of [foreign, readable]) {
-      await world.submissions.claim(
-        {
-          messageHash: hash("sha256", signedTransaction.subarray(65), "hex"),
-          signature,
-          accountId: principal.accountId,
-          submissionToken,
-          transaction: signedTransaction,
-          lastValidBlockHeight: 150n,
-          claimedAtMs: 0,
-        },
-        { owner: "lost", untilMs: 0 },
-      );
-    }
+    for (const trade of [foreign, readable]) await claimByLost(trade, 0);
     const warnings: string[] = [];
     startProcess("b", (message) => void warnings.push(message));
     await rest(10_000);

@@ -29,6 +29,7 @@ async function begin(owner: string, aheadMs = 0) {
     owner,
     () => clock.nowMs + aheadMs,
     () => clock.nowMs,
+    1_000,
   );
   await usage.exchange(SILENCE);
   return usage;
@@ -65,6 +66,21 @@ it("charges use after a pause, and does not charge earlier use again", async () 
   }
 });
 
+it("charges use after a pause, however much it is beside earlier use", async () => {
+  const [one, two] = [await begin("one"), await begin("two")];
+  for (const [pauseMs, calls] of [
+    [0, 6],
+    [61_000, 6],
+    [61_000, 7],
+    [30_000, 7],
+    [119_000, 8],
+  ] as const) {
+    clock.nowMs += pauseMs;
+    await one.exchange(new Map([["build key", calls]]));
+    expect(await two.exchange(SILENCE), `after ${pauseMs} ms`).toEqual(new Map([["build key", calls]]));
+  }
+});
+
 it("keeps nothing of callers that have not called for a minute", async () => {
   const [one, two] = [await begin("one"), await begin("two")];
   const callers = Array.from({ length: 2_500 }, (_, i) => [`address-read 198.51.100.${i}`, 1] as const);
@@ -90,7 +106,7 @@ it("receives usage from processes whose clocks are minutes behind, and counts ea
 it("a clock that jumps ahead makes no usage of others old: each entry is read, once", async () => {
   let aheadMs = 0;
   const now = () => clock.nowMs;
-  const jumping = createLimitUsage(store, "jumping", () => clock.nowMs + aheadMs, now);
+  const jumping = createLimitUsage(store, "jumping", () => clock.nowMs + aheadMs, now, 1_000);
   const [one, two] = [await begin("one"), await begin("two")];
   await jumping.exchange(SILENCE);
   let [received, jumped] = [0, 0];
@@ -112,7 +128,7 @@ it("charges what was used elsewhere although the database failed in between", as
     run: (work) => (++statements === 4 ? Promise.reject(new Error("away")) : store.run(work)),
   };
   const now = () => clock.nowMs;
-  const two = createLimitUsage(failing, "two", now, now);
+  const two = createLimitUsage(failing, "two", now, now, 1_000);
   await two.exchange(SILENCE);
   await one.exchange(new Map([["build key", 5]]));
   await expect(two.exchange(SILENCE)).rejects.toThrow("away");
@@ -150,6 +166,7 @@ it("reads of another process only what it wrote since the last exchange", async 
     "three",
     () => clock.nowMs,
     () => clock.nowMs,
+    1_000,
   );
   await three.exchange(SILENCE);
   await two.exchange(new Map([["build key0", 1]]));

@@ -1,11 +1,9 @@
 import type { Now } from "../primitives/clock.ts";
 import type { Store } from "./store/store.ts";
 
-/** Counts that have not changed for this long are forgotten by every process. */
-const FORGET_MS = 60_000;
-
-/** Counts received are kept for longer than their owner keeps them, so that none is taken for a new one. */
-const FORGET_RECEIVED_MS = 2 * FORGET_MS;
+/** For how long a process counts under one name, and its rows are kept, at least, and in exchanges: others read each before that. */
+const LEAST_LIFE_MS = 60_000;
+const LIFE_EXCHANGES = 3;
 
 /** Names written per statement: PostgreSQL allows 65,535 parameters, and a name needs four. */
 const NAMES_PER_WRITE = 1_000;
@@ -19,22 +17,30 @@ export interface LimitUsage {
   exchange(used: ReadonlyMap<string, number>): Promise<Map<string, number>>;
 }
 
-/** A count that only grows, until it is forgotten and restarts. */
+/** What was received of a count, which only grows. */
 interface Count {
   readonly calls: number;
-  /** When it last grew, or was last seen, by the monotonic clock of this process. Milliseconds. */
+  /** When it was last seen to grow, by the monotonic clock of this process. Milliseconds. */
   readonly atMs: number;
 }
 
 /**
- * Shares counts through the store.
+ * Shares counts through the store. A process counts from zero again once in a while, under another name: so it keeps no names of
+ * callers for ever, and no count of the past is taken for one of the present.
  *
  * @param owner names this process among those that share it
  * @param now a wall clock, by which this process dates what it writes
  * @param elapsedMs a monotonic clock: no step of the wall clock makes what others wrote old
+ * @param everyMs time between exchanges, of this process as of the others
  */
-export function createLimitUsage(store: Store, owner: string, now: Now, elapsedMs: () => number): LimitUsage {
-  return new StoredLimitUsage(store, owner, now, elapsedMs);
+export function createLimitUsage(
+  store: Store,
+  owner: string,
+  now: Now,
+  elapsedMs: () => number,
+  everyMs: number,
+): LimitUsage {
+  return new StoredLimitUsage(store, owner, now, elapsedMs, Math.max(LEAST_LIFE_MS, LIFE_EXCHANGES * everyMs));
 }
 
 /** What was read of another process. */
@@ -49,19 +55,31 @@ class StoredLimitUsage implements LimitUsage {
   readonly #store: Store;
   readonly #owner: string;
   readonly #now: Now;
-  readonly #published = new Map<string, Count>();
+  /** Calls counted under the present name. */
+  readonly #published = new Map<string, number>();
   readonly #received = new Map<string, Count>();
   readonly #elapsedMs: () => number;
+  /** For how long it counts under one name, and keeps what it wrote. Others keep what they received for twice as long. */
+  readonly #lifeMs: number;
+  #names = 0;
+  #namedAtMs: number;
   /** By owner. */
   readonly #others = new Map<string, Other>();
   #publishedAtMs = 0;
   #isFirst = true;
 
-  constructor(store: Store, owner: string, now: Now, elapsedMs: () => number) {
+  constructor(store: Store, owner: string, now: Now, elapsedMs: () => number, lifeMs: number) {
     this.#store = store;
     this.#owner = owner;
     this.#now = now;
     this.#elapsedMs = elapsedMs;
+    this.#lifeMs = lifeMs;
+    this.#namedAtMs = elapsedMs();
+  }
+
+  /** Every name of this process, as a pattern. */
+  get #ownNames(): string {
+    return `${this.#owner}:%`;
   }
 
   async exchange(used: ReadonlyMap<string, number>): Promise<Map<string, number>> {
@@ -71,7 +89,7 @@ class StoredLimitUsage implements LimitUsage {
     // Last of what may fail: what was noted as received is charged.
     await this.#deleteOld(elapsedMs);
     const fresh = receive(others, this.#received, elapsedMs);
-    forgetBefore(this.#received, elapsedMs - FORGET_RECEIVED_MS);
+    forgetBefore(this.#received, elapsedMs - 2 * this.#lifeMs);
     for (const { owner, atMs } of others) {
       this.#others.set(owner, { untilMs: Math.max(atMs, this.#others.get(owner)?.untilMs ?? 0), seenAtMs: elapsedMs });
     }
@@ -86,13 +104,13 @@ class StoredLimitUsage implements LimitUsage {
    * clock that is ahead would take for old what the others have yet to read.
    */
   async #deleteOld(elapsedMs: number): Promise<void> {
-    const silent = [...this.#others].filter(([, { seenAtMs }]) => seenAtMs < elapsedMs - FORGET_RECEIVED_MS);
+    const silent = [...this.#others].filter(([, { seenAtMs }]) => seenAtMs < elapsedMs - 2 * this.#lifeMs);
     await this.#store.run((db) =>
       db
         .deleteFrom("limit_usage")
         .where((where) =>
           where.or([
-            where.and([where("owner", "=", this.#owner), where("at_ms", "<", this.#now() - FORGET_MS)]),
+            where.and([where("owner", "like", this.#ownNames), where("at_ms", "<", this.#now() - this.#lifeMs)]),
             ...silent.map(([owner, { untilMs }]) =>
               where.and([where("owner", "=", owner), where("at_ms", "<=", untilMs)]),
             ),
@@ -109,7 +127,7 @@ class StoredLimitUsage implements LimitUsage {
       db
         .selectFrom("limit_usage")
         .select(["owner", "name", "calls", "at_ms as atMs"])
-        .where("owner", "!=", this.#owner)
+        .where("owner", "not like", this.#ownNames)
         .where((where) =>
           where.and(
             [...this.#others].map(([owner, { untilMs }]) =>
@@ -124,11 +142,16 @@ class StoredLimitUsage implements LimitUsage {
   /** Writes this process's totals of the names just used. */
   async #publish(used: ReadonlyMap<string, number>, elapsedMs: number): Promise<void> {
     const nowMs = this.#now();
-    forgetBefore(this.#published, elapsedMs - FORGET_MS);
+    if (elapsedMs - this.#namedAtMs > this.#lifeMs) {
+      this.#published.clear();
+      this.#names += 1;
+      this.#namedAtMs = elapsedMs;
+    }
+    const owner = `${this.#owner}:${this.#names}`;
     const totals = [...used].map(([name, added]) => {
-      const calls = (this.#published.get(name)?.calls ?? 0) + added;
-      this.#published.set(name, { calls, atMs: elapsedMs });
-      return { owner: this.#owner, name, calls };
+      const calls = (this.#published.get(name) ?? 0) + added;
+      this.#published.set(name, calls);
+      return { owner, name, calls };
     });
     const statements = Math.ceil(totals.length / NAMES_PER_WRITE);
     for (let i = 0; i < statements; i++) {
@@ -161,10 +184,7 @@ function receive(
   const fresh = new Map<string, number>();
   for (const { owner, name, calls } of rows) {
     const key = `${owner} ${name}`;
-    const before = received.get(key)?.calls ?? 0;
-    // A smaller count was forgotten by its owner and restarted. A restarted count that has already outgrown the old one
-    // looks the same: then too few calls are charged, never too many.
-    const added = calls < before ? calls : calls - before;
+    const added = calls - (received.get(key)?.calls ?? 0);
     received.set(key, { calls, atMs });
     if (added > 0) fresh.set(name, (fresh.get(name) ?? 0) + added);
   }

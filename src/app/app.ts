@@ -141,7 +141,8 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
     settings: apiSettings(config, { tls: address.tls, publicUrl: () => address.publicUrl() }),
   });
   if (config.databaseUrl !== undefined && config.limitSyncMs > 0) {
-    closers.add(shareLimits(api.limits, createLimitUsage(store, owner, now, monotonicMs), config.limitSyncMs));
+    const { limitSyncMs } = config;
+    closers.add(shareLimits(api.limits, createLimitUsage(store, owner, now, monotonicMs, limitSyncMs), limitSyncMs));
   }
   const admin = await openAdmin(context, {
     metrics: () => metrics.describe(),

@@ -9,6 +9,8 @@ export interface Verdict {
   readonly retryAfterMs: number;
 }
 
+/** The greatest debt: far more than any number of processes lets through between two exchanges. Milliseconds. */
+const MOST_DEBT_MS = 3_600_000;
 /** New buckets between two sweeps of full ones. */
 const SWEEP_EVERY = 10_000;
 
@@ -73,10 +75,10 @@ export class TokenBuckets {
     if (fullAtMs !== undefined) this.#fullAtMs.set(name, fullAtMs - this.#intervalMs);
   }
 
-  /** Charges calls that other processes let through. Debt is capped at one burst, so it clears in one refill time. */
+  /** Charges calls that other processes let through. All of them: with less, a caller of many processes has a multiple of the policy. */
   charge(name: string, calls: number, nowMs: number): void {
     const fullAtMs = this.#fullAt(name, nowMs) + calls * this.#intervalMs;
-    this.#fullAtMs.set(name, Math.min(fullAtMs, nowMs + 2 * this.burst * this.#intervalMs));
+    this.#fullAtMs.set(name, Math.min(fullAtMs, nowMs + this.#spanMs + MOST_DEBT_MS));
   }
 
   /** When the bucket is full again, now at the earliest. Each new name counts towards the next sweep. */

@@ -121,6 +121,14 @@ export interface Lease {
   readonly untilMs: number;
 }
 
+/** Which abandoned submissions to find. */
+export interface AbandonedQuery {
+  /** Message hashes to leave out. */
+  readonly except?: readonly string[];
+  /** Only those behind this one. */
+  readonly after?: Pick<SubmissionRecord, "leaseUntilMs" | "messageHash"> | undefined;
+}
+
 /** The durable side of submitting. It serves reporting, not safety: the chain itself executes a message at most once. */
 export interface Submissions {
   /** Claims the message for this process, or returns the record of an earlier claim. Takes over a claim with an expired lease. */
@@ -139,12 +147,8 @@ export interface Submissions {
   finalize(messageHash: string): Promise<boolean>;
   /** Whether a submission was marked as finalized, by any process, before this was asked. */
   isFinalized(messageHash: string): Promise<boolean>;
-  /**
-   * Pending submissions with an expired lease, oldest expiry first.
-   *
-   * @param except message hashes to leave out
-   */
-  abandoned(most: number, except?: readonly string[]): Promise<readonly SubmissionRecord[]>;
+  /** Pending submissions with an expired lease, oldest expiry first. */
+  abandoned(most: number, query?: AbandonedQuery): Promise<readonly SubmissionRecord[]>;
   /** Those of the messages that have an outcome on record. */
   endedAmong(messageHashes: readonly string[]): Promise<readonly string[]>;
   byMessageHash(messageHash: string): Promise<SubmissionRecord | undefined>;

@@ -1,6 +1,14 @@
 import { TradewireError } from "../errors/tradewire-error.ts";
 import type { Now } from "../primitives/clock.ts";
-import type { Lease, SignedForm, SubmissionClaim, SubmissionQuery, SubmissionRecord, Submissions } from "./port.ts";
+import type {
+  AbandonedQuery,
+  Lease,
+  SignedForm,
+  SubmissionClaim,
+  SubmissionQuery,
+  SubmissionRecord,
+  Submissions,
+} from "./port.ts";
 import type { NewSubmission, SubmissionRow } from "./store/schema.ts";
 import type { Store } from "./store/store.ts";
 import { createSubmissionWrites, type SubmissionWrites } from "./submission-writes.ts";
@@ -114,7 +122,7 @@ class StoredSubmissions implements Submissions {
     return this.#writes.isFinalized(messageHash);
   }
 
-  async abandoned(most: number, except: readonly string[] = []): Promise<readonly SubmissionRecord[]> {
+  async abandoned(most: number, { except = [], after }: AbandonedQuery = {}): Promise<readonly SubmissionRecord[]> {
     const rows = await this.#store.run((db) =>
       db
         .selectFrom("submissions")
@@ -122,7 +130,18 @@ class StoredSubmissions implements Submissions {
         .where("outcome", "is", null)
         .where("lease_until_ms", "<", this.#now())
         .$if(except.length > 0, (query) => query.where("message_hash", "not in", except))
+        .$if(after !== undefined, (query) =>
+          query
+            .where("lease_until_ms", ">=", after!.leaseUntilMs)
+            .where((where) =>
+              where.or([
+                where("lease_until_ms", ">", after!.leaseUntilMs),
+                where("message_hash", ">", after!.messageHash),
+              ]),
+            ),
+        )
         .orderBy("lease_until_ms")
+        .orderBy("message_hash")
         .limit(most)
         .execute(),
     );

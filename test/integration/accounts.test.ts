@@ -12,7 +12,7 @@ import { createAccounts } from "../../src/accounts/accounts.ts";
 import { memoMessage } from "../../src/accounts/challenge/challenge-proof.ts";
 import { createKeyDirectory, type LiveKeyDirectory } from "../../src/accounts/keys/key-directory.ts";
 import { requirePepper } from "../../src/accounts/keys/require-pepper.ts";
-import type { Accounts, Principal, Registered, SubmissionClaim } from "../../src/accounts/port.ts";
+import type { Accounts, Principal, Registered, SubmissionClaim, SubmissionRecord } from "../../src/accounts/port.ts";
 import type { PostgresLimits } from "../../src/accounts/store/postgres-limits.ts";
 import { countRevocation, sweepStore } from "../../src/accounts/store/retention.ts";
 import { openStore, type Store } from "../../src/accounts/store/store.ts";
@@ -806,7 +806,15 @@ describe.each(homes)("submissions on $name", (home) => {
     clock.nowMs += 1_001;
     expect((await submissions.abandoned(10)).map(({ messageHash }) => messageHash)).toEqual(["gg", "ff"]);
     expect((await submissions.abandoned(1)).map(({ messageHash }) => messageHash)).toEqual(["gg"]);
-    expect((await submissions.abandoned(1, ["gg"])).map(({ messageHash }) => messageHash)).toEqual(["ff"]);
+    expect((await submissions.abandoned(1, { except: ["gg"] })).map(({ messageHash }) => messageHash)).toEqual(["ff"]);
+    await submissions.claim(claimOf("jj"), lease("gone", clock.nowMs - 501));
+    const all: string[] = [];
+    for (let after: SubmissionRecord | undefined; ; ) {
+      [after] = await submissions.abandoned(1, { after });
+      if (after === undefined) break;
+      all.push(after.messageHash);
+    }
+    expect(all).toEqual(["gg", "jj", "ff"]);
   });
 
   it("deletes outcomes a day old and challenges long expired, and nothing else", async () => {

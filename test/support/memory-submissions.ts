@@ -2,6 +2,8 @@ import type { Lease, SignedForm, SubmissionClaim, SubmissionRecord, Submissions 
 import { TradewireError } from "../../src/errors/tradewire-error.ts";
 import type { Now } from "../../src/primitives/clock.ts";
 
+type AbandonedPlace = Pick<SubmissionRecord, "leaseUntilMs" | "messageHash">;
+
 /** The store of submissions in memory, by the same rules, and with an outage at will. */
 export interface MemorySubmissions extends Submissions {
   readonly rows: Map<string, SubmissionRecord & { readonly owner: string }>;
@@ -66,11 +68,14 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
       reach();
       return rows.get(messageHash)?.isFinalized === true;
     },
-    async abandoned(most, except = []) {
+    async abandoned(most, { except = [], after } = {}) {
       reach();
+      const isBefore = (a: AbandonedPlace, b: AbandonedPlace) =>
+        a.leaseUntilMs < b.leaseUntilMs || (a.leaseUntilMs === b.leaseUntilMs && a.messageHash < b.messageHash);
       return [...rows.values()]
         .filter(({ outcome, leaseUntilMs }) => outcome === undefined && leaseUntilMs < now())
-        .filter(({ messageHash }) => !except.includes(messageHash))
+        .filter((row) => !except.includes(row.messageHash) && (after === undefined || isBefore(after, row)))
+        .sort((a, b) => (isBefore(a, b) ? -1 : 1))
         .slice(0, most);
     },
     async endedAmong(messageHashes) {

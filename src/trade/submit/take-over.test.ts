@@ -81,6 +81,18 @@ describe("a process that is lost", () => {
     expect([...world.inFlight.keys()]).toEqual([`b ${readable.signature}`]);
     expect(warnings).toHaveLength(1);
   });
+
+  it("leaves readable submissions that any number of unreadable ones do not hold up, and few warnings", async () => {
+    const foreign = sealerOf("08");
+    for (let i = 0; i < 1_200; i++) await claimByLost(signedTrade(foreign), 0);
+    const readable = signedTrade();
+    await claimByLost(readable, 1);
+    const warnings: string[] = [];
+    startProcess("b", (message) => void warnings.push(message));
+    await rest(10_000);
+    expect([...world.inFlight.keys()]).toEqual([`b ${readable.signature}`]);
+    expect(warnings.length).toBeLessThanOrEqual(1_024);
+  });
 });
 
 it("a process that no node answers loses its submissions to one whose nodes answer, and takes over nothing", async () => {

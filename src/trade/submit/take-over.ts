@@ -12,6 +12,8 @@ const SEARCH_MS = 1_000;
 const BATCH = 64;
 /** Upper bound of submissions remembered because they cannot be taken over here. */
 const MAX_UNREADABLE = 1_024;
+/** Reads in one search after which nothing could be taken over. The next search goes on behind them. */
+const MAX_VAIN = 4;
 
 /** What taking over reads and writes. */
 interface TakeOverPorts extends ClaimPorts {
@@ -26,6 +28,8 @@ export class TakeOver {
   readonly #timer: NodeJS.Timeout;
   /** Message hashes of damaged records, and of those sealed with a key this process does not have; other processes may have it. */
   readonly #unreadable = new Set<string>();
+  /** The last submission that was looked at, if others follow it. */
+  #last: SubmissionRecord | undefined;
   #isSearching = false;
   #isClosed = false;
   #isFailing = false;
@@ -46,7 +50,10 @@ export class TakeOver {
     if (this.#isSearching || this.#ports.isCutOff?.()) return;
     this.#isSearching = true;
     try {
-      while (await this.#takeSome()) {}
+      for (let vain = 0; vain < MAX_VAIN; ) {
+        if (!(await this.#takeSome())) vain++;
+        if (this.#last === undefined) break;
+      }
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing) this.#ports.warn(`Cannot take over abandoned submissions, will retry: ${String(error)}`);
@@ -56,12 +63,16 @@ export class TakeOver {
     }
   }
 
-  /** Takes over some, those abandoned longest ago first. @returns true if there may be others */
+  /** Takes over some, those abandoned longest ago first. @returns false if none of them could be */
   async #takeSome(): Promise<boolean> {
-    const abandoned = await this.#ports.submissions.abandoned(BATCH, [...this.#unreadable]);
+    const abandoned = await this.#ports.submissions.abandoned(BATCH, {
+      except: [...this.#unreadable],
+      after: this.#last,
+    });
+    this.#last = abandoned.length === BATCH ? abandoned.at(-1) : undefined;
     let claimed = 0;
     for (const record of abandoned) if (!this.#isClosed && (await this.#take(record))) claimed++;
-    return abandoned.length === BATCH && claimed > 0;
+    return claimed > 0;
   }
 
   /** @returns true if a process holds its claim now */
@@ -88,8 +99,8 @@ export class TakeOver {
         throw new Error("its signature is another");
       return sealed;
     } catch (error) {
+      if (this.#unreadable.size === MAX_UNREADABLE) return undefined;
       this.#ports.warn(`Cannot take over the submission with signature ${record.signature}: ${String(error)}`);
-      if (this.#unreadable.size === MAX_UNREADABLE) this.#unreadable.clear();
       this.#unreadable.add(record.messageHash);
       return undefined;
     }

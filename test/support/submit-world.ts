@@ -178,9 +178,9 @@ export function signedTrade(seal = sealer) {
 type SignedTrade = ReturnType<typeof signedTrade>;
 
 /** The trade as a wallet signs it that draws a new nonce each time: as valid as the first, in other bytes. */
-export function resigned(trade: SignedTrade): SignedTrade {
+export function resigned(trade: SignedTrade, nonce = 123_456_789n): SignedTrade {
   const message = trade.signedTransaction.subarray(65);
-  const signature = signWithNonce(SEED, message, 123_456_789n);
+  const signature = signWithNonce(SEED, message, nonce);
   const signedTransaction = concatBytes(Uint8Array.of(1), signature, message);
   return { ...trade, signedTransaction, signature: bs58.encode(signature) };
 }

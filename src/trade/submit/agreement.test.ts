@@ -3,6 +3,7 @@ import {
   boxOf,
   LEASE_MS,
   land,
+  resigned,
   rest,
   startProcess,
   submitOne,
@@ -62,6 +63,30 @@ async function drivenByBoth() {
   expect([...world.inFlight.keys()]).toContain(`b ${one.trade.signature}`);
   return { ...one, beside };
 }
+
+describe("a message signed twice, each time submitted to another process", () => {
+  it.each(["a", "b"])(
+    "ends at both soon after it has landed under the signature that process %s follows",
+    async (name) => {
+      const { trade, answer } = await submitOne(a);
+      const other = resigned(trade);
+      const second = boxOf(b.submit(other));
+      await rest(10);
+      const third = resigned(trade, 5n);
+      const lands = name === "a" ? third : other;
+      if (name === "a") boxOf(a.submit(third));
+      await rest(10);
+      land(name, lands.signature);
+      await rest(3_000);
+      const slow = name === "a" ? "b" : "a";
+      expect([...world.inFlight.keys()]).toContain(`${slow} ${lands.signature}`);
+      land(slow, lands.signature);
+      await rest(10);
+      for (const { value } of [answer, second])
+        expect(value).toMatchObject({ status: "confirmed", signature: lands.signature });
+    },
+  );
+});
 
 describe("a trade that two processes drive", () => {
   it("has the answer on record at both, though the database takes no writes when the second one rules", async () => {

@@ -57,9 +57,11 @@ export class Attempts {
     return attempt;
   }
 
-  /** Starts an attempt whose claim this process holds already. */
+  /** Follows a message whose claim this process has taken over, by the attempt that a submit has started meanwhile if there is one. */
   resume(claim: SubmissionClaim, sealed: SealedTrade): void {
-    this.#start(claim, sealed, true);
+    const attempt = this.byMessage(claim.messageHash);
+    if (attempt === undefined) this.#start(claim, sealed, true);
+    else attempt.hold();
   }
 
   /** Hands pending attempts over to the other processes, by giving up their leases. */

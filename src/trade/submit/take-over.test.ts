@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import {
   boxOf,
   LEASE_MS,
@@ -92,6 +92,26 @@ describe("a process that is lost", () => {
     await rest(10_000);
     expect([...world.inFlight.keys()]).toEqual([`b ${readable.signature}`]);
     expect(warnings.length).toBeLessThanOrEqual(1_024);
+  });
+
+  it("has a submission followed once by a process that takes it over while a caller submits it there", async () => {
+    const trade = signedTrade();
+    await claimByLost(trade, 0);
+    const { claim } = world.submissions;
+    const b = startProcess("b");
+    let joined: ReturnType<typeof boxOf> | undefined;
+    vi.spyOn(world.submissions, "claim").mockImplementationOnce(async (...parameters) => {
+      const claimed = await claim(...parameters);
+      joined = boxOf(b.submit(trade));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return claimed;
+    });
+    await rest(1_500);
+    expect(joined).toBeDefined();
+    land("b", trade.signature);
+    vi.spyOn(world.submissions, "finish").mockRejectedValue(new Error("refused"));
+    await rest(3_000);
+    expect(joined!.value).toMatchObject({ status: "confirmed", slot: SLOT });
   });
 });
 

@@ -166,6 +166,12 @@ export class Attempt {
     return this.signatures.flatMap((signature) => (signature === recorded ? [] : [this.#formOf(signature)]));
   }
 
+  /** This process has taken the claim over: the attempt drives the message from now on, under every signature that is stored. */
+  hold(): void {
+    this.#keeper.hold();
+    void this.#expiry.followStored();
+  }
+
   /** Stops renewing the claim, so that another process may take over. */
   release(): void {
     this.#keeper.release();
@@ -236,7 +242,8 @@ export class Attempt {
     // Sent first: all else can wait until it is on its way.
     const following = this.#follow();
     this.#watch.begin();
-    const stopRetrying = this.#keeper.startRetrying();
+    // It may have landed under a signature that is not followed here.
+    const stopRetrying = this.#keeper.startRetrying(() => void this.#expiry.followStored());
     try {
       const end = await following;
       if (end === undefined) return undefined;

@@ -20,7 +20,7 @@ test("a claim written late stays held, though a retry finds its own record", asy
   const claiming = keeper.claim();
   await vi.advanceTimersByTimeAsync(301);
   expect(await claiming).toBe("claimed");
-  const stopRetrying = keeper.startRetrying();
+  const stopRetrying = keeper.startRetrying(() => {});
   await vi.advanceTimersByTimeAsync(1_001);
   expect(answers).toHaveLength(2);
   // The database is back, and answers in order.

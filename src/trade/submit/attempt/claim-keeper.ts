@@ -82,6 +82,11 @@ export class ClaimKeeper {
     this.#isRecorded = false;
   }
 
+  /** This process has taken the claim over. */
+  hold(): void {
+    this.#noteHeld("claimed");
+  }
+
   /** Stops renewing the claim, so that another process may take over. */
   release(): void {
     this.#isReleased = true;
@@ -98,11 +103,12 @@ export class ClaimKeeper {
   }
 
   /**
-   * What the process that holds the claim has written by now; the claim itself if its lease has expired. While the lease lasts, a
+   * What the process that holds the claim has written by now; the claim itself if its lease has expired, or if this process has it. While the lease lasts, a
    * database that is away, or lacks the record after a failover, is no reason to rule beside it: it writes the record again.
    */
   async readAgain(held: SubmissionRecord): Promise<"claimed" | SubmissionRecord> {
     const { submissions, settings, now } = this.#ports;
+    if (this.#isRecorded) return "claimed";
     if (held.leaseUntilMs < now() || this.#knownAtMs + settings.leaseMs < now()) return this.claim();
     const record = await submissions.byMessageHash(this.#claim.messageHash).catch(() => undefined);
     return record === undefined ? held : this.#noteHeld(record);
@@ -147,20 +153,25 @@ export class ClaimKeeper {
     return this.#ports.submissions.signaturesOf(this.#claim.messageHash).catch(() => undefined);
   }
 
-  /** Retries what could not be written, until the returned function is called. */
-  startRetrying(): () => void {
-    const timer = setInterval(() => void this.#retry(), RETRY_MS);
+  /**
+   * Retries what could not be written, until the returned function is called.
+   *
+   * @param onEnded called whenever that shows that another process has ended the message
+   */
+  startRetrying(onEnded: () => void): () => void {
+    const timer = setInterval(() => void this.#retry(onEnded), RETRY_MS);
     timer.unref();
     return () => clearInterval(timer);
   }
 
-  async #retry(): Promise<void> {
+  async #retry(onEnded: () => void): Promise<void> {
     for (const form of this.#unstored) void this.#store(form);
     if (this.#isRetrying || this.#isRecorded || this.#isReleased) return;
     this.#isRetrying = true;
     try {
       // Another record may be this process's own: that of a claim which was written meanwhile.
-      this.#noteHeld(await this.#ports.submissions.claim(this.#claim, leaseOf(this.#ports)));
+      const held = this.#noteHeld(await this.#ports.submissions.claim(this.#claim, leaseOf(this.#ports)));
+      if (held !== "claimed" && held.outcome !== undefined) onEnded();
     } catch {
       // The database is away; the next turn tries again.
     } finally {

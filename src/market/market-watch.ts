@@ -143,6 +143,17 @@ export class MarketWatch implements JudgedMarket, AccountHolder, FollowingMarket
     await holding;
   }
 
+  /**
+   * The market's own account as it was found, if none of the others is yet to be read and it was read since then: a read by itself
+   * would take a round. Beside others it is read again, so that all of them are of one slot.
+   */
+  knownAlone(lacking: readonly Address[], sinceMs: number): ReadonlyMap<Address, KnownAccount> | undefined {
+    const { account, readAtMs } = this.#found;
+    if (this.#wasLive || readAtMs < sinceMs) return undefined;
+    for (const one of lacking) if (one !== this.address && this.#live.get(one) === undefined) return undefined;
+    return new Map([[this.address, { account, slot: account.slot, readAtMs }]]);
+  }
+
   release(): void {
     this.#judge.end(this);
     this.#live.release(this, this.#held.addresses);

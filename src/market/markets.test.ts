@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type FakeState, fakeState } from "../../test/support/fake-state.ts";
+import { poolFilter } from "../../test/support/searched-venue.ts";
 import { TradewireError } from "../errors/tradewire-error.ts";
 import { Address } from "../primitives/address.ts";
 import { concatBytes, writeU64 } from "../primitives/bytes.ts";
@@ -157,6 +158,46 @@ test("a cold pair costs at most three rounds of reads", async () => {
   expect(states(await markets.marketsOf(pair))).toEqual([{ vaultData: [5] }]);
   expect([state.fetches, state.follows]).toEqual([1, 2]);
   expect(state.followed).toEqual(new Set([pool, vault, tick]));
+});
+
+test("a market that lacks no account but its own is not read a second time, unless finding it took long", async () => {
+  seed();
+  const read: string[][] = [];
+  const { follow } = state;
+  vi.spyOn(state, "follow").mockImplementation((addresses, known) => {
+    read.push(addresses.filter((one) => known?.has(one) !== true).map(String));
+    return follow(addresses, known);
+  });
+  start([fakeVenue()]);
+  await markets.warm([vault]);
+  expect(states(await markets.marketsOf(pair))).toEqual([{ vaultData: [5] }]);
+  expect(read).toEqual([[vault.toString()], []]);
+  expect(state.followed).toEqual(new Set([vault, pool]));
+  markets.close();
+
+  read.length = 0;
+  const slow: Venue = { ...fakeVenue(), id: "raydium_clmm", search: () => [poolFilter(token.bytes)] };
+  const reader = { ...state, fetchProgramAccounts: () => vi.advanceTimersByTimeAsync(300).then(() => []) };
+  start([fakeVenue(), slow], { reader });
+  await markets.warm([vault]);
+  expect(states(await markets.marketsOf(pair))).toEqual([{ vaultData: [5] }]);
+  expect(read).toEqual([[vault.toString()], [pool.toString()]]);
+});
+
+test("a market found by a node that lags is read again before it is answered", async () => {
+  seed();
+  let isCurrent = false;
+  vi.spyOn(state, "currentAtMs").mockImplementation((of) => Date.now() - (of === pool && !isCurrent ? 3_000 : 0));
+  const { refresh } = state;
+  vi.spyOn(state, "refresh").mockImplementation((addresses) => {
+    expect(addresses).toEqual([pool]);
+    isCurrent = true;
+    return refresh(addresses);
+  });
+  start([fakeVenue()]);
+  await markets.warm([vault]);
+  expect(states(await markets.marketsOf(pair))).toEqual([{ vaultData: [5] }]);
+  expect(isCurrent).toBe(true);
 });
 
 test("a market that needs still more is a fault, not a fourth round", async () => {

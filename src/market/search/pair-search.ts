@@ -1,4 +1,5 @@
 import type { AccountReader } from "../../chain/port.ts";
+import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
 import type { OneATurn } from "../../primitives/turns/one-a-turn.ts";
 import type { ChainClock } from "../../solana/account.ts";
@@ -52,6 +53,8 @@ interface Change {
 
 /** Longest wait for the first checks of markets. Milliseconds. */
 const MAX_JUDGE_WAIT_MS = 300;
+/** How long an account that a market was found by serves without a further read: a fraction of a slot. Milliseconds. */
+const FOUND_HOLDS_MS = 100;
 /** Searches in which the markets of one pair are examined; what is left after them is not. */
 const MAX_PAGES = 10;
 const NONE: ReadonlySet<MarketWatch> = new Set();
@@ -160,7 +163,7 @@ export class PairSearch {
 
   async #addAll(pair: WatchedPair, found: readonly FoundMarket[]): Promise<Change> {
     const added = found.map((one) => this.#watch(pair, one));
-    await orRelease(added, completeWatches(added));
+    await orRelease(added, completeWatches(added, this.#options.now() - FOUND_HOLDS_MS));
     return { added, dropped: NONE };
   }
 
@@ -197,13 +200,14 @@ export class PairSearch {
     return { added, dropped };
   }
 
-  /** Reads the markets again if finding them took so long that what was read first is old: a slow search is no stale market. */
+  /** Reads the markets again if what they were found by is old: neither a slow search nor a node that lags makes a market stale. */
   async #refreshOld(found: readonly FoundMarket[], watches: readonly MarketWatch[]): Promise<void> {
     const { live, now, maxAgeMs } = this.#options;
     const sinceMs = now() - maxAgeMs / 2;
-    if (!found.some(({ readAtMs }) => readAtMs < sinceMs)) return;
+    const isOld = (address: Address): boolean => live.currentAtMs(address) < sinceMs;
+    if (!found.some(({ readAtMs }) => readAtMs < sinceMs) && !watches.some(({ address }) => isOld(address))) return;
     const held = new Set(watches.flatMap((one) => [...one.held]));
-    await orRelease(watches, live.refresh([...held].filter((address) => live.currentAtMs(address) < sinceMs)));
+    await orRelease(watches, live.refresh([...held].filter(isOld)));
   }
 }
 

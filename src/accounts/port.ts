@@ -86,7 +86,7 @@ export interface SignedForm {
 }
 
 export interface SubmissionRecord extends SubmissionClaim {
-  /** Until when the claiming process is responsible for it. Epoch milliseconds. */
+  /** Until when the claiming process is responsible for it, by `Submissions.nowMs`. Epoch milliseconds. */
   readonly leaseUntilMs: number;
   /** The terminal answer as JSON text, once decided. */
   readonly outcome: string | undefined;
@@ -115,7 +115,7 @@ export interface SubmissionQuery {
   readonly state?: "pending" | "ended" | undefined;
 }
 
-/** Which process is responsible for a submission, and until when (epoch milliseconds). */
+/** Which process is responsible for a submission, and until when (epoch milliseconds, by `Submissions.nowMs`). */
 export interface Lease {
   readonly owner: string;
   readonly untilMs: number;
@@ -131,6 +131,8 @@ export interface AbandonedQuery {
 
 /** The durable side of submitting. It serves reporting, not safety: the chain itself executes a message at most once. */
 export interface Submissions {
+  /** The time that leases are dated by, the same for every process on the database. Epoch milliseconds. */
+  nowMs(): number;
   /** Claims the message for this process, or returns the record of an earlier claim. Takes over a claim with an expired lease. */
   claim(claim: SubmissionClaim, lease: Lease): Promise<"claimed" | SubmissionRecord>;
   /** Extends the owner's undecided leases in as few writes as possible. @returns those extended: the owner has no others */

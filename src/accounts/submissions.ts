@@ -13,9 +13,14 @@ import type { NewSubmission, SubmissionRow } from "./store/schema.ts";
 import type { Store } from "./store/store.ts";
 import { createSubmissionWrites, type SubmissionWrites } from "./submission-writes.ts";
 
-/** Submissions and their outcomes, stored so that every process gives the same answer. */
-export function createSubmissions(store: Store, now: Now): Submissions {
-  return new StoredSubmissions(store, now);
+/**
+ * Submissions and their outcomes, stored so that every process gives the same answer.
+ *
+ * @param now a wall clock, by which this process dates what happens
+ * @param leaseNow the clock of the leases, of all processes on the database; absent: `now`
+ */
+export function createSubmissions(store: Store, now: Now, leaseNow = now): Submissions {
+  return new StoredSubmissions(store, now, leaseNow);
 }
 
 /** Leases extended per statement: each statement costs the embedded database a write to disk. */
@@ -25,11 +30,13 @@ class StoredSubmissions implements Submissions {
   readonly #store: Store;
   readonly #writes: SubmissionWrites;
   readonly #now: Now;
+  readonly nowMs: Now;
 
-  constructor(store: Store, now: Now) {
+  constructor(store: Store, now: Now, leaseNow: Now) {
     this.#store = store;
     this.#writes = createSubmissionWrites(store);
     this.#now = now;
+    this.nowMs = leaseNow;
   }
 
   async claim(claim: SubmissionClaim, lease: Lease): Promise<"claimed" | SubmissionRecord> {
@@ -50,7 +57,7 @@ class StoredSubmissions implements Submissions {
         .set({ lease_owner: lease.owner, lease_until_ms: lease.untilMs })
         .where("message_hash", "=", messageHash)
         .where("outcome", "is", null)
-        .where("lease_until_ms", "<", this.#now())
+        .where("lease_until_ms", "<", this.nowMs())
         .returning("message_hash")
         .executeTakeFirst(),
     );
@@ -128,7 +135,7 @@ class StoredSubmissions implements Submissions {
         .selectFrom("submissions")
         .selectAll()
         .where("outcome", "is", null)
-        .where("lease_until_ms", "<", this.#now())
+        .where("lease_until_ms", "<", this.nowMs())
         .$if(except.length > 0, (query) => query.where("message_hash", "not in", except))
         .$if(after !== undefined, (query) =>
           query

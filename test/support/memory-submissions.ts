@@ -28,6 +28,7 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
   const store: MemorySubmissions = {
     rows,
     isDown: false,
+    nowMs: now,
     async claim(claim, lease) {
       reach();
       const row = rows.get(claim.messageHash);

@@ -9,6 +9,7 @@ test("a claim written late stays held, though a retry finds its own record", asy
   const answers: PromiseWithResolvers<"claimed" | SubmissionRecord>[] = [];
   const claim = { messageHash: "aa" } as SubmissionClaim;
   const submissions = {
+    nowMs: Date.now,
     claim: () => {
       const answer = Promise.withResolvers<"claimed" | SubmissionRecord>();
       answers.push(answer);

@@ -31,8 +31,8 @@ export interface ClaimSettings {
 }
 
 /** A lease of this process, from now. */
-export function leaseOf({ owner, now, settings }: ClaimPorts): Lease {
-  return { owner, untilMs: now() + settings.leaseMs };
+export function leaseOf({ owner, submissions, settings }: ClaimPorts): Lease {
+  return { owner, untilMs: submissions.nowMs() + settings.leaseMs };
 }
 
 /**
@@ -46,7 +46,7 @@ export class ClaimKeeper {
   #isRecorded: boolean;
   /** True once the database has shown a record of the message, of whichever process. */
   #isKnown: boolean;
-  /** When that was last. */
+  /** When that was last, by the clock of the leases. */
   #knownAtMs = 0;
   #isReleased = false;
   #isRetrying = false;
@@ -107,9 +107,10 @@ export class ClaimKeeper {
    * database that is away, or lacks the record after a failover, is no reason to rule beside it: it writes the record again.
    */
   async readAgain(held: SubmissionRecord): Promise<"claimed" | SubmissionRecord> {
-    const { submissions, settings, now } = this.#ports;
+    const { submissions, settings } = this.#ports;
     if (this.#isRecorded) return "claimed";
-    if (held.leaseUntilMs < now() || this.#knownAtMs + settings.leaseMs < now()) return this.claim();
+    const atMs = submissions.nowMs();
+    if (held.leaseUntilMs < atMs || this.#knownAtMs + settings.leaseMs < atMs) return this.claim();
     const record = await submissions.byMessageHash(this.#claim.messageHash).catch(() => undefined);
     return record === undefined ? held : this.#noteHeld(record);
   }
@@ -117,7 +118,7 @@ export class ClaimKeeper {
   #noteHeld<H extends "claimed" | SubmissionRecord>(held: H): H {
     if (held === "claimed") this.#isRecorded = true;
     this.#isKnown = true;
-    this.#knownAtMs = this.#ports.now();
+    this.#knownAtMs = this.#ports.submissions.nowMs();
     return held;
   }
 

@@ -1,0 +1,36 @@
+import type { Now } from "../primitives/clock.ts";
+import type { Store } from "./store/store.ts";
+
+/** Pause between looks at the server's clock: it may be set, or another server may have taken over. Milliseconds. */
+const LOOK_MS = 10_000;
+
+/** The clock that leases are dated by. */
+export interface LeaseClock {
+  /** Milliseconds since 1970. */
+  readonly now: Now;
+  close(): void;
+}
+
+/**
+ * The clock that leases are dated by, the same for all processes on one database: PostgreSQL's own, followed by a monotonic clock
+ * between looks and while it is away. Processes on an embedded database have that of their machine. By clocks of their own, one that
+ * is ahead would take over what others follow, and what it followed itself would be taken over late.
+ *
+ * @throws TradewireError UPSTREAM_ERROR if the database does not answer
+ */
+export async function openLeaseClock(store: Store, wallMs: Now, elapsedMs: Now): Promise<LeaseClock> {
+  if (store.isEmbedded) return { now: wallMs, close() {} };
+  let fromElapsed = 0;
+  const look = async () => {
+    const sentMs = elapsedMs();
+    const [row] = await store.query<{ at_ms: number }>(
+      "select (extract(epoch from clock_timestamp()) * 1000)::bigint as at_ms",
+      [],
+    );
+    fromElapsed = row!.at_ms - (sentMs + elapsedMs()) / 2;
+  };
+  await look();
+  const timer = setInterval(() => void look().catch(() => {}), LOOK_MS);
+  timer.unref();
+  return { now: () => Math.floor(elapsedMs() + fromElapsed), close: () => clearInterval(timer) };
+}

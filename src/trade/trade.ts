@@ -215,7 +215,7 @@ export interface SubmittedTrade extends TradeSides {
   readonly route: readonly RouteLeg[];
   /** Nodes that agree on the outcome; absent while there is none. 1: it rests on one node's word. */
   readonly witnesses: number | undefined;
-  /** Why it is still undecided although a node has reported it as landed. */
+  /** Why it is still undecided although a node has reported it as landed or expired. */
   readonly pendingReason: string | undefined;
   /** Why it landed late; absent if it did not. */
   readonly diagnosis: Diagnosis | undefined;

@@ -548,6 +548,55 @@ test("two of three are enough if the third is down", async () => {
   expect(box.outcome).toEqual({ kind: "expired" });
 });
 
+describe("a transaction that one of two nodes alone says has expired", () => {
+  it.each<[string, Partial<NodeView>, string]>([
+    ["whose height is far behind", { ...past, finalizedHeight: 20 }, "fewer nodes than must agree"],
+    [
+      "who sees it in a block",
+      { ...past, status: { slot: 1_150, err: null, confirmationStatus: "processed" } },
+      "a node still reports it in a block",
+    ],
+    ["who still accepts its blockhash", past, "a node still accepts its blockhash"],
+  ])("beside one %s stays pending, and says why", async (_what, other, why) => {
+    start(2);
+    const wallet = createTestWallet();
+    const blockhash = new Uint8Array(32).fill(9);
+    const { transaction } = signTransfer({ from: wallet, to: wallet.address, lamports: 1n, blockhash });
+    endpoints.forEach((endpoint, i) => {
+      const value = i === 1 && why.includes("blockhash");
+      endpoint.methods.isBlockhashValid = () => ({ context: { slot: 1_195 }, value });
+    });
+    const reasons: string[] = [];
+    const box = land({
+      transaction,
+      deadlineMs: Date.now() + 600_000,
+      onDispute: (reason) => void reasons.push(reason),
+    });
+    height = LAST_VALID + 40n;
+    Object.assign(views[0]!, past);
+    Object.assign(views[1]!, other);
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect(reasons).toEqual([]);
+    await vi.advanceTimersByTimeAsync(26_000);
+    expect(reasons).toEqual([expect.stringContaining(why)]);
+    expect(warnings.filter((text) => text.includes(SIGNATURE))).toEqual([expect.stringContaining(why)]);
+    expect(box.outcome).toBeUndefined();
+    Object.assign(views[1]!, past, { status: null });
+    endpoints[1]!.methods.isBlockhashValid = () => ({ context: { slot: 1_195 }, value: false });
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(box.outcome).toEqual({ kind: "expired" });
+  });
+});
+
+test("a transaction that every node says can still land has no reason to be pending", async () => {
+  start(2);
+  const reasons: string[] = [];
+  land({ deadlineMs: Date.now() + 600_000, onDispute: (reason) => void reasons.push(reason) });
+  height = LAST_VALID + 40n;
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(reasons).toEqual([]);
+});
+
 test("never expired while any endpoint has seen it in a block", async () => {
   const processed = { slot: 1_150, err: null, confirmationStatus: "processed" };
   const box = await overdue(past, { ...past, status: processed });

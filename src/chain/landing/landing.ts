@@ -101,6 +101,7 @@ class BroadcastLanding implements LiveLanding {
       pending,
       head,
       monotonicMs,
+      warn,
       onExpired: (transaction) => this.#settle(transaction, { kind: "expired" }),
       onSeen: onStatus,
     });

@@ -53,6 +53,8 @@ export class PendingTransaction {
   recordRounds = 0;
   readonly recordAskedAtMs = new Map<RpcEndpoint, number>();
   readonly unansweredReads = new Set<RpcEndpoint>();
+  /** Attempts to prove its expiry that ended in doubt. */
+  doubtfulChecks = 0;
   /** What a node answered last when asked for the record. */
   readonly lastAnswer: LastAnswer = { result: undefined, record: null };
   /** Replayed to a waiter that joins later. */

@@ -34,6 +34,7 @@ it("comes to every transaction in turn, however many of them nodes cannot decide
     pending,
     head: { blockHeight: () => 540n, slot: () => 1_540n, slotMs: () => 400 },
     monotonicMs: () => atMs,
+    warn: () => {},
     onExpired: ({ signature }) => expired.push(signature),
     onSeen: () => {},
   });

@@ -5,6 +5,7 @@ import type { Witnesses } from "../../rpc/witnesses.ts";
 import type { LandingHead } from "../landing-head.ts";
 import type { PendingTransaction } from "../pending-transaction.ts";
 import { proveExpiry } from "./expiry.ts";
+import { reportDispute } from "./report-dispute.ts";
 
 interface ExpiryChecksOptions {
   readonly witnesses: Witnesses;
@@ -13,6 +14,7 @@ interface ExpiryChecksOptions {
   readonly head: LandingHead;
   /** No jump of the wall clock puts the checks off. */
   readonly monotonicMs: Now;
+  readonly warn: (message: string) => void;
   readonly onExpired: (transaction: PendingTransaction) => void;
   /** An endpoint has seen the transaction in a block after all. */
   readonly onSeen: (transaction: PendingTransaction, endpoint: RpcEndpoint, status: SignatureStatus) => void;
@@ -20,6 +22,8 @@ interface ExpiryChecksOptions {
 
 /** Slots between two attempts to prove an expiry. */
 const CHECK_SLOTS = 4;
+/** Attempts that end in doubt after which callers and the log are given the reason: nodes are some slots apart. */
+const CHECKS_UNTIL_DISPUTE = 8;
 
 /** Looks for proof that overdue transactions have expired, every few slots. */
 export class ExpiryChecks {
@@ -46,9 +50,12 @@ export class ExpiryChecks {
     const findings = await proveExpiry(witnesses, overdue);
     this.#isChecking = false;
     for (const transaction of overdue) {
-      const finding = findings.get(transaction.signature);
-      if (finding?.kind === "seen") onSeen(transaction, finding.by, finding.status);
-      else if (finding?.kind === "expired") onExpired(transaction);
+      const { isExpired, seen, doubt } = findings.get(transaction.signature)!;
+      if (seen !== undefined) onSeen(transaction, seen.by, seen.status);
+      if (isExpired) onExpired(transaction);
+      if (doubt === undefined) continue;
+      transaction.doubtfulChecks += 1;
+      if (transaction.doubtfulChecks >= CHECKS_UNTIL_DISPUTE) reportDispute(transaction, doubt, this.#options);
     }
   }
 

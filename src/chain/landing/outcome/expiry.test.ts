@@ -32,7 +32,7 @@ async function isProven(words: readonly Validity[]): Promise<boolean> {
   const pool = createRpcPool({ endpoints, now: Date.now, warn: () => {} });
   const witnesses = new Witnesses({ pool, now: Date.now, warn: () => {} });
   const one = { signature: "signature", lastValidBlockHeight: 500n, blockhash: "blockhash" };
-  return (await proveExpiry(witnesses, [one])).get("signature")?.kind === "expired";
+  return (await proveExpiry(witnesses, [one])).get("signature")!.isExpired;
 }
 
 test.each<{ readonly words: readonly Validity[]; readonly proven: boolean }>([

@@ -14,9 +14,13 @@ interface ExpiryCase {
   readonly blockhash: string | undefined;
 }
 
-type ExpiryFinding =
-  | { readonly kind: "expired" }
-  | { readonly kind: "seen"; readonly by: RpcEndpoint; readonly status: SignatureStatus };
+interface ExpiryFinding {
+  readonly isExpired: boolean;
+  /** A node that has seen it in a block. */
+  readonly seen?: { readonly by: RpcEndpoint; readonly status: SignatureStatus } | undefined;
+  /** Why it is undecided although a node finds that it has expired; undefined if none does. */
+  readonly doubt?: string | undefined;
+}
 
 /** One endpoint's observation: its finalized slot and height and, read after them, the status of each signature. */
 interface Observation {
@@ -43,7 +47,7 @@ export const STATUS_CACHE_BLOCKS = 149n;
  *    agree say that it is over. This holds even if the last valid
  *    height was reported wrong.
  *
- * A signature missing from the result is undecided.
+ * The result has every signature.
  *
  * @see agave send-transaction-service: a transaction is dropped once the root bank's height has passed its last valid height
  */
@@ -65,13 +69,17 @@ export async function proveExpiry(
       finished.push({ one, agreeing });
       for (const { endpoint } of seers)
         witnesses.setAside(endpoint, "it reports a transaction that the finalized chain does not have");
-    } else if (seers[0] !== undefined)
-      findings.set(one.signature, { kind: "seen", by: seers[0].endpoint, status: seers[0].statuses[i]! });
+      return;
+    }
+    const seen = seers[0] && { by: seers[0].endpoint, status: seers[0].statuses[i]! };
+    const doubt = seen ? "a node still reports it in a block" : "fewer nodes than must agree find that it has expired";
+    findings.set(one.signature, { isExpired: false, seen, doubt: agreeing.length > 0 ? doubt : undefined });
   });
   await Promise.all(
     finished.map(async ({ one, agreeing }) => {
-      if (!(await isStillAccepted(witnesses, one.blockhash, agreeing)))
-        findings.set(one.signature, { kind: "expired" });
+      const isAccepted = await isStillAccepted(witnesses, one.blockhash, agreeing);
+      const doubt = isAccepted ? "a node still accepts its blockhash, or gives no answer about that" : undefined;
+      findings.set(one.signature, { isExpired: !isAccepted, doubt });
     }),
   );
   return findings;

@@ -10,6 +10,7 @@ import type { LandingHead } from "../landing-head.ts";
 import type { PendingTransaction } from "../pending-transaction.ts";
 import { fetchStatusAt } from "./progress-votes.ts";
 import type { ProvenRecord, RecordAnswer } from "./record-votes.ts";
+import { reportDispute } from "./report-dispute.ts";
 
 interface RecordReadsOptions {
   readonly witnesses: Witnesses;
@@ -51,7 +52,8 @@ export class RecordReads {
     if (due.length > 0) transaction.recordRounds += 1;
     for (const endpoint of due) void this.#ask(transaction, endpoint);
     this.#decide(transaction);
-    if (transaction.recordRounds >= ROUNDS_UNTIL_DISPUTE) this.#reportDispute(transaction);
+    if (transaction.recordRounds >= ROUNDS_UNTIL_DISPUTE)
+      reportDispute(transaction, transaction.votes.dispute(), this.#options);
   }
 
   /** The nodes to ask: at first only as many as must agree, in turns; silent ones do no harm beside them. */
@@ -121,15 +123,6 @@ export class RecordReads {
     );
     if (isOneOfSeveral && mayStillAnswer) return;
     onProven(transaction, proven);
-  }
-
-  #reportDispute(transaction: PendingTransaction): void {
-    const { witnesses, warn } = this.#options;
-    if (transaction.isSettled || transaction.dispute !== undefined) return;
-    const reason = transaction.votes.dispute();
-    transaction.reportDispute(reason);
-    const names = witnesses.endpoints.map(({ name }) => name).join(", ");
-    warn(`Cannot decide how ${transaction.signature} ended: ${reason} (${names}). It stays pending until they agree.`);
   }
 }
 

@@ -304,6 +304,12 @@ export interface TokenBalanceRecord {
   readonly amount: bigint;
 }
 
+/** Lamports that a program sent to an account by the system program. */
+export interface LamportTransfer {
+  readonly to: Address;
+  readonly lamports: bigint;
+}
+
 /** The chain's own record of a landed transaction. */
 export interface TransactionRecord {
   readonly slot: bigint;
@@ -315,6 +321,8 @@ export interface TransactionRecord {
   readonly postBalances: readonly bigint[];
   readonly preTokenBalances: readonly TokenBalanceRecord[];
   readonly postTokenBalances: readonly TokenBalanceRecord[];
+  /** What programs sent, in order; undefined if the nodes do not tell, or differ. */
+  readonly transfers?: readonly LamportTransfer[] | undefined;
   readonly logs: readonly string[];
   readonly computeUnitsConsumed: bigint | undefined;
 }

@@ -1,3 +1,4 @@
+import bs58 from "bs58";
 import { expect, test } from "vitest";
 import { fakeEndpoint } from "../../../test/support/fake-chain.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
@@ -53,6 +54,32 @@ test("the record is decoded exactly, loaded addresses after the message's own", 
     commitment: "confirmed",
     maxSupportedTransactionVersion: 1,
   });
+});
+
+test("lamports that programs sent are told in order; undefined if the node keeps no inner instructions", async () => {
+  const instruction = (programIdIndex: number, bytes: readonly number[], accounts = [0, 2]) => ({
+    programIdIndex,
+    accounts,
+    data: bs58.encode(Uint8Array.from(bytes)),
+    stackHeight: 2,
+  });
+  const transfer = [2, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0];
+  const innerInstructions = [
+    {
+      index: 3,
+      instructions: [instruction(0, transfer), instruction(1, transfer), instruction(0, [8, ...transfer.slice(1)])],
+    },
+    { index: 4, instructions: [instruction(0, transfer, [2, 1]), instruction(0, [...transfer, 0])] },
+  ];
+  expect(await read({ ...record, meta: { ...record.meta, innerInstructions } })).toMatchObject({
+    transfers: [
+      { to: TOKEN_PROGRAM, lamports: 513n },
+      { to: SOL_MINT, lamports: 513n },
+    ],
+  });
+  expect(await read({ ...record, meta: { ...record.meta, innerInstructions: [] } })).toMatchObject({ transfers: [] });
+  for (const none of [undefined, null])
+    expect((await read({ ...record, meta: { ...record.meta, innerInstructions: none } }))!.transfers).toBeUndefined();
 });
 
 test("the same answer is decoded once, another one by itself", async () => {

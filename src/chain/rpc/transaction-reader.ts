@@ -1,4 +1,8 @@
-import type { TokenBalanceRecord, TransactionRecord } from "../port.ts";
+import type { Address } from "../../primitives/address.ts";
+import { readU64 } from "../../primitives/bytes.ts";
+import { decodeBase58 } from "../../primitives/encoding/base58.ts";
+import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
+import type { LamportTransfer, TokenBalanceRecord, TransactionRecord } from "../port.ts";
 import { NodeError } from "./node-error.ts";
 import type { RpcEndpoint } from "./rpc-endpoint.ts";
 import type { RpcPool } from "./rpc-pool.ts";
@@ -65,6 +69,7 @@ function decodeRecord(result: unknown, signature: string): TransactionRecord | n
     postBalances: balances(meta.postBalances),
     preTokenBalances: decodeTokenBalances(meta.preTokenBalances),
     postTokenBalances: decodeTokenBalances(meta.postTokenBalances),
+    transfers: decodeTransfers(meta.innerInstructions, accounts),
     logs: asList(meta.logMessages ?? [], WHAT).map((line) => asText(line, WHAT)),
     computeUnitsConsumed: units === undefined || units === null ? undefined : asInteger(units, WHAT),
   };
@@ -79,5 +84,24 @@ function decodeTokenBalances(value: unknown): readonly TokenBalanceRecord[] {
       owner: record.owner === undefined ? undefined : asAddress(record.owner, WHAT),
       amount: asIntegerText(asRecord(record.uiTokenAmount, WHAT).amount, WHAT),
     };
+  });
+}
+
+/** The system program's transfer: its number in four bytes, then lamports. Bytes. */
+const TRANSFER_SIZE = 12;
+const TRANSFER = 2;
+
+/** The transfers of lamports among the instructions that programs called; undefined if the node keeps none of those. */
+function decodeTransfers(value: unknown, accounts: readonly Address[]): readonly LamportTransfer[] | undefined {
+  if (value === undefined || value === null) return undefined;
+  const called = asList(value, WHAT).flatMap((list) => asList(asRecord(list, WHAT).instructions, WHAT));
+  return called.flatMap((instruction) => {
+    const { programIdIndex, accounts: places, data } = asRecord(instruction, WHAT);
+    const place = (index: unknown) => accounts[Number(asInteger(index, WHAT))];
+    if (place(programIdIndex) !== SYSTEM_PROGRAM) return [];
+    const bytes = decodeBase58(asText(data, WHAT), TRANSFER_SIZE);
+    if (bytes?.length !== TRANSFER_SIZE || bytes[0] !== TRANSFER) return [];
+    const to = place(asList(places, WHAT)[1]);
+    return to === undefined ? [] : [{ to, lamports: readU64(bytes, 4) }];
   });
 }

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it, test } from "vitest";
+import { SYSTEM_PROGRAM } from "../../../solana/programs.ts";
 import type { TransactionRecord } from "../../port.ts";
 import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
 import type { SignatureStatus } from "../../rpc/signature-status.ts";
@@ -60,6 +61,25 @@ test("nodes that gave one record agree on it, until one gives another", () => {
   expect(votes.proven(0)).toEqual({ record: landed, witnesses: 2 });
   votes.receiveRecord(nodes[1], { ...landed, feeLamports: 5_001n }, 0);
   expect(votes.proven(0)).toBeUndefined();
+});
+
+test("transfers that the agreeing nodes tell differently, or not all tell, say nothing", () => {
+  const landed = { ...failed(0), error: null };
+  const to = SYSTEM_PROGRAM;
+  const transfersBy = (a: TransactionRecord["transfers"], b: TransactionRecord["transfers"]) => {
+    const votes = new RecordVotes(witnesses as unknown as Witnesses, () => true);
+    votes.receiveRecord(nodes[0], { ...landed, transfers: a }, 0);
+    votes.receiveRecord(nodes[1], { ...landed, transfers: b }, 0);
+    const { record, witnesses: agreeing } = votes.proven(0)!;
+    expect(agreeing).toBe(2);
+    return record.transfers;
+  };
+  const told = [{ to, lamports: 5n }];
+  expect(transfersBy(told, [{ to, lamports: 5n }])).toEqual(told);
+  expect(transfersBy(told, [{ to, lamports: 6n }])).toBeUndefined();
+  expect(transfersBy([], told)).toBeUndefined();
+  expect(transfersBy(told, undefined)).toBeUndefined();
+  expect(transfersBy(undefined, told)).toBeUndefined();
 });
 
 describe("a node without records", () => {

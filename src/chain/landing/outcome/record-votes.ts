@@ -162,9 +162,12 @@ export class RecordVotes {
     for (const [endpoint, status] of this.#statuses)
       if (isFirm(status) && !isSameEnd(record, status))
         this.#witnesses.setAside(endpoint, "its status of a transaction differs");
-    // Logs that the nodes could not compare say nothing.
-    const isUncompared = agreeing.length > 1 && this.#hasCut();
-    return { record: isUncompared ? { ...record, logs: [] } : record, witnesses: agreeing.length };
+    // Logs and transfers that the nodes could not compare, or tell differently, say nothing.
+    const logs = agreeing.length > 1 && this.#hasCut() ? [] : record.logs;
+    const isTold = agreeing.every((endpoint) => hasSameTransfers(this.#recordOf(endpoint)!, record));
+    const transfers = isTold ? record.transfers : undefined;
+    const isWhole = logs === record.logs && transfers === record.transfers;
+    return { record: isWhole ? record : { ...record, logs, transfers }, witnesses: agreeing.length };
   }
 
   /** True if the node's record is credible and its status agrees. Of a single node, its notice may stand for the status. */
@@ -227,4 +230,10 @@ const isSameError = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.strin
 
 function isSameEnd(record: TransactionRecord, status: SignatureStatus): boolean {
   return record.slot === status.slot && isSameError(record.error, status.error);
+}
+
+/** True if both records tell the same transfers, or neither tells any. */
+function hasSameTransfers({ transfers: a }: TransactionRecord, { transfers: b }: TransactionRecord): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return a.length === b.length && a.every(({ to, lamports }, i) => b[i]!.to === to && b[i]!.lamports === lamports);
 }

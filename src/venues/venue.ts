@@ -1,4 +1,5 @@
 import type { Address } from "../primitives/address.ts";
+import { maxOf } from "../primitives/integer.ts";
 import type { Account, AccountView, ChainClock } from "../solana/account.ts";
 import type { Instruction } from "../solana/instruction.ts";
 import type { SpotBounds } from "./spot-bound.ts";
@@ -118,8 +119,23 @@ export interface SwapLeg {
   readonly computeUnits: number;
   /** Accounts that the program may create at the wallet's expense, with their data sizes: this is rent, not part of the trade. */
   readonly creates: readonly { readonly address: Address; readonly space: number }[];
-  /** Accounts that exist and that the instructions enlarge at the wallet's expense. Data sizes before and after. */
-  readonly grows?: readonly { readonly address: Address; readonly from: number; readonly to: number }[];
+  /** Accounts that exist and that the instructions enlarge at the wallet's expense. */
+  readonly grows?: readonly Growth[];
+}
+
+/** An account that grows. */
+export interface Growth {
+  readonly address: Address;
+  /** Data sizes before and after. */
+  readonly from: number;
+  readonly to: number;
+  /** Lamports that it holds as rent: the wallet pays what is missing. Absent: it pays for every added byte. */
+  readonly held?: bigint;
+}
+
+/** What the wallet pays for an account that grows. Lamports. @param rentExemption the rent of an account of so many bytes */
+export function rentOfGrowth({ from, to, held }: Growth, rentExemption: (space: number) => bigint): bigint {
+  return maxOf(0n, rentExemption(to) - (held ?? rentExemption(from)));
 }
 
 /**

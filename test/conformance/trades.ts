@@ -8,7 +8,15 @@ import { associatedTokenAddress } from "../../src/solana/pda.ts";
 import { SOL_MINT, SYSTEM_PROGRAM } from "../../src/solana/programs.ts";
 import { decodeMint } from "../../src/solana/token/mint.ts";
 import { classifyFailure, parseProgramFailure } from "../../src/trade/submit/outcome/program-failure.ts";
-import type { Ask, Market, MintPair, Quote, SwapMode, Venue } from "../../src/venues/venue.ts";
+import {
+  type Ask,
+  type Market,
+  type MintPair,
+  type Quote,
+  rentOfGrowth,
+  type SwapMode,
+  type Venue,
+} from "../../src/venues/venue.ts";
 import { checkOnSvm } from "../support/shadow-check.ts";
 import type { Executed, Svm } from "../support/svm.ts";
 import { recordRun } from "./run-record.ts";
@@ -174,8 +182,14 @@ function runTrade({
   const walletBefore = svm.lamports(wallet);
   const instructions = withBudget(leg.instructions, 1_400_000);
   const isNew = new Set(accountsOf(leg.instructions).filter((address) => svm.get(address) === null));
+  const growths = leg.grows ?? [];
   const done = svm.send(wallet, instructions);
   const after = balances(svm, market, wallet, inMint, outMint, leg.creates);
+  const rentExemption = (space: number) => svm.rent(space);
+  // What an account that grew holds as rent is what its size takes, unless it held more before.
+  const grown = growths
+    .filter(({ address, from }) => (svm.get(address)?.data.length ?? 0) > from)
+    .reduce((sum, growth) => sum + rentOfGrowth(growth, rentExemption), 0n);
   const left = done.ok
     ? leftDifference(
         venue,
@@ -192,20 +206,20 @@ function runTrade({
     quoted: { inAmount: quote.inAmount, outAmount: quote.outAmount },
     executed: done.ok
       ? {
-          inAmount: before.in - after.in - (market.nativeSol && inMint === SOL_MINT ? SIGNATURE_FEE : 0n),
-          outAmount: after.out - before.out + (market.nativeSol && outMint === SOL_MINT ? SIGNATURE_FEE : 0n),
+          inAmount: before.in - after.in - (market.nativeSol && inMint === SOL_MINT ? SIGNATURE_FEE + grown : 0n),
+          outAmount: after.out - before.out + (market.nativeSol && outMint === SOL_MINT ? SIGNATURE_FEE + grown : 0n),
         }
       : undefined,
     failure: done.ok ? undefined : `${done.error}\n${done.logs.slice(-6).join("\n")}`,
     rent: {
       said:
         leg.creates.reduce((sum, { space }) => sum + svm.rent(space), 0n) +
-        (leg.grows ?? []).reduce((sum, { from, to }) => sum + svm.rent(to) - svm.rent(from), 0n),
+        growths.reduce((sum, growth) => sum + rentOfGrowth(growth, rentExemption), 0n),
       // Where lamports are traded, they and the rent leave together: the balances of the new accounts separate them.
       paid: !done.ok
         ? 0n
         : market.nativeSol
-          ? rentOf(svm, [...isNew])
+          ? rentOf(svm, [...isNew]) + grown
           : walletBefore - svm.lamports(wallet) - SIGNATURE_FEE,
     },
     computeUnits: done.computeUnits - BUDGET_UNITS,

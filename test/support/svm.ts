@@ -35,6 +35,7 @@ export class Svm implements AccountView {
   readonly inner: LiteSVM;
   readonly #programFiles = new Map<Address, string>();
   #unique = 0;
+  #lamportsPerByte = LAMPORTS_PER_BYTE;
 
   constructor(clock: ChainClock = { slot: 450_000_000n, epoch: 1041n, unixTimestamp: 1_795_000_000n }) {
     this.inner = new LiteSVM()
@@ -42,7 +43,7 @@ export class Svm implements AccountView {
       .withBlockhashCheck(false)
       .withTransactionHistory(0n)
       .withNativeMints();
-    this.inner.setRent(new Rent(LAMPORTS_PER_BYTE, 1, 50));
+    this.setRent(LAMPORTS_PER_BYTE);
     this.setClock(clock);
   }
 
@@ -55,8 +56,14 @@ export class Svm implements AccountView {
     return { slot, epoch, unixTimestamp };
   }
 
+  /** Sets what the chain charges for a byte. */
+  setRent(lamportsPerByte: bigint): void {
+    this.inner.setRent(new Rent(lamportsPerByte, 1, 50));
+    this.#lamportsPerByte = lamportsPerByte;
+  }
+
   rent(space: number): bigint {
-    return (BigInt(space) + ACCOUNT_OVERHEAD) * LAMPORTS_PER_BYTE;
+    return (BigInt(space) + ACCOUNT_OVERHEAD) * this.#lamportsPerByte;
   }
 
   /** Installs a program from its bytes or its file. */

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { Address } from "../../primitives/address.ts";
+import { hex, writeU64 } from "../../primitives/bytes.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { TradeExpectation } from "../verify/trade-expectation.ts";
 import type { NodeAccount } from "./node-accounts.ts";
@@ -10,6 +11,7 @@ const wallet = address(1);
 const mint = address(2);
 const program = address(3);
 const EMPTY_RENT = 890_880n;
+const PUMP_PROGRAM = Address.of("6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P");
 const SOLD = 1_000_000n;
 
 /** A buy with SOL over this many pump_swap pools. */
@@ -109,4 +111,29 @@ test("a pool that grows is paid for, as announced", () => {
   expect(problemsOf(buyOver(1), rent, [before], [{ ...before, lamports: before.lamports + rent }]).join()).toContain(
     "base units leave the wallet",
   );
+});
+
+test("a bonding curve that grows while it pays out a sale is paid for, as announced", () => {
+  const [reserve, paidOut] = [10n ** 9n, 3_000_000n];
+  const curveOf = (bytes: number, held: bigint, reserved: bigint): NodeAccount => {
+    const curve = account(PUMP_PROGRAM, bytes, held + reserved);
+    curve.data.set(hex("17b7f83760d8ac60"));
+    writeU64(curve.data, 32, reserved);
+    return curve;
+  };
+  const sold = { ...buyOver(1), inMint: mint, outMint: SOL_MINT, amount: 5n, threshold: paidOut };
+  // One made at a higher rent lacks less for more bytes.
+  for (const held of [rentOf(49), rentOf(49) + 100_000n]) {
+    const rent = rentOf(141) - held;
+    const before = curveOf(49, held, reserve);
+    const after = curveOf(141, rentOf(141), reserve - paidOut);
+    // The wallet's lamports change by what it gets less what it pays.
+    const spent = rent - paidOut - SOLD;
+    expect(problemsOf(sold, spent, [before], [after], rent)).toEqual([]);
+    expect(problemsOf(sold, spent, [before], [after], rent - 1n).join()).toContain("did not announce");
+    expect(problemsOf(sold, spent + 1n, [before], [after], rent).join()).toContain("base units arrive");
+    // A curve that says it paid less is no rent: it keeps it.
+    const kept = curveOf(49, held + rent, reserve - paidOut);
+    expect(problemsOf(sold, spent, [before], [kept], rent).join()).toContain("base units arrive");
+  }
 });

@@ -5,6 +5,7 @@ import { inSol } from "../verify/message-checks.ts";
 import type { Problem } from "../verify/problem.ts";
 import { mostRent } from "../verify/rent.ts";
 import type { TradeExpectation } from "../verify/trade-expectation.ts";
+import { curveReserve } from "../verify/venues/pump-fun.ts";
 import { isPlain, type NodeAccount, type NodeTokenAccount, tokenAccountIn } from "./node-accounts.ts";
 
 type Accounts = ReadonlyMap<Address, NodeAccount | undefined>;
@@ -104,14 +105,17 @@ function keepsRights(held: NodeTokenAccount | undefined, holds: NodeTokenAccount
  * sent lamports to its address, which pay for a part. Lamports.
  */
 function rentPaidFor(was: NodeAccount | undefined, is: NodeAccount, emptyRent: bigint): bigint {
-  const held = was?.lamports ?? 0n;
-  const received = is.lamports - held;
+  const held = was === undefined ? 0n : heldAsRent(was);
+  const received = heldAsRent(is) - held;
   const rent = (bytes: number) => (emptyRent * (RENT_OVERHEAD + BigInt(bytes))) / RENT_OVERHEAD;
   const isNew = was === undefined || (isPlain(was) && !isPlain(is));
   const paid = isNew ? rent(is.data.length) - held : rent(is.data.length) - rent(was.data.length);
   if (paid <= 0n || received <= 0n) return 0n;
   return received < paid ? received : paid;
 }
+
+/** What an account holds beside the lamports that trades have left there. */
+const heldAsRent = (account: NodeAccount): bigint => account.lamports - curveReserve(account);
 
 /** What the trade moves: the changes without what they cost. */
 export function movedBy(

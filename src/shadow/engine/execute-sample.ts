@@ -4,7 +4,7 @@ import { MAX_COMPUTE_UNITS, setComputeUnitLimit } from "../../solana/compute-bud
 import type { Instruction } from "../../solana/instruction.ts";
 import { SOL_MINT } from "../../solana/programs.ts";
 import { TOKEN_ACCOUNT_SIZE, tokenBalance } from "../../solana/token/token-account.ts";
-import type { Market, SwapLeg, Venue } from "../../venues/venue.ts";
+import { type Market, rentOfGrowth, type SwapLeg, type Venue } from "../../venues/venue.ts";
 import type { Sample } from "./sample-sizes.ts";
 import type { ShadowRun, ShadowSvm } from "./shadow-svm.ts";
 import { SHADOW_WALLET, setWalletTokens, walletAccountOf } from "./synthetic-wallet.ts";
@@ -97,10 +97,10 @@ function movedBy(svm: ShadowSvm, { market, exists }: Subject, { quote }: Sample,
   const rent = leg.creates
     .filter(({ address }) => !exists(address))
     .reduce((sum, { space }) => sum + svm.rentExemption(space), 0n);
-  const growth = (leg.grows ?? []).reduce(
-    (sum, { from, to }) => sum + svm.rentExemption(to) - svm.rentExemption(from),
-    0n,
-  );
+  // A build of the program may leave an account as it is.
+  const growth = (leg.grows ?? [])
+    .filter(({ address, from }) => (run.after.get(address)?.data.length ?? 0) > from)
+    .reduce((sum, one) => sum + rentOfGrowth(one, (space) => svm.rentExemption(space)), 0n);
   const before = svm.get(SHADOW_WALLET)!.lamports;
   const lamports = (run.after.get(SHADOW_WALLET)?.lamports ?? 0n) - before + SIGNATURE_FEE + rent + growth;
   const isNative = (mint: Address) => market.nativeSol && mint === SOL_MINT;

@@ -60,12 +60,12 @@ test("does not close an account that the market leaves tokens in: the whole tran
 });
 
 /** A trade over two markets of a venue whose swaps create and enlarge the given accounts. */
-function twoLegs(legs: readonly Pick<SwapLeg, "creates" | "grows">[]) {
+function twoLegs(legs: readonly Pick<SwapLeg, "creates" | "grows">[], address = SOL_MINT, nativeSol = true) {
   const steps = legs.map((leg, index) => {
     const venue = { swap: () => ({ instructions: [SWAP], computeUnits: 1_000, ...leg }) } as unknown as Venue;
     const [inMint, outMint] = index === 0 ? [COIN, SOL_MINT] : [SOL_MINT, POOL];
     const quote = { mode: "exactIn", inMint, outMint, inAmount: 5n, outAmount: 5n } as Quote;
-    return { hot: { venue, market: { nativeSol: true }, state: undefined, slot: 1n }, quote, threshold: 4n };
+    return { hot: { venue, market: { address, nativeSol }, state: undefined, slot: 1n }, quote, threshold: 4n };
   });
   const intent = { inMint: mint(COIN), outMint: mint(POOL), mode: "exactIn", amount: 5n } as Intent;
   const accounts = walletAccounts({ wallet: WALLET }, mint(COIN), mint(POOL));
@@ -93,6 +93,13 @@ test("an account that both legs of a trade need is created, and paid for, once",
 test("an account that a leg enlarges costs the rent of the added bytes", () => {
   const [first] = twoLegs([{ creates: [], grows: [{ address: POOL, from: 211, to: 301 }] }, { creates: [] }]);
   expect(first).toEqual({ address: POOL, space: 301, rent: 900n, grows: true });
+});
+
+test("a market's own account that grows while lamports are traded there is told apart", () => {
+  const grows = [{ address: COIN, from: 49, to: 141 }];
+  const created = { address: COIN, space: 141, rent: 920n, grows: true };
+  expect(twoLegs([{ creates: [], grows }, { creates: [] }], COIN)).toEqual([{ ...created, isTraded: true }]);
+  expect(twoLegs([{ creates: [], grows }, { creates: [] }], COIN, false)).toEqual([created]);
 });
 
 test("a market that pays lamports is never given the temporary account that others pay wrapped SOL into", () => {

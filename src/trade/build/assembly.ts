@@ -7,6 +7,7 @@ import { wantsMemo } from "../../solana/token/account-extensions.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { closeTokenAccount, createTokenAccount, requireBalance } from "../../solana/token/token-instructions.ts";
 import { fillWrappedSol, openWrappedSol, seededAddress } from "../../solana/token/wrapped-sol.ts";
+import { rentOfGrowth } from "../../venues/venue.ts";
 import type { Intent } from "../intent.ts";
 import type { Route, RouteStep } from "../quote/route.ts";
 import { loosened, type TotalGuard, totalGuardOf } from "../total-guard.ts";
@@ -181,9 +182,13 @@ class AssemblyParts {
     }
     const { head } = this.#context;
     if (leg.grows === undefined) return;
-    for (const { address, from, to } of leg.grows) {
-      const rent = head.rentExemption(to) - head.rentExemption(from);
-      this.#creates = [...this.#creates, { address, space: to, rent, grows: true }];
+    for (const growth of leg.grows) {
+      const { address, to } = growth;
+      const rent = rentOfGrowth(growth, (space) => head.rentExemption(space));
+      if (rent === 0n) continue;
+      const grown = { address, space: to, rent, grows: true };
+      const isTraded = hot.market.nativeSol && address === hot.market.address;
+      this.#creates = [...this.#creates, isTraded ? { ...grown, isTraded } : grown];
     }
   }
 

@@ -19,6 +19,8 @@ const CURVE_DISCRIMINATOR = hex("17b7f83760d8ac60");
 const GLOBAL_DISCRIMINATOR = hex("a7e8e8b1c86c727f");
 /** The shortest layout of a curve: up to and including `complete`. */
 const CURVE_MIN_SIZE = 49;
+/** Today's layout: a trade enlarges the account of a shorter one at the wallet's expense. */
+export const CURVE_FULL_SIZE = 141;
 
 /** A coin on its bonding curve. `mints` is the coin, then what it is priced in. */
 export interface PumpFunMarket extends Market {
@@ -68,7 +70,8 @@ export function decodeBondingCurve({ owner, data }: Account): BondingCurve | und
     mayhem: flagAt(data, 81),
     cashback: flagAt(data, 82),
     quoteMint: quoteMint === SYSTEM_PROGRAM ? SOL_MINT : quoteMint,
-    creatorFeeBps: data.length >= 123 ? readU64(data, 115) : 0n,
+    // Without the byte that says whether it can be edited, the program takes none.
+    creatorFeeBps: data.length >= 124 ? readU64(data, 115) : 0n,
   };
 }
 

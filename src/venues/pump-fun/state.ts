@@ -27,6 +27,9 @@ import { olderUnitsOf, quoteCreationUnitsOf, unitsOf } from "./units.ts";
 export interface PumpFunState {
   readonly market: PumpFunMarket;
   readonly curve: BondingCurve;
+  /** Bytes of the curve's account, and the lamports that it holds beside what the trades have left there. */
+  readonly size: number;
+  readonly rentHeld: bigint;
   /** The coin, and the quote token if it is not SOL. */
   readonly mints: readonly Mint[];
   readonly side: PumpSide;
@@ -79,7 +82,8 @@ export function recipientAccountsOf({ address, mints }: PumpFunMarket, have: Acc
 
 /** What a curve prices and swaps with, from its accounts. @throws TradewireError if one is missing or of an unknown layout */
 export function readState(market: PumpFunMarket, have: AccountView): PumpFunState {
-  const curve = decodeBondingCurve(requireAccount(have, market.address, "pump_fun", "bonding curve"));
+  const account = requireAccount(have, market.address, "pump_fun", "bonding curve");
+  const curve = decodeBondingCurve(account);
   const global = pumpGlobalIn(requireAccount(have, PUMP_GLOBAL, "pump_fun", "settings account"));
   const config = feeConfigIn(requireAccount(have, PUMP_FEE_CONFIG, "pump_fun", "fee configuration"));
   if (curve === undefined || global === undefined || config === undefined) {
@@ -114,6 +118,8 @@ export function readState(market: PumpFunMarket, have: AccountView): PumpFunStat
   return {
     market,
     curve,
+    size: account.data.length,
+    rentHeld: account.lamports - (market.nativeSol ? curve.realQuote : 0n),
     mints: quoteToken === undefined ? [base] : [base, quoteToken],
     side: { tokens: curve.virtualTokens, quote: curve.virtualQuote, fees },
     feesAt,

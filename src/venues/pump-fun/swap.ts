@@ -4,10 +4,12 @@ import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { BUMP_STEP_UNITS, USER_VOLUME_SIZE } from "../shared/pump-costs.ts";
 import type { Quote, SwapLeg, SwapTerms } from "../venue.ts";
 import { type PumpInstruction, pumpFunSwap } from "./instruction.ts";
+import { CURVE_FULL_SIZE } from "./layout.ts";
 import { olderPumpSwap } from "./older-instruction.ts";
 import type { PumpFunState } from "./state.ts";
 import {
   COMPLETION_UNITS,
+  GROWTH_UNITS,
   OLDER_CASHBACK_CREATION_UNITS,
   OLDER_CASHBACK_UNITS,
   VAULT_CREATION_UNITS,
@@ -43,9 +45,14 @@ export function swap(state: PumpFunState, { mode, fill }: Quote<PumpFunFill>, te
   const inverseSale = fill.instruction === "sell" && mode === "exactOut";
   const amount = inverseSale && terms.threshold < fill.amount ? terms.threshold : fill.amount;
   const bound = inverseSale ? fill.askedOut : terms.threshold;
-  return fill.isOlder === true
-    ? olderSwap(state, fill, amount, bound, terms)
-    : newestSwap(state, fill, amount, bound, terms);
+  const leg =
+    fill.isOlder === true
+      ? olderSwap(state, fill, amount, bound, terms)
+      : newestSwap(state, fill, amount, bound, terms);
+  const { market, size, rentHeld } = state;
+  if (size >= CURVE_FULL_SIZE) return leg;
+  const growth = { address: market.address, from: size, to: CURVE_FULL_SIZE, held: rentHeld };
+  return { ...leg, computeUnits: leg.computeUnits + GROWTH_UNITS, grows: [growth] };
 }
 
 function newestSwap(state: PumpFunState, fill: PumpFunFill, amount: bigint, bound: bigint, terms: SwapTerms): SwapLeg {

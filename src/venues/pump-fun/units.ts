@@ -22,6 +22,8 @@ const QUOTE_2022_UNITS = 6_200;
 const QUOTE_EXTENSION_UNITS = 1_350;
 /** Addition for the buy that completes the curve. */
 export const COMPLETION_UNITS = 4_500;
+/** Addition for bringing the account of an older curve to today's size. */
+export const GROWTH_UNITS = 2_000;
 /** Additions for the creation of each account. */
 export const VOLUME_CREATION_UNITS = 3_100;
 export const VAULT_CREATION_UNITS = 2_300;

@@ -30,8 +30,9 @@ import { older, type PumpFunFill, swap } from "./swap.ts";
  * what is really paid. It never sells more tokens than quoted: slippage does not loosen it. A buy may take the last token of the
  * curve and complete it; one that asks for more is refused, for builds of the program differ in what they do with it. The
  * wallet's volume account, the creator's vault and, for coins priced in a token, a token account of each are created at the
- * wallet's expense where they are missing: rent. Fees go to recipients that have an account for the token. Proven by execution on the program build that pump-rust-client 0.2.0 carries,
- * and against pump-sdk 2.0.0. Which build is deployed today is not known.
+ * wallet's expense where they are missing, and the account of an older curve grows at it: rent. Fees go to recipients that have
+ * an account for the token. Proven by execution on the program build that pump-rust-client 0.2.0 carries, and against pump-sdk
+ * 2.0.0. Which build is deployed today is not known.
  */
 export const pumpFun: Venue<PumpFunMarket, PumpFunState, PumpFunFill> = {
   id: "pump_fun",

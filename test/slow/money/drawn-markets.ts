@@ -16,7 +16,7 @@ import type { VenueId } from "../../../src/venues/venue.ts";
 import { createDammV1Pool, METAPLEX_PROGRAM } from "../venues/support/meteora-damm-v1.ts";
 import { createDammV2Pool, timeFee } from "../venues/support/meteora-damm-v2.ts";
 import { createDbcPool } from "../venues/support/meteora-dbc.ts";
-import { writeCoin, writePumpSettings } from "../venues/support/pump-fun.ts";
+import { CURVE_SIZES, writeCoin, writePumpSettings } from "../venues/support/pump-fun.ts";
 import { writePumpPool, writePumpSwapSettings } from "../venues/support/pump-swap.ts";
 import { writeAmmV4Pool } from "../venues/support/raydium-amm-v4.ts";
 import { createCpmmPool, writeCpmmConfig } from "../venues/support/raydium-cpmm.ts";
@@ -135,6 +135,7 @@ function drawPumpCoin({ svm, random, mints, insider }: Draw): Place | undefined 
     cashback: random.chance(0.3),
     mayhem: random.chance(0.2),
     holderReward: random.chance(0.2),
+    size: random.pick(CURVE_SIZES),
   });
   return { venue: "pump_fun", address, mints: [SOL_MINT, mint] };
 }

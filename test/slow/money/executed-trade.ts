@@ -1,11 +1,11 @@
 import { getTransactionDecoder } from "@solana/kit";
-import { FailedTransactionMetadata } from "litesvm";
-import type { TransactionRecord } from "../../../src/chain/port.ts";
+import { FailedTransactionMetadata, type TransactionMetadata } from "litesvm";
+import type { LamportTransfer, TransactionRecord } from "../../../src/chain/port.ts";
 import { type ReadTransaction, readTransaction } from "../../../src/client/verify/read-transaction.ts";
 import { Address } from "../../../src/primitives/address.ts";
 import { equalBytes, readU64, viewOf } from "../../../src/primitives/bytes.ts";
 import type { Account } from "../../../src/solana/account.ts";
-import { COMPUTE_BUDGET_PROGRAM, SOL_MINT } from "../../../src/solana/programs.ts";
+import { COMPUTE_BUDGET_PROGRAM, SOL_MINT, SYSTEM_PROGRAM } from "../../../src/solana/programs.ts";
 import { isTokenAccount } from "../../../src/solana/token/token-account.ts";
 import type { SealedTrade } from "../../../src/trade/build/token/sealed-trade.ts";
 import { readReceipt } from "../../../src/trade/submit/outcome/receipt.ts";
@@ -14,6 +14,14 @@ import type { Svm } from "../../support/svm.ts";
 import { forOlderAmm } from "../client/world-builds.ts";
 
 type Held = readonly (Account | null)[];
+
+/** What a transaction did, by its accounts. */
+interface Execution {
+  readonly accounts: readonly Address[];
+  readonly before: Held;
+  readonly after: Held;
+  readonly transfers: readonly LamportTransfer[];
+}
 
 /**
  * Executes a built trade and holds what was told against what the chain has: the estimates, the costs, the receipt that a submit would
@@ -39,7 +47,8 @@ export function executeAndJudge(
   const units = Number(done.computeUnitsConsumed());
   const limit = unitLimit(transaction);
   if (units > limit) faults.push(`used ${units} units of ${limit}`);
-  return [...faults, ...differences(built, sealed, order, hasMoved, accounts, before, after)];
+  const transfers = transfersOf(done, accounts);
+  return [...faults, ...differences(built, sealed, order, hasMoved, { accounts, before, after, transfers })];
 }
 
 /** Executes a built trade and keeps the result. @returns false if it fails */
@@ -68,10 +77,9 @@ function differences(
   sealed: SealedTrade,
   { mode, amountRaw }: Pick<TradeRequest, "mode" | "amountRaw">,
   hasMoved: boolean,
-  accounts: readonly Address[],
-  before: Held,
-  after: Held,
+  execution: Execution,
 ): readonly string[] {
+  const { accounts, before, after } = execution;
   const { estimates, costs, inMint, outMint } = built;
   const { wallet } = sealed;
   const faults: string[] = [];
@@ -79,7 +87,7 @@ function differences(
     if (told !== was) faults.push(`${what}: told ${told}, was ${was}`);
   };
   const fee = costs.baseFee + costs.priorityFee;
-  const { result, costs: paid } = readReceipt(sealed, recordOf(accounts, before, after, fee));
+  const { result, costs: paid } = readReceipt(sealed, recordOf(execution, fee));
   if (!hasMoved) {
     same("input of the receipt", estimates.inAmount, result.inAmount);
     same("output of the receipt", estimates.outAmount, result.outAmount);
@@ -149,8 +157,23 @@ function tokensOf(wallet: Address, mint: Address, held: Held): bigint {
   return sum;
 }
 
+/** The system program's transfer: its number in four bytes, then lamports. */
+const TRANSFER = 2;
+
+/** Lamports that programs sent. */
+function transfersOf(done: TransactionMetadata, accounts: readonly Address[]): readonly LamportTransfer[] {
+  return done.innerInstructions().flatMap((list) =>
+    list.flatMap((inner) => {
+      const instruction = inner.instruction();
+      const data = instruction.data();
+      if (accounts[instruction.programIdIndex()] !== SYSTEM_PROGRAM || data[0] !== TRANSFER) return [];
+      return [{ to: accounts[instruction.accounts()[1]!]!, lamports: readU64(Uint8Array.from(data), 4) }];
+    }),
+  );
+}
+
 /** The chain's record of the transaction, as far as a receipt reads it. */
-function recordOf(accounts: readonly Address[], before: Held, after: Held, feeLamports: bigint): TransactionRecord {
+function recordOf({ accounts, before, after, transfers }: Execution, feeLamports: bigint): TransactionRecord {
   const balances = (held: Held) => held.map((account) => account?.lamports ?? 0n);
   const tokens = (held: Held) =>
     held.flatMap((account, accountIndex) => {
@@ -167,6 +190,7 @@ function recordOf(accounts: readonly Address[], before: Held, after: Held, feeLa
     postBalances: balances(after),
     preTokenBalances: tokens(before),
     postTokenBalances: tokens(after),
+    transfers,
     logs: [],
     computeUnitsConsumed: undefined,
   };

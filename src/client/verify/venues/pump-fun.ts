@@ -1,5 +1,5 @@
 import { Address } from "../../../primitives/address.ts";
-import { hex } from "../../../primitives/bytes.ts";
+import { hasBytesAt, hex, readU64 } from "../../../primitives/bytes.ts";
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "../../../solana/programs.ts";
 import {
   type AccountPlace,
@@ -167,3 +167,14 @@ export const pumpFunSwaps: readonly SwapTable[] = [
     solSide: "out",
   },
 ];
+
+/** A bonding curve's account: where it says how much of the quote it holds, and where what that is, if it is long enough to. */
+const CURVE = { discriminator: hex("17b7f83760d8ac60"), leastSize: 49, realQuote: 32, quoteMint: 83 } as const;
+const ADDRESS_SIZE = 32;
+
+/** Lamports that trades have left in a bonding curve; 0 of any other account. @see @pump-fun/pump-sdk 2.0.0 IDL pump: BondingCurve */
+export function curveReserve({ owner, data }: { readonly owner: Address; readonly data: Uint8Array }): bigint {
+  if (owner !== PROGRAM || data.length < CURVE.leastSize || !hasBytesAt(data, 0, CURVE.discriminator)) return 0n;
+  const isInSol = data.subarray(CURVE.quoteMint, CURVE.quoteMint + ADDRESS_SIZE).every((byte) => byte === 0);
+  return isInSol ? readU64(data, CURVE.realQuote) : 0n;
+}

@@ -13,6 +13,8 @@ export interface CreatedAccount {
   readonly rent: bigint;
   /** True if it exists already, and grows to `space`. */
   readonly grows: boolean;
+  /** True if the lamports of the trade go into it, or come out of it, beside that rent. */
+  readonly isTraded?: boolean;
 }
 
 /** The instructions of a trade, in order, without the compute budget. */

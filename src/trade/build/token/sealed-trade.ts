@@ -35,8 +35,9 @@ const VERSION = 3;
 /** A trade over parallel paths: each leg names its path and its input mint. */
 const SPLIT_VERSION = 4;
 
-/** Added to the size of an account that grows: readers of earlier releases take no notice of it. */
+/** Added to the size of an account that grows, and if the trade's lamports move through it: earlier releases take no notice of either. */
 const GROWS = 2 ** 31;
+const IS_TRADED = 2 ** 30;
 
 /** Writes a trade in the token's binary format. */
 export function writeSealedTrade(out: ByteWriter, trade: SealedTrade): void {
@@ -71,10 +72,10 @@ export function writeSealedTrade(out: ByteWriter, trade: SealedTrade): void {
   out.u8(creates.length);
   // Loops over places: iterators would be objects.
   for (let index = 0; index < creates.length; index++) {
-    const { address, space, rent, grows } = creates[index]!;
+    const { address, space, rent, grows, isTraded = false } = creates[index]!;
     out
       .bytes(address.bytes)
-      .u32(grows ? space + GROWS : space)
+      .u32(space + (grows ? GROWS : 0) + (isTraded ? IS_TRADED : 0))
       .u64(rent);
   }
   out.u8(trade.closes === undefined ? 0 : 1);
@@ -126,9 +127,12 @@ export function decodeSealedTrade(bytes: Uint8Array): SealedTrade {
 
 function readCreated(from: ByteReader): CreatedAccount {
   const address = Address.from(from.bytes(32));
-  const space = from.u32();
+  const marked = from.u32();
   const rent = from.u64();
-  return space >= GROWS ? { address, space: space - GROWS, rent, grows: true } : { address, space, rent, grows: false };
+  const grows = marked >= GROWS;
+  const space = marked % IS_TRADED;
+  const isTraded = marked % GROWS !== space;
+  return isTraded ? { address, space, rent, grows, isTraded } : { address, space, rent, grows };
 }
 
 function readSplit(from: ByteReader): readonly RouteLeg[] {

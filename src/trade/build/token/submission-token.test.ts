@@ -39,6 +39,7 @@ function sealedTrade(): SealedTrade {
     creates: [
       { address: address(), space: 165, rent: 1_488_440n, grows: false },
       { address: address(), space: 301, rent: 457_200n, grows: true },
+      { address: address(), space: 141, rent: 467_360n, grows: true, isTraded: true },
     ],
     closes: random.chance(0.5) ? address() : undefined,
     priority: random.chance(0.5) ? "faster" : undefined,

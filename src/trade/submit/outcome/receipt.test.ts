@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { TokenBalanceRecord, TransactionRecord } from "../../../chain/port.ts";
 import { Address } from "../../../primitives/address.ts";
 import { createRandom } from "../../../primitives/random.ts";
@@ -110,6 +110,44 @@ test("the rent of an account that grows is not part of the trade; one that had g
   const before = receipt(1_000_000n - 40_000n - FEE - 900n, [[VAULT, 7_500n, 7_500n]]);
   expect(before.costs.rentPaid).toBe(0n);
   expect(before.result.inAmount).toBe(40_000n);
+});
+
+describe("a market's account that grows while the trade's lamports move through it", () => {
+  const creates = [{ address: VAULT, space: 141, rent: 500n, grows: true, isTraded: true }];
+  const transfers = (...sent: readonly bigint[]) => [
+    { to: OTHER, lamports: 9n },
+    ...sent.map((lamports) => ({ to: VAULT, lamports })),
+  ];
+  const sale = sealedTrade({ inMint: TOKEN, outMint: SOL_MINT, creates });
+  const buy = sealedTrade({ creates });
+  /** What a trade gets and pays, which moves the market's lamports by so much. */
+  const told = (sealed: SealedTrade, change: bigint, gained: bigint, sent: TransactionRecord["transfers"]) => {
+    const record = recordOf([1_000_000n, 1_000_000n + gained - FEE - 900n], [[VAULT, 90_000n, 90_000n + change]]);
+    const { result, costs } = readReceipt(sealed, { ...record, transfers: sent });
+    return [sealed === sale ? result.outAmount : result.inAmount, costs.rentPaid];
+  };
+
+  test("of a sale, all that was sent to it is rent", () => {
+    expect(told(sale, 500n - 40_000n, 39_000n - 500n, transfers(500n))).toEqual([39_000n, 500n]);
+    expect(told(sale, -40_000n, 39_000n, transfers())).toEqual([39_000n, 0n]);
+  });
+
+  test("of a purchase, what was sent beside its price is, in whatever order, also if the price is the same", () => {
+    expect(told(buy, 40_500n, -41_500n, transfers(500n, 40_000n))).toEqual([41_000n, 500n]);
+    expect(told(buy, 40_500n, -41_500n, transfers(40_000n, 500n))).toEqual([41_000n, 500n]);
+    expect(told(buy, 1_000n, -1_100n, transfers(500n, 500n))).toEqual([600n, 500n]);
+    expect(told(buy, 40_000n, -41_000n, transfers(40_000n))).toEqual([41_000n, 0n]);
+    expect(told(buy, 500n, -600n, transfers(500n))).toEqual([600n, 0n]);
+  });
+
+  test("the chain's rent at landing counts, not that of the build", () => {
+    expect(told(sale, 450n - 40_000n, 39_000n - 450n, transfers(450n))).toEqual([39_000n, 450n]);
+  });
+
+  test("if no node tells what was sent, the announced rent was", () => {
+    expect(told(sale, 500n - 40_000n, 39_000n - 500n, undefined)).toEqual([39_000n, 500n]);
+    expect(told(buy, 40_500n, -41_500n, undefined)).toEqual([41_000n, 500n]);
+  });
 });
 
 test("a sale that closes its account: the returned rent is not part of the proceeds", () => {

@@ -2,6 +2,7 @@ import type { TokenBalanceRecord, TransactionRecord } from "../../../chain/port.
 import type { Address } from "../../../primitives/address.ts";
 import { maxOf, minOf } from "../../../primitives/integer.ts";
 import { SOL_MINT } from "../../../solana/programs.ts";
+import type { CreatedAccount } from "../../build/parts/assembled.ts";
 import type { SealedTrade } from "../../build/token/sealed-trade.ts";
 import type { Costs, ExactAmounts } from "../../trade.ts";
 
@@ -41,16 +42,32 @@ function gainedLamports(sealed: SealedTrade, record: TransactionRecord, costs: C
 function measureCosts({ costs, creates, closes }: SealedTrade, record: TransactionRecord): Costs {
   // A new account may hold more than its rent, such as cashback or a creator's fee, which is part of the trade.
   let rentPaid = 0n;
-  for (const { address, rent, grows } of creates) {
-    const index = record.accounts.indexOf(address);
+  for (const created of creates) {
+    const index = record.accounts.indexOf(created.address);
     if (index < 0) continue;
+    const { rent } = created;
     const before = record.preBalances[index]!;
     const after = record.postBalances[index]!;
     // If another trade was faster, the account exists or has grown: nothing was paid for it. Lamports that it held before
     // it was made paid for that part.
-    rentPaid += grows ? minOf(after - before, rent) : maxOf(0n, minOf(after, rent) - before);
+    if (created.isTraded) rentPaid += growthPaid(created, after - before, record);
+    else rentPaid += created.grows ? minOf(after - before, rent) : maxOf(0n, minOf(after, rent) - before);
   }
   const closed = closes === undefined ? -1 : record.accounts.indexOf(closes);
   const rentReturned = closed < 0 ? 0n : record.preBalances[closed]! - record.postBalances[closed]!;
   return { ...costs, baseFee: record.feeLamports - costs.priorityFee, rentPaid, rentReturned };
+}
+
+/**
+ * The rent of a market's account that grew while the trade's lamports moved through it, of what programs sent to it. A purchase sends its
+ * price too, and nothing leaves then: rent is what comes nearest to the announced one. That one if no node tells what was sent: another
+ * trade is hardly ever faster.
+ */
+function growthPaid({ address, rent }: CreatedAccount, change: bigint, { transfers }: TransactionRecord): bigint {
+  if (transfers === undefined) return rent;
+  const sent = transfers.filter(({ to }) => to === address).map(({ lamports }) => lamports);
+  const isPurchase = sent.reduce((sum, lamports) => sum + lamports, 0n) === change;
+  if (sent.length <= (isPurchase ? 1 : 0)) return 0n;
+  const off = (lamports: bigint) => maxOf(lamports - rent, rent - lamports);
+  return sent.reduce((nearest, lamports) => (off(lamports) < off(nearest) ? lamports : nearest));
 }

@@ -140,6 +140,9 @@ export function writePumpSettings(
   }
 }
 
+/** Bytes of curves' accounts: those of every layout, and others between them. */
+export const CURVE_SIZES: readonly number[] = [49, 81, 82, 83, 115, 123, 124, 125, 140, 141, 150, 151, 200];
+
 export interface NewCoin {
   readonly mint: Address;
   /** Absent: SOL. */
@@ -157,24 +160,27 @@ export interface NewCoin {
   readonly supply?: bigint;
   /** Leave out the account where the creator's fees gather. */
   readonly withoutVault?: boolean;
+  /** Bytes of the curve's account: today's, if absent. */
+  readonly size?: number;
 }
 
 /** Writes a coin's curve in the middle of its life: creating one needs Metaplex and the mayhem program. */
 export function writeCoin(svm: Svm, coin: NewCoin): Address {
   const { address } = bondingCurveOf(coin.mint);
-  const data = new Uint8Array(151);
-  data.set(hex("17b7f83760d8ac60"));
-  writeU64(data, 8, coin.virtualTokens);
-  writeU64(data, 16, coin.virtualQuote);
-  writeU64(data, 24, coin.realTokens);
-  writeU64(data, 32, coin.realQuote);
-  writeU64(data, 40, coin.supply ?? 1_000_000_000_000_000n);
-  data.set((coin.creator ?? SYSTEM_PROGRAM).bytes, 49);
-  data[81] = coin.mayhem === true ? 1 : 0;
-  data[82] = coin.cashback === true ? 1 : 0;
-  if (coin.quoteMint !== undefined && coin.quoteMint !== SOL_MINT) data.set(coin.quoteMint.bytes, 83);
-  writeU64(data, 115, coin.creatorFeeBps ?? 0n);
-  data[124] = coin.holderReward === true ? 1 : 0;
+  const full = new Uint8Array(Math.max(coin.size ?? 0, 151));
+  const data = full.subarray(0, coin.size ?? 151);
+  full.set(hex("17b7f83760d8ac60"));
+  writeU64(full, 8, coin.virtualTokens);
+  writeU64(full, 16, coin.virtualQuote);
+  writeU64(full, 24, coin.realTokens);
+  writeU64(full, 32, coin.realQuote);
+  writeU64(full, 40, coin.supply ?? 1_000_000_000_000_000n);
+  full.set((coin.creator ?? SYSTEM_PROGRAM).bytes, 49);
+  full[81] = coin.mayhem === true ? 1 : 0;
+  full[82] = coin.cashback === true ? 1 : 0;
+  if (coin.quoteMint !== undefined && coin.quoteMint !== SOL_MINT) full.set(coin.quoteMint.bytes, 83);
+  writeU64(full, 115, coin.creatorFeeBps ?? 0n);
+  full[124] = coin.holderReward === true ? 1 : 0;
   const native = coin.quoteMint === undefined || coin.quoteMint === SOL_MINT;
   svm.setAccount({
     address,

@@ -1,13 +1,11 @@
 import type { ChainHead, Lifetime, SenderPlan } from "../../chain/port.ts";
 import type { Markets } from "../../market/port.ts";
-import type { ChainClock } from "../../solana/account.ts";
 import { MAX_TRANSACTION_SIZE } from "../../solana/message.ts";
-import type { Intent } from "../intent.ts";
 import { type LongSearches, pausing, type Steps } from "../quote/long-searches.ts";
 import { type Misfit, noneFits } from "../quote/no-route.ts";
 import { pathCount, type Route } from "../quote/route.ts";
-import { orderRoutes } from "../quote/route-order.ts";
-import { type FoundRoutes, routesOf } from "../quote/snapshot.ts";
+import { compareRoutes, orderRoutes } from "../quote/route-order.ts";
+import { directRoutesAbove, type FoundRoutes, routesOf } from "../quote/snapshot.ts";
 import { nearlyFits, rememberedDivision } from "../quote/split/fitting-division.ts";
 import type { Splits } from "../quote/split/splits.ts";
 import { capacityOf, VERSION_1_CAPACITY } from "../quote/transaction-capacity.ts";
@@ -98,11 +96,7 @@ export function* draftTrade(
     if (composed.fits) {
       // While it is unknown whether accounts exist, costs are too: the trade is drafted again once they have been read.
       const isSettled = composed.assembly.unknown.length > 0 || !mayCostMore(composed, accounts);
-      // Only the best market was priced: those next to it may open fewer accounts.
-      const isLone = !isSettled && !hasOthers && route.steps.length === 1;
-      const next = isLone ? routesAfter(route, yield* price()) : others;
-      const cheaper = isSettled ? others : yield* cheaperThan(composed, next, splits, intent, clock, searches);
-      const best = isSettled ? composed : leastCostly(ports, terms, composed, cheaper, clock);
+      const best = isSettled ? composed : yield* leastCostlyOf(ports, terms, composed, others, splits, searches);
       return { loaded, composed: best, lifetime, senders: choice.senders, fitLoss: fitLoss.of(composed.route) };
     }
     misfits.push(misfitOf(composed));
@@ -150,24 +144,30 @@ function* lighterThan(
   return fitting;
 }
 
-/** Routes that may cost less, the most valuable first: the others, and one over fewer paths if this one opens accounts of hubs. */
-function* cheaperThan(
-  { route, assembly }: ComposedMessage,
+/** The message that leaves the wallet most: of this one, the other routes, and one over fewer paths if this one opens accounts of hubs. */
+function* leastCostlyOf(
+  ports: DraftPorts,
+  terms: MessageTerms,
+  composed: ComposedMessage,
   others: readonly Route[],
   splits: Splits | undefined,
-  intent: Intent,
-  clock: ChainClock,
   searches: boolean,
-): Steps<readonly Route[]> {
+): Steps<ComposedMessage> {
+  const { intent, snapshot } = terms;
+  const { route, assembly } = composed;
+  const clock = ports.head.clock();
   const opens = route.remainders.length > 0 && assembly.creates.length > 0;
   const search = opens ? splits?.narrower(pathCount(route) - 1) : undefined;
   const fewer = search === undefined ? undefined : yield* pausing(search, searches);
-  return fewer === undefined ? others : orderRoutes(intent, [fewer, ...others], clock);
-}
-
-/** The routes that come after one over a single market. */
-function routesAfter(route: Route, { routes }: FoundRoutes): readonly Route[] {
-  return routes.slice(1 + routes.findIndex((other) => isSameTrade(other, route)));
+  const cheaper = fewer === undefined ? others : orderRoutes(intent, [fewer, ...others], clock);
+  const othersAbove = (worth: bigint): readonly Route[] => {
+    if (route.steps.length > 1) return cheaper;
+    // Only the best market was priced: those next to it may open fewer accounts.
+    const direct = directRoutesAbove(intent, snapshot, { hot: route.steps[0]!.hot, value: worth }, clock);
+    const next = direct.filter((other) => compareRoutes(intent, route, other) < 0);
+    return orderRoutes(intent, [...cheaper.filter(({ steps }) => steps.length > 1), ...next], clock);
+  };
+  return leastCostly(ports, terms, composed, othersAbove, clock);
 }
 
 /** True of two routes that trade the same on the same state of one market. */

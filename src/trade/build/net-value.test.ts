@@ -136,6 +136,40 @@ test.each([2, 12])(
   },
 );
 
+// The best one's account costs 0.15 % of 1 SOL, as much as the one that receives, which every market's trade opens.
+test.each(["exactIn", "exactOut"] as const)(
+  "markets too far behind the best one to make up for its account are neither quoted nor composed, %s",
+  (mode) => {
+    const quoted: Address[] = [];
+    const composed: Address[] = [];
+    const markets = Array.from({ length: 12 }, (_, place) => {
+      const hot =
+        place === 0
+          ? openingMarket(address(), 1_000_000n)
+          : marketAt(address(), [SOL_MINT, MINT], 998_500n - 100n * BigInt(place));
+      const counted = {
+        ...hot.venue,
+        quote: (state: unknown, ask: Ask) => {
+          quoted.push(hot.market.address);
+          return hot.venue.quote(state, ask);
+        },
+        swap: (...asked: Parameters<Venue["swap"]>) => {
+          composed.push(hot.market.address);
+          return hot.venue.swap(...asked);
+        },
+      };
+      return { ...hot, venue: counted as Venue, isTimeless: true };
+    });
+    const best = markets[0]!.market.address;
+    const ports = memoryPorts({ mint: MINT, clock: FAKE_CLOCK, wallet: WALLET, markets });
+    // The first builds find the bounds.
+    for (let made = 0; made < 4; made++) buildTrade(ports, { ...REQUEST, mode });
+    quoted.length = composed.length = 0;
+    buildTrade(ports, { ...REQUEST, mode });
+    expect({ quoted, composed }).toEqual({ quoted: [best], composed: [best] });
+  },
+);
+
 test("an account that only the route taken instead opens is read before its rent is promised", async () => {
   const [opened, exists] = [address(), address()];
   // The first one's swap opens an account; so would the next one's, were its account not there.

@@ -1,3 +1,4 @@
+import { maxOf } from "../../primitives/integer.ts";
 import type { ChainClock } from "../../solana/account.ts";
 import { SOL_MINT } from "../../solana/programs.ts";
 import type { Intent } from "../intent.ts";
@@ -22,13 +23,13 @@ export function mayCostMore({ route, assembly }: ComposedMessage, { destination 
  * that of the market between SOL and the mint; if there is none, value alone decides.
  *
  * @param best the most valuable route that fits
- * @param others further routes, the most valuable first
+ * @param othersAbove further routes, the most valuable first: all that are worth more than so many base units, maybe others
  */
 export function leastCostly(
   ports: MessagePorts,
   terms: MessageTerms,
   best: ComposedMessage,
-  others: readonly Route[],
+  othersAbove: (worth: bigint) => readonly Route[],
   clock: ChainClock,
 ): ComposedMessage {
   const priceOf = lamportPrice(terms.intent, best.route, terms.snapshot, clock);
@@ -36,14 +37,13 @@ export function leastCostly(
   const sign = terms.intent.mode === "exactIn" ? 1n : -1n;
   const netOf = ({ route, costs }: ComposedMessage) =>
     sign * route.value - priceOf(costs.rentPaid + costs.priorityFee - costs.rentReturned);
-  // An emptied account returns its rent whichever route empties it.
-  const returned = priceOf(terms.intent.emptied?.lamports ?? 0n);
+  const least = priceOf(leastCost(terms, best));
   let winner = best;
   let most = netOf(best);
   let compared = 0;
-  for (const route of others) {
-    // The rest is worth less before costs than the winner is after them.
-    if (sign * route.value + returned <= most || compared === MOST_COMPARED) break;
+  // The rest is worth less before costs than the best is after them.
+  for (const route of othersAbove(sign * (most + least))) {
+    if (sign * route.value - least <= most || compared === MOST_COMPARED) break;
     compared += 1;
     const composed = composeMessage(ports, terms, route);
     if (!composed.fits) continue;
@@ -51,6 +51,12 @@ export function leastCostly(
     if (net > most) [winner, most] = [composed, net];
   }
   return winner;
+}
+
+/** What every route costs at least: the account that receives is opened, and an emptied one returns its rent, whichever it is. Lamports. */
+function leastCost({ intent, accounts }: MessageTerms, { assembly: { creates, prepaid } }: ComposedMessage): bigint {
+  const opened = creates.find(({ address }) => address === accounts.destination?.address)?.rent ?? 0n;
+  return maxOf(0n, opened - prepaid) - (intent.emptied?.lamports ?? 0n);
 }
 
 /** What lamports are worth in the mint that counts, rounded down; undefined if nothing says. */

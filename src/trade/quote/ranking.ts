@@ -30,17 +30,26 @@ const PRICED_ALWAYS = 4;
  *
  * @param isTaxed whether a mint withholds transfer fees: capped fees make rates improve with size
  * @param least number of markets to price beside the best one, in the order of their bounds, if a pair has more
+ * @param above only the most promising markets that may be better than this are priced, its own not again
  */
-export function rankMarkets(pair: PairMarkets, ask: Ask, isTaxed: boolean, least: number = PRICED_ALWAYS): Ranking {
+export function rankMarkets(
+  pair: PairMarkets,
+  ask: Ask,
+  isTaxed: boolean,
+  least: number = PRICED_ALWAYS,
+  above?: Leader,
+): Ranking {
   const candidates: Candidate[] = [];
   const refusals: TradewireError[] = [];
   const faults: MarketFault[] = [...pair.faults];
   const bounds = boundsFor(pair, ask, isTaxed, least);
-  let leader: Leader | undefined;
+  let leader = above;
   let best: Candidate | undefined;
   for (let index = 0; index < pair.markets.length; index++) {
     const place = bounds?.pick(index) ?? index;
     const hot = pair.markets[place]!;
+    if (hot === above?.hot) continue;
+    if (above !== undefined && candidates.length === PRICED_ALWAYS) break;
     if (bounds !== undefined && leader !== undefined && index >= least) {
       if (bounds.endsAt(place, ask, leader)) break;
       if (bounds.isBeaten(place, ask, leader)) continue;
@@ -51,7 +60,7 @@ export function rankMarkets(pair: PairMarkets, ask: Ask, isTaxed: boolean, least
       candidates.push(candidate);
       if (best === undefined || compareCandidates(candidate, best) < 0) {
         best = candidate;
-        leader = { hot, value: ask.mode === "exactIn" ? quote.outAmount : quote.inAmount };
+        leader = above ?? { hot, value: ask.mode === "exactIn" ? quote.outAmount : quote.inAmount };
       }
     } catch (error) {
       // Whatever its state makes of the formulas, one market is no reason to refuse a trade on the others.
@@ -72,11 +81,12 @@ function boundsFor(
   isTaxed: boolean,
   least: number,
 ): PairSpots | LoneBounds | MarketBounds | undefined {
-  if (pair.markets.length <= PRICED_ALWAYS) return undefined;
+  const isSmall = pair.markets.length <= PRICED_ALWAYS;
+  if (isSmall && least > 0) return undefined;
   // Of transfers' fees spot bounds know nothing: they hold, but not closely.
   const spots = isTaxed ? undefined : pairSpotsOf(pair, ask)?.bound(ask);
-  if (spots !== undefined) return spots;
-  const isLone = least === 1 && ask.mode === "exactIn" && !isTaxed;
+  if (spots !== undefined || isSmall) return spots;
+  const isLone = least <= 1 && ask.mode === "exactIn" && !isTaxed;
   return (isLone ? loneBoundsOf(pair, ask) : undefined) ?? marketBoundsOf(pair, ask, isTaxed);
 }
 

@@ -5,10 +5,12 @@ import type { ChainClock } from "../../solana/account.ts";
 import { HUB_MINTS } from "../../solana/hub-mints.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import type { Intent } from "../intent.ts";
+import type { Leader } from "./bounds/leader.ts";
 import { allAtOnce, pausing, type Steps } from "./long-searches.ts";
 import { noRoute, SHARED_CODES } from "./no-route.ts";
-import { type HubMarkets, priceRoutes, type Routes } from "./pricing/price-routes.ts";
+import { type HubMarkets, priceRoutes, type Routes, routesAbove } from "./pricing/price-routes.ts";
 import { threeLegRoutes } from "./pricing/three-legs.ts";
+import type { Route } from "./route.ts";
 import { onlyAllowed, UNBOUNDED } from "./route-bounds.ts";
 import { orderRoutes } from "./route-order.ts";
 import { onlyChecked } from "./route-proof.ts";
@@ -113,6 +115,16 @@ export function* routesOf(
     throw refuse({ refusals, faults });
   }
   return { routes: orderRoutes(intent, [...found, ...singles], clock), faults, splits };
+}
+
+/** The routes over one market that are worth more than `above`, the best first. */
+export function directRoutesAbove(
+  intent: Intent,
+  snapshot: Snapshot,
+  above: Leader,
+  clock: ChainClock,
+): readonly Route[] {
+  return routesAbove(intent, eligibleOf(intent, snapshot).direct, above, clock);
 }
 
 const NO_HUBS: readonly KnownHub[] = [];

@@ -1,7 +1,7 @@
 import type { Lifetime } from "../../../chain/port.ts";
 import type { PairMarkets } from "../../../market/port.ts";
 import type { ChainClock } from "../../../solana/account.ts";
-import { bestRoute, onlyRoute } from "../../quote/pricing/price-routes.ts";
+import { bestRoute, onlyRoute, routesAbove } from "../../quote/pricing/price-routes.ts";
 import type { Route } from "../../quote/route.ts";
 import { UNBOUNDED } from "../../quote/route-bounds.ts";
 import { hasOneWay } from "../../quote/snapshot.ts";
@@ -9,11 +9,10 @@ import { mayGain } from "../../quote/split/may-gain.ts";
 import type { DraftPorts, TradeDraft } from "../draft-trade.ts";
 import type { LoadedTrade } from "../load-trade.ts";
 import { type ComposedMessage, composeMessage, type MessageTerms } from "../message-forms.ts";
-import { mayCostMore } from "../net-value.ts";
+import { leastCostly, mayCostMore } from "../net-value.ts";
 
 /**
- * Drafts a trade that one market of its pair makes best, without a way over a hub, as most are: there is nothing to divide or to search,
- * nor to compare what accounts cost that the market's swap opens.
+ * Drafts a trade that one market of its pair makes best, without a way over a hub, as most are: there is nothing to divide or to search.
  * The draft is the one that `draftTrade` gives, for less than choosing costs.
  *
  * @param nonce a number that differs between builds, below 2^14
@@ -28,7 +27,8 @@ export function draftSingleMarket(
 ): { readonly draft: TradeDraft } | { readonly misfit: ComposedMessage } | undefined {
   const { request, intent, accounts, snapshot } = loaded;
   if (intent.requireChecked === true || intent.bounds?.allows !== undefined) return undefined;
-  const route = singleRoute(loaded, ports.head.clock());
+  const clock = ports.head.clock();
+  const route = singleRoute(loaded, clock);
   if (route === undefined) return undefined;
   const choice = ports.senders.choose(request.priority, nonce);
   const terms: MessageTerms = {
@@ -44,8 +44,10 @@ export function draftSingleMarket(
   const composed = composeMessage(ports, terms, route);
   if (!composed.fits) return { misfit: composed };
   const isSettled = composed.assembly.unknown.length > 0 || hasOneWay(snapshot) || !mayCostMore(composed, accounts);
-  if (!isSettled) return undefined;
-  return { draft: { loaded, composed, lifetime, senders: choice.senders, fitLoss: 0 } };
+  const { hot } = route.steps[0]!;
+  const othersAbove = (value: bigint) => routesAbove(intent, snapshot.direct, { hot, value }, clock);
+  const best = isSettled ? composed : leastCostly(ports, terms, composed, othersAbove, clock);
+  return { draft: { loaded, composed: best, lifetime, senders: choice.senders, fitLoss: 0 } };
 }
 
 /** The route over one market, if no other kind may be better. */

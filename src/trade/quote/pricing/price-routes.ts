@@ -8,6 +8,7 @@ import { isBetweenHubs } from "../../../solana/hub-mints.ts";
 import type { Ask, Quote } from "../../../venues/venue.ts";
 import type { Intent } from "../../intent.ts";
 import type { Remainder } from "../../trade.ts";
+import type { Leader } from "../bounds/leader.ts";
 import { type Candidate, rankMarkets } from "../ranking.ts";
 import type { Route, RouteStep } from "../route.ts";
 import { leastPassed, quoteAfter, settlePair } from "./shared-state.ts";
@@ -77,6 +78,14 @@ export function bestRoute(intent: Intent, pair: PairMarkets, clock: ChainClock):
   const ask = askOf(intent, intent.inMint.address, intent.outMint.address, intent.amount, clock);
   const [best] = rankMarkets(pair, ask, isTaxed(intent), 1).candidates;
   return best === undefined ? undefined : routeOver(intent, best.hot, best.quote);
+}
+
+/** The routes over one market of a pair that are worth more than `above`, the best first, without reasons: those of the most promising markets. */
+export function routesAbove(intent: Intent, pair: PairMarkets, above: Leader, clock: ChainClock): readonly Route[] {
+  const ask = askOf(intent, intent.inMint.address, intent.outMint.address, intent.amount, clock);
+  return rankMarkets(pair, ask, isTaxed(intent), 0, above)
+    .candidates.map(({ hot, quote }) => routeOver(intent, hot, quote))
+    .filter(({ value }) => (intent.mode === "exactIn" ? value > above.value : value < above.value));
 }
 
 function isTaxed({ inMint, outMint }: Intent): boolean {

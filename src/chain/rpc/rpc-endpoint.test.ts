@@ -75,6 +75,41 @@ test.each<[string, FakeCall, string]>([
   expect(endpoint.isCooling()).toBe(kind === "unreachable" || kind === "malformed");
 });
 
+test("calls that a node refuses together for its rate limit cool it as one does", async () => {
+  node = await startFakeNode({ ask: (_, response) => response.writeHead(429).end("slow down") });
+  let nowMs = 1_000_000;
+  const endpoint = createRpcEndpoint({ url: node.url, now: () => nowMs });
+  await Promise.allSettled(Array.from({ length: 17 }, (_, i) => endpoint.call("ask", [i])));
+  expect(endpoint.isCooling()).toBe(true);
+  nowMs += 125;
+  expect(endpoint.isCooling()).toBe(false);
+  // One that fails each time it is asked again is left alone for longer and longer.
+  const pausesMs: number[] = [];
+  for (let i = 0; i < 7; i++) {
+    await endpoint.call("ask", []).catch(() => {});
+    const askedAtMs = nowMs;
+    while (endpoint.isCooling()) nowMs += 125;
+    pausesMs.push(nowMs - askedAtMs);
+  }
+  expect(pausesMs).toEqual([250, 500, 1_000, 2_000, 4_000, 4_000, 4_000]);
+});
+
+test("a node that fails a call, and answers the next, stays doubted", async () => {
+  node = await startFakeNode({
+    fail: (_, response) => response.writeHead(502).end(),
+    ask: answer(1),
+  });
+  let nowMs = 1_000_000;
+  const endpoint = createRpcEndpoint({ url: node.url, now: () => nowMs });
+  endpoint.doubt();
+  await endpoint.call("fail", []).catch(() => {});
+  await endpoint.call("ask", []);
+  nowMs += 1_900;
+  expect(endpoint.isCooling()).toBe(true);
+  nowMs += 100;
+  expect(endpoint.isCooling()).toBe(false);
+});
+
 test("a connection that is refused, or whose host is unknown, is reported as that, with the host and without the key", async () => {
   const closed = await startFakeNode({});
   await closed.close();

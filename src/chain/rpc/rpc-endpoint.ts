@@ -70,7 +70,8 @@ class HttpEndpoint implements RpcEndpoint {
   readonly #alike: AlikeAnswers | undefined;
   #lastId = 0;
   #failures = 0;
-  #coolUntilMs = 0;
+  #outageUntilMs = 0;
+  #doubtUntilMs = 0;
   #asideUntilMs = 0;
   #answeredAtMs = 0;
   /** When the first of the latest calls without a proper answer was sent; undefined if the last one got one. */
@@ -150,7 +151,7 @@ class HttpEndpoint implements RpcEndpoint {
   }
 
   doubt(): void {
-    this.#coolUntilMs = this.#now() + DOUBT_MS;
+    this.#doubtUntilMs = this.#now() + DOUBT_MS;
   }
 
   setAside(forMs: number): void {
@@ -162,7 +163,8 @@ class HttpEndpoint implements RpcEndpoint {
   }
 
   isCooling(): boolean {
-    return this.#now() < this.#coolUntilMs || this.#isSilent();
+    const nowMs = this.#now();
+    return nowMs < this.#outageUntilMs || nowMs < this.#doubtUntilMs || this.#isSilent();
   }
 
   silentForMs(): number {
@@ -224,14 +226,18 @@ class HttpEndpoint implements RpcEndpoint {
   }
 
   #outage(message: string, facts: { readonly isOverLimit?: boolean; readonly cause?: unknown }): NodeError {
-    this.#coolUntilMs = this.#now() + Math.min(FIRST_BACKOFF_MS * 2 ** this.#failures, MAX_BACKOFF_MS);
-    this.#failures += 1;
+    const nowMs = this.#now();
+    // Calls that fail together are one failure.
+    if (nowMs >= this.#outageUntilMs) {
+      this.#outageUntilMs = nowMs + Math.min(FIRST_BACKOFF_MS * 2 ** this.#failures, MAX_BACKOFF_MS);
+      this.#failures += 1;
+    }
     return new NodeError("unreachable", message, facts);
   }
 
   /** Answering again clears the outage, not the suspicion. */
   #clearOutage(): void {
-    if (this.#failures > 0) this.#coolUntilMs = 0;
+    this.#outageUntilMs = 0;
     this.#failures = 0;
     this.#waitingSinceMs = undefined;
   }

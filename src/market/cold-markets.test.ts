@@ -6,6 +6,8 @@ import { poolFilter, SEARCHED_PROGRAM, searchedVenue } from "../../test/support/
 import { Address } from "../primitives/address.ts";
 import { concatBytes, writeU32 } from "../primitives/bytes.ts";
 import { SOL_MINT, TOKEN_PROGRAM, USDC_MINT } from "../solana/programs.ts";
+import { pumpFun } from "../venues/pump-fun/venue.ts";
+import { raydiumLaunchlab } from "../venues/raydium-launchlab/venue.ts";
 import type { Venue } from "../venues/venue.ts";
 import { createMarkets, type LiveMarkets, type MarketsOptions } from "./markets.ts";
 import type { SearchCaller } from "./port.ts";
@@ -128,6 +130,43 @@ test("each search that a cold token takes is sent in a turn of the loop of its o
   expect(sentIn).toHaveLength(4);
   expect(new Set(sentIn).size).toBe(4);
 });
+
+test("venues that derive no address for a pair take no turns of the loop before what others derive is read", async () => {
+  const filtered = Array.from({ length: 10 }, (_, n): Venue => ({ ...searchedVenue, id: `filtered ${n}` }));
+  const derived = (id: string, fill: number): Venue => {
+    const { searchMint: _, ...venue } = searchedVenue;
+    return { ...venue, id, search: () => [{ kind: "probe", addresses: [at(fill)] }] };
+  };
+  const turnsWith = async (venues: readonly Venue[]): Promise<number> => {
+    let turns = 0;
+    let isRead = false;
+    const reader: MarketsOptions["reader"] = {
+      fetchProgramAccounts: (filter) => state.fetchProgramAccounts(filter),
+      fetchAccounts(addresses) {
+        isRead = true;
+        return state.fetchAccounts(addresses);
+      },
+    };
+    const markets = start({ reader, venues, index: memoryIndex() });
+    const reading = marketsOf(markets);
+    for (; !isRead; turns++) await nextTurn();
+    await reading;
+    return turns;
+  };
+  const venues = [derived("first", 30), derived("second", 31)];
+  expect(await turnsWith([...filtered, ...venues])).toBe(await turnsWith(venues));
+});
+
+test.each([pumpFun as Venue, raydiumLaunchlab as Venue])(
+  "$id: a cold pair's addresses are derived once",
+  async (venue) => {
+    const search = vi.fn(venue.search);
+    const markets = start({ venues: [{ ...venue, search }, searchedVenue] });
+    expect(await marketsOf(markets)).toEqual([]);
+    expect(search).toHaveBeenCalledTimes(1);
+    expect(state.searches).toBe(1);
+  },
+);
 
 test("what was found before is read, not searched for: by another process, and after a restart", async () => {
   putPool(at(10), token, SOL_MINT);

@@ -120,11 +120,11 @@ class MarketDiscovery {
     return { found, gone: this.#gone, faults: this.#faults, searched, isComplete: this.#isComplete, isWhole };
   }
 
-  /** Deriving addresses takes time, so others get turns in between. */
+  /** Deriving addresses takes time, so others get a turn after each venue that does. */
   async #plan(): Promise<readonly Plan[]> {
     const plans: Plan[] = [];
     for (const venue of this.#options.venues) {
-      if (plans.length > 0) await this.#options.pace.next();
+      if ((plans.at(-1)?.probes.length ?? 0) > 0) await this.#options.pace.next();
       try {
         const searches = venue.search(this.#pair);
         plans.push({

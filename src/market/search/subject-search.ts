@@ -114,12 +114,12 @@ export class SubjectSearches {
     const searching: Promise<void>[] = [];
     let isWhole = true;
     for (const venue of venues) {
-      // What led here, and the venue before, have had this turn.
-      await pace.next();
       try {
         const filters = filtersOf(venue, subject);
         if (filters === undefined) isWhole &&= pairFilters(venue, subject.pair).length === 0;
         else if (filters.length > 0) {
+          // What led here, and the venue before, have had this turn.
+          await pace.next();
           searching.push(
             this.filter(filters, true).then((finding) => {
               byVenue.set(venue.id, finding);

@@ -49,6 +49,9 @@ export const pumpFun: Venue<PumpFunMarket, PumpFunState, PumpFunFill> = {
     ];
   },
 
+  /** No filter finds more: each pair's curves are where their addresses say. */
+  searchMint: () => [],
+
   decode: decodePumpFunMarket,
   decoded: [
     [0, 8],

@@ -85,6 +85,9 @@ export const raydiumLaunchlab: Venue<LaunchlabMarket, LaunchlabState, LaunchlabQ
     return [{ kind: "probe", addresses: launchlabPoolAddresses(pair) }];
   },
 
+  /** No filter finds more: each pair's pools are where their addresses say. */
+  searchMint: () => [],
+
   decode: decodeLaunchlabMarket,
   decoded: [
     [0, 8],

@@ -111,6 +111,13 @@ async function startPage(config: Config, app: App): Promise<string> {
 async function runWorkers(config: Config, logger: Logger, count: number): Promise<void> {
   let sandbox: Sandbox | undefined;
   let workers: Workers | undefined;
+  const started = Promise.withResolvers<Workers>();
+  // Those that are starting may have read the files of before.
+  process.on("SIGHUP", () => {
+    started.promise
+      .then((running) => running.restart())
+      .catch((error: unknown) => logger.error({ err: error }, "a worker could not be replaced"));
+  });
   const shadow = startShadow(config, (message) => logger.warn({}, message));
   stopOnSignal(logger, async () => {
     await workers?.close();
@@ -121,7 +128,7 @@ async function runWorkers(config: Config, logger: Logger, count: number): Promis
   const chain: Record<string, string> =
     sandbox === undefined ? {} : { [CHAIN_VARIABLE]: JSON.stringify(describeChain(sandbox)) };
   let page: unknown;
-  const started = await startWorkers({
+  workers = await startWorkers({
     count,
     logger,
     environment: (index) => ({
@@ -136,10 +143,7 @@ async function runWorkers(config: Config, logger: Logger, count: number): Promis
       page ??= message;
     },
   });
-  workers = started;
-  process.on("SIGHUP", () => {
-    started.restart().catch((error: unknown) => logger.error({ err: error }, "a worker could not be replaced"));
-  });
+  started.resolve(workers);
   const adminPorts = config.adminPort === 0 ? "any that was free" : "counting up from the one above";
   process.stdout.write(
     `${page}  ${count} processes share the port; each has its own admin port, ${adminPorts}.\n` +

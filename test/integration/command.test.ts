@@ -209,6 +209,34 @@ test.concurrent("the admin port stays ready while its worker is replaced", async
   }
 });
 
+test.concurrent("SIGHUP while workers start replaces them once they serve", async () => {
+  const dataDir = join(folder, "early-hangup");
+  const child = spawn(process.execPath, [...MAIN, "--workers", "1"], {
+    env: childEnvironment({ DATA_DIR: dataDir, PORT: "0", ADMIN_PORT: "0", SANDBOX_PORT: "0", LAME_DUCK_MS: "0" }),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk) => {
+      said += chunk;
+    });
+  const ended = new Promise((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
+  try {
+    // One of the first things that a worker does.
+    await eventually(() => expect(existsSync(join(dataDir, "tradewire.sqlite"))).toBe(true));
+    expect(said).not.toContain("Try it");
+    child.kill("SIGHUP");
+    const replaced = eventually(() => expect(said).toContain("every worker has been replaced"));
+    expect(await Promise.race([replaced.then(() => "replaced"), ended])).toBe("replaced");
+    expect(said).toContain("Try it");
+    child.kill("SIGTERM");
+    expect(await ended).toEqual({ code: 0, signal: null });
+  } finally {
+    child.kill("SIGKILL");
+    await ended;
+  }
+});
+
 test.concurrent("serve explains in words why it cannot start", async () => {
   const { status, stderr } = await run(["serve"], { PORT: "many" }, ["src/process/cli.ts"]);
   expect(status).toBe(1);

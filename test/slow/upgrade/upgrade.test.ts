@@ -6,7 +6,7 @@ import { type Sandbox, startSandbox } from "../../../src/sandbox/sandbox.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startPostgres, type TestPostgres } from "../../support/postgres.ts";
 import { type RpcProxy, startRpcProxy } from "../faults/rpc-proxy.ts";
-import { HEAD, OLD, type Service, start, tradeWithOldClient, type Version } from "./versions.ts";
+import { DOMAIN, HEAD, MOST_SOLD, OLD, type Service, start, tradeWithOldClient, type Version } from "./versions.ts";
 
 /**
  * An upgrade as it happens in production: the last release and this version side by side on one PostgreSQL and one node,
@@ -22,9 +22,6 @@ const services = new Map<Version, Service>();
 let spare: Service;
 let wallets = 0;
 
-/** What one purchase here buys at most. Base units. */
-const MOST_SOLD = "1000000000000000";
-
 beforeAll(async () => {
   const found = await startPostgres();
   if (found === undefined) throw new Error("slow:upgrade needs PostgreSQL: install it, or set TEST_DATABASE_URL.");
@@ -38,7 +35,7 @@ beforeAll(async () => {
     SIGN_IN_CHAIN_ID: "localnet",
     KEY_PEPPER: "11".repeat(32),
     TOKEN_KEYS: `k1:${"22".repeat(32)}`,
-    PUBLIC_URL: "http://127.0.0.1:8080",
+    PUBLIC_URL: `http://${DOMAIN}`,
   };
   // The old one first: its database is the one that this version finds and migrates under it.
   services.set(OLD, await start(OLD, settings));
@@ -68,8 +65,7 @@ async function fundedKey(): Promise<string> {
 /** Callers of both versions with one wallet, and the key that one of them has registered. */
 async function callers(registeredAt: Version): Promise<Map<Version, Tradewire>> {
   const wallet = await fundedKey();
-  // Both are configured with one public URL, as behind a balancer.
-  const first = Tradewire.connect({ baseUrl: at(registeredAt).url, wallet, domain: "127.0.0.1:8080" });
+  const first = Tradewire.connect({ baseUrl: at(registeredAt).url, wallet, domain: DOMAIN });
   const { apiKey } = await first.register();
   return new Map(
     [OLD, HEAD].map((version) => [version, Tradewire.connect({ baseUrl: at(version).url, wallet, apiKey })]),
@@ -159,7 +155,7 @@ it("both versions stop with code 0", async () => {
 async function another(version: Version): Promise<Service> {
   if (version === HEAD) return start(HEAD, settings);
   spare.resume();
-  const client = Tradewire.connect({ baseUrl: spare.url, wallet: await fundedKey(), domain: "127.0.0.1:8080" });
+  const client = Tradewire.connect({ baseUrl: spare.url, wallet: await fundedKey(), domain: DOMAIN });
   await client.register();
   await eventually(() => client.buildBuy(order()));
   client.close();

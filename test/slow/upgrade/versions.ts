@@ -38,6 +38,12 @@ export interface Service {
   resume(): void;
 }
 
+/** What both versions have as their public URL, as behind a balancer: where a sign-in says that it is for. */
+export const DOMAIN = "127.0.0.1:8080";
+
+/** What one purchase here buys at most. Base units. */
+export const MOST_SOLD = "1000000000000000";
+
 /** Starts the version as its own `npm start` does, on its own Node. */
 export async function start(version: Version, settings: Readonly<Record<string, string>>): Promise<Service> {
   const { scripts } = JSON.parse(readFileSync(join(version.root, "package.json"), "utf8"));
@@ -83,16 +89,16 @@ async function readyUrl(version: Version, child: ChildProcess): Promise<string> 
 export async function tradeWithOldClient(url: string, secretKey: string, mint: string): Promise<OldTrades> {
   const program = `
     import { Tradewire } from "tradewire";
-    const tw = Tradewire.connect({ baseUrl: process.env.URL, wallet: process.env.KEY });
+    const tw = Tradewire.connect({ baseUrl: process.env.URL, wallet: process.env.KEY, domain: process.env.DOMAIN });
     await tw.register();
     const order = { mint: process.env.MINT, slippage: 0.05, priority: "fast" };
     const bought = await tw.buy({ ...order, solAmount: 0.1 });
-    const sold = await tw.sell({ ...order, sellPercent: 100 });
+    const sold = await tw.sell({ ...order, sellPercent: 100 }, { maxInputRaw: process.env.MOST_SOLD });
     tw.close();
     console.log(JSON.stringify({ bought: bought.status, sold: sold.status }));`;
   const child = spawn(join(OLD.root, "node_modules/.bin/node"), ["--input-type=module", "--eval", program], {
     cwd: join(OLD.root, "caller"),
-    env: { PATH: process.env.PATH, URL: url, KEY: secretKey, MINT: mint },
+    env: { PATH: process.env.PATH, URL: url, KEY: secretKey, MINT: mint, DOMAIN, MOST_SOLD },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let [printed, complained] = ["", ""];

@@ -192,6 +192,35 @@ describe.skipIf(chromium === undefined)("what the trade page shows", () => {
     }
   });
 
+  it("shows the block that a trade was confirmed in, whether it was seen before in another one or in none", async () => {
+    for (const seen of [[], [7]]) {
+      const page = await openWithThrowaway();
+      const events = [...seen.map((slot) => ["processed", slot]), ["confirmed", 8], ["finalized", 8]].map(
+        ([kind, slot]) => ({ kind, at: new Date().toISOString(), lane: null, slot, reason: null }),
+      );
+      await page.route("**/v1/tx/*/events", async (asked) => {
+        const answer = await asked.fetch();
+        let left = events;
+        const body = (await answer.text()).replaceAll(/"events":\[.*?\]/g, () => {
+          const told = `"events":${JSON.stringify(left)}`;
+          left = [];
+          return told;
+        });
+        await asked.fulfill({ response: answer, body });
+      });
+      await pay(page, "0.5");
+      await land(page);
+      await page.locator("#timeline li", { hasText: /Final$/ }).waitFor();
+      const lines = (await page.locator("#timeline li").allTextContents()).map((line) => line.replace(/^\d+ m?s/, ""));
+      expect(lines.slice(lines.indexOf("Submitted") + 1)).toEqual([
+        ...seen.map((slot) => `Seen in slot ${slot}`),
+        "Seen in slot 8",
+        "Confirmed",
+        "Final",
+      ]);
+    }
+  });
+
   it("names an account that a tip would go to and is not known for it, and pays it only if that is allowed", async () => {
     const relay = await startFakeRelay();
     const account = createTestWallet().address.toString();

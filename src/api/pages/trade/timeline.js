@@ -49,8 +49,10 @@ export class Timeline {
     else this.#waiting.before(item);
   }
 
-  /** Shows an event of the stream, once. */
+  /** Shows an event of the stream, once; before one with a slot, that it was seen there. */
   receive(event) {
+    // It may be confirmed before anybody saw it in a block, and in another block than the one it was seen in.
+    if (event.slot !== null && event.kind !== "processed") this.receive({ kind: "processed", slot: event.slot });
     const key = JSON.stringify([event.kind, event.lane, event.reason, event.slot]);
     if (this.#shown.has(key)) return;
     this.#shown.add(key);

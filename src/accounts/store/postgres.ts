@@ -1,5 +1,6 @@
 import { CompiledQuery, Kysely } from "kysely";
 import pg from "pg";
+import { makeIndexesBesideWrites } from "./large-indexes.ts";
 import { currentSchema, migrate } from "./migrations.ts";
 import type { OpenDatabase } from "./open-database.ts";
 import { createPostgresDialect, READ_ONLY_SERVER } from "./postgres-dialect.ts";
@@ -18,6 +19,7 @@ export async function openPostgres(databaseUrl: string, limits: PostgresLimits):
   const migrating = connect(databaseUrl, { ...MIGRATION_LIMITS, connectMs });
   try {
     await migrate(migrating, await currentSchema(migrating));
+    await makeIndexesBesideWrites(migrating);
   } finally {
     await migrating.destroy();
   }

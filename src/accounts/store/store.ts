@@ -2,6 +2,7 @@ import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { Kysely } from "kysely";
 import { TradewireError } from "../../errors/tradewire-error.ts";
+import { makeIndexes } from "./large-indexes.ts";
 import { migrate } from "./migrations.ts";
 import type { OpenDatabase } from "./open-database.ts";
 import type { PostgresLimits } from "./postgres-limits.ts";
@@ -75,6 +76,7 @@ async function openEmbedded(dataDir: string): Promise<OpenDatabase> {
   const db: Database = new Kysely<Schema>({ dialect });
   try {
     await migrate(db);
+    await makeIndexes(db);
     const query = dialect.query.bind(dialect);
     const write = dialect.write.bind(dialect);
     const isFault = (error: unknown) => error instanceof SqliteFailure && SQLITE_FAULTS.has(error.errcode & 0xff);

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -206,6 +207,58 @@ it("answers what was asked before it is closed, and refuses what comes after", a
   await Promise.all([db.destroy(), ...asked]);
   await expect(put(db, "late")).rejects.toThrow(/destroyed|closed/);
   expect(await names(connect())).toHaveLength(50);
+});
+
+/** Runs what uses a database thread for the first time, and returns that thread. */
+async function threadOf(use: () => Promise<unknown>): Promise<Worker> {
+  const begun = once(process, "worker");
+  await use();
+  return (await begun)[0];
+}
+
+it("goes on with another thread once one has ended, and fails what the first one had not answered", async () => {
+  const db = connect();
+  const thread = await threadOf(() => put(db, "before"));
+  const next = once(process, "worker");
+  const pending = put(db, "pending");
+  pending.catch(() => {});
+  await thread.terminate();
+  await Promise.allSettled([pending]);
+  await expect(put(db, "between")).rejects.toMatchObject({ name: "SqliteFailure", errcode: 10 });
+  await next;
+  await put(db, "after");
+  expect(await names(db)).toEqual(expect.arrayContaining(["after", "before"]));
+  expect(await names(db)).not.toContain("between");
+});
+
+it("writes nothing of a transaction whose thread has ended, also on the thread that follows", async () => {
+  const db = connect();
+  const thread = await threadOf(() => put(db, "before"));
+  const next = once(process, "worker");
+  const cut = db.transaction().execute(async (own) => {
+    await put(own, "first");
+    await thread.terminate();
+    await next;
+    await put(own, "second");
+  });
+  await expect(cut).rejects.toMatchObject({ name: "SqliteFailure", errcode: 10 });
+  await db.transaction().execute((own) => put(own, "after"));
+  expect(await names(db)).toEqual(["after", "before"]);
+});
+
+it("starts no other thread once it is closed", async () => {
+  const db = connect();
+  const thread = await threadOf(() => put(db, "before"));
+  await thread.terminate();
+  await expect(put(db, "between")).rejects.toThrow();
+  let started = 0;
+  const count = () => void started++;
+  process.on("worker", count);
+  await db.destroy();
+  // Longer than it takes until one is replaced.
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  process.off("worker", count);
+  expect(started).toBe(0);
 });
 
 it("says what is wrong with a statement", async () => {

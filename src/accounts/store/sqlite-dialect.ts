@@ -11,6 +11,9 @@ import {
 } from "kysely";
 import { SqliteThread } from "./sqlite-thread.ts";
 
+/** Delay before a thread that ended on its own is replaced, so that one that cannot start does not spin. Milliseconds. */
+const REPLACE_AFTER_MS = 500;
+
 /** Kysely's SQLite over a file that a thread of its own reads and writes. */
 export class SqliteThreadDialect implements Dialect {
   readonly #driver: ThreadDriver;
@@ -59,18 +62,31 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
   }
 }
 
-/** Statements go to the thread as they come; a transaction has it to itself from its beginning to its end. */
+/**
+ * Statements go to the thread as they come; a transaction has it to itself from its beginning to its end. What a thread that
+ * ends has not answered fails, and so does all that comes until it is replaced.
+ */
 class ThreadDriver implements Driver {
   readonly #file: string;
   #thread: SqliteThread | undefined;
   readonly #turns = new Turns();
+  #replacing: NodeJS.Timeout | undefined;
+  #isClosed = false;
 
   constructor(file: string) {
     this.#file = file;
   }
 
   async init(): Promise<void> {
-    this.#thread = new SqliteThread(this.#file);
+    this.#start();
+  }
+
+  #start(): void {
+    const thread = new SqliteThread(this.#file);
+    this.#thread = thread;
+    void thread.exited.then(() => {
+      if (!this.#isClosed) this.#replacing = setTimeout(() => this.#start(), REPLACE_AFTER_MS).unref();
+    });
   }
 
   /** As a connection that is in no transaction does. */
@@ -85,7 +101,7 @@ class ThreadDriver implements Driver {
   }
 
   async acquireConnection(): Promise<ThreadConnection> {
-    return new ThreadConnection(this.#thread!, this.#turns);
+    return new ThreadConnection(() => this.#thread!, this.#turns);
   }
 
   async releaseConnection(): Promise<void> {}
@@ -103,27 +119,33 @@ class ThreadDriver implements Driver {
   }
 
   async destroy(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#replacing);
     await this.#thread?.close();
   }
 }
 
 class ThreadConnection implements DatabaseConnection {
-  readonly #thread: SqliteThread;
+  readonly #current: () => SqliteThread;
   readonly #turns: Turns;
+  /** The thread that the transaction has begun on. On another one its statements would take effect at once. */
+  #own: SqliteThread | undefined;
   #endTurn: (() => void) | undefined;
 
-  constructor(thread: SqliteThread, turns: Turns) {
-    this.#thread = thread;
+  /** @param current the thread that is in use now */
+  constructor(current: () => SqliteThread, turns: Turns) {
+    this.#current = current;
     this.#turns = turns;
   }
 
   async begin(): Promise<void> {
     this.#endTurn = await this.#turns.alone();
+    this.#own = this.#current();
     try {
       // Every transaction here writes; starting as a writer makes it wait its turn among the processes.
       await this.executeQuery(CompiledQuery.raw("begin immediate"));
     } catch (error) {
-      this.#endTurn();
+      this.#leave();
       throw error;
     }
   }
@@ -141,15 +163,15 @@ class ThreadConnection implements DatabaseConnection {
   }
 
   #leave(): void {
+    this.#own = undefined;
     this.#endTurn?.();
     this.#endTurn = undefined;
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const alone = this.#endTurn !== undefined;
-    const { rows, changes } = await (alone
-      ? this.#thread.run(sql, parameters, true)
-      : this.#turns.together(() => this.#thread.run(sql, parameters, false)));
+    const { rows, changes } = await (this.#own === undefined
+      ? this.#turns.together(() => this.#current().run(sql, parameters, false))
+      : this.#own.run(sql, parameters, true));
     return { rows: rows as R[], numAffectedRows: BigInt(changes) };
   }
 

@@ -40,9 +40,10 @@ const SQLITE_IOERR = 10;
  * thread keeps the process alive only while a statement is pending.
  */
 export class SqliteThread {
+  /** Resolves once the thread has ended and its database is closed. */
+  readonly exited: Promise<void>;
   readonly #worker: Worker;
   readonly #waiting = new Map<number, PromiseWithResolvers<SqliteResult>>();
-  readonly #exited: Promise<void>;
   #failure: SqliteFailure | undefined;
   #asked = 0;
 
@@ -52,7 +53,7 @@ export class SqliteThread {
     this.#worker.unref();
     this.#worker.on("message", (answers: readonly SqliteAnswer[]) => this.#settle(answers));
     this.#worker.on("error", (error: unknown) => this.#end(error instanceof Error ? error.message : String(error)));
-    this.#exited = new Promise((resolve) => {
+    this.exited = new Promise((resolve) => {
       this.#worker.once("exit", () => {
         this.#end("The embedded database's thread has ended.");
         resolve();
@@ -78,7 +79,7 @@ export class SqliteThread {
       this.#worker.ref();
       this.#worker.postMessage("close");
     }
-    return this.#exited;
+    return this.exited;
   }
 
   #settle(answers: readonly SqliteAnswer[]): void {

@@ -1,8 +1,11 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Worker } from "node:worker_threads";
 import { sql } from "kysely";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { eventually } from "../../../test/support/eventually.ts";
 import { SqliteFailure } from "./sqlite-thread.ts";
 import { openStore, type Store } from "./store.ts";
 import { WriteRefusals } from "./write-refusals.ts";
@@ -37,6 +40,18 @@ it("says that a full disk takes no writes, though queries are answered, until on
   await limitPages(1_000_000);
   await vi.waitFor(() => expect(store.writeRefusal()).toBeUndefined(), 5_000);
   expect(await store.query("select count(*) as n from market_searches", [])).toEqual([{ n: 1 }]);
+});
+
+it("says that the embedded database's thread has ended, until another one takes a write", async () => {
+  const begun = once(process, "worker");
+  const other = await openStore({ dataDir: folder });
+  const [thread] = (await begun) as [Worker];
+  await thread.terminate();
+  await expect(other.write("delete from markets", [])).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
+  expect(other.writeRefusal()).toBe("The embedded database's thread has ended.");
+  await eventually(() => expect(other.writeRefusal()).toBeUndefined());
+  expect(await other.write("delete from markets", [])).toBe(0);
+  await other.close();
 });
 
 it.each<[string, Error, boolean]>([

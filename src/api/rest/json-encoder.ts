@@ -81,7 +81,7 @@ function createFieldEncoder(field: DescField): ValueEncoder {
   }
 }
 
-const [LIST, COMMA, LIST_END, QUOTE] = [0x5b, 0x2c, 0x5d, 0x22];
+const [LIST, COMMA, LIST_END] = [0x5b, 0x2c, 0x5d];
 
 /** Writes the items of a list. */
 export function createListEncoder(element: ValueEncoder): ValueEncoder {
@@ -120,13 +120,20 @@ function createScalarEncoder(field: DescField, scalar: ScalarType): ValueEncoder
     case ScalarType.STRING:
       return encodeText;
     case ScalarType.DOUBLE:
-      return (value, out) => out.latin1(Number.isFinite(value) ? `${value}` : "null");
+      return (value, out) => {
+        if (Number.isFinite(value)) out.number(value as number);
+        else out.latin1("null");
+      };
     case ScalarType.BOOL:
+      return (value, out) => out.latin1(value === true ? "true" : "false");
     case ScalarType.UINT32:
     case ScalarType.SINT32:
-      return (value, out) => out.latin1(`${value}`);
+      return (value, out) => out.number(value as number);
     case ScalarType.UINT64:
-      return (value, out) => out.latin1((value as bigint) <= Number.MAX_SAFE_INTEGER ? `${value}` : `"${value}"`);
+      return (value, out) => {
+        if ((value as bigint) <= Number.MAX_SAFE_INTEGER) out.number(Number(value));
+        else out.latin1(`"${value}"`);
+      };
     case ScalarType.BYTES:
       return encodeBytes;
     default:
@@ -134,19 +141,10 @@ function createScalarEncoder(field: DescField, scalar: ScalarType): ValueEncoder
   }
 }
 
-/** A text with its quotes. */
-export const encodeText: ValueEncoder = (value, out) => {
-  out.byte(QUOTE);
-  out.jsonText(value as string);
-  out.byte(QUOTE);
-};
+export const encodeText: ValueEncoder = (value, out) => out.jsonText(value as string);
 
-/** Bytes as base64, with its quotes. */
-export const encodeBytes: ValueEncoder = (value, out) => {
-  out.byte(QUOTE);
-  out.base64(value as Uint8Array);
-  out.byte(QUOTE);
-};
+/** Bytes as base64. */
+export const encodeBytes: ValueEncoder = (value, out) => out.jsonBase64(value as Uint8Array);
 
 function unsupported(field: DescField): Error {
   return new Error(`no JSON form is supported for ${field.toString()}`);

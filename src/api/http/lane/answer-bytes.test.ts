@@ -67,14 +67,56 @@ describe("the bytes of answers", () => {
   });
 
   test("writes a text in UTF-8 wherever its block ends", () => {
-    for (let left = 0; left < 16; left++) {
-      const out = new AnswerBytes().begin(0);
-      const before = "x".repeat(8 * 1_024 - left);
-      out.latin1(before);
-      out.delimitedText("é");
-      out.delimitedText("e");
-      expect(out.text() === `${before}\x02\xc3\xa9\x01e`).toBe(true);
+    for (const text of ["é", `é${"x".repeat(40)}`, `${"x".repeat(40)}é`]) {
+      for (let left = 0; left < 64; left++) {
+        const out = new AnswerBytes().begin(0);
+        const before = "x".repeat(8 * 1_024 - left);
+        out.latin1(before);
+        out.delimitedText(text);
+        out.delimitedText("e");
+        const bytes = Buffer.from(text).toString("latin1");
+        expect(out.text() === `${before}${String.fromCharCode(bytes.length)}${bytes}\x01e`).toBe(true);
+      }
     }
+  });
+
+  test("write a text as JSON, in ASCII, wherever their block ends", () => {
+    const texts = ["", "digits 0123", 'a"b', "\\", "\n", "\x7f", "\xff", "Ł", "\ud800", "😀", "x".repeat(100)];
+    for (const text of texts.flatMap((end) => [
+      end,
+      `${"y".repeat(30)}${end}`,
+      `${"z".repeat(80)}${end}`,
+      `${end}z`.repeat(40),
+    ])) {
+      for (let left = 0; left < 12; left++) {
+        const before = "b".repeat(8 * 1_024 - text.length - left);
+        const out = new AnswerBytes().begin(0);
+        out.latin1(before);
+        out.jsonText(text);
+        const written = out.text().slice(before.length);
+        expect(written).toMatch(/^[ -~]*$/);
+        expect(JSON.parse(written)).toBe(text);
+        if (/^[ !#-[\]-~]*$/.test(text)) expect(written).toBe(`"${text}"`);
+      }
+    }
+  });
+
+  test("write numbers as JavaScript does, of whatever size and with however many places", () => {
+    const random = createRandom(7);
+    const part = () => random.u32() / 2 ** 32;
+    const edges = [0, -0, 9, 10, 2 ** 31 - 1, 2 ** 31, 2 ** 53, 1e-6, 9.99999e-7, 1.5e-6, 1e-7, 999_999.999999999];
+    const further = [1_000_000.5, 999_999_999.999999, 1e15, 1e21, -1, -2.5, 5e-324, Number.MAX_VALUE, 123.0000000001];
+    const drawn = Array.from({ length: 40_000 }, () => [
+      Math.floor(part() * 10 ** (random.u32() % 18)) / 10 ** (random.u32() % 13),
+      part() * 10 ** ((random.u32() % 24) - 9),
+      Math.floor(part() * 2 ** (random.u32() % 54)),
+    ]).flat();
+    const out = new AnswerBytes();
+    const wrong = [...edges, ...further, ...drawn].filter((value) => {
+      out.begin(0).number(value);
+      return out.text() !== `${value}`;
+    });
+    expect(wrong).toEqual([]);
   });
 
   test("puts the length of a part before it, however long", () => {

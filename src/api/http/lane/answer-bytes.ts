@@ -4,13 +4,24 @@ const BLOCK = 8 * 1024;
 const HEAD_ROOM = 512;
 /** Blocks kept for later answers: enough for those of a pass. */
 const MOST_FREE = 16;
-/** Longer texts are copied by Node, whose calls cost more than a loop over these. */
-const SHORT = 64;
+/** Longer texts are written by Node, whose calls cost more than a loop over these. */
+const SHORT = 32;
+/** Room behind a text: Node stops before a character that has no room, which must not make the rest as long as an ASCII text. Bytes. */
+const LONGEST_CHARACTER = 4;
 
-const NOT_ASCII = /[^\0-\x7f]/;
-/** What does not stand in JSON as it is, in ASCII. */
-const NEEDS_ESCAPE = /[^ !#-[\]-~]/;
-const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+const [QUOTE, BACKSLASH, POINT, ZERO] = [0x22, 0x5c, 0x2e, 0x30];
+/** By its byte, 1 if a character stands in JSON as it is, in ASCII. */
+const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte >= 0x20 && byte <= 0x7e && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
+);
+
+/** The most digits of a whole number that `#digits` writes. */
+const MOST_DIGITS = 10;
+/** Below it JavaScript writes exponents. */
+const LEAST_DECIMAL = 1e-6;
+const [MILLION, BILLION] = [1e6, 1e9];
+/** No two decimals with at most fifteen digits share a double. */
+const FIFTEEN_DIGITS = 1e15;
 
 const double = new Float64Array(1);
 const octets = new Uint8Array(double.buffer);
@@ -106,47 +117,96 @@ export class AnswerBytes {
   /** Writes a text in ASCII. @returns false, with nothing written, for any other text */
   #ascii(text: string): boolean {
     const { length } = text;
-    if (length > SHORT) {
-      if (NOT_ASCII.test(text)) return false;
-      this.latin1(text);
-      return true;
-    }
-    this.#reserve(length);
+    this.#reserve(length + LONGEST_CHARACTER);
     const block = this.#block;
     const at = this.#at;
-    for (let i = 0; i < length; i++) {
-      const code = text.charCodeAt(i);
-      if (code > 0x7f) return false;
-      block[at + i] = code;
+    if (length > SHORT) {
+      // Any other character takes more bytes than units.
+      if (block.write(text, at) !== length) return false;
+    } else {
+      for (let i = 0; i < length; i++) {
+        const code = text.charCodeAt(i);
+        if (code > 0x7f) return false;
+        block[at + i] = code;
+      }
     }
     this.#at = at + length;
     return true;
   }
 
-  /** A text as JSON in ASCII, without its quotes. Most are base58, base64 or digits and need no escapes. */
-  jsonText(text: string): void {
-    const { length } = text;
-    if (length > SHORT) {
-      this.latin1(NEEDS_ESCAPE.test(text) ? escaped(text) : text);
-      return;
-    }
-    this.#reserve(length);
-    const block = this.#block;
-    const at = this.#at;
-    for (let i = 0; i < length; i++) {
-      const code = text.charCodeAt(i);
-      if (code < 0x20 || code > 0x7e || code === QUOTE || code === BACKSLASH) {
-        this.latin1(escaped(text));
-        return;
-      }
-      block[at + i] = code;
-    }
-    this.#at = at + length;
+  /** A number as JavaScript writes it, and JSON too if it is finite. */
+  number(value: number): void {
+    if (value >= 0 && value === (value | 0)) this.#digits(value);
+    else if (!this.#decimal(value)) this.latin1(`${value}`);
   }
 
-  /** Bytes as base64. */
-  base64({ buffer, byteOffset, length }: Uint8Array): void {
+  /**
+   * Writes an amount. A decimal with at most fifteen digits is the only one that its double may stand for, so JavaScript writes it too; but
+   * first it looks for the text in a large table, and then it keeps the text there.
+   *
+   * @param value no whole number
+   * @returns false, with nothing written, for any other number
+   */
+  #decimal(value: number): boolean {
+    let places = value < MILLION ? 9 : 6;
+    const scale = places === 9 ? BILLION : MILLION;
+    const units = Math.round(value * scale);
+    if (value < LEAST_DECIMAL || units >= FIFTEEN_DIGITS || units / scale !== value) return false;
+    const whole = Math.floor(value);
+    let rest = (units - whole * scale) | 0;
+    for (; rest % 10 === 0; rest /= 10) places--;
+    this.#digits(whole);
+    this.#reserve(1 + places);
+    const block = this.#block;
+    const at = this.#at;
+    block[at] = POINT;
+    for (let i = places; i > 0; i--) {
+      block[at + i] = ZERO + (rest % 10);
+      rest = (rest / 10) | 0;
+    }
+    this.#at = at + 1 + places;
+    return true;
+  }
+
+  /** A whole number from 0 to 2^31. */
+  #digits(value: number): void {
+    this.#reserve(MOST_DIGITS);
+    const block = this.#block;
+    let end = this.#at + 1;
+    for (let rest = value; rest >= 10; rest = (rest / 10) | 0) end++;
+    this.#at = end;
+    let rest = value;
+    do {
+      block[--end] = ZERO + (rest % 10);
+      rest = (rest / 10) | 0;
+    } while (rest > 0);
+  }
+
+  /** A text as JSON in ASCII. Most are base58, base64 or digits and need no escapes. */
+  jsonText(text: string): void {
+    this.byte(QUOTE);
+    const from = this.length;
+    if (!this.#ascii(text) || !this.#isPlain(from)) {
+      this.#at = this.#start + from;
+      this.latin1(escaped(text));
+    }
+    this.byte(QUOTE);
+  }
+
+  /** True if what was written since then stands in JSON as it is. */
+  #isPlain(from: number): boolean {
+    const block = this.#block;
+    const end = this.#at;
+    let isPlain = 1;
+    for (let at = this.#start + from; at < end; at++) isPlain &= PLAIN[block[at]!]!;
+    return isPlain === 1;
+  }
+
+  /** Bytes as a text of JSON in base64. */
+  jsonBase64({ buffer, byteOffset, length }: Uint8Array): void {
+    this.byte(QUOTE);
     this.latin1(Buffer.from(buffer, byteOffset, length).toString("base64"));
+    this.byte(QUOTE);
   }
 
   /** Bytes as they are. */

@@ -156,7 +156,7 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
       const front = body.beginFront();
       body.latin1(OK);
       body.latin1(typeAndLength);
-      body.latin1(`${length}`);
+      body.number(length);
       lines.writeLines(body);
       body.latin1(this.#endOfHead());
       const whole = body.endFront(front).take();

@@ -80,12 +80,17 @@ function createScalarEncoder(scalar: ScalarType): ValueEncoder {
     case ScalarType.STRING:
       return encodeText;
     case ScalarType.DOUBLE:
-      return (value, out) => out.latin1(Number.isFinite(value) ? JSON.stringify(value) : `"${value}"`);
+      return (value, out) => {
+        if (Number.isFinite(value)) out.number(value as number);
+        else out.latin1(`"${value}"`);
+      };
     case ScalarType.UINT64:
       return (value, out) => out.latin1(`"${value}"`);
     case ScalarType.BYTES:
       return encodeBytes;
+    case ScalarType.BOOL:
+      return (value, out) => out.latin1(value === true ? "true" : "false");
     default:
-      return (value, out) => out.latin1(String(value));
+      return (value, out) => out.number(value as number);
   }
 }

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { SlotTree } from "./slot-tree.ts";
 
 function treeOf(...links: readonly (readonly [number, number])[]): SlotTree {
@@ -114,4 +114,18 @@ test("a slot that is said to begin on one before the root takes nothing off the 
   expect(tree.begin(12n, 0n)).toEqual({ turned: [], isGap: false });
   expect(tree.head).toBe(12n);
   expect(onChain(tree, 11, 12)).toEqual([11, 12]);
+});
+
+test("a fork among a thousand slots without a root costs a few looks at each, however many of them are dead", () => {
+  const tree = treeOf([10, 9]);
+  for (let slot = 11; slot < 1_010; slot++) tree.begin(BigInt(slot), BigInt(slot - 1));
+  const looks = vi.spyOn(Map.prototype, "get");
+  tree.begin(1_011n, 1_008n);
+  expect(tree.head).toBe(1_011n);
+  expect(looks.mock.calls.length).toBeLessThan(10_000);
+  looks.mockClear();
+  tree.kill(12n);
+  expect(tree.head).toBe(11n);
+  expect(looks.mock.calls.length).toBeLessThan(10_000);
+  looks.mockRestore();
 });

@@ -6,6 +6,14 @@ interface SlotTurn {
   readonly isGap: boolean;
 }
 
+/** A slot and its known ancestors. */
+interface Branch {
+  /** The first unknown ancestor. */
+  readonly floor: bigint;
+  readonly isDead: boolean;
+  readonly hasConfirmed: boolean;
+}
+
 const NOTHING: SlotTurn = { turned: [], isGap: false };
 /** Upper bound of unrooted slots, for a node that never reports roots. */
 const MAX_UNROOTED = 512n;
@@ -116,33 +124,39 @@ export class SlotTree {
     this.#origin = undefined;
   }
 
-  /** Chooses the head again. @returns the slots that joined the chain or left it */
+  /** Chooses the head again: each known slot is looked at once or twice. @returns the slots that joined the chain or left it */
   #elect(): readonly bigint[] {
     const before = this.#chain;
-    const candidates = [...this.#parents.keys()].sort((a, b) => (a < b ? 1 : -1));
-    let chosen = candidates.map((slot) => this.#branchOf(slot)).find((branch) => branch !== undefined);
+    const branches = new Map<bigint, Branch>();
+    let chosen: bigint | undefined;
+    for (const slot of [...this.#parents.keys()].sort((a, b) => (a < b ? -1 : 1))) {
+      const branch = this.#branchOf(slot, branches);
+      branches.set(slot, branch);
+      if (!branch.isDead && !this.#bypassesConfirmed(branch)) chosen = slot;
+    }
+    this.#chain = new Set();
+    for (let at = chosen; at !== undefined && branches.has(at); at = this.#parents.get(at)) this.#chain.add(at);
     // No branch is left alive: the root is the head.
-    chosen ??= { slots: new Set<bigint>(), floor: this.#root };
-    this.#chain = chosen.slots;
-    this.#floor = chosen.floor;
-    this.#head = chosen.slots.values().next().value ?? chosen.floor;
+    this.#head = chosen ?? this.#root;
+    this.#floor = chosen === undefined ? this.#root : branches.get(chosen)!.floor;
     const turned: bigint[] = [];
     for (const slot of before) if (!this.#chain.has(slot)) turned.push(slot);
     for (const slot of this.#chain) if (!before.has(slot)) turned.push(slot);
     return turned;
   }
 
-  /** A slot and its known ancestors, newest first; undefined if one is dead or the branch bypasses the confirmed slot. */
-  #branchOf(slot: bigint): { readonly slots: Set<bigint>; readonly floor: bigint } | undefined {
-    const slots = new Set<bigint>();
-    let at = slot;
-    for (let parent = this.#parents.get(at); parent !== undefined; parent = this.#parents.get(at)) {
-      if (this.#dead.has(at)) return undefined;
-      slots.add(at);
-      at = parent;
-    }
-    if (this.#dead.has(at)) return undefined;
-    const passes = this.#parents.has(this.#confirmed) && this.#confirmed > at && !slots.has(this.#confirmed);
-    return passes ? undefined : { slots, floor: at };
+  /** @param older the branches that end in older slots */
+  #branchOf(slot: bigint, older: ReadonlyMap<bigint, Branch>): Branch {
+    const parent = this.#parents.get(slot)!;
+    const before = older.get(parent) ?? { floor: parent, isDead: this.#dead.has(parent), hasConfirmed: false };
+    return {
+      floor: before.floor,
+      isDead: before.isDead || this.#dead.has(slot),
+      hasConfirmed: before.hasConfirmed || slot === this.#confirmed,
+    };
+  }
+
+  #bypassesConfirmed({ floor, hasConfirmed }: Branch): boolean {
+    return !hasConfirmed && this.#confirmed > floor && this.#parents.has(this.#confirmed);
   }
 }

@@ -25,6 +25,8 @@ export interface AccountHistory {
 /** Upper bounds of the versions kept of one account, besides the newest: more slots than are ever undone, and their data in bytes. */
 const MAX_VERSIONS = 256;
 const MAX_SPARE_BYTES = 4 * 1024 * 1024;
+/** What a version takes besides its account's data, about. Bytes. */
+const VERSION_BYTES = 512;
 
 /** The newest version on the surviving chain; undefined if none survives. */
 export function currentVersion({ versions }: AccountHistory, tree: SlotTree): AccountVersion | undefined {
@@ -48,24 +50,27 @@ export function versionAt({ versions }: AccountHistory, slot: bigint, tree: Slot
  * Adds a version in its place. Of each slot only the last is kept. An unchanged account keeps its object, so that repeated
  * reads cost no memory and count as no change.
  *
- * @returns false if it adds nothing: it is an earlier state of its slot, or older than every kept version
+ * @returns how many bytes of memory it takes more than before, about; undefined if it adds nothing: it is an earlier state of its
+ * slot, or older than every kept version
  */
-export function addVersion(history: AccountHistory, version: AccountVersion, root: bigint): boolean {
+export function addVersion(history: AccountHistory, version: AccountVersion, root: bigint): number | undefined {
   const { versions } = history;
   let at = versions.length;
   while (at > 0 && versions[at - 1]!.slot > version.slot) at--;
-  if (at === 0 && versions.length > 0 && versions[0]!.slot <= root) return false;
-  if (history.droppedUpTo !== undefined && version.slot <= history.droppedUpTo) return false;
+  if (at === 0 && versions.length > 0 && versions[0]!.slot <= root) return undefined;
+  if (history.droppedUpTo !== undefined && version.slot <= history.droppedUpTo) return undefined;
   const before = versions[at - 1];
   const shared = before !== undefined && hasSameContent(before.account, version.account) ? before.account : undefined;
   const added = shared === undefined ? version : { ...version, account: shared };
+  const bytes = shared === undefined ? sizeOf(added.account) : 0;
   if (before?.slot !== version.slot) {
     versions.splice(at, 0, added);
-    return true;
+    return VERSION_BYTES + bytes;
   }
-  if (before.epoch > version.epoch || (before.epoch === version.epoch && before.order >= version.order)) return false;
+  if (before.epoch > version.epoch || (before.epoch === version.epoch && before.order >= version.order))
+    return undefined;
   versions[at - 1] = added;
-  return true;
+  return shared === undefined ? bytes - sizeOf(before.account) : 0;
 }
 
 /**

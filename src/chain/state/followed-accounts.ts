@@ -19,6 +19,14 @@ const DELIVERED_PER_TURN = 250;
 const DOUBTED_PER_TURN = 500;
 /** How often the accounts of a slot may be named again before they are counted once. */
 const REPEATS = 4;
+/** Upper bound of what versions of unrooted slots take: several times what a burst of 125,000 changes does. Bytes. */
+const MAX_UNROOTED_BYTES = 512 * 1024 * 1024;
+
+/** The accounts with a version in an unrooted slot, and the memory that these versions take, about. Bytes. */
+interface TouchedSlot {
+  entries: FollowedAccount[];
+  bytes: number;
+}
 
 /** The followed accounts, their versions on every branch of the chain, and which of them the stream suffices for. */
 export class FollowedAccounts {
@@ -29,8 +37,8 @@ export class FollowedAccounts {
   readonly #byAddress = new Map<Address, FollowedAccount>();
   readonly #readOrder = new ReadOrder<FollowedAccount>();
   readonly #unstreamed = new IndexedSet<FollowedAccount>();
-  /** The accounts with a version in each unrooted slot. */
-  readonly #touched = new Map<bigint, FollowedAccount[]>();
+  readonly #touched = new Map<bigint, TouchedSlot>();
+  #unrootedBytes = 0;
   /** Accounts of rooted slots with versions to drop, and of slots that joined the chain or left it. */
   readonly #unpruned: GradualWork<FollowedAccount>;
   readonly #undelivered: GradualWork<FollowedAccount>;
@@ -120,6 +128,7 @@ export class FollowedAccounts {
     this.#readOrder.clear();
     this.#unstreamed.clear();
     this.#touched.clear();
+    this.#unrootedBytes = 0;
     this.#unpruned.clear();
     this.#undelivered.clear();
     this.#replaced.clear();
@@ -130,23 +139,27 @@ export class FollowedAccounts {
   add(entry: FollowedAccount, version: AccountVersion): void {
     this.#replaced.takeIn(entry);
     const length = entry.versions.length;
-    if (!addVersion(entry, version, this.#tree.root)) return;
-    if (entry.versions.length > length && version.slot > this.#tree.root) this.#touch(entry, version.slot);
+    const bytes = addVersion(entry, version, this.#tree.root);
+    if (bytes === undefined) return;
+    const { root } = this.#tree;
+    if (version.slot <= root) pruneVersions(entry, root, this.#tree);
+    else this.#touch(entry, version.slot, bytes, entry.versions.length > length);
     boundVersions(entry, this.#tree.head);
     this.#deliver(entry);
   }
 
-  #touch(entry: FollowedAccount, slot: bigint): void {
-    if (entry.touchedIn === slot) return;
-    entry.touchedIn = slot;
-    const list = this.#touched.get(slot);
-    if (list === undefined) {
-      this.#touched.set(slot, [entry]);
-      return;
+  #touch(entry: FollowedAccount, slot: bigint, bytes: number, isNew: boolean): void {
+    let touched = this.#touched.get(slot);
+    if (touched === undefined) {
+      touched = { entries: [], bytes: 0 };
+      this.#touched.set(slot, touched);
     }
-    list.push(entry);
+    touched.bytes += bytes;
+    this.#unrootedBytes += bytes;
+    if (!isNew || entry.touchedIn === slot) return;
+    entry.touchedIn = slot;
     // A stream that replaces the banks of two slots again and again names their accounts each time.
-    if (list.length > REPEATS * (this.size + 1)) this.#touched.set(slot, [...new Set(list)]);
+    if (touched.entries.push(entry) > REPEATS * (this.size + 1)) touched.entries = [...new Set(touched.entries)];
   }
 
   #deliver(entry: FollowedAccount): void {
@@ -230,7 +243,7 @@ export class FollowedAccounts {
   turn(slots: readonly bigint[]): void {
     for (const slot of slots) {
       const touched = this.#touched.get(slot);
-      if (touched !== undefined) this.#undelivered.add(touched);
+      if (touched !== undefined) this.#undelivered.add(touched.entries);
     }
   }
 
@@ -240,16 +253,36 @@ export class FollowedAccounts {
    */
   discard(slot: bigint, addresses: ReadonlySet<Address>): void {
     const touched = this.#touched.get(slot);
-    if (touched !== undefined) this.#replaced.add(slot, addresses, touched);
+    if (touched !== undefined) this.#replaced.add(slot, addresses, touched.entries);
   }
 
   /** The tree has got a new root: drops versions that can no longer matter, many of them in the next turns of the loop. */
   settle(): void {
-    for (const [slot, entries] of this.#touched) {
+    for (const [slot, { entries, bytes }] of this.#touched) {
       if (slot > this.#tree.root) continue;
       this.#touched.delete(slot);
+      this.#unrootedBytes -= bytes;
       this.#unpruned.add(entries);
     }
+  }
+
+  /**
+   * True if the newest slot and those after it hold more than any chain writes. What older slots hold beyond the bound is dropped, as if
+   * one of them were rooted: the chain may go on for long without a root.
+   */
+  isFlooded(): boolean {
+    if (this.#unrootedBytes <= MAX_UNROOTED_BYTES) return false;
+    const tree = this.#tree;
+    let left = this.#unrootedBytes;
+    let root = tree.root;
+    for (const slot of [...this.#touched.keys()].sort((a, b) => (a < b ? -1 : 1))) {
+      if (slot >= tree.head || left <= MAX_UNROOTED_BYTES / 2) break;
+      left -= this.#touched.get(slot)!.bytes;
+      if (tree.isOnChain(slot)) root = slot;
+    }
+    tree.rootAt(root);
+    this.settle();
+    return this.#unrootedBytes > MAX_UNROOTED_BYTES;
   }
 
   /** Versions held besides the newest of each account; walks all of them. */

@@ -121,6 +121,7 @@ class StreamedStateSource implements LiveStateSource {
   #isUrgent = false;
   #wasQuiet = false;
   #doubtedAtMs = Number.NEGATIVE_INFINITY;
+  #floodedUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: StateSourceOptions) {
     const { reader, feed, now, warn, headSlot = () => 0n, slotByNodes = () => undefined } = options;
@@ -287,7 +288,7 @@ class StreamedStateSource implements LiveStateSource {
     const isFarAhead = this.#stream.isFarAhead(slot);
     // Noted also while it does not count: a stream that goes on lying is not believed again.
     if (!isFarAhead) this.#comparison.noteChange(entry, notice);
-    if (isFarAhead || this.#suspension.isOn || entry.isDoubted) {
+    if (isFarAhead || this.#suspension.isOn || entry.isDoubted || this.#isFlooded()) {
       this.#counters.disbelieved += 1;
       return;
     }
@@ -299,6 +300,20 @@ class StreamedStateSource implements LiveStateSource {
     // A notice holds the whole state, and every later change is reported: as good as a read.
     const isCovered = entry.coveredFrom !== undefined && slot >= entry.coveredFrom;
     if (isCovered && this.#tree.isOnChain(slot)) this.#followed.trust(entry);
+  }
+
+  /** True while the stream reports more than can be kept: it is left, and changes that are not taken in are read. */
+  #isFlooded(): boolean {
+    if (!this.#followed.isFlooded()) return false;
+    const atMs = this.#now();
+    if (atMs >= this.#floodedUntilMs)
+      this.#warn(
+        `The stream reports more changes of accounts than a chain makes; followed accounts are read until it no longer does.`,
+      );
+    this.#floodedUntilMs = atMs + DISTRUST_MS;
+    this.#followed.distrustUntil(this.#floodedUntilMs);
+    this.#leaveFeed();
+    return true;
   }
 
   /** The stream says that the account is gone: it does not suffice for it until the nodes have been asked, or it was read after that. */
@@ -317,7 +332,9 @@ class StreamedStateSource implements LiveStateSource {
       return;
     }
     const completeUpToMs = Math.min(stream.receivedAtMs, stream.completeUpToMs());
+    const { root } = this.#tree;
     const { turned, isGap } = this.#tree.begin(slot, parent);
+    if (this.#tree.root > root) this.#followed.settle();
     stream.receive(slot);
     this.#turn(turned);
     if (isGap) this.#bridgeGap(slot, completeUpToMs);

@@ -116,6 +116,16 @@ test("a slot that is said to begin on one before the root takes nothing off the 
   expect(onChain(tree, 11, 12)).toEqual([11, 12]);
 });
 
+test("without roots reported, a slot off the chain is not taken for one of it because it is as old as the bound", () => {
+  const tree = treeOf([10, 9], [11, 10], [12, 10]);
+  for (let slot = 13; slot < 2_000 && tree.root < 11n; slot++) {
+    // Each on the one before the last: every other slot is off the chain.
+    tree.begin(BigInt(slot), BigInt(slot - (slot % 2 === 0 ? 2 : 1)));
+  }
+  const off = Array.from({ length: 500 }, (_, i) => Number(tree.head) - 600 + i).filter((slot) => slot % 2 === 1);
+  expect(onChain(tree, ...off)).toEqual([]);
+});
+
 test("a fork among a thousand slots without a root costs a few looks at each, however many of them are dead", () => {
   const tree = treeOf([10, 9]);
   for (let slot = 11; slot < 1_010; slot++) tree.begin(BigInt(slot), BigInt(slot - 1));

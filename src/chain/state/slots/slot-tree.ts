@@ -86,7 +86,10 @@ export class SlotTree {
   }
 
   #bound(): void {
-    if (this.#head - this.#root > 2n * MAX_UNROOTED) this.rootAt(this.#head - MAX_UNROOTED);
+    if (this.#head - this.#root <= 2n * MAX_UNROOTED) return;
+    let root = this.#head - MAX_UNROOTED;
+    while (!this.isOnChain(root)) root -= 1n;
+    this.rootAt(root);
   }
 
   /** A slot has failed: neither it nor anything on it will ever be part of the chain. One far ahead of the chain is none. */

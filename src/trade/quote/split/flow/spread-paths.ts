@@ -7,7 +7,7 @@ const MOST_OVER = 1e-6;
  * Finds what passes through each edge from what the paths are sent: what an edge gives belongs to its paths by their parts.
  *
  * @param inputs what goes into each edge, to be filled in; as `outputs`
- * @returns what all paths give; undefined if a market would take more than it can
+ * @returns what all paths give; undefined if a market would take more than it can: it counts as giving what it gives at most
  */
 export function spreadPaths(
   edges: readonly FlowEdge[],
@@ -30,16 +30,17 @@ export function spreadPaths(
     else inputs[legs[2]]! += (outputs[legs[1]]! * arrived) / inputs[legs[1]]!;
   }
   let out = 0;
+  let isOver = false;
   for (let index = 0; index < inputs.length; index++) {
     const input = inputs[index]!;
     if (input <= 0) continue;
     const { curve, to } = edges[index]!;
-    if (input > curve.most * (1 + MOST_OVER)) return undefined;
+    if (input > curve.most * (1 + MOST_OVER)) isOver = true;
     if (to !== OUTPUT) continue;
     fill(edges, index, inputs, outputs);
     out += outputs[index]!;
   }
-  return out;
+  return isOver ? undefined : out;
 }
 
 function fill(edges: readonly FlowEdge[], index: number, inputs: Float64Array, outputs: Float64Array): void {

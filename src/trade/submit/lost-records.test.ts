@@ -45,6 +45,24 @@ describe("a message whose stored signatures cannot be read", () => {
     expect(answer.value).toMatchObject({ status: "confirmed", signature: other.signature, slot: SLOT });
   });
 
+  it("says so after some seconds, until it is ruled on", async () => {
+    const a = startProcess("a");
+    const { trade, answer } = await submitOne(a);
+    world.finding = UNSERVED;
+    world.submissions.isDown = true;
+    expire("a", trade.signature);
+    await rest(2_000);
+    expect(await a.find(principal, trade.signature)).toMatchObject({ status: "pending", pendingReason: undefined });
+    await rest(8_000);
+    expect(await a.find(principal, trade.signature)).toMatchObject({
+      status: "pending",
+      pendingReason: expect.stringContaining("under another signature"),
+    });
+    world.submissions.isDown = false;
+    await rest(1_100);
+    expect(answer.error).toMatchObject({ code: "TX_EXPIRED", facts: { safeToRebuild: false } });
+  });
+
   it("is ruled expired at once if the wallet's history lacks it", async () => {
     const a = startProcess("a");
     const { trade, answer } = await submitOne(a);

@@ -93,7 +93,8 @@ export class Attempt {
     this.#broadcast.add(claim.signature, claim.transaction);
     const { historyMs } = ports.settings;
     const explain = () => this.#causeOfExpiry();
-    const parts = { keeper: this.#keeper, broadcast: this.#broadcast, explain };
+    const onUnproven = (pendingReason: string) => this.progress.update({ pendingReason });
+    const parts = { keeper: this.#keeper, broadcast: this.#broadcast, explain, onUnproven };
     this.#expiry = new ExpiryRuling({ landing: ports.landing, now: ports.now, historyMs, ...parts }, sealed);
     this.done = this.#run(claiming).finally(() => {
       this.#isSettled = true;

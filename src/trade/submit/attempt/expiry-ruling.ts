@@ -13,6 +13,10 @@ import type { ClaimKeeper } from "./claim-keeper.ts";
 const SEARCH_RETRY_MS = 1_000;
 /** Searches after which a message that expired long ago is ruled on without. */
 const MAX_SEARCHES = 30;
+/** Searches after which callers are told why it is still pending. */
+const SEARCHES_UNTIL_TOLD = 8;
+const UNPROVEN =
+  "it has expired as it was submitted; whether it has landed under another signature, neither its wallet's history nor the database shows yet";
 const UNSERVED = { kind: "unserved", sinceMs: 0, isRemembered: false } as const;
 
 /** What a ruling reads. */
@@ -24,6 +28,8 @@ interface ExpiryPorts {
   readonly keeper: Pick<ClaimKeeper, "signatures" | "isReleased">;
   readonly broadcast: Pick<Broadcast, "add" | "hasUnsent" | "signatures">;
   readonly explain: () => Promise<Diagnosis>;
+  /** Receives why there is no ruling yet. */
+  readonly onUnproven: (reason: string) => void;
 }
 
 /** Rules on a message whose followed signatures have all expired: it may have landed under one that is not followed. */
@@ -52,7 +58,7 @@ export class ExpiryRuling {
    * history back to the build, the stored signatures are needed: it waits for the database. Undefined if another process is to take over meanwhile.
    */
   async rule(signature: string): Promise<Outcome | "followed" | undefined> {
-    const { landing, now, historyMs, keeper, broadcast, explain } = this.#ports;
+    const { landing, now, historyMs, keeper, broadcast, explain, onUnproven } = this.#ports;
     const { wallet, messageHash, lastValidBlockHeight, buildSlot, expiresAtMs } = this.#sealed;
     for (let tries = 1; !keeper.isReleased; tries++) {
       try {
@@ -74,6 +80,7 @@ export class ExpiryRuling {
       } catch {
         // Too few nodes answer now, or one has made a transaction up.
       }
+      if (tries === SEARCHES_UNTIL_TOLD) onUnproven(UNPROVEN);
       if (tries >= MAX_SEARCHES && now() - expiresAtMs > FOLLOW_MS)
         return expiredOutcome(signature, UNSERVED, { expiresAtMs, historyMs, nowMs: now(), cause: await explain() });
       await sleep(SEARCH_RETRY_MS);

@@ -33,9 +33,10 @@ export interface AccountReader {
   /**
    * Any number of accounts; split into calls of at most 100. The slot is the oldest of those calls.
    * With `minContextSlot`, a node that has not reached that slot refuses instead of answering with older state.
+   * With `mayWait`, the read waits some milliseconds for another one to share a call with.
    * @throws TradewireError UPSTREAM_ERROR, which `isOversized` tells apart if the accounts are too large together
    */
-  fetchAccounts(addresses: readonly Address[], minContextSlot?: bigint): Promise<AccountsAtSlot>;
+  fetchAccounts(addresses: readonly Address[], minContextSlot?: bigint, mayWait?: boolean): Promise<AccountsAtSlot>;
   /** Accounts of a program by filter, or "refused" if no node serves such a search. @throws TradewireError UPSTREAM_ERROR */
   fetchProgramAccounts(filter: ProgramFilter): Promise<readonly Account[] | "refused" | "oversized">;
 }

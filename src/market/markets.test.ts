@@ -200,6 +200,22 @@ test("a market found by a node that lags is read again before it is answered", a
   expect(isCurrent).toBe(true);
 });
 
+test("accounts whose read may wait are read once, by a call that others may share, and kept live", async () => {
+  seed();
+  start([fakeVenue()]);
+  const read = vi.spyOn(state, "fetchAccounts");
+  const follow = vi.spyOn(state, "follow");
+  await markets.warm([vault, tick], true);
+  expect(read).toHaveBeenCalledExactlyOnceWith([vault, tick], undefined, true);
+  expect([...(follow.mock.calls[0]?.[1]?.keys() ?? [])]).toEqual([vault, tick]);
+  expect(markets.account(vault)?.data).toEqual(Uint8Array.of(5));
+  expect(markets.account(tick)).toBeNull();
+  state.set(tick, Uint8Array.of(7));
+  expect(markets.account(tick)?.data).toEqual(Uint8Array.of(7));
+  await markets.warm([vault, tick], true);
+  expect(read).toHaveBeenCalledTimes(1);
+});
+
 test("a market that needs still more is a fault, not a fourth round", async () => {
   seed();
   let next = 100;

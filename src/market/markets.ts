@@ -130,7 +130,7 @@ export function createMarkets({
   const live = new LiveAccounts(source);
   const pairs = new WatchedPairs({ live, head, now, maxAgeMs, pace: { negativeMs, researchMs } });
   const proofs = new MintProofs({ reader, another, pace: background, now, networkOf, negativeMs: ABSENT_MS });
-  const singles = new SingleAccounts({ live, proofs, now, maxAgeMs, idleMs, negativeMs, maxSingles });
+  const singles = new SingleAccounts({ live, reader, proofs, now, maxAgeMs, idleMs, negativeMs, maxSingles });
   let closed = false;
   const outage = watchSearchOutages(reader, warn);
   const turns = new SearchTurns({ budget: searchBudget, now, networkOf });
@@ -183,7 +183,7 @@ export function createMarkets({
     mint,
     readAhead: (pair, wallet) => ahead.read(pair, wallet),
     account: (address) => singles.account(address),
-    warm: (addresses) => singles.warm(addresses),
+    warm: (addresses, mayWait) => singles.warm(addresses, mayWait),
     refresh: (addresses) => singles.refresh(addresses),
     noteOpened: (addresses) => singles.noteOpened(addresses),
     size: () => ({ pairs: pairs.size(), accounts: live.size() }),

@@ -108,8 +108,11 @@ export interface Markets {
    * in memory; to wait for it, call `warm`.
    */
   account(address: Address): Account | null | undefined;
-  /** Makes accounts hot and resolves after their first read. */
-  warm(addresses: readonly Address[]): Promise<void>;
+  /**
+   * Makes accounts hot and resolves after their first read.
+   * @param mayWait true if the read may wait some milliseconds for another one to share a call with
+   */
+  warm(addresses: readonly Address[], mayWait?: boolean): Promise<void>;
   /** Reads accounts again across the network, such as before a request is refused because of what is in memory. */
   refresh(addresses: readonly Address[]): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import type { KnownAccount } from "../chain/port.ts";
+import type { AccountReader, KnownAccount } from "../chain/port.ts";
 import type { Address } from "../primitives/address.ts";
 import { AddressTable } from "../primitives/addresses/address-table.ts";
 import type { Now } from "../primitives/clock.ts";
@@ -13,6 +13,7 @@ import { sinceStart } from "./watch/since-start.ts";
 /** Durations are in milliseconds. */
 interface SingleAccountsOptions {
   readonly live: LiveAccounts;
+  readonly reader: Pick<AccountReader, "fetchAccounts">;
   readonly proofs: MintProofs;
   readonly now: Now;
   /** Older state is not answered. */
@@ -112,9 +113,24 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
   }
 
   /** @throws TradewireError UPSTREAM_ERROR */
-  async warm(addresses: readonly Address[]): Promise<void> {
+  async warm(addresses: readonly Address[], mayWait = false): Promise<void> {
+    const unheld = mayWait ? addresses.filter((address) => this.#singles.get(address)?.held === undefined) : [];
+    if (unheld.length > 0) await this.#hold(unheld, await this.#readAlong(unheld));
     const opened = this.#opened.size === 0 ? [] : addresses.flatMap((address) => this.#opened.get(address) ?? []);
     await Promise.all([this.#hold(addresses), ...opened]);
+  }
+
+  /** Reads accounts in a call that others share, if one is made soon. @throws TradewireError UPSTREAM_ERROR */
+  async #readAlong(addresses: readonly Address[]): Promise<ReadonlyMap<Address, KnownAccount>> {
+    const { reader, now } = this.#options;
+    const readAtMs = now();
+    const { slot, accounts } = await reader.fetchAccounts(addresses, undefined, true);
+    const known = new Map<Address, KnownAccount>();
+    for (const [i, address] of addresses.entries()) {
+      const account = accounts[i] ?? null;
+      known.set(address, { account, slot: account?.slot ?? slot, readAtMs });
+    }
+    return known;
   }
 
   /**

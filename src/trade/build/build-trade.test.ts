@@ -140,6 +140,25 @@ describe("an account that may or may not exist", () => {
   });
 });
 
+test("the wallet's accounts may wait for a call of others if the token itself was not in memory, else not", async () => {
+  const { ports } = portsOf();
+  const { mint, account } = ports.markets;
+  const waits: (boolean | undefined)[] = [];
+  let isKnown = false;
+  const markets: BuildPorts["markets"] = {
+    ...ports.markets,
+    account: (at) => (isKnown ? account(at) : undefined),
+    async warm(_, mayWait) {
+      waits.push(mayWait);
+      isKnown = true;
+    },
+  };
+  await buildTrade({ ...ports, markets: { ...markets, mint: async (at) => mint(at) } }, REQUEST);
+  isKnown = false;
+  await buildTrade({ ...ports, markets }, REQUEST);
+  expect(waits).toEqual([true, false]);
+});
+
 describe("a wallet with too little SOL in memory", () => {
   const poor = { [WALLET.toString()]: accountOf(WALLET, 10n) };
 

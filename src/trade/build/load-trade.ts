@@ -54,7 +54,9 @@ export async function loadTrade(ports: LoadPorts, request: TradeRequest): Promis
   const { markets, unclosable } = ports;
   const { sellPercent, caller } = request;
   const [inAddress, outAddress] = [canonicalMint(request.inMint), canonicalMint(request.outMint)];
-  const [inMint, outMint] = await Promise.all([markets.mint(inAddress, caller), markets.mint(outAddress, caller)]);
+  const mints = [markets.mint(inAddress, caller), markets.mint(outAddress, caller)] as const;
+  const isCold = mints.some((mint) => mint instanceof Promise);
+  const [inMint, outMint] = await Promise.all(mints);
   // What brought the mints has had this turn.
   await background.next();
   const isShare = sellPercent !== undefined && inMint !== null && outMint !== null;
@@ -66,7 +68,8 @@ export async function loadTrade(ports: LoadPorts, request: TradeRequest): Promis
   const accounts = walletAccounts(request.principal, intent.inMint, intent.outMint);
   // Deriving the wallet's addresses takes time, too.
   await background.next();
-  const warming = warmIfPossible(markets, balanceAddresses(accounts));
+  // The markets of a mint that was not in memory take longer than these, and are read by calls that can bring them along.
+  const warming = warmIfPossible(markets, balanceAddresses(accounts), isCold);
   const fetching = background
     .next()
     .then(() => early ?? fetchSnapshot(markets, intent.inMint.address, intent.outMint.address, caller));
@@ -82,9 +85,13 @@ export async function renewTrade(markets: Markets, loaded: LoadedTrade): Promise
 }
 
 /** Reads accounts into memory. Without an answer from a node they stay unknown, and a build goes on without them. */
-export async function warmIfPossible(markets: Pick<Markets, "warm">, addresses: readonly Address[]): Promise<void> {
+export async function warmIfPossible(
+  markets: Pick<Markets, "warm">,
+  addresses: readonly Address[],
+  mayWait = false,
+): Promise<void> {
   try {
-    await markets.warm(addresses);
+    await markets.warm(addresses, mayWait);
   } catch (error) {
     if (!(error instanceof TradewireError)) throw error;
   }

@@ -60,9 +60,13 @@ class RpcAccountReader implements AccountReader {
     this.#readOptions = { only, isWrong: (result) => !isCredible(asContext(result, "accounts").slot) };
   }
 
-  async fetchAccounts(addresses: readonly Address[], minContextSlot?: bigint): Promise<AccountsAtSlot> {
+  async fetchAccounts(
+    addresses: readonly Address[],
+    minContextSlot?: bigint,
+    mayWait?: boolean,
+  ): Promise<AccountsAtSlot> {
     if (minContextSlot === undefined && addresses.length > 0 && addresses.length < MAX_GATHERED)
-      return this.#gathered.read(addresses);
+      return this.#gathered.read(addresses, mayWait);
     const answers: AccountsAtSlot[] = [];
     let next = 0;
     const fetchChunks = async () => {

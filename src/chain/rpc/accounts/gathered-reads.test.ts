@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { Address } from "../../../primitives/address.ts";
 import type { Account } from "../../../solana/account.ts";
 import type { AccountsAtSlot } from "../../port.ts";
@@ -34,6 +34,28 @@ test("no call carries more than it may, and no read is divided", async () => {
   expect(answers.map(({ accounts }) => accounts.length)).toEqual([6, 6, 6, 6]);
   await Promise.all([gathered.read(some(0, 4)), gathered.read(some(4, 6)), gathered.read(some(0, 10))]);
   expect(calls.slice(4)).toEqual([some(0, 10)]);
+});
+
+test("a read that may wait goes along with the next one, and by itself if none comes within 5 ms", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    const { gathered, calls } = reads(100);
+    const patient = gathered.read([at(0)], true);
+    const another = gathered.read([at(2)], true);
+    await new Promise(setImmediate);
+    expect(calls).toEqual([]);
+    await gathered.read([at(4)]);
+    expect(calls).toEqual([[at(0), at(2), at(4)]]);
+    expect((await patient).accounts).toEqual([accountAt(at(0))]);
+    expect((await another).accounts).toEqual([accountAt(at(2))]);
+    expect(vi.getTimerCount()).toBe(0);
+    const alone = gathered.read([at(6)], true);
+    vi.advanceTimersByTime(5);
+    expect((await alone).accounts).toEqual([accountAt(at(6))]);
+    expect(calls).toHaveLength(2);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test("a read of the next turn does not wait for the call of this one", async () => {

@@ -12,7 +12,7 @@ type ReadChunk = (addresses: readonly Address[]) => Promise<AccountsAtSlot>;
 
 /** Calls under way beyond which further reads are gathered for longer. A cold token has four at a time. */
 const CALLS_AT_EASE = 12;
-/** How long reads then wait for others. Milliseconds. */
+/** How long reads then wait for others, and those that may wait at any time. Milliseconds. */
 const GATHERED_FOR_MS = 5;
 
 /**
@@ -26,6 +26,8 @@ export class GatheredReads {
   readonly #readChunk: ReadChunk;
   #waiting: Waiting[] = [];
   #isNext = false;
+  /** Until reads that may wait are sent without others. */
+  #patience: NodeJS.Timeout | undefined;
   /** Calls under way. */
   #calls = 0;
 
@@ -34,11 +36,19 @@ export class GatheredReads {
     this.#readChunk = readChunk;
   }
 
-  /** Reads the accounts, of which there are no more than a call can carry. @throws TradewireError UPSTREAM_ERROR */
-  read(addresses: readonly Address[]): Promise<AccountsAtSlot> {
+  /**
+   * Reads the accounts, of which there are no more than a call can carry.
+   * @param mayWait true to wait some milliseconds for another read
+   * @throws TradewireError UPSTREAM_ERROR
+   */
+  read(addresses: readonly Address[], mayWait = false): Promise<AccountsAtSlot> {
     const answer = Promise.withResolvers<AccountsAtSlot>();
     this.#waiting.push({ addresses, answer });
     if (this.#isNext) return answer.promise;
+    if (mayWait) {
+      this.#patience ??= setTimeout(() => this.#send(), GATHERED_FOR_MS);
+      return answer.promise;
+    }
     this.#isNext = true;
     if (this.#calls < CALLS_AT_EASE) setImmediate(() => this.#send());
     else setTimeout(() => this.#send(), GATHERED_FOR_MS);
@@ -47,6 +57,8 @@ export class GatheredReads {
 
   /** Fills calls in the order of the reads: none is divided between two calls. */
   #send(): void {
+    clearTimeout(this.#patience);
+    this.#patience = undefined;
     this.#isNext = false;
     let some: Waiting[] = [];
     let places = new Map<Address, number>();

@@ -18,3 +18,19 @@ test("an account that is yet to be requested, or whose request has yet to take e
   expect(coverage.takeEffect(generation)).toEqual([[pending]]);
   expect(coverage.covered()).toEqual([known, pending]);
 });
+
+test("an account that was left is covered by no request from before it was asked for again", () => {
+  const account = Address.from(new Uint8Array(32).fill(1));
+  const coverage = new Coverage();
+  coverage.add(account);
+  const first = coverage.request();
+  coverage.delete(account);
+  // Between this request and the next, the server reports nothing of it.
+  const without = coverage.request();
+  coverage.add(account);
+  expect(coverage.takeEffect(first)).toEqual([]);
+  expect(coverage.takeEffect(without)).toEqual([]);
+  expect(coverage.covered()).toEqual([]);
+  expect(coverage.takeEffect(coverage.request())).toEqual([[account]]);
+  expect(coverage.covered()).toEqual([account]);
+});

@@ -3,7 +3,7 @@ import type { Address } from "../../primitives/address.ts";
 /** Accounts requested together, not known to be covered yet. */
 interface CoverageRequest {
   readonly generation: number;
-  readonly addresses: readonly Address[];
+  readonly addresses: Set<Address>;
 }
 
 /**
@@ -13,24 +13,27 @@ interface CoverageRequest {
 export class Coverage {
   readonly addresses = new Set<Address>();
   /** Accounts that the next request adds. */
-  #fresh: Address[] = [];
+  #fresh = new Set<Address>();
   #requests: CoverageRequest[] = [];
   #generation = 0;
 
   add(address: Address): void {
     this.addresses.add(address);
-    this.#fresh.push(address);
+    this.#fresh.add(address);
   }
 
+  /** A request from before does not cover the account if it is added again: the server may leave out what comes between. */
   delete(address: Address): void {
     this.addresses.delete(address);
+    this.#fresh.delete(address);
+    for (const { addresses } of this.#requests) addresses.delete(address);
   }
 
   /** Starts a request for all accounts. @returns its generation */
   request(): number {
     this.#generation += 1;
     this.#requests.push({ generation: this.#generation, addresses: this.#fresh });
-    this.#fresh = [];
+    this.#fresh = new Set();
     return this.#generation;
   }
 
@@ -39,25 +42,29 @@ export class Coverage {
     const covered: (readonly Address[])[] = [];
     while (this.#requests[0] !== undefined && this.#requests[0].generation <= generation) {
       const { addresses } = this.#requests.shift()!;
-      if (addresses.length > 0) covered.push(addresses);
+      if (addresses.size > 0) covered.push([...addresses]);
     }
     return covered;
   }
 
   /** The connection is lost: accounts not covered yet are requested again. */
   requeue(): void {
-    this.#fresh = [...new Set([...this.#fresh, ...this.#requests.flatMap(({ addresses }) => addresses)])];
+    this.#fresh = this.#pending();
     this.#requests = [];
   }
 
   /** Every account is to be requested again. */
   requeueAll(): void {
-    this.#fresh = [...this.addresses];
+    this.#fresh = new Set(this.addresses);
   }
 
   /** The accounts that were covered: neither yet to be requested nor in a pending request. */
   covered(): readonly Address[] {
-    const pending = new Set([...this.#fresh, ...this.#requests.flatMap(({ addresses }) => addresses)]);
+    const pending = this.#pending();
     return pending.size === 0 ? [...this.addresses] : [...this.addresses].filter((address) => !pending.has(address));
+  }
+
+  #pending(): Set<Address> {
+    return new Set([...this.#fresh, ...this.#requests.flatMap(({ addresses }) => [...addresses])]);
   }
 }

@@ -34,3 +34,17 @@ test("an account that was left is covered by no request from before it was asked
   expect(coverage.takeEffect(coverage.request())).toEqual([[account]]);
   expect(coverage.covered()).toEqual([account]);
 });
+
+test("of a server that never says that a request takes effect, so many requests are kept and no more", () => {
+  const accounts = Array.from({ length: 200 }, (_, i) => Address.from(new Uint8Array(32).fill(i + 1)));
+  const coverage = new Coverage();
+  let generation = 0;
+  for (const account of accounts) {
+    coverage.add(account);
+    generation = coverage.request();
+  }
+  expect(coverage.covered()).toEqual([]);
+  const covered = coverage.takeEffect(generation);
+  expect(covered.length).toBeLessThanOrEqual(64);
+  expect(new Set(covered.flat())).toEqual(new Set(accounts));
+});

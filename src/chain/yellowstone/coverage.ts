@@ -1,5 +1,8 @@
 import type { Address } from "../../primitives/address.ts";
 
+/** Requests that are kept apart: more than are made in a slot. Beyond that the oldest counts from the next one on. */
+const MAX_REQUESTS = 64;
+
 /** Accounts requested together, not known to be covered yet. */
 interface CoverageRequest {
   readonly generation: number;
@@ -34,6 +37,8 @@ export class Coverage {
     this.#generation += 1;
     this.#requests.push({ generation: this.#generation, addresses: this.#fresh });
     this.#fresh = new Set();
+    if (this.#requests.length > MAX_REQUESTS)
+      for (const address of this.#requests.shift()!.addresses) this.#requests[0]!.addresses.add(address);
     return this.#generation;
   }
 

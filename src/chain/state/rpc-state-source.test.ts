@@ -114,6 +114,28 @@ test("a read in flight when a notice of the same slot arrives does not undo it",
   expect(received.at(-1)).toEqual({ value: 8, slot: 11n });
 });
 
+test("of a stream that has named no credible slot yet, no change counts that is far ahead of the nodes", async () => {
+  source.close();
+  source = open({ headSlot: () => nodeSlot });
+  source.onAccount((_, account, slot) => received.push({ value: account?.data[0] ?? null, slot }));
+  await source.follow([key]);
+  subscriptions.slot(10_000n);
+  subscriptions.activate();
+  notice(10_000, 7);
+  nodeSlot = 11n;
+  nodeValue = 2;
+  await vi.advanceTimersByTimeAsync(400);
+  expect(received).toEqual([
+    { value: 1, slot: 10n },
+    { value: 2, slot: 11n },
+  ]);
+  // As it goes on truthfully, it counts.
+  subscriptions.slot(12n);
+  subscriptions.activate();
+  notice(12, 3);
+  expect(received.at(-1)).toEqual({ value: 3, slot: 12n });
+});
+
 test("a subscribed account stays current with the slots once it was read at or after the subscription's start", async () => {
   await source.follow([key]);
   subscriptions.slot(12n);

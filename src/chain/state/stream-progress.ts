@@ -96,8 +96,8 @@ export class StreamProgress {
   /** True for a slot too far ahead of everything known to exist yet. */
   isFarAhead(slot: bigint): boolean {
     const { tree, headSlot, maxLeadSlots } = this.#options;
-    if (tree.head === 0n) return false;
-    return slot > maxOf(tree.head, headSlot()) + maxLeadSlots || this.#isAheadOfNodes(slot);
+    const known = maxOf(tree.head, headSlot());
+    return known > 0n && (slot > known + maxLeadSlots || this.#isAheadOfNodes(slot));
   }
 
   /** True for a slot too far ahead of what sources other than the stream know. */

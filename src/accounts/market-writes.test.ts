@@ -97,8 +97,32 @@ test("the markets of a hub are kept, however many there are", async () => {
   const writes = start();
   const markets = Array.from({ length: 200_000 }, (_, i) => market("hub", `${i}`));
   void writes.add(markets, search("hub", 5));
+  void writes.remove(["none"]);
   await writes.close();
   expect(failures).toEqual([]);
+  expect(written.shift()).toBe("remove none");
   expect(written).toHaveLength(401);
   expect(written.at(-1)).toBe("searched hub 5-5");
+});
+
+test("markets that are removed before they are written cost one walk over those that wait, however many are removed", async () => {
+  const writes = start();
+  const markets = Array.from({ length: 2_000 }, (_, i) => market("hub", `${i}`));
+  let looks = 0;
+  const counted = markets.map((row) => ({
+    ...row,
+    get address() {
+      looks += 1;
+      return row.address;
+    },
+  }));
+  void writes.add(counted, undefined);
+  for (let i = 0; i < 500; i++) void writes.remove([`${4 * i}`]);
+  void writes.add([market("hub", "4")], undefined);
+  await writes.close();
+  expect(looks).toBeLessThan(10_000);
+  const inserted = written.filter((one) => one.startsWith("insert")).flatMap((one) => one.split(" ").slice(1));
+  expect(inserted).toHaveLength(1_501);
+  expect(inserted).toContain("4");
+  expect(inserted).not.toContain("8");
 });

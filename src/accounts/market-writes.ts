@@ -20,7 +20,8 @@ class Batch {
   readonly markets: MarketRow[] = [];
   /** By subject: the last one, with the time of the first. */
   readonly searches = new Map<string, SearchRow>();
-  readonly removed = new Set<string>();
+  /** By address: how many of the markets waited then. Those that come later are written. */
+  readonly removed = new Map<string, number>();
   readonly written = Promise.withResolvers<void>();
   size = 0;
 }
@@ -56,9 +57,7 @@ export class MarketWrites {
   /** Removes markets, those that wait to be written too. Resolves when that is written, or given up. */
   remove(addresses: readonly string[]): Promise<void> {
     return this.#gather(({ markets, removed }) => {
-      for (const address of addresses) removed.add(address);
-      const kept = markets.filter(({ address }) => !addresses.includes(address));
-      markets.splice(0, markets.length, ...kept);
+      for (const address of addresses) removed.set(address, markets.length);
     });
   }
 
@@ -100,13 +99,16 @@ export class MarketWrites {
 
   async #write({ markets, searches, removed }: Batch): Promise<void> {
     const { rows } = this.#options;
-    await this.#inParts([...removed], (some) => rows.remove(some));
-    await this.#inParts(markets, (some) => rows.insert(some));
+    await this.#inParts([...removed.keys()], (some) => rows.remove(some));
+    await this.#inParts(markets, async (some, from) => {
+      const kept = some.filter(({ address }, i) => from + i >= (removed.get(address) ?? 0));
+      if (kept.length > 0) await rows.insert(kept);
+    });
     await this.#inParts([...searches.values()], (some) => rows.noteSearched(some));
   }
 
-  async #inParts<T>(all: readonly T[], write: (some: readonly T[]) => Promise<void>): Promise<void> {
+  async #inParts<T>(all: readonly T[], write: (some: readonly T[], from: number) => Promise<void>): Promise<void> {
     for (let from = 0; from < all.length && !this.#isDropping; from += ROWS_PER_WRITE)
-      await write(all.slice(from, from + ROWS_PER_WRITE));
+      await write(all.slice(from, from + ROWS_PER_WRITE), from);
   }
 }

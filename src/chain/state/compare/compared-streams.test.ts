@@ -55,12 +55,16 @@ describe.each([true, false])("with the stream of another node beside it (WebSock
         },
       );
 
-  test.each([2n, 5n, 10n])(
-    "at the pace of mainnet, a stream that lies in one of %i slots about a vault that moves is found out in time, the other two slots behind",
-    async (every) => {
+  test.each(
+    [true, false].flatMap((moves) =>
+      [2n, 3n].flatMap((behind) => [2n, 5n, 10n].map((every) => [every, moves, behind] as const)),
+    ),
+  )(
+    "at the pace of mainnet, a stream that lies in one of %i slots is found out in time (the vault moves: %s), the other %i slots behind",
+    async (every, moves, witnessBehind) => {
       for (let phase = 0n; phase < every; phase++) {
-        const world = await startWorld(2, { isOnlyStream: true, isWebSocket, witnessBehind: 2n, slotMs: 400 });
-        world.moveEverySlot = true;
+        const world = await startWorld(2, { isOnlyStream: true, isWebSocket, witnessBehind, slotMs: 400 });
+        world.moveEverySlot = moves;
         await world.pass(3_000);
         world.streamLies = (balance, slot) => (slot % every === phase ? balance * 2 : balance);
         const { late, refused } = await sampleFor(world, LIE_MS);

@@ -37,7 +37,7 @@ interface ComparedAccount {
 const MAX_ACCOUNTS = 500;
 /** An account with more data is not compared, in bytes: no market's has so much, and a stream that lies sends what it likes. */
 const MAX_DATA = 64 * 1024;
-/** Slots that both streams must be past one that is compared: until then its last change may be still to come. */
+/** Slots that the followed stream must be past one that is compared: until then its last change may be still to come. */
 const SETTLED_SLOTS = 2n;
 /** The same time for one that has reported nothing. Milliseconds. */
 const SILENCE_MS = 700;
@@ -113,13 +113,14 @@ export class ComparedStreams {
   /** Compares what both have had time to report. */
   tick(): void {
     this.#witness.tick();
-    const settled = minOf(this.#options.stream.slot, this.#witness.slot) - SETTLED_SLOTS;
+    const followedUpTo = this.#options.stream.slot - SETTLED_SLOTS;
+    const witnessUpTo = this.#witness.settledSlot;
     const waiting: ComparedAccount[] = [];
     let left = COMPARED_PER_TICK;
     for (const compared of this.#pending) {
       if (left <= 0) break;
       this.#pending.delete(compared);
-      left -= this.#compare(compared, settled);
+      left -= this.#compare(compared, followedUpTo, witnessUpTo);
       if (compared.pending.size > 0) waiting.push(compared);
     }
     // Those not looked at in this call go first in the next.
@@ -157,15 +158,17 @@ export class ComparedStreams {
   }
 
   /** Compares the account at the ends of the slots that are settled. @returns how many it looked at */
-  #compare(compared: ComparedAccount, settled: bigint): number {
+  #compare(compared: ComparedAccount, followedUpTo: bigint, witnessUpTo: bigint): number {
     const { pending, followed, witness } = compared;
     let looked = 0;
     for (const [slot, sinceMs] of pending) {
-      if (slot > settled) continue;
+      if (slot > followedUpTo) continue;
+      // It reports the end of a slot once: what it has reported, it need not pass.
+      if (slot > witnessUpTo && witness.at(slot) === undefined) continue;
       looked += 1;
       if (this.#isCompared(compared, slot, sinceMs)) pending.delete(slot);
     }
-    const oldest = [...pending.keys()].reduce(minOf, settled + 1n);
+    const oldest = [...pending.keys()].reduce(minOf, minOf(followedUpTo, witnessUpTo) + 1n);
     followed.forgetBefore(oldest);
     witness.forgetBefore(oldest);
     return looked;

@@ -28,6 +28,8 @@ const LONGEST_ASIDE_MS = 3_600_000;
 const FORGIVEN_MS = 3_600_000;
 /** Silence after which another node is tried. Milliseconds. */
 const SILENT_MS = 5_000;
+/** How long after a slot has begun the states at the end of the one before are still reported, with a margin. Milliseconds. */
+const FREEZE_NOTICE_MS = 150;
 /** Slots remembered as those of which the stream reported anything. */
 const MAX_SLOTS = 64;
 
@@ -48,6 +50,8 @@ export class WitnessStream {
   #source: WitnessSource | undefined;
   #feed: AccountFeed | undefined;
   #slot = 0n;
+  /** When it first reported its newest slot. Milliseconds. */
+  #slotAtMs = 0;
   /** When it was opened or last reported a slot. Milliseconds. */
   #aliveAtMs = 0;
 
@@ -58,6 +62,11 @@ export class WitnessStream {
   /** The newest slot that it reported; 0 before the first. */
   get slot(): bigint {
     return this.#slot;
+  }
+
+  /** The newest slot of which everything has come that is to come. */
+  get settledSlot(): bigint {
+    return this.#slot - (this.#options.now() - this.#slotAtMs >= FREEZE_NOTICE_MS ? 1n : 2n);
   }
 
   get host(): string | undefined {
@@ -152,7 +161,9 @@ export class WitnessStream {
       onSlot: (slot) => {
         if (!isCurrent()) return;
         this.#aliveAtMs = now();
-        if (slot > this.#slot) this.#slot = slot;
+        if (slot <= this.#slot) return;
+        this.#slot = slot;
+        this.#slotAtMs = this.#aliveAtMs;
       },
       onCovered: (addresses, fromSlot) => {
         if (!isCurrent()) return;

@@ -10,6 +10,8 @@ export const pumpSwapErrors = programErrors([
   [6016, "BuyMoreBaseAmountThanPoolReserves", "INSUFFICIENT_LIQUIDITY"],
   [6020, "DisabledBuy", "NO_ROUTE"],
   [6021, "DisabledSell", "NO_ROUTE"],
+  // A sale whose fees take more than it gives at the price of the landing.
+  [6023, "Overflow", "SLIPPAGE_EXCEEDED"],
   [6039, "BuyNotEnoughQuoteTokensToCoverFees", "INSUFFICIENT_TOKEN_BALANCE"],
   [6040, "BuySlippageBelowMinBaseAmountOut", "SLIPPAGE_EXCEEDED"],
   [6053, "BuybackFeeRecipientNotAuthorized", "VENUE_DEGRADED"],

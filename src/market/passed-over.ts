@@ -18,10 +18,14 @@ export class PassedOver {
     this.#markets?.delete(market);
   }
 
-  /** True if the market was passed over after `sinceMs` (epoch milliseconds). */
-  has(market: Address, sinceMs: number): boolean {
-    const entry = this.#markets?.get(market);
-    return entry !== undefined && entry.atMs > sinceMs;
+  /** Forgets markets that were passed over then or earlier (epoch milliseconds): those that there are still are found again. */
+  forgetBefore(sinceMs: number): void {
+    if (this.#markets === undefined) return;
+    for (const [market, { atMs }] of this.#markets) if (atMs <= sinceMs) this.#markets.delete(market);
+  }
+
+  has(market: Address): boolean {
+    return this.#markets?.has(market) === true;
   }
 
   /** How many markets of each venue are left out, for callers. */

@@ -152,8 +152,8 @@ export class PairSearch {
   #freshOf(pair: WatchedPair, found: readonly FoundMarket[]): readonly FoundMarket[] {
     const { now, reexamineMs } = this.#options;
     const watched = new Set(pair.watches.map(({ address }) => address));
-    const sinceMs = now() - reexamineMs;
-    return found.filter(({ account: { address } }) => !watched.has(address) && !pair.passedOver.has(address, sinceMs));
+    pair.passedOver.forgetBefore(now() - reexamineMs);
+    return found.filter(({ account: { address } }) => !watched.has(address) && !pair.passedOver.has(address));
   }
 
   #watch(pair: WatchedPair, found: FoundMarket): MarketWatch {

@@ -159,7 +159,8 @@ export class FeedStream {
     const { slot: upTo } = this.#newest;
     const canReplay = this.#canReplay && upTo > this.#replaySlots;
     const fromSlot = canReplay ? upTo - this.#replaySlots : undefined;
-    this.#replay = canReplay ? { upTo, updates: this.#slots.updates } : undefined;
+    // One that was cut short has received less than was before it.
+    this.#replay = canReplay ? (this.#replay ?? { upTo, updates: this.#slots.updates }) : undefined;
     this.#slots = new ConnectionSlots();
     if (!canReplay) this.#missAll();
     const opened = openGrpcStream({

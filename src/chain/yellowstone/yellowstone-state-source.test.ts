@@ -240,6 +240,25 @@ test.each(["empty", "withoutAccounts", "refused"] as const)(
   },
 );
 
+test("what was received before the first of two cuts is expected of the repetition after the second", async () => {
+  await start();
+  await stream();
+  for (let slot = 102; slot < 140; slot++) begin(slot);
+  write(138, a, 38);
+  await settled(() => expect(state.get(a)).toBe(38));
+  server.replay = "withoutAccounts";
+  chain = { slot: 139n, values: new Map([[a, 38]]) };
+  for (let cuts = 0; cuts < 2; cuts++) {
+    server.cut();
+    await settled(() => expect(server.streams()).toBe(0));
+    server.lose({ kind: "account", slot: 140, address: a, data: Uint8Array.of(40), writeVersion: ++writes });
+    await settled(() => expect(server.streams()).toBe(1));
+  }
+  begin(140);
+  const lacking = expect.stringMatching(/did not replay what was missed \(it lacks updates of slot 138\)/);
+  await settled(() => expect(warnings).toContainEqual(lacking));
+});
+
 test("a slot missing from the stream is a gap: all accounts are read again", async () => {
   await start();
   await stream();

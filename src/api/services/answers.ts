@@ -159,16 +159,22 @@ export function fromPriorities(levels: ReturnType<Trades["priorities"]>) {
 }
 
 function fromEstimates({ inDecimals, outDecimals }: TradeSides, estimates: BuiltTrade["estimates"]) {
-  return {
+  const { remainders = [], worstCase, fitLoss } = estimates;
+  const amounts = {
     inputAmount: toWholeUnits(estimates.inAmount, inDecimals),
     outputAmount: toWholeUnits(estimates.outAmount, outDecimals),
     priceImpact: estimates.priceImpact,
     inputAmountRaw: estimates.inAmount.toString(),
     outputAmountRaw: estimates.outAmount.toString(),
     otherAmountThresholdRaw: estimates.threshold.toString(),
-    ...fromRemainders(estimates.remainders),
-    ...(estimates.worstCase === undefined ? {} : { worstCase: fromWorstCase(estimates.worstCase) }),
-    ...(estimates.fitLoss === undefined ? {} : { fitLoss: estimates.fitLoss }),
+  } satisfies MessageInitShape<typeof EstimatesSchema>;
+  // Most trades have nothing further: every copy takes memory.
+  if (remainders.length === 0 && worstCase === undefined && fitLoss === undefined) return amounts;
+  return {
+    ...amounts,
+    ...fromRemainders(remainders),
+    ...(worstCase === undefined ? {} : { worstCase: fromWorstCase(worstCase) }),
+    ...(fitLoss === undefined ? {} : { fitLoss }),
   } satisfies MessageInitShape<typeof EstimatesSchema>;
 }
 
@@ -203,7 +209,8 @@ export function fromCosts(costs: Costs) {
 
 /** One market of a route. */
 export function fromLeg(leg: RouteLeg) {
-  return {
+  const { arrayNumbers } = leg;
+  const facts = {
     path: leg.path ?? 0,
     share: (leg.sharePpb ?? BILLION) / BILLION,
     venue: leg.venue,
@@ -212,8 +219,8 @@ export function fromLeg(leg: RouteLeg) {
     outputMint: leg.outMint.toString(),
     inputAmountRaw: leg.inAmount.toString(),
     outputAmountRaw: leg.outAmount.toString(),
-    ...(leg.arrayNumbers === undefined ? {} : { arrayNumbers: [...leg.arrayNumbers] }),
   } satisfies MessageInitShape<typeof RouteLegSchema>;
+  return arrayNumbers === undefined ? facts : { ...facts, arrayNumbers: [...arrayNumbers] };
 }
 
 function fromProof(proof: RouteProof | undefined) {

@@ -12,6 +12,9 @@ const instruction = (data: Uint8Array): Instruction => ({
 /** Upper bound of compute units that one transaction can request. */
 export const MAX_COMPUTE_UNITS = 1_400_000;
 
+/** Instructions that one transaction runs at most, those among them that programs call. @see agave MAX_INSTRUCTION_TRACE_LENGTH */
+export const MAX_INSTRUCTIONS = 64;
+
 /** Micro-lamports in one lamport: the unit of compute-unit prices. */
 const MICRO_LAMPORTS_PER_LAMPORT = 1_000_000n;
 

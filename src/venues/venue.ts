@@ -147,6 +147,11 @@ export interface Venue<M extends Market = Market, State = unknown, Fill = unknow
   readonly programs: readonly Address[];
   /** `memo`: before it pays into an account of Token-2022 that wants a memo with each transfer, the program sends one. */
   readonly supports: Readonly<{ exactOut: boolean; token2022: boolean; memo?: boolean }>;
+  /**
+   * Instructions that the programs call in a swap at most, as measured, beside those that make accounts or send a memo: the network
+   * bounds them. Absent: none.
+   */
+  readonly calls?: number;
   /** Where markets of the pair may be. */
   search(pair: MintPair): readonly MarketSearch[];
   /**

@@ -7,6 +7,7 @@ import type { Instruction } from "../../src/solana/instruction.ts";
 import { associatedTokenAddress } from "../../src/solana/pda.ts";
 import { SOL_MINT, SYSTEM_PROGRAM } from "../../src/solana/programs.ts";
 import { decodeMint } from "../../src/solana/token/mint.ts";
+import { creationCalls, GROWTH_CALLS } from "../../src/trade/build/parts/compute-units.ts";
 import { classifyFailure, parseProgramFailure } from "../../src/trade/submit/outcome/program-failure.ts";
 import {
   type Ask,
@@ -35,6 +36,9 @@ export interface TradeOutcome {
   readonly rent: { readonly said: bigint; readonly paid: bigint };
   readonly computeUnits: number;
   readonly computeUnitBound: number;
+  /** Instructions that programs called, and their bound. */
+  readonly calls: number;
+  readonly callBound: number;
   readonly transactionBytes: number;
   /** Code the program's refusal of a bound one unit too tight maps to; undefined if not tried. */
   readonly guard: string | undefined;
@@ -159,6 +163,8 @@ function runTrade({
     rent: { said: 0n, paid: 0n },
     computeUnits: 0,
     computeUnitBound: 0,
+    calls: 0,
+    callBound: 0,
     transactionBytes: 0,
   };
 
@@ -224,6 +230,11 @@ function runTrade({
     },
     computeUnits: done.computeUnits - BUDGET_UNITS,
     computeUnitBound: leg.computeUnits,
+    calls: done.calls,
+    callBound: leg.creates.reduce(
+      (sum, { address, space }) => (isNew.has(address) ? sum + creationCalls(space, false) : sum),
+      (venue.calls ?? 0) + GROWTH_CALLS * growths.length,
+    ),
     transactionBytes: svm.wire(wallet, instructions).length,
     guard,
   };
@@ -349,6 +360,8 @@ export function judge(outcomes: readonly TradeOutcome[]): {
       if (outcome.computeUnits > outcome.computeUnitBound) {
         faults.push(`${what}: used ${outcome.computeUnits} compute units, bound ${outcome.computeUnitBound}`);
       }
+      if (outcome.calls > outcome.callBound)
+        faults.push(`${what}: its programs called ${outcome.calls} instructions, bound ${outcome.callBound}`);
       maxUnits = Math.max(maxUnits, outcome.computeUnits);
       worstUnitRatio = Math.max(worstUnitRatio, outcome.computeUnitBound / outcome.computeUnits);
       maxBytes = Math.max(maxBytes, outcome.transactionBytes);

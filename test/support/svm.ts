@@ -20,6 +20,8 @@ export interface Executed {
   readonly error: string;
   readonly logs: readonly string[];
   readonly computeUnits: number;
+  /** Instructions that programs called. */
+  readonly calls: number;
 }
 
 export interface NewMint {
@@ -208,6 +210,7 @@ export class Svm implements AccountView {
       error: failed ? result.toString() : "",
       logs: meta.logs(),
       computeUnits: Number(meta.computeUnitsConsumed()),
+      calls: meta.innerInstructions().reduce((sum, { length }) => sum + length, 0),
     };
   }
 
@@ -221,6 +224,7 @@ export class Svm implements AccountView {
       error: failed ? result.toString() : "",
       logs: meta.logs(),
       computeUnits: Number(meta.computeUnitsConsumed()),
+      calls: meta.innerInstructions().reduce((sum, { length }) => sum + length, 0),
     };
   }
 }

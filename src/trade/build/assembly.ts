@@ -13,7 +13,7 @@ import type { Route, RouteStep } from "../quote/route.ts";
 import { loosened, type TotalGuard, totalGuardOf } from "../total-guard.ts";
 import { nativeSha256 } from "./native-sha256.ts";
 import type { Assembly, AssemblyContext, CreatedAccount } from "./parts/assembled.ts";
-import { createAccountUnits, UNITS } from "./parts/compute-units.ts";
+import { createAccountUnits, creationCalls, GROWTH_CALLS, UNITS } from "./parts/compute-units.ts";
 import { swapLegOf } from "./unbuildable-market.ts";
 import { type WalletAccounts, wrappedSolAccount } from "./wallet-accounts.ts";
 
@@ -86,6 +86,7 @@ class AssemblyParts {
   /** How many accounts were asked for. */
   #asked = 0;
   #computeUnits = 0;
+  #calls = 0;
   #temporaryRent = 0n;
   #wrapped: Address | undefined;
   #closes: Intent["emptied"];
@@ -103,6 +104,8 @@ class AssemblyParts {
     this.#computeUnits +=
       createAccountUnits(mint, bump) + (this.#account(address) == null ? 0 : UNITS.createTokenAccount.funded);
     this.#create(address, mint.accountSize);
+    // The first of those that make it is the message's own.
+    this.#calls--;
   }
 
   /** Opens the temporary wrapped-SOL account with `lamports` in it. One that is open holds what the next swaps need. */
@@ -175,7 +178,11 @@ class AssemblyParts {
     this.#computeUnits +=
       hot.unitsScale === undefined ? leg.computeUnits : Math.ceil(leg.computeUnits * hot.unitsScale);
     const receiver = quote.outMint === SOL_MINT ? undefined : this.#account(destination);
-    if (receiver != null && wantsMemo(receiver)) this.#computeUnits += UNITS.memo;
+    this.#calls += hot.venue.calls ?? 0;
+    if (receiver != null && wantsMemo(receiver)) {
+      this.#computeUnits += UNITS.memo;
+      this.#calls++;
+    }
     for (let at = 0; at < creates.length; at++) {
       const { address, space } = creates[at]!;
       if (!this.#exists(address, space === 0 ? "system" : "program")) this.#create(address, space);
@@ -183,6 +190,7 @@ class AssemblyParts {
     const { head } = this.#context;
     if (leg.grows === undefined) return;
     for (const growth of leg.grows) {
+      this.#calls += GROWTH_CALLS;
       const { address, to } = growth;
       const rent = rentOfGrowth(growth, (space) => head.rentExemption(space));
       if (rent === 0n) continue;
@@ -199,6 +207,7 @@ class AssemblyParts {
     const created = { address, space, rent: this.#context.head.rentExemption(space), grows: false };
     this.#creates = creates.length === 0 ? [created] : [...creates, created];
     const held = this.#account(address)?.lamports ?? 0n;
+    this.#calls += creationCalls(space, held > 0n);
     this.#prepaid += held < created.rent ? held : created.rent;
   }
 
@@ -206,6 +215,7 @@ class AssemblyParts {
     return {
       instructions: this.#instructions,
       computeUnits: this.#computeUnits,
+      calls: this.#calls,
       creates: this.#creates,
       prepaid: this.#prepaid,
       temporaryRent: this.#temporaryRent,

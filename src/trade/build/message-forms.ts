@@ -2,7 +2,7 @@ import type { ChainHead, SenderChoice, Tip } from "../../chain/port.ts";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { MarketFault, Markets } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
-import { MAX_COMPUTE_UNITS } from "../../solana/compute-budget.ts";
+import { MAX_COMPUTE_UNITS, MAX_INSTRUCTIONS } from "../../solana/compute-budget.ts";
 import type { Instruction } from "../../solana/instruction.ts";
 import {
   compileMessage,
@@ -80,7 +80,7 @@ export interface ComposedMessage {
   readonly message: Uint8Array;
   /** False: no form fits into a transaction, and this is the smallest. */
   readonly fits: boolean;
-  /** True if the trade may take more compute units than a transaction has, in whatever form. */
+  /** True if the trade may take more compute units, or run more instructions, than a transaction may, in whatever form. */
   readonly overUnits: boolean;
   /** Bytes of the transaction, with its signature. */
   readonly transactionBytes: number;
@@ -240,7 +240,8 @@ function compileForm(
   const kind = route.steps.length === 1 ? route.steps[0]!.hot.market.address : undefined;
   const message = compileMessage({ payer: accounts.wallet, blockhash, instructions, lookupTables, kind });
   writeBudget(message, budget);
-  const overUnits = assembly.computeUnits + BUDGET_UNITS > MAX_COMPUTE_UNITS;
+  const overUnits =
+    assembly.computeUnits + BUDGET_UNITS > MAX_COMPUTE_UNITS || instructions.length + assembly.calls > MAX_INSTRUCTIONS;
   // Without a table, a message of too many accounts has too many bytes.
   const isCrowded = lookupTables.length > 0 && accountCount(instructions) > MAX_TRANSACTION_ACCOUNTS;
   const fits = message.length <= MAX_MESSAGE_SIZE && !isCrowded && !overUnits;

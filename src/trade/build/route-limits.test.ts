@@ -38,6 +38,17 @@ test("a route that may take more compute units than a transaction has is not bui
   });
 });
 
+test("a route whose programs may run more instructions than a transaction may is not built, and the next best is", async () => {
+  const calling = (percent: bigint, calls: number) => {
+    const { venue, ...hot } = market(percent, 10_000);
+    return { ...hot, venue: { ...venue, calls } };
+  };
+  // Beside the calls: three for the budget, the token account's own and the four that make it, and the swap.
+  expect((await build([calling(100n, 55), calling(90n, 0)])).platform).toBe("venue_100");
+  expect((await build([calling(100n, 56), calling(90n, 0)])).platform).toBe("venue_90");
+  await expect(build([calling(100n, 56)])).rejects.toMatchObject({ code: "INSUFFICIENT_LIQUIDITY" });
+});
+
 test("a route too large for a transaction is refused for its size, also if it would take too many units without some accounts", async () => {
   const accounts = Array.from({ length: 40 }, address);
   const large = market(100n, 1_000_000, accounts);

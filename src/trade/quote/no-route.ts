@@ -1,6 +1,6 @@
 import { type ErrorFacts, TradewireError } from "../../errors/tradewire-error.ts";
 import type { MarketFault } from "../../market/port.ts";
-import { MAX_COMPUTE_UNITS } from "../../solana/compute-budget.ts";
+import { MAX_COMPUTE_UNITS, MAX_INSTRUCTIONS } from "../../solana/compute-budget.ts";
 import { MAX_TRANSACTION_SIZE, MAX_TRANSACTION_SIZE_V1 } from "../../solana/message.ts";
 import type { TradeRequest } from "../trade.ts";
 
@@ -95,7 +95,7 @@ const asSentence = (reason: string) => `${reason.charAt(0).toUpperCase()}${reaso
 
 /** Why the transaction of a route fits into no form. */
 export interface Misfit {
-  /** True if it may take more compute units than a transaction has. */
+  /** True if it may take more compute units, or run more instructions, than a transaction may. */
   readonly overUnits: boolean;
   /** Its smallest size. */
   readonly transactionBytes: number;
@@ -107,7 +107,7 @@ export interface Misfit {
 
 /**
  * The error of a trade whose routes all fail to fit into a transaction: NO_ROUTE if all exceed the network's limit on bytes, with
- * what caller and operator can do; INSUFFICIENT_LIQUIDITY if one may take too many compute units, as large trades do;
+ * what caller and operator can do; INSUFFICIENT_LIQUIDITY if one may take too many compute units or instructions, as large trades do;
  * VENUE_DEGRADED if every route has a market that cannot be traded.
  */
 export function noneFits(
@@ -118,7 +118,7 @@ export function noneFits(
   if (misfits.some(({ overUnits }) => overUnits)) {
     return new TradewireError(
       "INSUFFICIENT_LIQUIDITY",
-      `Every route that fits into a transaction may take more compute units than the network's ${MAX_COMPUTE_UNITS}. Trade less.`,
+      `Every route that fits into a transaction may take more than the network's ${MAX_COMPUTE_UNITS} compute units or ${MAX_INSTRUCTIONS} instructions. Trade less.`,
       { field: "amount" },
     );
   }

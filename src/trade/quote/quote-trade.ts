@@ -243,7 +243,7 @@ function offersOf(
     if (offered.length === 0) lost ??= route;
     const market = route.steps.map(({ hot }) => hot.market.address).join("+");
     const size = fit.overUnits
-      ? "may take more compute units than a transaction has"
+      ? "may take more compute units or instructions than a transaction may"
       : `needs a transaction of at least ${fit.transactionBytes} bytes`;
     const reason = route.steps.some(({ hot }) => hot.refusesLean !== undefined)
       ? `${size}; a deployed program refuses its leaner form`

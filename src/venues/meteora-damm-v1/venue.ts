@@ -78,6 +78,7 @@ export const meteoraDammV1: Venue<DammV1Market, DammV1State, DammV1QuoteFill> = 
   id: "meteora_damm_v1",
   programs: [DAMM_V1_PROGRAM, VAULT_PROGRAM],
   supports: { exactOut: true, token2022: false },
+  calls: 8,
 
   search(pair) {
     return [{ kind: "guess", addresses: () => dammV1PoolAddresses(pair) }, ...filterEitherWay(ACCOUNTS, pair)];

@@ -64,6 +64,7 @@ export const meteoraDammV2: Venue<DammV2Market, DammV2State, DammV2QuoteFill> = 
   id: "meteora_damm_v2",
   programs: [DAMM_V2_PROGRAM],
   supports: { exactOut: true, token2022: true },
+  calls: 4,
 
   search(pair) {
     return [{ kind: "guess", addresses: () => dammV2PoolAddresses(pair) }, ...filterEitherWay(ACCOUNTS, pair)];

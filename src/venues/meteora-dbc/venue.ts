@@ -59,6 +59,7 @@ export const meteoraDbc: Venue<DbcMarket, DbcState, DbcQuoteFill> = {
   id: "meteora_dbc",
   programs: [DBC_PROGRAM],
   supports: { exactOut: true, token2022: true },
+  calls: 5,
   search,
   searchMint: (mint) => [filterByCoin(mint)],
   decode: decodeDbcMarket,

@@ -60,6 +60,7 @@ export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
   id: "meteora_dlmm",
   programs: [DLMM_PROGRAM],
   supports: { exactOut: true, token2022: true, memo: true },
+  calls: 4,
 
   search(pair) {
     return [{ kind: "guess", addresses: () => dlmmPairAddresses(pair) }, ...filterEitherWay(ACCOUNTS, pair)];

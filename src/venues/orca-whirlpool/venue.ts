@@ -47,6 +47,7 @@ export const orcaWhirlpool: Venue<WhirlpoolMarket, WhirlpoolState, WhirlpoolQuot
   id: ID,
   programs: [WHIRLPOOL_PROGRAM],
   supports: { exactOut: true, token2022: true, memo: true },
+  calls: 2,
 
   search(pair) {
     return [{ kind: "guess", addresses: () => whirlpoolAddresses(pair) }, filterByMints(ACCOUNTS, sortMints(pair))];

@@ -38,6 +38,7 @@ export const pumpFun: Venue<PumpFunMarket, PumpFunState, PumpFunFill> = {
   id: "pump_fun",
   programs: [PUMP_PROGRAM, PUMP_FEE_PROGRAM],
   supports: { exactOut: true, token2022: true },
+  calls: 9,
 
   /** Either mint may be the coin: its curve's address follows from it. */
   search({ a, b }) {

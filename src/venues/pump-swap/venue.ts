@@ -54,6 +54,7 @@ export const pumpSwap: Venue<PumpSwapMarket, PumpSwapState, PumpSwapFill> = {
   id: "pump_swap",
   programs: [PUMP_SWAP_PROGRAM, PUMP_FEE_PROGRAM],
   supports: { exactOut: true, token2022: true },
+  calls: 9,
 
   /** Pools that the pair's curves migrate to, by derivation; all others by filter, in either order. */
   search(pair) {

@@ -58,6 +58,7 @@ export const raydiumAmmV4: Venue<AmmV4Market, AmmV4State, AmmV4QuoteFill> = {
   id: ID,
   programs: [AMM_V4_PROGRAM],
   supports: { exactOut: true, token2022: false },
+  calls: 2,
 
   search(pair) {
     return filterEitherWay(ACCOUNTS, pair);

@@ -73,6 +73,7 @@ export const raydiumClmm: Venue<ClmmMarket, ClmmState, ClmmQuoteFill> = {
   id: ID,
   programs: [CLMM_PROGRAM],
   supports: { exactOut: true, token2022: true },
+  calls: 2,
 
   search(pair) {
     return [{ kind: "guess", addresses: () => clmmPoolAddresses(pair) }, filterByMints(ACCOUNTS, sortMints(pair))];

@@ -69,6 +69,7 @@ export const raydiumCpmm: Venue<CpmmMarket, CpmmState, CpmmQuoteFill> = {
   id: "raydium_cpmm",
   programs: [CPMM_PROGRAM],
   supports: { exactOut: true, token2022: true },
+  calls: 2,
 
   /** Derived pools by probe. A pool may also stand at an address chosen by its creator: those by filter, mints in byte order. */
   search(pair) {

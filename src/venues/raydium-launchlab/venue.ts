@@ -80,6 +80,7 @@ export const raydiumLaunchlab: Venue<LaunchlabMarket, LaunchlabState, LaunchlabQ
   id: ID,
   programs: [LAUNCHLAB_PROGRAM],
   supports: { exactOut: true, token2022: true },
+  calls: 8,
 
   search(pair) {
     return [{ kind: "probe", addresses: launchlabPoolAddresses(pair) }];

@@ -22,6 +22,8 @@ export interface Assembly {
   readonly instructions: readonly Instruction[];
   /** Upper bound of what the instructions use, without margin. */
   readonly computeUnits: number;
+  /** Upper bound of the instructions that programs call. */
+  readonly calls: number;
   /** Accounts that may be created: all that are not known to exist. */
   readonly creates: readonly CreatedAccount[];
   /** What addresses of accounts to create hold already, and their rent is less by. Lamports. */
@@ -40,6 +42,7 @@ export interface Assembly {
 export const NOTHING_ASSEMBLED: Assembly = {
   instructions: [],
   computeUnits: 0,
+  calls: 0,
   creates: [],
   prepaid: 0n,
   temporaryRent: 0n,

@@ -1,5 +1,6 @@
 import { TOKEN_2022_PROGRAM } from "../../../solana/programs.ts";
 import type { Mint } from "../../../solana/token/mint.ts";
+import { TOKEN_ACCOUNT_SIZE } from "../../../solana/token/token-account.ts";
 
 /**
  * Compute units of each fixed piece, measured on the programs that run on mainnet since p-token.
@@ -23,4 +24,18 @@ export const UNITS = {
 export function createAccountUnits({ program, extensions }: Mint, bump: number): number {
   const { base, token2022, perExtension, perBump } = UNITS.createTokenAccount;
   return (program === TOKEN_2022_PROGRAM ? token2022 + perExtension * extensions : base) + perBump * (255 - bump);
+}
+
+/**
+ * Instructions that are called to make an account: a token account by its program, a record of a venue, and two more for an address that
+ * holds lamports already; for a system account, or one that grows, a transfer.
+ */
+const CALLS = { tokenAccount: 5, record: 1, funded: 2, transfer: 1 } as const;
+/** What a venue's program calls to enlarge an account in an instruction of its own: a transfer and an event. */
+export const GROWTH_CALLS = 2;
+
+/** Instructions that are called to make an account of so many bytes. @param isFunded true if its address holds lamports */
+export function creationCalls(space: number, isFunded: boolean): number {
+  if (space === 0) return CALLS.transfer;
+  return (space < TOKEN_ACCOUNT_SIZE ? CALLS.record : CALLS.tokenAccount) + (isFunded ? CALLS.funded : 0);
 }

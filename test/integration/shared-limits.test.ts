@@ -6,15 +6,30 @@ import { createLimitUsage } from "../../src/accounts/limit-usage.ts";
 import { openStore } from "../../src/accounts/store/store.ts";
 import { LimitNote } from "../../src/api/call/limit-note.ts";
 import { RateLimits } from "../../src/api/call/rate-limits.ts";
+import { createRandom } from "../../src/primitives/random.ts";
 import { DEFAULT_API_SETTINGS } from "../support/api-settings.ts";
 
 const PER_SECOND = 10;
 const BURST_SECONDS = 2;
 /** Between the calls of one who always calls as often as it may. */
 const STEP_MS = 50;
+const STEPS_PER_CALL = 1_000 / PER_SECOND / STEP_MS;
 
-/** One key calls all processes as often as they let it. @returns the calls that passed, beside what the policy allows */
-async function share(processes: number, everyMs: number, intervals: number): Promise<number> {
+interface Sharing {
+  readonly processes: number;
+  readonly everyMs: number;
+  readonly intervals: number;
+}
+
+/**
+ * Processes that share limits, on a clock of their own.
+ *
+ * @param step calls them at each step
+ */
+async function share(
+  { processes, everyMs, intervals }: Sharing,
+  step: (all: readonly RateLimits[]) => void,
+): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "tradewire-shared-limits-"));
   const store = await openStore({ dataDir: folder });
   let nowMs = 1_000_000;
@@ -28,25 +43,28 @@ async function share(processes: number, everyMs: number, intervals: number): Pro
       const dueMs = nowMs + Math.round((i * everyMs) / processes);
       return { limits, usage: createLimitUsage(store, `process ${i}`, now, now, everyMs), dueMs };
     });
-    let passed = 0;
     const untilMs = nowMs + intervals * everyMs;
-    for (; nowMs < untilMs; nowMs += STEP_MS)
+    for (; nowMs < untilMs; nowMs += STEP_MS) {
+      step(all.map(({ limits }) => limits));
       for (const one of all) {
-        for (;;)
-          try {
-            one.limits.takeKey("build", "key", new LimitNote());
-            passed++;
-          } catch {
-            break;
-          }
         if (nowMs < one.dueMs) continue;
         one.dueMs = nowMs + everyMs + 1;
         one.limits.charge(await one.usage.exchange(one.limits.takeUsage()));
       }
-    return passed / ((PER_SECOND * intervals * everyMs) / 1_000);
+    }
   } finally {
     await store.close();
     rmSync(folder, { recursive: true });
+  }
+}
+
+/** Whether a call of the key passes. */
+function passes(limits: RateLimits): boolean {
+  try {
+    limits.takeKey("build", "key", new LimitNote());
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -55,13 +73,30 @@ it.each([
   { processes: 8, everyMs: 1_000, intervals: 150 },
   { processes: 2, everyMs: 60_000, intervals: 40 },
   { processes: 5, everyMs: 60_000, intervals: 60 },
-])(
-  "$processes processes that exchange every $everyMs ms keep to one policy",
-  async ({ processes, everyMs, intervals }) => {
-    // One interval of each process in excess, before the others know of it.
-    const excess = processes * (1 / intervals + (1_000 * BURST_SECONDS) / (everyMs * intervals));
-    const passed = await share(processes, everyMs, intervals);
-    expect(passed).toBeLessThanOrEqual(1 + excess);
-    expect(passed).toBeGreaterThan(0.9);
-  },
-);
+])("$processes processes that exchange every $everyMs ms keep to one policy", async (sharing) => {
+  const { processes, everyMs, intervals } = sharing;
+  // One key calls all of them as often as they let it.
+  let passed = 0;
+  await share(sharing, (all) => {
+    for (const limits of all) while (passes(limits)) passed += 1;
+  });
+  const portion = passed / ((PER_SECOND * intervals * everyMs) / 1_000);
+  // One interval of each process in excess, before the others know of it.
+  const excess = processes * (1 / intervals + (1_000 * BURST_SECONDS) / (everyMs * intervals));
+  expect(portion).toBeLessThanOrEqual(1 + excess);
+  expect(portion).toBeGreaterThan(0.9);
+});
+
+it.each([
+  { processes: 2, everyMs: 1_000, intervals: 150 },
+  { processes: 2, everyMs: 60_000, intervals: 20 },
+  { processes: 5, everyMs: 60_000, intervals: 20 },
+])("$processes processes that exchange every $everyMs ms refuse nobody who keeps to the policy", async (sharing) => {
+  const random = createRandom(45);
+  let [steps, refused] = [0, 0];
+  await share(sharing, (all) => {
+    // Nine calls in ten steps of those of the policy, each to any of them.
+    if (steps++ % STEPS_PER_CALL === 0 && random.chance(0.9) && !passes(random.pick(all))) refused += 1;
+  });
+  expect(refused).toBe(0);
+});

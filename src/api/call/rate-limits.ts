@@ -8,6 +8,16 @@ import { TokenBuckets, type Verdict } from "./token-bucket.ts";
 /** Calls that passed, by policy and name: what processes on one database exchange. */
 export type Usage = Map<string, number>;
 
+/** The calls of one name in an interval between two exchanges. */
+interface Calls {
+  count: number;
+  /** When its bucket was full before the first of them, which other processes' calls of the interval count from; undefined if it was not in use. */
+  fullAtMs: number | undefined;
+}
+
+/** The greatest debt by calls elsewhere, in intervals of exchanges: as many processes as may each let through the whole policy. */
+const MOST_DEBT = 64;
+
 interface Policy extends NotedPolicy {
   readonly buckets: TokenBuckets;
   /** The message of a refusal. */
@@ -22,7 +32,12 @@ export class RateLimits {
   readonly #pages: Policy | undefined;
   readonly #policies: ReadonlyMap<string, Policy>;
   readonly #nowMs: () => number;
-  #usage: Usage | undefined;
+  /** Calls since the last exchange; undefined if there are none to exchange with. */
+  #calls: Map<string, Calls> | undefined;
+  #callsSinceMs = 0;
+  /** Those of the interval before. */
+  #exchanged: ReadonlyMap<string, Calls> = new Map();
+  #exchangedSinceMs = 0;
 
   /** @param nowMs a monotonic clock */
   constructor(settings: LimitSettings, nowMs: () => number) {
@@ -123,28 +138,50 @@ export class RateLimits {
 
   #take(policy: Policy | undefined, name: string, note: LimitNote | undefined): void {
     if (policy === undefined) return;
-    const verdict = policy.buckets.take(name, this.#nowMs());
+    const { buckets } = policy;
+    const fullAtMs = this.#calls === undefined ? undefined : buckets.fullAtMs(name);
+    const verdict = buckets.take(name, this.#nowMs());
     note?.set(policy, verdict);
     if (!verdict.allowed) throw exceeded(policy, verdict);
-    if (this.#usage !== undefined) {
-      const key = `${policy.name} ${name}`;
-      this.#usage.set(key, (this.#usage.get(key) ?? 0) + 1);
-    }
+    if (this.#calls === undefined) return;
+    const key = `${policy.name} ${name}`;
+    const calls = this.#calls.get(key);
+    if (calls === undefined) this.#calls.set(key, { count: 1, fullAtMs });
+    else calls.count += 1;
   }
 
-  /** Returns the calls that passed since the previous call of this method. Counting starts with the first. */
+  /** Ends an interval of exchanges. Counting starts with the first call. @returns the calls that passed in it */
   takeUsage(): Usage {
-    const usage = this.#usage ?? new Map();
-    this.#usage = new Map();
-    return usage;
+    this.#exchanged = this.#calls ?? new Map();
+    this.#exchangedSinceMs = this.#callsSinceMs;
+    this.#calls = new Map();
+    this.#callsSinceMs = this.#nowMs();
+    return new Map([...this.#exchanged].map(([key, { count }]) => [key, count]));
   }
 
-  /** Charges calls that other processes let through. */
+  /**
+   * Charges what other processes let through in the interval that ended last, beside what this one did: all of it, or a caller of many
+   * processes would have a multiple of the policy. When in the interval a call was made does not count, so that calls of everywhere
+   * that keep to the policy leave no debt, however long the interval is.
+   */
   charge(usage: Usage): void {
     const nowMs = this.#nowMs();
-    for (const [key, calls] of usage) {
+    const sinceMs = this.#exchangedSinceMs;
+    const mostDebtMs = MOST_DEBT * (this.#callsSinceMs - sinceMs);
+    for (const [key, elsewhere] of usage) {
       const split = key.indexOf(" ");
-      this.#policies.get(key.slice(0, split))?.buckets.charge(key.slice(split + 1), calls, nowMs);
+      const name = key.slice(split + 1);
+      const buckets = this.#policies.get(key.slice(0, split))?.buckets;
+      if (buckets === undefined) continue;
+      const [here, later] = [this.#exchanged.get(key), this.#calls?.get(key)];
+      const first = here ?? later;
+      const wasFullAtMs = first === undefined ? buckets.fullAtMs(name) : first.fullAtMs;
+      const fromMs = Math.max(wasFullAtMs ?? sinceMs, sinceMs);
+      const count = elsewhere + (here?.count ?? 0);
+      const fullAtMs = buckets.charge(name, count, fromMs, nowMs, mostDebtMs);
+      if (later === undefined) continue;
+      buckets.charge(name, later.count, fullAtMs, nowMs, mostDebtMs);
+      later.fullAtMs = Math.max(later.fullAtMs ?? fullAtMs, fullAtMs);
     }
   }
 }

@@ -46,11 +46,16 @@ it("never lets more pass than burst and rate, for any arrival pattern", () => {
 
 it("charges calls that passed in other processes", () => {
   const buckets = new TokenBuckets(10, 10);
-  buckets.charge("a", 9, 0);
+  expect(buckets.charge("a", 9, 0, 0, 60_000)).toBe(900);
   expect(buckets.take("a", 0)).toMatchObject({ allowed: true, remaining: 0 });
   expect(buckets.take("a", 0).allowed).toBe(false);
-  buckets.charge("a", 1_000, 0);
-  expect(buckets.take("a", 0).retryAfterMs).toBe(100_100);
+  buckets.charge("a", 600, 0, 0, 60_000);
+  expect(buckets.take("a", 0).retryAfterMs).toBe(59_100);
+  // What is charged as of an earlier time has been paid off since, and takes nothing off other debt.
+  buckets.charge("a", 5, -1_000, 0, 60_000);
+  expect(buckets.take("a", 0).retryAfterMs).toBe(59_100);
+  buckets.charge("a", 5_000, 0, 0, 60_000);
+  expect(buckets.take("a", 0).retryAfterMs).toBe(60_100);
 });
 
 it("has room again after a call is given back", () => {
@@ -65,6 +70,6 @@ it("has room again after a call is given back", () => {
 
 it("forgets full buckets of names that only other processes serve", () => {
   const buckets = new TokenBuckets(10, 10);
-  for (let i = 0; i < 50_000; i++) buckets.charge(`address ${i}`, 1, i);
+  for (let i = 0; i < 50_000; i++) buckets.charge(`address ${i}`, 1, i, i, 60_000);
   expect(buckets.size).toBeLessThanOrEqual(20_000);
 });

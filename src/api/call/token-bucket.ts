@@ -9,8 +9,6 @@ export interface Verdict {
   readonly retryAfterMs: number;
 }
 
-/** The greatest debt: far more than any number of processes lets through between two exchanges. Milliseconds. */
-const MOST_DEBT_MS = 3_600_000;
 /** New buckets between two sweeps of full ones. */
 const SWEEP_EVERY = 10_000;
 
@@ -75,10 +73,22 @@ export class TokenBuckets {
     if (fullAtMs !== undefined) this.#fullAtMs.set(name, fullAtMs - this.#intervalMs);
   }
 
-  /** Charges calls that other processes let through. All of them: with less, a caller of many processes has a multiple of the policy. */
-  charge(name: string, calls: number, nowMs: number): void {
-    const fullAtMs = this.#fullAt(name, nowMs) + calls * this.#intervalMs;
-    this.#fullAtMs.set(name, Math.min(fullAtMs, nowMs + this.#spanMs + MOST_DEBT_MS));
+  /** When a bucket is full again, or since when it has been; undefined if it was not used lately. */
+  fullAtMs(name: string): number | undefined {
+    return this.#fullAtMs.get(name);
+  }
+
+  /**
+   * Charges calls as if all were made at one time, if they leave less than the bucket has now.
+   *
+   * @param fromMs when the bucket was full, or the time of the calls if it was full already
+   * @param mostDebtMs what they can add to the time that an empty bucket takes to fill
+   * @returns when the bucket is full again if it has no other debt
+   */
+  charge(name: string, calls: number, fromMs: number, nowMs: number, mostDebtMs: number): number {
+    const chargedMs = Math.min(fromMs + calls * this.#intervalMs, nowMs + this.#spanMs + mostDebtMs);
+    if (chargedMs > this.#fullAt(name, nowMs)) this.#fullAtMs.set(name, chargedMs);
+    return chargedMs;
   }
 
   /** When the bucket is full again, now at the earliest. Each new name counts towards the next sweep. */

@@ -133,8 +133,11 @@ test("a silent connection is dropped for a node that reports newer slots, and ev
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(losses).toBe(0);
   clearInterval(pace);
-  other.notify("slot", { slot: 6, parent: 5, root: 0 });
-  await eventually(() => expect(other.subscribed()).toEqual(["account", "slot"]));
+  await eventually(() => {
+    // Again and again: on a busy machine the first may meet a connection that is given up just then.
+    other.notify("slot", { slot: 6, parent: 5, root: 0 });
+    expect(other.subscribed()).toEqual(["account", "slot"]);
+  });
   expect(losses).toBe(1);
   await eventually(() => expect(activations.length).toBe(2));
   expect(activations[1]).toBe(6n);

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
+import { claimOf } from "../../test/support/claim.ts";
 import { startPostgres } from "../../test/support/postgres.ts";
 import { openLeaseClock } from "./lease-clock.ts";
-import type { SubmissionClaim } from "./port.ts";
 import { openStore, type Store } from "./store/store.ts";
 import { createSubmissions } from "./submissions.ts";
 
@@ -15,16 +15,6 @@ const dataDir = mkdtempSync(join(tmpdir(), "tradewire-leases-"));
 afterAll(async () => {
   await postgres?.stop();
   rmSync(dataDir, { recursive: true });
-});
-
-const claimOf = (messageHash: string): SubmissionClaim => ({
-  messageHash,
-  signature: `signature-of-${messageHash}`,
-  accountId: "acc_1",
-  submissionToken: "token",
-  transaction: Uint8Array.of(1),
-  lastValidBlockHeight: 100n,
-  claimedAtMs: 1_000,
 });
 
 if (postgres !== undefined)

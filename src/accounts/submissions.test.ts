@@ -3,23 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, expect, test } from "vitest";
+import { claimOf } from "../../test/support/claim.ts";
 import { startPostgres } from "../../test/support/postgres.ts";
-import type { SubmissionClaim } from "./port.ts";
 import { openStore } from "./store/store.ts";
 import { createSubmissions } from "./submissions.ts";
 
 const postgres = await startPostgres();
 afterAll(() => postgres?.stop());
-
-const claimOf = (messageHash: string): SubmissionClaim => ({
-  messageHash,
-  signature: `signature-of-${messageHash}`,
-  accountId: "acc_1",
-  submissionToken: "token",
-  transaction: Uint8Array.of(1),
-  lastValidBlockHeight: 100n,
-  claimedAtMs: 1_000,
-});
 
 if (postgres !== undefined)
   test("ends written together and renewals of their leases never wait for one another in a circle", async () => {

@@ -1,8 +1,13 @@
 import { once } from "node:events";
 import http from "node:http";
 import net, { type AddressInfo } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterEach, expect, test } from "vitest";
 import { serveInTurn } from "./pipeline.ts";
+
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
 
 let server: http.Server;
 const nowMs = () => performance.now();
@@ -58,6 +63,22 @@ test("while many requests wait on one connection, a few on another are served", 
   expect(await few).toEqual(["200", "200", "200", "200"]);
   // One is served and four may wait.
   expect(await more).toEqual(["200", "200", "200", "200", "200", "429"]);
+});
+
+test("an idle connection keeps nothing of its last request", async () => {
+  const port = await start(16);
+  const served: WeakRef<http.ServerResponse>[] = [];
+  server.on("request", (_, response) => served.push(new WeakRef(response)));
+  const sockets = Array.from({ length: 8 }, () => net.connect(port, "127.0.0.1"));
+  for (const socket of sockets) {
+    socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    await once(socket, "data");
+  }
+  await new Promise(setImmediate);
+  collect();
+  expect(served).toHaveLength(8);
+  expect(served.filter((response) => response.deref() !== undefined)).toEqual([]);
+  for (const socket of sockets) socket.destroy();
 });
 
 test("requests that wait when their connection closes are not broken off one by one", async () => {

@@ -39,8 +39,10 @@ export interface PipelineOptions {
 
 /** The requests of one connection. */
 interface Line {
-  /** The response begun last. */
+  /** The response begun last, until it has ended: an idle connection keeps nothing of its last request. */
   current: ServerResponse | undefined;
+  /** True after the first response. */
+  hasServed: boolean;
   readonly waiting: { readonly request: IncomingMessage; readonly response: ServerResponse }[];
   isPaused: boolean;
   isRefused: boolean;
@@ -70,7 +72,9 @@ export function isHeldBack(socket: Socket): boolean {
 export function isAnswered(socket: Socket): boolean {
   const line = lines.get(socket);
   if (isHeld(socket) || socket.readableLength > 0) return false;
-  return line !== undefined && line.waiting.length === 0 && line.current !== undefined && hasEnded(line.current);
+  return (
+    line?.hasServed === true && line.waiting.length === 0 && (line.current === undefined || hasEnded(line.current))
+  );
 }
 
 /** The responses to come, in their order. */
@@ -102,6 +106,8 @@ export function serveInTurn(
   const mostBeside = (waiting: number): number => (waiting < RESUME_AT ? OF_FEW * mostWaiting : mostWaiting);
   const serve = (line: Line, request: IncomingMessage, response: ServerResponse): void => {
     line.current = response;
+    line.hasServed = true;
+    response.once("close", forget);
     handler(request, response);
   };
   const serveNext = (line: Line): void => {
@@ -145,6 +151,7 @@ export function serveInTurn(
     if (line === undefined) {
       line = {
         current: undefined,
+        hasServed: false,
         waiting: [],
         isPaused: false,
         isRefused: false,
@@ -177,6 +184,12 @@ export function serveInTurn(
       if (waiting.length === 1) serveNextAfter(line, current!);
     }
   };
+}
+
+/** Lets go of a response that has ended, and of its request. */
+function forget(this: ServerResponse): void {
+  const line = lines.get(this.req.socket);
+  if (line?.current === this) line.current = undefined;
 }
 
 type Part = Pick<IncomingMessage, "destroy"> | Pick<ServerResponse, "destroy">;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { createLimitUsage } from "../../src/accounts/limit-usage.ts";
-import { openStore } from "../../src/accounts/store/store.ts";
+import { openStore, type Store } from "../../src/accounts/store/store.ts";
 import { LimitNote } from "../../src/api/call/limit-note.ts";
 import { RateLimits } from "../../src/api/call/rate-limits.ts";
 import { createRandom } from "../../src/primitives/random.ts";
@@ -13,12 +13,15 @@ const PER_SECOND = 10;
 const BURST_SECONDS = 2;
 /** Between the calls of one who always calls as often as it may. */
 const STEP_MS = 50;
+const AWAY = new Error("the database is away");
 const STEPS_PER_CALL = 1_000 / PER_SECOND / STEP_MS;
 
 interface Sharing {
   readonly processes: number;
   readonly everyMs: number;
   readonly intervals: number;
+  /** The database answers no exchange of these. */
+  readonly away?: { readonly from: number; readonly to: number };
 }
 
 /**
@@ -27,11 +30,13 @@ interface Sharing {
  * @param step calls them at each step
  */
 async function share(
-  { processes, everyMs, intervals }: Sharing,
+  { processes, everyMs, intervals, away = { from: 0, to: 0 } }: Sharing,
   step: (all: readonly RateLimits[]) => void,
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "tradewire-shared-limits-"));
   const store = await openStore({ dataDir: folder });
+  let isAway = false;
+  const shared: Store = { ...store, run: (work) => (isAway ? Promise.reject(AWAY) : store.run(work)) };
   let nowMs = 1_000_000;
   const now = () => nowMs;
   const settings = { ...DEFAULT_API_SETTINGS.limits, build: PER_SECOND, burstSeconds: BURST_SECONDS };
@@ -41,15 +46,22 @@ async function share(
       limits.takeUsage();
       // A timer fires a little late each time.
       const dueMs = nowMs + Math.round((i * everyMs) / processes);
-      return { limits, usage: createLimitUsage(store, `process ${i}`, now, now, everyMs), dueMs };
+      return { limits, usage: createLimitUsage(shared, `process ${i}`, now, now, everyMs), dueMs };
     });
+    const beganMs = nowMs;
     const untilMs = nowMs + intervals * everyMs;
     for (; nowMs < untilMs; nowMs += STEP_MS) {
       step(all.map(({ limits }) => limits));
       for (const one of all) {
         if (nowMs < one.dueMs) continue;
         one.dueMs = nowMs + everyMs + 1;
-        one.limits.charge(await one.usage.exchange(one.limits.takeUsage()));
+        const interval = Math.floor((nowMs - beganMs) / everyMs);
+        isAway = interval >= away.from && interval < away.to;
+        const used = one.limits.takeUsage();
+        await one.usage.exchange(used).then(
+          (elsewhere) => one.limits.charge(elsewhere),
+          (error) => expect(error).toBe(AWAY),
+        );
       }
     }
   } finally {
@@ -87,16 +99,28 @@ it.each([
   expect(portion).toBeGreaterThan(0.9);
 });
 
+/** The refusals of one who makes nine calls in ten steps of those of the policy, each to any of the processes. */
+async function refusalsWithin(sharing: Sharing): Promise<number> {
+  const random = createRandom(45);
+  let [steps, refused] = [0, 0];
+  await share(sharing, (all) => {
+    if (steps++ % STEPS_PER_CALL === 0 && random.chance(0.9) && !passes(random.pick(all))) refused += 1;
+  });
+  return refused;
+}
+
 it.each([
   { processes: 2, everyMs: 1_000, intervals: 150 },
   { processes: 2, everyMs: 60_000, intervals: 20 },
   { processes: 5, everyMs: 60_000, intervals: 20 },
 ])("$processes processes that exchange every $everyMs ms refuse nobody who keeps to the policy", async (sharing) => {
-  const random = createRandom(45);
-  let [steps, refused] = [0, 0];
-  await share(sharing, (all) => {
-    // Nine calls in ten steps of those of the policy, each to any of them.
-    if (steps++ % STEPS_PER_CALL === 0 && random.chance(0.9) && !passes(random.pick(all))) refused += 1;
-  });
-  expect(refused).toBe(0);
+  expect(await refusalsWithin(sharing)).toBe(0);
+});
+
+it.each([
+  { processes: 2, everyMs: 1_000, intervals: 150, away: { from: 40, to: 41 } },
+  { processes: 2, everyMs: 1_000, intervals: 150, away: { from: 40, to: 100 } },
+  { processes: 5, everyMs: 1_000, intervals: 400, away: { from: 20, to: 320 } },
+])("nor do $processes whose database was away for the intervals $away.from to $away.to", async (sharing) => {
+  expect(await refusalsWithin(sharing)).toBe(0);
 });

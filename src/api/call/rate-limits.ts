@@ -8,15 +8,17 @@ import { TokenBuckets, type Verdict } from "./token-bucket.ts";
 /** Calls that passed, by policy and name: what processes on one database exchange. */
 export type Usage = Map<string, number>;
 
-/** The calls of one name in an interval between two exchanges. */
+/** The calls of one name in an interval between two exchanges, or in several. */
 interface Calls {
   count: number;
-  /** When its bucket was full before the first of them, which other processes' calls of the interval count from; undefined if it was not in use. */
+  /** When its bucket was full before the first of them, which other processes' calls count from; undefined if it was not in use. */
   fullAtMs: number | undefined;
 }
 
 /** The greatest debt by calls elsewhere, in intervals of exchanges: as many processes as may each let through the whole policy. */
 const MOST_DEBT = 64;
+/** Names whose calls are kept beyond an interval while exchanges fail. */
+const MOST_OPEN = 100_000;
 
 interface Policy extends NotedPolicy {
   readonly buckets: TokenBuckets;
@@ -35,9 +37,11 @@ export class RateLimits {
   /** Calls since the last exchange; undefined if there are none to exchange with. */
   #calls: Map<string, Calls> | undefined;
   #callsSinceMs = 0;
-  /** Those of the interval before. */
-  #exchanged: ReadonlyMap<string, Calls> = new Map();
-  #exchangedSinceMs = 0;
+  /** Those here and elsewhere that calls of other processes may still be charged beside: of one interval, or of more once an exchange fails. */
+  #open = new Map<string, Calls>();
+  #openSinceMs: number | undefined;
+  #openUntilMs = 0;
+  #chargedAtMs = 0;
 
   /** @param nowMs a monotonic clock */
   constructor(settings: LimitSettings, nowMs: () => number) {
@@ -152,37 +156,62 @@ export class RateLimits {
 
   /** Ends an interval of exchanges. Counting starts with the first call. @returns the calls that passed in it */
   takeUsage(): Usage {
-    this.#exchanged = this.#calls ?? new Map();
-    this.#exchangedSinceMs = this.#callsSinceMs;
+    const nowMs = this.#nowMs();
+    const calls = this.#calls ?? new Map<string, Calls>();
+    const usage = new Map(Array.from(calls, ([key, { count }]) => [key, count]));
+    if (this.#calls === undefined) this.#chargedAtMs = nowMs;
+    else {
+      // What others let through while the database is away comes once they have reached it again: within as long once more.
+      if (this.#chargedAtMs < this.#callsSinceMs) this.#openUntilMs = 2 * nowMs - this.#chargedAtMs;
+      this.#keepOpen(calls);
+    }
     this.#calls = new Map();
-    this.#callsSinceMs = this.#nowMs();
-    return new Map([...this.#exchanged].map(([key, { count }]) => [key, count]));
+    this.#callsSinceMs = nowMs;
+    return usage;
+  }
+
+  #keepOpen(calls: ReadonlyMap<string, Calls>): void {
+    if (this.#open.size + calls.size > MOST_OPEN) this.#end();
+    this.#openSinceMs ??= this.#callsSinceMs;
+    for (const [key, later] of calls) {
+      const before = this.#open.get(key);
+      if (before === undefined) this.#open.set(key, later);
+      else before.count += later.count;
+    }
+  }
+
+  #end(): void {
+    this.#open = new Map();
+    this.#openSinceMs = undefined;
   }
 
   /**
    * Charges what other processes let through in the interval that ended last, beside what this one did: all of it, or a caller of many
    * processes would have a multiple of the policy. When in the interval a call was made does not count, so that calls of everywhere
-   * that keep to the policy leave no debt, however long the interval is.
+   * that keep to the policy leave no debt, however long the interval is. Exchanges that fail make it longer.
    */
   charge(usage: Usage): void {
     const nowMs = this.#nowMs();
-    const sinceMs = this.#exchangedSinceMs;
+    const sinceMs = this.#openSinceMs ?? this.#callsSinceMs;
     const mostDebtMs = MOST_DEBT * (this.#callsSinceMs - sinceMs);
     for (const [key, elsewhere] of usage) {
       const split = key.indexOf(" ");
       const name = key.slice(split + 1);
       const buckets = this.#policies.get(key.slice(0, split))?.buckets;
       if (buckets === undefined) continue;
-      const [here, later] = [this.#exchanged.get(key), this.#calls?.get(key)];
+      const [here, later] = [this.#open.get(key), this.#calls?.get(key)];
       const first = here ?? later;
       const wasFullAtMs = first === undefined ? buckets.fullAtMs(name) : first.fullAtMs;
       const fromMs = Math.max(wasFullAtMs ?? sinceMs, sinceMs);
       const count = elsewhere + (here?.count ?? 0);
       const fullAtMs = buckets.charge(name, count, fromMs, nowMs, mostDebtMs);
+      this.#open.set(key, { count, fullAtMs: wasFullAtMs });
       if (later === undefined) continue;
       buckets.charge(name, later.count, fullAtMs, nowMs, mostDebtMs);
       later.fullAtMs = Math.max(later.fullAtMs ?? fullAtMs, fullAtMs);
     }
+    this.#chargedAtMs = nowMs;
+    if (nowMs >= this.#openUntilMs) this.#end();
   }
 }
 

@@ -190,6 +190,20 @@ test.runIf(hasPackages)(hasPackages ? givenUp : `${givenUp} (not run: cryptograp
   expect(stdout).toContain(SIGNATURE);
 });
 
+const PAUSES = `
+import json
+from tradewire.client import _pause_of
+for asked in ("1500", "60000", "1e999", "1" + "0" * 400, "0", "-1", "null", "[1]"):
+    print(_pause_of(json.loads(asked)))
+`;
+const pauses = "the client in Python waits ten seconds at most, whatever the service asks for";
+
+test.runIf(hasPackages)(hasPackages ? pauses : `${pauses} (not run: cryptography is not here)`, async () => {
+  const env = childEnvironment({ PYTHONPATH: PACKAGES, PYTHONDONTWRITEBYTECODE: "1" });
+  const { stdout } = await promisify(execFile)("python3", ["-c", PAUSES], { env });
+  expect(stdout.trim().split("\n").map(Number)).toEqual([1.5, 10, 10, 10, 0.5, 0.5, 0.5, 0.5]);
+});
+
 const BAD_KEY = `
 import sys, traceback
 from tradewire import Tradewire

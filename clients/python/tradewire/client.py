@@ -19,7 +19,7 @@ PATIENCE = 120
 
 def _pause_of(asked_ms: object) -> float:
     """Seconds to wait if the service asks for this many milliseconds: ten at most, and half a second for what is no time."""
-    return min(asked_ms / 1000, 10) if isinstance(asked_ms, (int, float)) and asked_ms > 0 else 0.5
+    return min(asked_ms, 10_000) / 1000 if isinstance(asked_ms, (int, float)) and asked_ms > 0 else 0.5
 
 
 class Tradewire(Calls):

@@ -176,6 +176,11 @@ it("reports every field at fault, what was meant, and where its code is explaine
   expect((await refused("/v1/tx/swap", twice)).message).toBe(
     'inputMint is not a mint. Did you mean "SOL"? outputMint is not a mint. Did you mean "SOL"?',
   );
+  // Where SOL would be refused too, it is not what was meant.
+  const buy = await refused("/v1/tx/buy", { mint: "sol", solAmount: 1, slippage: 0.1, priority: "fast" });
+  expect(buy.message).toBe("mint is not written in base58, or has the wrong length.");
+  const wallet = await refused("/v1/auth/challenge", { walletAddress: "SOL" });
+  expect(wallet.message).toBe("walletAddress is not written in base58, or has the wrong length.");
   expect(faults.slippage).toContain("0.05 is 5 %");
   expect((await refused("/tx/buy", {})).message).toContain("Did you mean /v1/tx/buy?");
   expect((await refused("/v1/tx/")).message).toBe("There is nothing at GET /v1/tx/. Did you mean /v1/tx?");

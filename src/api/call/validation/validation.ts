@@ -142,7 +142,8 @@ function ruleInWords({ ruleId, message, field: [first] }: Violation, request: Me
     return "is not base units: a whole number above 0 as a decimal string, without leading zeros";
   }
   if (ruleId === "string.pattern") {
-    const value = first?.kind === "field" && (request as Message & Record<string, unknown>)[first.localName];
+    const isSideOfSwap = first?.kind === "field" && /^(in|out)put_mint$/.test(first.name);
+    const value = isSideOfSwap && (request as Message & Record<string, unknown>)[first.localName];
     const isSol = typeof value === "string" && value.toUpperCase() === "SOL";
     return isSol ? 'is not a mint. Did you mean "SOL"?' : "is not written in base58, or has the wrong length";
   }

@@ -118,6 +118,7 @@ class AssemblyParts {
       this.#instructions.push(...fillWrappedSol({ account: address, wallet: this.#wallet, lamports }));
       this.#computeUnits +=
         UNITS.createTokenAccount.base + UNITS.createTokenAccount.perBump * (255 - bump) + UNITS.fillWrappedSol;
+      this.#calls += creationCalls(TOKEN_ACCOUNT_BYTES, false) - 1;
       this.#wrapped = address;
       return;
     }

@@ -49,6 +49,17 @@ test("a route whose programs may run more instructions than a transaction may is
   await expect(build([calling(100n, 56)])).rejects.toMatchObject({ code: "INSUFFICIENT_LIQUIDITY" });
 });
 
+test("instructions that make the wallet's own wrapped-SOL account count too, where the temporary one takes too many bytes", async () => {
+  const accounts = Array.from({ length: 21 }, address);
+  const wrapping = (calls: number) =>
+    build([
+      fakeMarket({ mint: MINT, address: address(), program: address(), nativeSol: false, accounts, venue: { calls } }),
+    ]);
+  // Beside the calls: three for the budget, five for each of both accounts, the transfer, the sync, the swap and the closing.
+  await expect(wrapping(47)).resolves.toBeDefined();
+  await expect(wrapping(48)).rejects.toMatchObject({ code: "NO_ROUTE" });
+});
+
 test("a route too large for a transaction is refused for its size, also if it would take too many units without some accounts", async () => {
   const accounts = Array.from({ length: 40 }, address);
   const large = market(100n, 1_000_000, accounts);

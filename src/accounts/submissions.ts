@@ -16,11 +16,10 @@ import { createSubmissionWrites, type SubmissionWrites } from "./submission-writ
 /**
  * Submissions and their outcomes, stored so that every process gives the same answer.
  *
- * @param now a wall clock, by which this process dates what happens
- * @param leaseNow the clock of the leases, of all processes on the database; absent: `now`
+ * @param now the clock of all processes on the database
  */
-export function createSubmissions(store: Store, now: Now, leaseNow = now): Submissions {
-  return new StoredSubmissions(store, now, leaseNow);
+export function createSubmissions(store: Store, now: Now): Submissions {
+  return new StoredSubmissions(store, now);
 }
 
 /** Leases extended per statement: each statement costs the embedded database a write to disk. */
@@ -29,14 +28,12 @@ const RENEWED_AT_ONCE = 256;
 class StoredSubmissions implements Submissions {
   readonly #store: Store;
   readonly #writes: SubmissionWrites;
-  readonly #now: Now;
   readonly nowMs: Now;
 
-  constructor(store: Store, now: Now, leaseNow: Now) {
+  constructor(store: Store, now: Now) {
     this.#store = store;
     this.#writes = createSubmissionWrites(store);
-    this.#now = now;
-    this.nowMs = leaseNow;
+    this.nowMs = now;
   }
 
   async claim(claim: SubmissionClaim, lease: Lease): Promise<"claimed" | SubmissionRecord> {
@@ -94,7 +91,7 @@ class StoredSubmissions implements Submissions {
   }
 
   async finish(claim: SubmissionClaim, outcome: string): Promise<string> {
-    const ended = { outcome, finished_at_ms: this.#now() };
+    const ended = { outcome, finished_at_ms: this.nowMs() };
     if (await this.#writes.finish({ ...rowOf(claim, NO_LEASE), ...ended })) return outcome;
     const standing = await this.byMessageHash(claim.messageHash);
     return standing?.outcome ?? outcome;
@@ -105,7 +102,13 @@ class StoredSubmissions implements Submissions {
     await this.#store.run((db) =>
       db
         .updateTable("submissions")
-        .set({ outcome, finished_at_ms: this.#now(), finalized_at_ms: null, signature, transaction_bytes: transaction })
+        .set({
+          outcome,
+          finished_at_ms: this.nowMs(),
+          finalized_at_ms: null,
+          signature,
+          transaction_bytes: transaction,
+        })
         .where("message_hash", "=", claim.messageHash)
         .where("outcome", "=", damaged)
         .execute(),
@@ -116,7 +119,7 @@ class StoredSubmissions implements Submissions {
     const finalized = await this.#store.run((db) =>
       db
         .updateTable("submissions")
-        .set({ finalized_at_ms: this.#now() })
+        .set({ finalized_at_ms: this.nowMs() })
         .where("message_hash", "=", messageHash)
         .where("outcome", "is not", null)
         .returning("message_hash")
@@ -171,7 +174,7 @@ class StoredSubmissions implements Submissions {
       signature,
       message_hash: messageHash,
       transaction_bytes: transaction,
-      stored_at_ms: this.#now(),
+      stored_at_ms: this.nowMs(),
     };
     await this.#store.run((db) =>
       db

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { openDatabaseClock } from "../accounts/database-clock.ts";
 import { createKeyDirectory } from "../accounts/keys/key-directory.ts";
 import { requirePepper } from "../accounts/keys/require-pepper.ts";
 import { loadSecrets } from "../accounts/secrets.ts";
@@ -9,7 +10,7 @@ import type { AppContext } from "./context.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
-/** The database, the secrets and the API keys in memory. */
+/** The database, its clock, the secrets and the API keys in memory. */
 export type AccountParts = Awaited<ReturnType<typeof openAccounts>>;
 
 /** Opens the database. @throws Error if it cannot be used, or if its keys were hashed with another pepper */
@@ -24,7 +25,10 @@ export async function openAccounts({ config, now, closers }: AppContext) {
     idleMs: config.idleKeyDays * DAY_MS,
     unusedMs: config.unusedKeyDays * DAY_MS,
   };
-  closers.add(startSweeping(store, now, randomBytes, lives));
-  const keys = closers.keep(createKeyDirectory({ store, pepper: secrets.keyPepper, now: monotonicMs, epochMs: now }));
-  return { secrets, store, keys };
+  const clock = closers.keep(await openDatabaseClock(store, now, monotonicMs));
+  closers.add(startSweeping(store, clock.now, randomBytes, lives));
+  const keys = closers.keep(
+    createKeyDirectory({ store, pepper: secrets.keyPepper, now: monotonicMs, epochMs: clock.now }),
+  );
+  return { secrets, store, clock, keys };
 }

@@ -106,7 +106,7 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
   const chainParts = await connectChain(context, location);
   const shadow = connectShadow(context, chainParts, location);
   const marketParts = await watchMarkets(context, chainParts, { ...accountParts, embedded: location.embedded, shadow });
-  const { store, secrets, keys } = accountParts;
+  const { store, clock, secrets, keys } = accountParts;
   const landed = new LandedTrades({
     marginPercent: config.computeUnitMarginPercent,
     recheck: (market, unitsRatio) => shadow?.checks.noteLanded(market, unitsRatio),
@@ -125,7 +125,7 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
     publicUrl: () => address.publicUrl(),
     chainId: network,
     maxKeysPerAccount: config.maxKeysPerAccount,
-    now,
+    now: clock.now,
     randomBytes,
   });
   const api = new Api({

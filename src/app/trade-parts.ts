@@ -1,6 +1,5 @@
 import { randomFillSync, randomInt } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import { openLeaseClock } from "../accounts/lease-clock.ts";
 import { StoredMarketIndex } from "../accounts/market-index.ts";
 import { createSubmissions } from "../accounts/submissions.ts";
 import { networkOf } from "../api/http/network-of.ts";
@@ -15,7 +14,6 @@ import type { LiveStateSource } from "../chain/state/state-source.ts";
 import { createMarkets } from "../market/markets.ts";
 import { type SearchBudget, SearchTurns } from "../market/search/search-turns.ts";
 import { Address } from "../primitives/address.ts";
-import { monotonicMs } from "../primitives/clock.ts";
 import type { Config } from "../process/config/settings.ts";
 import { createTokenSealer } from "../trade/build/token/submission-token.ts";
 import { LongSearches } from "../trade/quote/long-searches.ts";
@@ -137,7 +135,7 @@ export async function openTrades(
   { metrics, owner }: { readonly metrics: Metrics; readonly owner: string },
 ) {
   const { config, now, warn, closers } = context;
-  const { reader, pool, witnesses, head, fees, senderPlan, landing, markets, store, secrets } = parts;
+  const { reader, pool, witnesses, head, fees, senderPlan, landing, markets, store, clock, secrets } = parts;
   const lookupTables = closers.keep(
     await createLookupTables({
       nodes: stateWitnesses(pool, { trusted: witnesses.trusted, isCredible: (slot) => head.isCredible(slot) }),
@@ -146,7 +144,6 @@ export async function openTrades(
     }),
   );
   const baseFee = closers.keep(await createBaseFee({ pool, head, warn }));
-  const leaseClock = closers.keep(await openLeaseClock(store, now, monotonicMs));
   if (config.transactionV1 === "on" && !head.hasTransactionV1())
     warn("TRANSACTION_V1 is on, but the cluster has not activated it; version 1 is offered once it has.");
   const turns = closers.keep(worstCaseTurns(context));
@@ -186,7 +183,7 @@ export async function openTrades(
     },
     {
       sealer,
-      submissions: createSubmissions(store, now, leaseClock.now),
+      submissions: createSubmissions(store, clock.now),
       landing,
       venues,
       now,

@@ -4,21 +4,21 @@ import type { Store } from "./store/store.ts";
 /** Pause between looks at the server's clock: it may be set, or another server may have taken over. Milliseconds. */
 const LOOK_MS = 10_000;
 
-/** The clock that leases are dated by. */
-export interface LeaseClock {
+/** The clock that rows are dated by, and judged by. */
+export interface DatabaseClock {
   /** Milliseconds since 1970. */
   readonly now: Now;
   close(): void;
 }
 
 /**
- * The clock that leases are dated by, the same for all processes on one database: PostgreSQL's own, followed by a monotonic clock
- * between looks and while it is away. Processes on an embedded database have that of their machine. By clocks of their own, one that
- * is ahead would take over what others follow, and what it followed itself would be taken over late.
+ * The clock that leases, keys and outcomes are dated by, the same for all processes on one database: PostgreSQL's own, followed by a
+ * monotonic clock between looks and while it is away. Processes on an embedded database have that of their machine. By clocks of their
+ * own, one that is ahead would take over what others follow, and delete what they have just written.
  *
  * @throws TradewireError UPSTREAM_ERROR if the database does not answer
  */
-export async function openLeaseClock(store: Store, wallMs: Now, elapsedMs: Now): Promise<LeaseClock> {
+export async function openDatabaseClock(store: Store, wallMs: Now, elapsedMs: Now): Promise<DatabaseClock> {
   if (store.isEmbedded) return { now: wallMs, close() {} };
   let fromElapsed = 0;
   const look = async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
 import { claimOf } from "../../test/support/claim.ts";
 import { startPostgres } from "../../test/support/postgres.ts";
-import { openLeaseClock } from "./lease-clock.ts";
+import { openDatabaseClock } from "./database-clock.ts";
 import { openStore, type Store } from "./store/store.ts";
 import { createSubmissions } from "./submissions.ts";
 
@@ -24,12 +24,12 @@ if (postgres !== undefined)
     /** Submissions of a process whose clock is off by so much, which claims a message. */
     const begin = async (owner: string, offMs: number) => {
       const elapsed = { ms: 0 };
-      const clock = await openLeaseClock(
+      const clock = await openDatabaseClock(
         store,
         () => Date.now() + offMs,
         () => performance.now() + elapsed.ms,
       );
-      const submissions = createSubmissions(store, () => Date.now() + offMs, clock.now);
+      const submissions = createSubmissions(store, clock.now);
       await submissions.claim(claimOf(owner), { owner, untilMs: submissions.nowMs() + LEASE_MS });
       const abandoned = async () => (await submissions.abandoned(10)).map(({ messageHash }) => messageHash);
       return { abandoned, clock, elapsed };
@@ -61,7 +61,7 @@ test("a server's clock that is set is followed, and goes on while the server is 
   vi.useFakeTimers();
   try {
     const server = { nowMs: 5_000_000, isDown: false };
-    const clock = await openLeaseClock(serverWith(server), Date.now, () => performance.now());
+    const clock = await openDatabaseClock(serverWith(server), Date.now, () => performance.now());
     expect(clock.now()).toBe(5_000_000);
     server.isDown = true;
     await vi.advanceTimersByTimeAsync(30_000);

@@ -4,7 +4,7 @@ import net, { type AddressInfo } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, expect, test } from "vitest";
-import { serveInTurn } from "./pipeline.ts";
+import { serveInTurn, unendedOn } from "./pipeline.ts";
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
@@ -79,6 +79,19 @@ test("an idle connection keeps nothing of its last request", async () => {
   expect(served).toHaveLength(8);
   expect(served.filter((response) => response.deref() !== undefined)).toEqual([]);
   for (const socket of sockets) socket.destroy();
+});
+
+test("answers to come are known also between the end of the one before and their turn", async () => {
+  const toCome: (string | undefined)[][] = [];
+  const answer: http.RequestListener = ({ socket }, response) => {
+    response.once("close", () => toCome.push(unendedOn(socket).map(({ req }) => req.url)));
+    response.end("ok");
+  };
+  server = http.createServer(serveInTurn(answer, { requestIds: () => "id", nowMs, lateMs: 1_000 }));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  expect(await pipeline((server.address() as AddressInfo).port, 3)).toEqual(["200", "200", "200"]);
+  expect(toCome).toEqual([["/", "/"], ["/"], []]);
 });
 
 test("requests that wait when their connection closes are not broken off one by one", async () => {

@@ -80,8 +80,10 @@ export function isAnswered(socket: Socket): boolean {
 /** The responses to come, in their order. */
 export function unendedOn(socket: Socket): readonly ServerResponse[] {
   const line = lines.get(socket);
-  if (line?.current === undefined) return [];
-  return [line.current, ...line.waiting.map(({ response }) => response)].filter((response) => !hasEnded(response));
+  if (line === undefined) return [];
+  const { current, waiting } = line;
+  const begun = current === undefined ? [] : [current];
+  return begun.concat(waiting.map(({ response }) => response)).filter((response) => !hasEnded(response));
 }
 
 /** The response to come of the last request that has come whole; undefined if none is to come. */

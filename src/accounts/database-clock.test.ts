@@ -49,10 +49,12 @@ if (postgres !== undefined)
   });
 
 /** A server whose clock a test sets. */
-function serverWith(server: { nowMs: number; isDown: boolean }): Store {
+function serverWith(server: { nowMs: number; isDown: boolean; answered?: Promise<void> }): Store {
   const query = async () => {
     if (server.isDown) throw new Error("away");
-    return [{ at_ms: server.nowMs }];
+    const rows = [{ at_ms: server.nowMs }];
+    await server.answered;
+    return rows;
   };
   return { isEmbedded: false, query } as unknown as Store;
 }
@@ -71,6 +73,24 @@ test("a server's clock that is set is followed, and goes on while the server is 
     expect(clock.now()).toBe(9_000_000);
     clock.close();
     expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("an answer that the server or this process is late with moves the clock nowhere", async () => {
+  vi.useFakeTimers();
+  try {
+    const server: Parameters<typeof serverWith>[0] = { nowMs: 5_000_000, isDown: false };
+    const clock = await openDatabaseClock(serverWith(server), Date.now, () => performance.now());
+    const late = Promise.withResolvers<void>();
+    Object.assign(server, { nowMs: 5_010_000, answered: late.promise });
+    await vi.advanceTimersByTimeAsync(10_000);
+    await vi.advanceTimersByTimeAsync(6_000);
+    late.resolve();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(clock.now()).toBe(5_016_000);
+    clock.close();
   } finally {
     vi.useRealTimers();
   }

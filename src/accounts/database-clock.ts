@@ -20,17 +20,19 @@ export interface DatabaseClock {
  */
 export async function openDatabaseClock(store: Store, wallMs: Now, elapsedMs: Now): Promise<DatabaseClock> {
   if (store.isEmbedded) return { now: wallMs, close() {} };
-  let fromElapsed = 0;
+  let fromElapsed: number | undefined;
   const look = async () => {
     const sentMs = elapsedMs();
     const [row] = await store.query<{ at_ms: number }>(
       "select (extract(epoch from clock_timestamp()) * 1000)::bigint as at_ms",
       [],
     );
-    fromElapsed = row!.at_ms - (sentMs + elapsedMs()) / 2;
+    // The server has looked at some moment between: an answer that took long says little, and moves a clock that agrees with it nowhere.
+    const [least, most] = [row!.at_ms - elapsedMs(), row!.at_ms - sentMs];
+    fromElapsed = Math.min(Math.max(fromElapsed ?? (least + most) / 2, least), most);
   };
   await look();
   const timer = setInterval(() => void look().catch(() => {}), LOOK_MS);
   timer.unref();
-  return { now: () => Math.floor(elapsedMs() + fromElapsed), close: () => clearInterval(timer) };
+  return { now: () => Math.floor(elapsedMs() + fromElapsed!), close: () => clearInterval(timer) };
 }

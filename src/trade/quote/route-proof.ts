@@ -37,10 +37,13 @@ export function onlyChecked(pair: PairMarkets): PairMarkets {
     const isChecked = ({ backing }: HotMarket) => backing?.checked === true;
     const faults = pair.markets
       .filter((hot) => !isChecked(hot))
-      .map(({ venue, market }) => ({
+      .map(({ venue, market, backing }) => ({
         venue: venue.id,
         market: market.address.toString(),
-        reason: "not checked on the deployed program yet",
+        reason:
+          backing === undefined
+            ? "this service checks no market on the deployed programs"
+            : "not checked on the deployed program yet",
         isWithheld: true,
       }));
     kept = { ...pair, markets: pair.markets.filter(isChecked), faults: [...pair.faults, ...faults] };

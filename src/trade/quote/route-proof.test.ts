@@ -1,0 +1,16 @@
+import { expect, it } from "vitest";
+import type { HotMarket, PairMarkets } from "../../market/port.ts";
+import { onlyChecked } from "./route-proof.ts";
+
+const market = (backing?: HotMarket["backing"]) => ({ venue: { id: "pump_swap" }, market: { address: "A" }, backing });
+
+function reasonsFor(...markets: object[]): string[] {
+  return onlyChecked({ markets, faults: [] } as unknown as PairMarkets).faults.map(({ reason }) => reason);
+}
+
+it("promises a check of a market only where markets are checked", () => {
+  const unchecked = { programSlot: undefined, shadowSlot: undefined, checked: false };
+  expect(reasonsFor(market(unchecked))).toEqual(["not checked on the deployed program yet"]);
+  expect(reasonsFor(market())).toEqual(["this service checks no market on the deployed programs"]);
+  expect(reasonsFor(market({ ...unchecked, checked: true }))).toEqual([]);
+});

@@ -117,8 +117,8 @@ export const ERRORS = {
   CONFLICT_ERROR: final(
     409,
     "already_exists",
-    "What is to be created already exists, or the challenge was used before",
-    "Use what exists, or request a new challenge",
+    "The challenge was used before, or the account has as many live keys as it may (`details.maxKeysPerAccount`)",
+    "Request a new challenge; if there are too many keys, revoke one, or register with `revokeOthers`",
   ),
   TX_EXPIRED: final(
     410,

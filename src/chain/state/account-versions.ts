@@ -70,7 +70,9 @@ export function addVersion(history: AccountHistory, version: AccountVersion, roo
   if (before.epoch > version.epoch || (before.epoch === version.epoch && before.order >= version.order))
     return undefined;
   versions[at - 1] = added;
-  return shared === undefined ? bytes - sizeOf(before.account) : 0;
+  if (shared !== undefined) return 0;
+  const isElsewhere = versions[at - 2]?.account === before.account || versions[at]?.account === before.account;
+  return isElsewhere ? bytes : bytes - sizeOf(before.account);
 }
 
 /**

@@ -99,6 +99,20 @@ test("a chain that goes on for long without a root makes versions take 512 MiB a
   source.close();
 });
 
+test("versions that begin as those of the slot before count as what they are in the end", async () => {
+  const { source, next, change, slot } = await start();
+  let most = 0;
+  for (let i = 0; i < 100; i++) {
+    next(0);
+    for (const address of addresses) for (const lamports of [slot() - 1n, slot()]) change(address, slot(), lamports);
+    await vi.advanceTimersByTimeAsync(100);
+    most = Math.max(most, source.spareVersions());
+  }
+  expect(most * DATA_BYTES).toBeLessThanOrEqual(MOST_BYTES);
+  expect(most).toBeGreaterThanOrEqual(addresses.length);
+  source.close();
+});
+
 test.each([true, false])(
   "a stream that floods slots yet to come is left, and accounts are read (the only stream: %s)",
   async (isOnlyStream) => {

@@ -1,10 +1,20 @@
+import type { Locator, Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
+import { createTestWallet } from "../../support/wallet.ts";
 import { findChromium } from "./browser.ts";
-import { useTradePages } from "./trade-pages.ts";
+import { injectWallet, type WalletConduct } from "./standard-wallet.ts";
+import { build, get, landed, pay, proven, sign, useTradePages } from "./trade-pages.ts";
 
 /** What WCAG 2.2 asks of a control's outline (1.4.11) and of text (1.4.3), as ratios of luminance. */
 const OUTLINE = 3;
 const TEXT = 4.5;
+
+const SMALL_SCREEN = { width: 320, height: 800 };
+/** What stands above a heading at the top of the window: the card's border and padding, and a margin. Pixels. */
+const ABOVE_HEADING = 60;
+
+/** On a busy machine. */
+const PATIENCE = { timeout: 60_000 };
 
 describe.skipIf(findChromium() === undefined)("the controls of the pages in Chromium", () => {
   const pages = useTradePages();
@@ -35,7 +45,77 @@ describe.skipIf(findChromium() === undefined)("the controls of the pages in Chro
       expect(new Set(boxes.map((box) => `${box!.y} ${box!.height}`)).size, path).toBe(1);
     }
   });
+
+  it("lead to the heading of what comes next on a small screen", async () => {
+    const page = await pages.openWithThrowaway(undefined, { viewport: SMALL_SCREEN });
+    await get(page, "USDC");
+    await pay(page, "1");
+    await page.locator("#review:enabled").waitFor();
+    await page.getByLabel("You pay", { exact: true }).press("Enter");
+    await proven(page);
+    await expectInView(page.locator("#proof"), ABOVE_HEADING);
+    await sign(page);
+    await landed(page);
+    // As far up as the end of the page allows.
+    await expectInView(page.locator("#result"), SMALL_SCREEN.height);
+    const register = await openRegister(await pages.newPage({ viewport: SMALL_SCREEN }));
+    await register.getByRole("button", { name: "Sign and get a key" }).click();
+    await register.getByText("Shown only once.").waitFor();
+    await expectInView(register.locator("#result"), ABOVE_HEADING);
+  });
+
+  it("have the focus again once they can be used again", async () => {
+    const page = await openRegister(await pages.newPage(), { rejects: "sign" });
+    await expect.poll(() => focused(page), PATIENCE).toBe("Test Wallet");
+    await page.getByRole("button", { name: "Sign and get a key" }).press("Enter");
+    await page.getByText("The wallet declined").waitFor();
+    await expect.poll(() => focused(page), PATIENCE).toBe("Sign and get a key");
+  });
+
+  it("have the focus after a refused signature and after Disconnect on the trade page", async () => {
+    const { page } = await pages.openWithExtension({ rejects: "transaction" });
+    await page.getByText("Balance 10 SOL").waitFor();
+    await get(page, "USDC");
+    await pay(page, "1");
+    await build(page);
+    await page.locator("#sign").press("Enter");
+    await page.getByText("The wallet declined").waitFor();
+    await expect.poll(() => focused(page), PATIENCE).toBe("Sign and submit");
+    await page.locator("#leave").press("Enter");
+    await expect.poll(() => focused(page), PATIENCE).toBe("Use a throwaway wallet");
+  });
+
+  /** The registration page, connected to an extension. */
+  async function openRegister(page: Page, conduct: WalletConduct = {}) {
+    await injectWallet(page, createTestWallet(), conduct);
+    await page.goto(`${pages.service.url}/register`);
+    await page.getByRole("button", { name: "Test Wallet" }).press("Enter");
+    await page.getByText("Connected with Test Wallet").waitFor();
+    return page;
+  }
 });
+
+const focused = (page: Page) => page.evaluate(() => document.activeElement!.textContent);
+
+/** The section has the focus and its heading is in the window, above this height in pixels. */
+async function expectInView(section: Locator, below: number): Promise<void> {
+  await expect.poll(() => section.evaluate((one) => one === document.activeElement), PATIENCE).toBe(true);
+  const top = await section.locator("h2").evaluate(topAtRest);
+  expect(top).toBeGreaterThanOrEqual(0);
+  expect(top).toBeLessThan(below);
+}
+
+/** In the page: where an element is once the page has not scrolled for thirty frames. Pixels from the window's top. */
+async function topAtRest(one: Element): Promise<number> {
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  let top = Number.NaN;
+  for (let still = 0; still < 30; await frame()) {
+    const { top: now } = one.getBoundingClientRect();
+    still = now === top ? still + 1 : 0;
+    top = now;
+  }
+  return top;
+}
 
 /** In the page: the contrast of every visible field's outline with what is around it, and of its placeholder with the field. */
 function contrastsOfFields() {

@@ -1,7 +1,7 @@
 // The trades of an account, page by page, and as files.
 
 import { sol } from "../shared/amounts.js";
-import { byId, call, element, fetchStatus, localTime, takeKey } from "../shared/page.js";
+import { byId, call, element, fetchStatus, localTime, suspend, takeKey } from "../shared/page.js";
 import { Tokens } from "../shared/tokens.js";
 
 let tokens;
@@ -29,7 +29,7 @@ function termsOf() {
 async function showPage(of) {
   const query = new URLSearchParams(of.terms);
   if (of.cursor !== undefined) query.set("cursor", of.cursor);
-  byId("more").disabled = true;
+  const resume = suspend(byId("more"));
   try {
     tokens ??= new Tokens(await fetchStatus());
     const { trades, nextCursor } = await call("GET", `/v1/tx?${query}`, { apiKey: of.apiKey });
@@ -45,7 +45,7 @@ async function showPage(of) {
     byId("found").hidden = of.trades.length === 0;
     say(error.message, "bad");
   }
-  byId("more").disabled = false;
+  resume();
 }
 
 byId("find").addEventListener("submit", (event) => {

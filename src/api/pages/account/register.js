@@ -1,5 +1,5 @@
 import { curlFor } from "../shared/curl.js";
-import { byId, call, element, exampleBuy, fetchStatus, handOverKey, localTime } from "../shared/page.js";
+import { byId, call, element, exampleBuy, fetchStatus, goTo, handOverKey, localTime, suspend } from "../shared/page.js";
 import { fund, signIn, walletButton, wordsOf } from "../shared/sign-in.js";
 import { connect, findWallets } from "../shared/wallets.js";
 
@@ -40,7 +40,7 @@ function offer(wallet) {
   byId("no-wallet").hidden = true;
   const button = walletButton(wallet, element);
   button.addEventListener("click", async () => {
-    button.disabled = true;
+    const resume = suspend(button);
     say(`Waiting for ${wallet.name}`);
     try {
       const account = await connect(wallet, await networkOf());
@@ -56,14 +56,14 @@ function offer(wallet) {
     } catch (error) {
       say(wordsOf(error), "bad");
     }
-    button.disabled = false;
+    resume();
   });
   byId("wallets").append(button);
 }
 
 byId("sign").addEventListener("click", async () => {
   const { wallet, account } = chosen;
-  byId("sign").disabled = true;
+  const resume = suspend(byId("sign"));
   byId("result").hidden = true;
   say(`Waiting for ${wallet.name} to sign`);
   try {
@@ -76,12 +76,12 @@ byId("sign").addEventListener("click", async () => {
         hardware: byId("hardware").checked,
       },
     );
-    showKey(apiKey);
     say("");
+    showKey(apiKey);
   } catch (error) {
     say(wordsOf(error), "bad");
   }
-  byId("sign").disabled = false;
+  resume();
 });
 
 function showKey(apiKey) {
@@ -89,7 +89,7 @@ function showKey(apiKey) {
   byId("curl").textContent = curlFor("POST", `${location.origin}/v1/tx/buy`, apiKey, exampleBuy(status));
   byId("manage-key").value = apiKey;
   byId("result").hidden = false;
-  byId("result").focus();
+  goTo(byId("result"));
   listKeys(apiKey);
 }
 
@@ -131,7 +131,7 @@ function keyRow({ keyId, label, createdAt, revokedAt }, apiKey) {
     );
     button.setAttribute("aria-label", `${button.textContent}: ${label === "" ? keyId : label}`);
     button.addEventListener("click", async () => {
-      button.disabled = true;
+      const resume = suspend(button);
       try {
         await call("DELETE", `/v1/auth/keys/${encodeURIComponent(keyId)}`, { apiKey });
         if (own) {
@@ -140,7 +140,7 @@ function keyRow({ keyId, label, createdAt, revokedAt }, apiKey) {
         } else await listKeys(apiKey);
       } catch (error) {
         say(error.message, "bad", "keys-notice");
-        button.disabled = false;
+        resume();
       }
     });
     state.append(button);

@@ -1,6 +1,6 @@
 // Who signs a build of the reference: on a test chain a throwaway wallet, one click from SOL and an API key; else a wallet of this browser.
 
-import { byId } from "../shared/page.js";
+import { byId, suspend } from "../shared/page.js";
 import { fund, signIn, wordsOf } from "../shared/sign-in.js";
 import { connect, findWallets, signTransaction } from "../shared/wallets.js";
 
@@ -20,7 +20,7 @@ export function offerThrowaway(status, enter) {
   if (!status?.faucet) return;
   button.hidden = false;
   button.addEventListener("click", async () => {
-    button.disabled = true;
+    const resume = suspend(button);
     byId("api-key-help").textContent = "Making a wallet, asking the faucet for SOL, signing in";
     try {
       const { createThrowawayWallet } = await import("../shared/throwaway-wallet.js");
@@ -36,7 +36,7 @@ export function offerThrowaway(status, enter) {
     } catch (error) {
       byId("api-key-help").textContent = wordsOf(error);
     }
-    button.disabled = false;
+    resume();
   });
 }
 

@@ -1,6 +1,6 @@
 // One operation as a caller meets it: samples in every language, and a form that sends the same call to this server.
 
-import { byId, copyOnClick, element, parseJson, readEvents, send } from "../shared/page.js";
+import { byId, copyOnClick, element, parseJson, readEvents, send, suspend } from "../shared/page.js";
 import { wordsOf } from "../shared/sign-in.js";
 import { tabList } from "../shared/tabs.js";
 import { exampleBody, exampleParameters, messageOf, pathOf, rpcOf } from "./examples.js";
@@ -92,9 +92,9 @@ function sendForm(call, fields) {
       await showEvents(call.target(), apiKey, { button, outcome, answer });
       return;
     }
-    button.disabled = true;
+    const resume = suspend(button);
     const value = await showAnswer(call, apiKey, { outcome, answer });
-    button.disabled = false;
+    resume();
     offerSubmit(value?.data, { apiKey, outcome, answer, next });
   });
   return form;
@@ -139,7 +139,7 @@ function offerSubmit(built, { apiKey, outcome, answer, next }) {
     const button = element("button", { type: "button" }, `Sign with ${name} and submit`);
     let body;
     button.addEventListener("click", async () => {
-      button.disabled = true;
+      const resume = suspend(button);
       try {
         body ??= await submitSigned(built, sign);
         const submit = { verb: "POST", target: () => "/v1/tx/submit", needsKey: true, body: () => body };
@@ -151,7 +151,7 @@ function offerSubmit(built, { apiKey, outcome, answer, next }) {
       } catch (error) {
         outcome.textContent = wordsOf(error);
       }
-      button.disabled = false;
+      resume();
     });
     return button;
   });

@@ -159,6 +159,22 @@ export function element(name, attributes = {}, ...children) {
   return made;
 }
 
+/** Disables a button, and returns what enables it again: it gets back the focus that it loses meanwhile. */
+export function suspend(button) {
+  const isFocused = document.activeElement === button;
+  button.disabled = true;
+  return () => {
+    button.disabled = false;
+    if (isFocused && document.activeElement === document.body) button.focus({ preventScroll: true });
+  };
+}
+
+/** Goes on at a section, its heading at the top of the window: of a long one, focus alone may show the end. */
+export function goTo(section) {
+  section.focus({ preventScroll: true });
+  section.scrollIntoView();
+}
+
 /** A small buy of a token that this service trades, for examples. */
 export function exampleBuy(status) {
   const mint = status?.tokens[0]?.mint ?? "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";

@@ -1,6 +1,6 @@
 // The trade page: connect, order, verify, sign, follow. Each step has a module of its own.
 
-import { byId, fetchStatus, serviceTimeMs, takeKey } from "../shared/page.js";
+import { byId, fetchStatus, goTo, serviceTimeMs, suspend, takeKey } from "../shared/page.js";
 import { endKey, wordsOf } from "../shared/sign-in.js";
 import { Tokens } from "../shared/tokens.js";
 import { base58 } from "../shared/wallets.js";
@@ -138,7 +138,7 @@ function showProof() {
   byId("intro").hidden = true;
   byId("result").hidden = true;
   byId("proof").hidden = false;
-  byId("proof").focus();
+  goTo(byId("proof"));
 }
 
 byId("allow-tip").addEventListener("click", () => {
@@ -174,7 +174,7 @@ byId("sign").addEventListener("click", async () => {
   const { session } = card;
   const signing = build;
   if (session === undefined || signing.refused) return;
-  byId("sign").disabled = true;
+  const signAgain = suspend(byId("sign"));
   say("verdict", `Waiting for ${session.wallet.name} to sign`);
   let signed;
   try {
@@ -192,11 +192,11 @@ byId("sign").addEventListener("click", async () => {
     // Another build on show has a verdict of its own.
     if (card.session !== session || signing !== build) return;
     say("verdict", wordsOf(error), "bad");
-    byId("sign").disabled = isExpired(signing);
+    if (!isExpired(signing)) signAgain();
     return;
   }
   const done = follow(submittable(signing, signed, session.account.address), session, false);
-  byId("result").focus();
+  goTo(byId("result"));
   await done;
   await order.refreshBalances().catch((error) => say("order-notice", error.message, "bad"));
 });

@@ -1,6 +1,6 @@
 // The wallet of the trade page: which one, signed in with what key, and its funds on a test chain.
 
-import { byId, element, handOverKey } from "../shared/page.js";
+import { byId, element, handOverKey, suspend } from "../shared/page.js";
 import { endKey, fund, retireKeys, signIn, walletButton, wordsOf } from "../shared/sign-in.js";
 import { createThrowawayWallet } from "../shared/throwaway-wallet.js";
 import { canSignText, connect, findWallets } from "../shared/wallets.js";
@@ -18,7 +18,10 @@ export class WalletCard {
   /** @param events `opened(session)`, `funded()` and `left(session)`; all may be asynchronous */
   constructor(events) {
     this.#events = events;
-    byId("leave").addEventListener("click", () => this.leave());
+    byId("leave").addEventListener("click", () => {
+      this.leave();
+      byId("wallets").querySelector("button")?.focus();
+    });
     byId("fund").addEventListener("click", () => this.#fund());
     byId("secret").addEventListener("click", () => this.#copySecret());
     byId("history").addEventListener("click", () => {
@@ -40,13 +43,13 @@ export class WalletCard {
     byId("no-wallet").hidden = true;
     const button = walletButton({ ...wallet, name: words ?? wallet.name, icon: wallet.icon }, element);
     button.addEventListener("click", async () => {
-      button.disabled = true;
+      const resume = suspend(button);
       try {
         await this.#open(wallet);
       } catch (error) {
         say("wallet-notice", wordsOf(error), "bad");
       }
-      button.disabled = false;
+      resume();
     });
     if (words === undefined) byId("wallets").append(button);
     else byId("wallets").prepend(button);
@@ -104,7 +107,7 @@ export class WalletCard {
   }
 
   async #fund() {
-    byId("fund").disabled = true;
+    const resume = suspend(byId("fund"));
     try {
       await fund(this.session.account.address);
       await this.#events.funded();
@@ -112,7 +115,7 @@ export class WalletCard {
     } catch (error) {
       say("wallet-notice", error.message, "bad");
     }
-    byId("fund").disabled = false;
+    resume();
   }
 
   async #copySecret() {

@@ -85,6 +85,19 @@ describe.skipIf(findChromium() === undefined)("the controls of the pages in Chro
     await expect.poll(() => focused(page), PATIENCE).toBe("Use a throwaway wallet");
   });
 
+  it("stand beside a price that rests during a build, which is no failure", async () => {
+    const page = await pages.openWithThrowaway();
+    await get(page, "USDC");
+    await pay(page, "1");
+    await build(page);
+    const [words, color, quiet] = await page.evaluate(() => {
+      const { content, color } = getComputedStyle(document.querySelector("#quote")!, "::before");
+      return [content, color, getComputedStyle(document.querySelector("#in-balance")!).color];
+    });
+    expect(words).toContain("not followed at the moment");
+    expect(color).toBe(quiet);
+  });
+
   /** The registration page, connected to an extension. */
   async function openRegister(page: Page, conduct: WalletConduct = {}) {
     await injectWallet(page, createTestWallet(), conduct);

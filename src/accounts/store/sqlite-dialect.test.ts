@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
@@ -29,6 +29,7 @@ const names = async (db: Kysely<Schema>) => {
 
 beforeEach(async () => {
   file = join(mkdtempSync(join(tmpdir(), "tradewire-sqlite-")), "marks.sqlite");
+  writeFileSync(file, "");
   await sql`create table marks (name text primary key, weight integer not null check (weight > 0))`.execute(connect());
 });
 
@@ -244,6 +245,19 @@ it("writes nothing of a transaction whose thread has ended, also on the thread t
   await expect(cut).rejects.toMatchObject({ name: "SqliteFailure", errcode: 10 });
   await db.transaction().execute((own) => put(own, "after"));
   expect(await names(db)).toEqual(["after", "before"]);
+});
+
+it("makes no empty database on the thread that follows while the file is away", async () => {
+  const db = connect();
+  const thread = await threadOf(() => put(db, "before"));
+  const next = once(process, "worker");
+  renameSync(file, `${file}.away`);
+  await thread.terminate();
+  await next;
+  await expect(put(db, "between")).rejects.toMatchObject({ name: "SqliteFailure", errcode: 10 });
+  expect(existsSync(file)).toBe(false);
+  renameSync(`${file}.away`, file);
+  await expect.poll(() => names(db).catch(() => [])).toEqual(["before"]);
 });
 
 it("starts no other thread once it is closed", async () => {

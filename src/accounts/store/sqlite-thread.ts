@@ -47,7 +47,7 @@ export class SqliteThread {
   #failure: SqliteFailure | undefined;
   #asked = 0;
 
-  /** @param file created if absent */
+  /** @param file an existing one, empty at first */
   constructor(file: string) {
     this.#worker = new Worker(new URL("./sqlite-worker.ts", import.meta.url), { workerData: file });
     this.#worker.unref();

@@ -1,4 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import type { SqliteAnswer, SqliteResult, SqliteTask } from "./sqlite-thread.ts";
 
@@ -16,7 +17,10 @@ const TASKS_PER_COMMIT = 512;
  * answers go out once it is on disk.
  */
 const port = parentPort!;
-const database = new DatabaseSync(workerData as string, { timeout: BUSY_TIMEOUT_MS });
+const file = pathToFileURL(workerData as string);
+// Never makes it: in the place of a file that is away, an empty database would be written to, and readable by all.
+file.search = "mode=rw";
+const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
 // FULL: a commit is on disk before it is acknowledged, so it survives both kill -9 and a power cut.
 database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");
 

@@ -70,18 +70,9 @@ export class Filling {
     if (legs === undefined) return 0;
     const sent = this.#fitting(legs, part);
     this.#give(legs, sent);
-    let amount = sent;
-    for (const index of legs) {
-      if (index < 0) break;
-      const { curve, from, to } = this.#edges[index]!;
-      this.#inputs[index]! += amount;
-      const after = curve.out(this.#inputs[index]!);
-      amount = after - this.#outputs[index]!;
-      this.#outputs[index] = after;
-      this.#choice.rate(index, from, to, this.#rateOf(index));
-    }
+    this.#spread();
     this.inAmount += sent;
-    this.outAmount += amount;
+    for (const { legs: passed } of this.#paths) for (const index of passed) this.#rateAnew(index);
     return sent;
   }
 
@@ -163,23 +154,22 @@ export class Filling {
 
   /** As much of a part as every market of the path takes. */
   #fitting(legs: PathShare["legs"], part: number): number {
-    let sent = part;
-    let amount = part;
-    for (const index of legs) {
-      if (index < 0) break;
-      const { curve, to } = this.#edges[index]!;
-      const room = curve.most - this.#inputs[index]!;
-      if (amount > room) {
-        sent *= room / amount;
-        amount = room;
-      }
-      if (to === OUTPUT) break;
-      // What an edge gives is shared by what its paths put in: a part gets as much of it as the parts before.
+    let most = Number.POSITIVE_INFINITY;
+    // From the last market back: what one may pass on is what the next one takes.
+    for (let at = legs.length - 1; at >= 0; at--) {
+      const index = legs[at]!;
+      if (index < 0) continue;
+      const { curve } = this.#edges[index]!;
       const input = this.#inputs[index]!;
-      const kept = input > 0 ? (amount * this.#outputs[index]!) / input : 0;
-      amount = Math.max(kept, curve.out(input + amount) - this.#outputs[index]!);
+      const output = this.#outputs[index]!;
+      if (most < Number.POSITIVE_INFINITY) {
+        // What an edge gives is shared by what its paths put in: a part gets as much of it as the parts before.
+        const shared = output > 0 ? (most * input) / output : Number.POSITIVE_INFINITY;
+        most = Math.min(shared, curve.inputFor(output + most) - input);
+      }
+      most = Math.min(most, curve.most - input);
     }
-    return sent;
+    return Math.max(0, Math.min(part, most));
   }
 
   /** A market with little room gives little for a whole part. */
@@ -202,6 +192,13 @@ export class Filling {
     const open = choice.open[place]!;
     for (let at = 0; at < open.length; at++) choice.rates[open[at]!] = this.#rateOf(open[at]!);
     choice.findBest(place);
+  }
+
+  /** Rates an edge for the next part if it takes more or less than before. */
+  #rateAnew(index: number): void {
+    if (index < 0 || this.#ratedAt[index] === this.#inputs[index]) return;
+    const { from, to } = this.#edges[index]!;
+    this.#choice.rate(index, from, to, this.#rateOf(index));
   }
 
   /** What an edge gives for one unit of the next part; 0 if it takes no more. */

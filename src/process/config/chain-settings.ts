@@ -123,7 +123,11 @@ export const SANDBOX_SETTINGS = {
     "auto",
     ["auto", "on", "off"],
   ),
-  SANDBOX_PROGRAMS: optional(text("Folder of real programs that replace the embedded chain's stand-ins")),
+  SANDBOX_PROGRAMS: optional(
+    text(
+      "Folder of real programs, such as raydium_cpmm.so, that replace the embedded chain's stand-ins of the same name",
+    ),
+  ),
   SANDBOX_HOST: text("Address the embedded chain listens on; everyone who reaches it can use its faucet", "127.0.0.1"),
   SANDBOX_SEED: integer("Seed of the embedded chain's world", "number", 1, 0, 4_294_967_295),
   SANDBOX_PORT: integer(

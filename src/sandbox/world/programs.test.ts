@@ -23,3 +23,15 @@ test("what a real program calls is deployed with it; a program that lacks it is 
     rmSync(folder, { recursive: true });
   }
 });
+
+test("a folder whose files take no stand-in's place is refused with the names that do", () => {
+  const folder = mkdtempSync(join(tmpdir(), "tradewire-programs-"));
+  try {
+    writeFileSync(join(folder, "pump_fun_2026.so"), "under a name of its own");
+    expect(() => readWorldPrograms(folder)).toThrow(
+      `SANDBOX_PROGRAMS names ${folder}, in which no file replaces a stand-in: pump_fun.so, pump_swap.so, raydium_cpmm.so, raydium_launchlab.so.`,
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

@@ -32,7 +32,7 @@ const CALLED: readonly { readonly id: Address; readonly name: string }[] = [{ id
  * The programs of the world. A file `<name>.so` in `folder` takes the place of the stand-in of that name; what real programs
  * call is deployed beside them.
  *
- * @throws Error when a binary cannot be read, or calls a program that the folder lacks
+ * @throws Error when a binary cannot be read or calls a program that the folder lacks, or the folder replaces no stand-in
  */
 export function readWorldPrograms(folder: string | undefined): WorldProgram[] {
   const programs = PROGRAMS.map(({ id, name }): WorldProgram => {
@@ -40,6 +40,10 @@ export function readWorldPrograms(folder: string | undefined): WorldProgram[] {
     return { id, name, bytes: bytes ?? readFileSync(binaryPath(name)), isStandIn: bytes === undefined };
   });
   const real = programs.filter(({ isStandIn }) => !isStandIn);
+  if (folder !== undefined && real.length === 0) {
+    const names = PROGRAMS.map(({ name }) => `${name}.so`).join(", ");
+    throw new Error(`SANDBOX_PROGRAMS names ${folder}, in which no file replaces a stand-in: ${names}.`);
+  }
   for (const { id, name } of CALLED) {
     const bytes = readReplacement(folder, name);
     const caller = real.find((program) => Buffer.from(program.bytes).includes(Buffer.from(id.bytes)));

@@ -525,6 +525,20 @@ test("a stream of slots far behind is doubted", async () => {
   expect(subscriptions.doubts()).toBe(1);
 });
 
+test("a stream that names nothing but slots far ahead of the nodes is doubted", async () => {
+  source.close();
+  source = open({ headSlot: () => nodeSlot });
+  await source.follow([key]);
+  subscriptions.activate();
+  for (let slot = 10_000n; slot < 10_020n; slot++) {
+    nodeSlot += 1n;
+    subscriptions.slot(slot);
+    await vi.advanceTimersByTimeAsync(400);
+  }
+  expect(source.counts().disbelieved).toBe(20);
+  expect(subscriptions.doubts()).toBe(1);
+});
+
 test("a read of a slot already reported by the stream is no sign of a loss", async () => {
   await stream();
   notice(11, 2);

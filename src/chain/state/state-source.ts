@@ -329,6 +329,8 @@ class StreamedStateSource implements LiveStateSource {
     const stream = this.#stream;
     if (stream.isFarAheadOfOthers(slot)) {
       this.#counters.disbelieved += 1;
+      // One that has named credible slots before falls behind, and is left for that.
+      if (stream.slot === 0n) this.#doubtFeed();
       return;
     }
     const completeUpToMs = Math.min(stream.receivedAtMs, stream.completeUpToMs());

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { openDatabaseClock } from "../accounts/database-clock.ts";
 import { createKeyDirectory } from "../accounts/keys/key-directory.ts";
 import { requirePepper } from "../accounts/keys/require-pepper.ts";
+import { StoredMarketIndex } from "../accounts/market-index.ts";
 import { loadSecrets } from "../accounts/secrets.ts";
 import { startSweeping } from "../accounts/store/retention.ts";
 import { openStore } from "../accounts/store/store.ts";
@@ -14,7 +15,7 @@ const DAY_MS = 24 * 3_600_000;
 export type AccountParts = Awaited<ReturnType<typeof openAccounts>>;
 
 /** Opens the database. @throws Error if it cannot be used, or if its keys were hashed with another pepper */
-export async function openAccounts({ config, now, closers }: AppContext) {
+export async function openAccounts({ config, now, steadyMs, warn, closers }: AppContext) {
   const { keyPepper, tokenKeys } = config;
   const secrets = loadSecrets(config.dataDir, { keyPepper, tokenKeys }, randomBytes);
   const store = closers.keep(await openStore({ dataDir: config.dataDir, databaseUrl: config.databaseUrl }));
@@ -30,5 +31,8 @@ export async function openAccounts({ config, now, closers }: AppContext) {
   const keys = closers.keep(
     createKeyDirectory({ store, pepper: secrets.keyPepper, now: monotonicMs, epochMs: clock.now }),
   );
-  return { secrets, store, clock, keys };
+  /** Opens the index of the markets of a chain. @param network its genesis hash */
+  const openMarketIndex = (network: string) =>
+    closers.keep(new StoredMarketIndex({ store, now: clock.now, searchMs: steadyMs, warn, network }));
+  return { secrets, store, clock, keys, openMarketIndex };
 }

@@ -1,6 +1,5 @@
 import { randomFillSync, randomInt } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import { StoredMarketIndex } from "../accounts/market-index.ts";
 import { createSubmissions } from "../accounts/submissions.ts";
 import { networkOf } from "../api/http/network-of.ts";
 import type { Metrics } from "../api/observe/metrics.ts";
@@ -44,18 +43,16 @@ export async function watchMarkets(
   context: AppContext,
   chain: ChainParts,
   {
-    store,
+    openMarketIndex,
     embedded,
     shadow,
-  }: Pick<AccountParts, "store"> & Pick<ChainLocation, "embedded"> & { readonly shadow: ShadowParts | undefined },
+  }: Pick<AccountParts, "openMarketIndex"> &
+    Pick<ChainLocation, "embedded"> & { readonly shadow: ShadowParts | undefined },
 ) {
-  const { config, now, steadyMs, warn, closers } = context;
+  const { config, steadyMs, warn, closers } = context;
   const { reader, head } = chain;
   // An embedded chain starts from scratch with each process: nothing found on it lasts.
-  const index =
-    embedded === undefined
-      ? closers.keep(new StoredMarketIndex({ store, now, searchMs: steadyMs, warn, network: head.genesisHash() }))
-      : undefined;
+  const index = embedded === undefined ? openMarketIndex(head.genesisHash()) : undefined;
   const source = closers.keep(await openStateSource(context, chain));
   const markets = closers.keep(
     createMarkets({

@@ -1,10 +1,9 @@
 import type { ChainClock } from "../../../solana/account.ts";
 import type { Steps } from "../long-searches.ts";
-import { MOST_PATHS } from "../route-bounds.ts";
 import type { QuoteBudget } from "./curves/market-curve.ts";
 import { sampleNear } from "./curves/sampled-curves.ts";
 import { fillNetwork, pathsOf } from "./flow/fill-network.ts";
-import { type Flow, INPUT, OUTPUT } from "./flow/flow.ts";
+import type { Flow } from "./flow/flow.ts";
 import type { CurveNetwork } from "./network.ts";
 import type { StepWork } from "./step-work.ts";
 
@@ -87,9 +86,9 @@ export class ShapeSearch {
       const shape = this.#shapes.find(({ paths }) => paths <= maxPaths);
       if (shape !== undefined) return shape.paths < 2 ? undefined : shape;
       if (this.#isDone || this.#flow === undefined) return undefined;
-      const least = this.#cheapestLosses(this.#flow);
-      if (least.length === 0) return undefined;
-      for (const index of least) this.#closed[index] = 1;
+      const least = this.#cheapestLoss(this.#flow);
+      if (least === undefined) return undefined;
+      this.#closed[least] = 1;
       this.#settle(this.#fill(this.#flow));
     }
   }
@@ -126,15 +125,13 @@ export class ShapeSearch {
   }
 
   /**
-   * The edges to close next. Among the markets of one pair, half of the excess is closed at once, the least valuable first.
-   * Behind a hub, other markets depend on an edge, which its own worth does not show: there, of the least valuable, the one whose
-   * closing costs least.
+   * The edge to close next, if any: of the least valuable ones, that whose closing costs least. The worth of an edge alone does not show
+   * what depends on it behind a hub, nor what the others would give for its part: a market whose price hardly falls seems worth nothing.
    */
-  #cheapestLosses({ inputs, outputs, values: valuesOf }: Flow): readonly number[] {
+  #cheapestLoss({ inputs, outputs, values: valuesOf }: Flow): number | undefined {
     const closed = this.#closed;
     const { edges } = this.#network;
     const open: number[] = [];
-    let isDirect = true;
     // What the trade would lose if the other markets took the edge's part at the price of the last one.
     const worth = new Float64Array(edges.length);
     const values = valuesOf();
@@ -142,10 +139,8 @@ export class ShapeSearch {
       if (closed[index] !== 0) continue;
       open.push(index);
       worth[index] = outputs[index]! * values[to]! - inputs[index]! * values[from]!;
-      if (from !== INPUT || to !== OUTPUT) isDirect = false;
     }
     open.sort((a, b) => worth[a]! - worth[b]!);
-    if (isDirect) return open.slice(0, Math.max(1, Math.ceil((open.length - MOST_PATHS) / 2)));
     let best: { readonly index: number; readonly out: number } | undefined;
     for (const index of open.slice(0, LOSSES_COMPARED)) {
       closed[index] = 1;
@@ -153,7 +148,7 @@ export class ShapeSearch {
       closed[index] = 0;
       if (out > 0 && (best === undefined || out > best.out)) best = { index, out };
     }
-    return best === undefined ? [] : [best.index];
+    return best?.index;
   }
 
   #fill(start: Flow | undefined): Flow | undefined {

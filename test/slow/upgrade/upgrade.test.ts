@@ -167,11 +167,12 @@ const signatureOf = (signed: Uint8Array | string): string => {
   return bs58.encode(bytes.subarray(1, 65));
 };
 
-/** Asks how far the trade is, never submitting it again, until it has landed. */
+/** Asks how far the trade is, never submitting it again, until it has landed and its amounts are known. */
 async function endOf(client: Tradewire, signature: string) {
   for (const untilMs = Date.now() + 40_000; ; await sleep(200)) {
     const trade = await client.getTrade(signature).catch((error) => error);
-    if (trade.status === "confirmed" || trade.status === "finalized") return trade;
+    const hasLanded = trade.status === "confirmed" || trade.status === "finalized";
+    if (hasLanded && trade.tradeResult != null) return trade;
     if (Date.now() > untilMs) throw new Error(`not taken over: ${trade.status ?? trade}`);
   }
 }

@@ -1,6 +1,6 @@
 import type { HotMarket, PairMarkets } from "../../../src/market/port.ts";
 import { Address } from "../../../src/primitives/address.ts";
-import type { Random } from "../../../src/primitives/random.ts";
+import { createRandom, type Random } from "../../../src/primitives/random.ts";
 import type { ChainClock } from "../../../src/solana/account.ts";
 import { SOL_MINT } from "../../../src/solana/programs.ts";
 import type { Ask, Quote, Venue } from "../../../src/venues/venue.ts";
@@ -58,6 +58,16 @@ export function drawWorld(random: Random): RoutingWorld {
     depth: DEEPEST >> BigInt(Number.isFinite(shallowest) ? shallowest : 0),
     marketsOf: (a, b) => pairs.get([a, b].sort().join())!,
   };
+}
+
+/** The world of a seed at a place, drawn as the bench does, which draws four sizes after each. */
+export function worldAt(seed: number, place: number): RoutingWorld {
+  const random = createRandom(seed);
+  for (let drawn = 0; drawn < place; drawn++) {
+    drawWorld(random);
+    for (let size = 0; size < 4; size++) random.u32();
+  }
+  return drawWorld(random);
 }
 
 /** The accounts of a small trade in either direction on every market of a world, market after market. */

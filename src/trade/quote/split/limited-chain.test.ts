@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { judge } from "../../../../test/bench/routing/judge.ts";
 import { routed } from "../../../../test/bench/routing/routed.ts";
-import { drawWorld, type RoutingWorld } from "../../../../test/bench/routing/worlds.ts";
-import { createRandom } from "../../../primitives/random.ts";
+import { worldAt } from "../../../../test/bench/routing/worlds.ts";
 import { MOST_PATHS } from "../route-bounds.ts";
 
 /** Worlds of `npm run bench:routing`, by seed, place and ask, whose markets behind hubs cannot take what the best entry brings. */
@@ -10,16 +9,6 @@ const ASKS = [
   [61, 61, 2_457_550_617_866n],
   [64, 60, 1_429_618_041_031n],
 ] as const;
-
-/** Draws the worlds of a seed as the bench does, which draws four sizes after each. */
-function worldAt(seed: number, place: number): RoutingWorld {
-  const random = createRandom(seed);
-  for (let drawn = 0; drawn < place; drawn++) {
-    drawWorld(random);
-    for (let size = 0; size < 4; size++) random.u32();
-  }
-  return drawWorld(random);
-}
 
 test.each(ASKS)("no single path over worse entries beats the route (world %i, %i)", (seed, place, amount) => {
   const world = worldAt(seed, place);

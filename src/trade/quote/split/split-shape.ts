@@ -12,8 +12,10 @@ const COARSE_PARTS = 16;
 const LEAST_PARTS = 128;
 /** Rounds in which markets are quoted where a coarse flow uses them, before any is closed. */
 const INFORMED_ROUNDS = 3;
-/** Number of least valuable edges compared; the one whose loss costs least is closed. */
-const LOSSES_COMPARED = 4;
+/** Number of least valuable edges compared at most; the one whose loss costs least is closed. */
+const LOSSES_COMPARED = 12;
+/** Closing an edge costs at least this part of its worth, which is estimated at the price of a coarse part. */
+const LEAST_LOSS = 0.25;
 /** Paths are exchanged if all together give this much more. Fraction. */
 const LEAST_EXCHANGE = 1e-4;
 
@@ -128,7 +130,7 @@ export class ShapeSearch {
    * The edge to close next, if any: of the least valuable ones, that whose closing costs least. The worth of an edge alone does not show
    * what depends on it behind a hub, nor what the others would give for its part: a market whose price hardly falls seems worth nothing.
    */
-  #cheapestLoss({ inputs, outputs, values: valuesOf }: Flow): number | undefined {
+  #cheapestLoss({ inputs, outputs, outAmount, values: valuesOf }: Flow): number | undefined {
     const closed = this.#closed;
     const { edges } = this.#network;
     const open: number[] = [];
@@ -143,6 +145,7 @@ export class ShapeSearch {
     open.sort((a, b) => worth[a]! - worth[b]!);
     let best: { readonly index: number; readonly out: number } | undefined;
     for (const index of open.slice(0, LOSSES_COMPARED)) {
+      if (best !== undefined && outAmount - best.out <= worth[index]! * LEAST_LOSS) break;
       closed[index] = 1;
       const out = this.#fill(this.#flow)?.outAmount ?? 0;
       closed[index] = 0;

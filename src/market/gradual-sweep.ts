@@ -16,6 +16,8 @@ interface SweepPlan<T> {
 const STEPS_PER_TURN = 1_000;
 /** Steps that one dropped item counts for: its accounts are unsubscribed from. */
 const DROP_STEPS = 20;
+/** Items looked at from one pause to the next: each pause leaves an object to the collector. */
+const STEPS_PER_PAUSE = 50;
 
 /** Drops what is no longer used, a bounded part per turn of the loop; few items are swept at once. */
 export class GradualSweep {
@@ -35,32 +37,33 @@ export class GradualSweep {
     this.#next = undefined;
     const dropped: T[] = [];
     let isOver = false;
-    for (let left = STEPS_PER_TURN; left > 0 && !isOver; left--) {
+    for (let left = STEPS_PER_TURN; left > 0 && !isOver; ) {
       const { value, done } = going.next();
       isOver = done === true;
-      if (value === undefined) continue;
-      dropped.push(value);
-      left -= DROP_STEPS;
+      left -= value === undefined ? STEPS_PER_PAUSE : DROP_STEPS + 1;
+      if (value !== undefined) dropped.push(value);
     }
     if (dropped.length > 0) plan.drop(dropped);
     if (!isOver) this.#next = setImmediate(() => this.#turn(plan, going));
   }
 }
 
-/** One item looked at per step. Yields those to drop, which the plan drops before the next turn. */
+/** Yields the items to drop, which the plan drops before the next turn, and nothing at each pause. */
 function* steps<T>(plan: SweepPlan<T>): Generator<T | undefined, void> {
   const kept: T[] = [];
+  let looked = 0;
   for (const item of plan.items) {
     const state = plan.state(item);
     if (state === "used") kept.push(item);
-    yield state === "unused" ? item : undefined;
+    if (state === "unused") yield item;
+    else if (++looked % STEPS_PER_PAUSE === 0) yield undefined;
   }
   let surplus = kept.length - plan.limit;
   if (surplus <= 0) return;
   const times = new Float64Array(kept.length);
   for (let i = 0; i < kept.length; i++) {
     times[i] = plan.lastUsedMs(kept[i]!);
-    yield undefined;
+    if (++looked % STEPS_PER_PAUSE === 0) yield undefined;
   }
   const newestToDrop = times.sort()[surplus - 1]!;
   // Older ones first, then as many of the same moment as are still too many.
@@ -70,11 +73,10 @@ function* steps<T>(plan: SweepPlan<T>): Generator<T | undefined, void> {
       const atMs = plan.lastUsedMs(item);
       const isWanted = isOlder ? atMs < newestToDrop : atMs === newestToDrop;
       // In use or dropped meanwhile: not one of the longest unused any more.
-      if (!isWanted || plan.state(item) !== "used") yield undefined;
-      else {
+      if (isWanted && plan.state(item) === "used") {
         surplus -= 1;
         yield item;
-      }
+      } else if (++looked % STEPS_PER_PAUSE === 0) yield undefined;
     }
   }
 }

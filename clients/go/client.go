@@ -122,7 +122,7 @@ func call[T any](ctx context.Context, c *Client, verb, path string, query url.Va
 	}
 	defer response.Body.Close()
 	var got envelope
-	if err := json.NewDecoder(io.LimitReader(response.Body, mostBytes)).Decode(&got); err != nil || !got.says(true) {
+	if err := json.NewDecoder(io.LimitReader(response.Body, mostBytes)).Decode(&got); err != nil || !got.says(true) || !bytes.HasPrefix(got.Data, []byte("{")) {
 		return nil, got.failure(response.StatusCode)
 	}
 	data := new(T)

@@ -122,6 +122,28 @@ test.runIf(hasPackages)(hasPackages ? foreign : `${foreign} (not run: cryptograp
   expect(stdout.trim().split("\n")).toEqual([SIGNATURE, ...refused, "finalized finalized"]);
 });
 
+const NOT_SAID = `
+import sys
+from tradewire import Tradewire
+for path in ("/failed", "/empty"):
+    client = Tradewire(sys.argv[1] + path, "api_x")
+    for call in (client.get_profile, lambda: client.get_trade("3" * 87)):
+        try:
+            print("believed", call())
+        except ConnectionError as refused:
+            print(refused)
+`;
+const notSaid = "the client in Python takes no answer for a success that does not say so";
+
+test.runIf(hasPackages)(hasPackages ? notSaid : `${notSaid} (not run: cryptography is not here)`, async () => {
+  const service = await startForeignOutcome();
+  const env = childEnvironment({ PYTHONPATH: PACKAGES, PYTHONDONTWRITEBYTECODE: "1" });
+  const { stdout } = await promisify(execFile)("python3", ["-c", NOT_SAID, service.url], { env });
+  service.close();
+  const refused = Array.from({ length: 4 }, () => "the answer was cut, or is not the service's");
+  expect(stdout.trim().split("\n")).toEqual(refused);
+});
+
 const ENDLESS = `
 import sys
 from tradewire import Tradewire, transport

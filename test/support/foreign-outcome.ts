@@ -13,7 +13,7 @@ const TRADE = { signature: "3".repeat(87), status: "finalized", slot: 7, platfor
 
 /**
  * Under `/endless` its answers have no end; under `/slow` they take for ever, a byte at a time, and under `/slow-head` so do their
- * heads. Under `/garbled` a message of a stream is none, and under `/cut` a stream stops inside one.
+ * heads. Under `/failed` an answer has an outcome and says that it is none, under `/empty` it has none. Under `/garbled` a message of a stream is none, and under `/cut` a stream stops inside one.
  */
 export async function startForeignOutcome(): Promise<ForeignOutcome> {
   let written = 0;
@@ -40,6 +40,10 @@ export async function startForeignOutcome(): Promise<ForeignOutcome> {
       response.writeHead(200);
       const drip = setInterval(() => response.write(" "), 20);
       response.once("close", () => clearInterval(drip));
+    } else if (url.startsWith("/failed")) {
+      response.end(JSON.stringify({ success: false, data: TRADE }));
+    } else if (url.startsWith("/empty")) {
+      response.end('{"success":true,"data":null}');
     } else if (url.startsWith("/garbled")) {
       response.end('event: update\ndata: {"signature":\n\nevent: end\ndata: {}\n\n');
     } else if (url.startsWith("/cut")) {

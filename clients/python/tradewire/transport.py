@@ -120,7 +120,10 @@ class Transport:
         until = time.monotonic() + TIMEOUT
         with self._open(verb, path, body, query) as response:
             try:
-                return json.loads(_read(response, until))["data"]
+                envelope = json.loads(_read(response, until))
+                if envelope["success"] is not True or not isinstance(envelope["data"], dict):
+                    raise ValueError("the answer is no success")
+                return envelope["data"]
             except (http.client.HTTPException, ValueError, LookupError, TypeError, RecursionError) as cut:
                 raise ConnectionError("the answer was cut, or is not the service's") from cut
 

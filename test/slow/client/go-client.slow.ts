@@ -86,6 +86,10 @@ func main() {
 			fmt.Fprintln(os.Stderr, path, "stream", err)
 		}
 	}
+	for _, path := range []string{"/failed", "/empty"} {
+		got, err := tradewire.New(os.Args[5]+path, "api_x").GetProfile(ctx)
+		fmt.Fprintln(os.Stderr, path, got, err)
+	}
 	brief, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	_, err = tradewire.New("http://127.0.0.1:9", "").SubmitUntilDecided(brief, "token", os.Args[4])
@@ -130,6 +134,7 @@ test.runIf(hasGo)(hasGo ? title : `${title} (not run: go is not here)`, async ()
     expect(stderr).toContain("endless stream the stream was cut");
     expect(stderr).toContain("/garbled stream a message of the stream is malformed");
     expect(stderr).toContain("/cut stream the stream was cut");
+    for (const path of ["failed", "empty"]) expect(stderr).toContain(`\n/${path} <nil> NOT_THE_SERVICE`);
     expect(stderr).toMatch(/given up: true context deadline exceeded\n.*connection refused/);
     expect(foreign.written).toBeLessThan(60_000_000);
   } finally {

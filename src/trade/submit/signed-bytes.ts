@@ -25,7 +25,7 @@ export function verifySignedBytes(
   ) {
     throw new TradewireError(
       "MESSAGE_MISMATCH",
-      "The signed transaction is not the one that was built. Sign unsignedTransaction as it is, and change nothing.",
+      "The signed transaction is not the one that was built. Sign unsignedTransaction as it is, change nothing, and send it in base64.",
       { field: "signedTransaction" },
     );
   }

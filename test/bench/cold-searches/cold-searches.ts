@@ -19,7 +19,13 @@ const PAIRS = 7;
 /** Calls of the attacker in a second, half of them for mints that do not exist, half for real ones that nobody traded. */
 const PER_SECOND = 40;
 
-/** What is asked for in turn: mints that do not exist, real ones within the key's burst, and both once that is used up. */
+/** Pairs of runs within which a key uses up its burst: two runs of 60 searches at each service. */
+const PAIRS_PER_KEY = 4;
+
+/**
+ * What is asked for in turn: mints that do not exist, real ones within the bursts of two keys, which are one address's, and both with the
+ * second of these keys once its burst is used up.
+ */
 const FLOODS = [
   { name: "no attack", isReal: () => false, perSecond: 0, pairs: 3 },
   { name: "mints that do not exist", isReal: () => false, perSecond: PER_SECOND, pairs: PAIRS },
@@ -27,7 +33,8 @@ const FLOODS = [
     name: "with real cold ones, within the burst",
     isReal: (i: number) => i % 2 === 0,
     perSecond: PER_SECOND,
-    pairs: 4,
+    pairs: 2 * PAIRS_PER_KEY,
+    isInBurst: true,
   },
   {
     name: "with real cold ones, at the key's rate",
@@ -51,7 +58,7 @@ const environment = {
 };
 const services = await Promise.all([startSearchingService(environment), startSearchingService(environment)]);
 const warm = sandbox.world.tokens.find(({ symbol }) => symbol === "EMBER")!.mint;
-const cold = await putColdTokens(sandbox, warm, ((PAIRS + 4) * PER_SECOND * RUN_MS) / 2_000);
+const cold = await putColdTokens(sandbox, warm, ((PAIRS + 2 * PAIRS_PER_KEY) * PER_SECOND * RUN_MS) / 2_000);
 
 /** A neighbour at each service, and the attacker at the first. */
 async function run(attacked: SearchingService, other: SearchingService, flood: readonly string[]) {
@@ -78,16 +85,19 @@ const usedOf = (times: readonly CoreTime[]) => (times.at(-1)?.usedMs ?? 0) - (ti
 const usedFor = (answers: readonly Answer[], times: readonly CoreTime[]) =>
   answers.map(({ fromMs, toMs }) => usedWithin(times, fromMs, toMs));
 
-for (const { name, isReal, perSecond, pairs } of FLOODS) {
+const newKeys = () => Promise.all(services.map((service) => service.newKey()));
+let attackers = await newKeys();
+for (const { name, isReal, perSecond, pairs, isInBurst = false } of FLOODS) {
   const [alone, beside] = [new Latencies(), new Latencies()];
   const [used, usedBeside]: [number[], number[]] = [[], []];
   const ratios: number[] = [];
   const statuses = new Map<number, number>();
   let spentMs = 0;
   for (let pair = 0; pair < pairs; pair++) {
+    if (isInBurst && pair % PAIRS_PER_KEY === 0) attackers = await newKeys();
     const [attacked, other] = pair % 2 === 0 ? services : ([services[1], services[0]] as const);
     const flood = Array.from({ length: (perSecond * RUN_MS) / 1_000 }, (_, i) =>
-      buy(attacked.attacker, isReal(i) ? cold.pop()! : newAddress()),
+      buy(attackers[pair % 2]!, isReal(i) ? cold.pop()! : newAddress()),
     );
     const { disturbed, calm, attack, times, calmTimes } = await run(attacked, other, flood);
     for (const { status } of attack?.answers ?? []) statuses.set(status, (statuses.get(status) ?? 0) + 1);

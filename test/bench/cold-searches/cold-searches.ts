@@ -7,7 +7,7 @@ import type { Address } from "../../../src/primitives/address.ts";
 import { startSandbox } from "../../../src/sandbox/sandbox.ts";
 import { type Answer, startCallers } from "../../slow/edge/caller-process.ts";
 import { type CoreTime, usedWithin } from "../../slow/edge/core-times.ts";
-import { Latencies } from "../../slow/edge/latencies.ts";
+import { Latencies, p99 } from "../../slow/edge/latencies.ts";
 import { callText } from "../../slow/edge/sockets.ts";
 import { ms, percentile } from "../../slow/edge/table.ts";
 import { newAddress, putColdTokens } from "./cold-tokens.ts";
@@ -91,6 +91,7 @@ for (const { name, isReal, perSecond, pairs, isInBurst = false } of FLOODS) {
   const [alone, beside] = [new Latencies(), new Latencies()];
   const [used, usedBeside]: [number[], number[]] = [[], []];
   const ratios: number[] = [];
+  const clockRatios: number[] = [];
   const statuses = new Map<number, number>();
   let spentMs = 0;
   for (let pair = 0; pair < pairs; pair++) {
@@ -108,6 +109,7 @@ for (const { name, isReal, perSecond, pairs, isInBurst = false } of FLOODS) {
     used.push(...own);
     usedBeside.push(...ownBeside);
     ratios.push(percentile(ownBeside, 0.99) / percentile(own, 0.99));
+    clockRatios.push(p99(disturbed.answers) / p99(calm.answers));
   }
   const median = percentile(ratios, 0.5);
   const verdict = median <= MOST ? styleText("green", "holds") : styleText("red", "missed");
@@ -115,7 +117,8 @@ for (const { name, isReal, perSecond, pairs, isInBurst = false } of FLOODS) {
   const at = (share: number) => `${ms(percentile(used, share))} → ${ms(percentile(usedBeside, share))}`;
   process.stdout.write(
     `${name}: warm p99 × ${median.toFixed(2)} in the median of ${pairs} pairs (${ratios.map((ratio) => ratio.toFixed(2)).join(" ")}), ${verdict}\n` +
-      `  processor time p50 ${at(0.5)}, p95 ${at(0.95)}, p99 ${at(0.99)}; by the clock ${beside.since(alone)}\n` +
+      `  processor time p50 ${at(0.5)}, p95 ${at(0.95)}, p99 ${at(0.99)}\n` +
+      `  by the clock × ${percentile(clockRatios, 0.5).toFixed(2)} in the median of the pairs, with what else the machine did; in all ${beside.since(alone)}\n` +
       `  neighbour lost ${beside.failed} of ${beside.answers.length}; ${calls === 0 ? "" : `${ms(spentMs / calls)} of processor time for each of the attacker's calls: `}${[...statuses].map(([status, n]) => `${n} × ${status}`).join(", ")}\n`,
   );
 }

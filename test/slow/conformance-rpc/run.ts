@@ -3,8 +3,7 @@ import { mkdirSync } from "node:fs";
 import path from "node:path";
 
 // The conformance suite of the Connect project against the edge and against the client library's transport. Suite and
-// definition are fetched and built by Go, once; no case is expected to fail. Cases that measure time allow half a second
-// for it, which a busy machine may exceed: those that fail are run once more, alone.
+// definition are fetched and built by Go, once; no case is expected to fail.
 
 const SUITE = "connectrpc.com/conformance";
 /** The newest whose own dependencies are published. */
@@ -33,35 +32,17 @@ function prepare(): void {
   run("go", ["install", `${SUITE}/cmd/connectconformance@${VERSION}`], { GOBIN: cache });
 }
 
-const MEASURES_TIME = /^FAILED: ((?:Deadline Propagation|Timeouts)\/.+):$/;
-
 /** Runs the suite in one mode. Further arguments of this program go to the suite: `--run`, `--trace`, `-v`. */
 function check(mode: "server" | "client"): boolean {
   console.log(`\n${mode}:`);
-  const { passes, failed } = suite(mode, process.argv.slice(2));
-  if (passes) return true;
-  const again = failed.flatMap((line) => MEASURES_TIME.exec(line)?.[1] ?? []);
-  if (again.length < failed.length || again.length === 0) return false;
-  console.log(`\n${mode}, what measures time and failed, again:`);
-  return suite(mode, ["--parallel", "1", ...again.flatMap((name) => ["--run", name])]).passes;
-}
-
-/** @returns whether all cases passed, and the line of each that did not */
-function suite(mode: "server" | "client", more: readonly string[]): { passes: boolean; failed: readonly string[] } {
   const features = path.join(here, `${mode}-features.yaml`);
   const program = [process.execPath, path.join(here, `${mode}.ts`)];
-  const { status, stdout } = spawnSync(
+  const { status } = spawnSync(
     runner,
-    ["--mode", mode, "--conf", features, "--max-servers", "2", ...more, "--", ...program],
-    {
-      env: { ...process.env, CONFORMANCE_DESCRIPTORS: descriptors },
-      stdio: ["inherit", "pipe", "inherit"],
-      encoding: "utf8",
-      maxBuffer: 1 << 28,
-    },
+    ["--mode", mode, "--conf", features, "--max-servers", "2", ...process.argv.slice(2), "--", ...program],
+    { env: { ...process.env, CONFORMANCE_DESCRIPTORS: descriptors }, stdio: "inherit" },
   );
-  process.stdout.write(stdout);
-  return { passes: status === 0, failed: stdout.split("\n").filter((line) => line.startsWith("FAILED: ")) };
+  return status === 0;
 }
 
 if (spawnSync("go", ["version"]).error !== undefined) {

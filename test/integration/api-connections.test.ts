@@ -104,7 +104,7 @@ describe("an HTTP/1.1 connection", () => {
     expect(received.text).toMatch(/^HTTP\/1\.1 431 /);
     expect(JSON.parse(received.text.split("\r\n\r\n")[1]!)).toMatchObject({
       success: false,
-      requestId: /\r\nX-Request-Id: (.*)\r\n/.exec(received.text)?.[1],
+      requestId: /\r\nX-Request-Id: (.*)\r\n/i.exec(received.text)?.[1],
       error: { code: "HEADERS_TOO_LARGE" },
     });
   });

@@ -159,6 +159,38 @@ describe.each(wires)("a request that breaks the protocol, over $name", (wire) =>
   });
 });
 
+describe.each(wires)("a request that no call begins with, over $name", (wire) => {
+  const { whole } = bodyOf(wire);
+
+  it("is refused in the form of its protocol for its headers", async () => {
+    const tooMany = Object.fromEntries(Array.from({ length: 70 }, (_, i) => [`x-${i}`, "a"]));
+    for (const headers of [{ "x-long": "a".repeat(9_000) }, tooMany]) {
+      expect(await refusalOf(wire, whole, headers)).toMatchObject({
+        status: Code.ResourceExhausted,
+        code: "HEADERS_TOO_LARGE",
+      });
+    }
+  });
+
+  it("is told in that form that the service has no such method", async () => {
+    expect(await refusalOf({ ...wire, method: "By" as "Buy" }, whole)).toEqual({
+      status: Code.Unimplemented,
+      code: "NOT_FOUND",
+      field: undefined,
+      message: expect.stringContaining(`Did you mean ${SERVICE}/Buy?`),
+    });
+  });
+
+  // Everyday calls need no host.
+  it.runIf(wire.method === "WatchQuote")("is told in that form that its host is none", async () => {
+    expect(await refusalOf(wire, whole, { ":authority": "[" })).toMatchObject({
+      status: Code.InvalidArgument,
+      code: "VALIDATION_ERROR",
+      field: "Host",
+    });
+  });
+});
+
 describe.each(wires.filter(({ isFramed }) => isFramed))("a request in frames, over $name", (wire) => {
   const { message, whole } = bodyOf(wire);
 

@@ -17,7 +17,13 @@ const TYPE = "Content-Type: application/json\r\n";
 const LENGTH = "Content-Length: 2\r\n";
 const MANY = Array.from({ length: 70 }, (_, i) => `X-${i}: a\r\n`).join("");
 
-/** The envelope that a request over HTTP/1.1 is answered with. */
+/** What the body of a refusal says: the envelope's error, or the detail of a typed wire's. */
+function errorIn(body: string): unknown {
+  const { error, details } = JSON.parse(body);
+  return error ?? details[0].debug;
+}
+
+/** The error that a request over HTTP/1.1 is answered with. */
 function overHttp1(request: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const socket = net.connect(edge.port, edge.host);
@@ -27,7 +33,7 @@ function overHttp1(request: string): Promise<unknown> {
       const body = /\r\n\r\n(\{.*\})$/s.exec(text)?.[1];
       if (body === undefined) return;
       socket.destroy();
-      resolve(JSON.parse(body));
+      resolve(errorIn(body));
     });
     socket.on("error", reject).write(request, "latin1");
   });
@@ -38,18 +44,21 @@ async function overHttp2(path: string, headers: http2.OutgoingHttpHeaders): Prom
   const session = http2.connect(`http://${edge.host}:${edge.port}`);
   const body = await textOf(session.request({ ":method": "POST", ":path": path, ...headers }).end("{}"));
   session.close();
-  return JSON.parse(body);
+  return errorIn(body);
 }
 
 const post = (path: string, headers: string, body = "{}") => `POST ${path} HTTP/1.1\r\n${headers}\r\n${body}`;
 const refused = (code: string, safeToRebuild?: boolean) => ({
-  success: false,
-  error: { code, ...(safeToRebuild === undefined ? {} : { safeToRebuild }) },
+  code,
+  ...(safeToRebuild === undefined ? {} : { safeToRebuild }),
 });
+const LONG = `X-Long: ${"a".repeat(9_000)}\r\n`;
 
 it.each([
   ["too many headers", "HEADERS_TOO_LARGE", post(REST, HOST + TYPE + MANY + LENGTH)],
   ["too many headers, over Connect", "HEADERS_TOO_LARGE", post(CONNECT, HOST + TYPE + MANY + LENGTH)],
+  ["long headers", "HEADERS_TOO_LARGE", post(REST, HOST + TYPE + LONG + LENGTH)],
+  ["long headers, over Connect", "HEADERS_TOO_LARGE", post(CONNECT, HOST + TYPE + LONG + LENGTH)],
   ["no host", "VALIDATION_ERROR", post(REST, TYPE + LENGTH)],
   ["a host that is none", "VALIDATION_ERROR", post(REST, `Host: a b\r\n${TYPE}${LENGTH}`)],
   [
@@ -58,6 +67,12 @@ it.each([
     post(CONNECT, `${HOST}Content-Type: text/plain\r\n${LENGTH}`),
   ],
   ["a broken chunk", "VALIDATION_ERROR", post(REST, `${HOST}${TYPE}Transfer-Encoding: chunked\r\n`, "zz\r\n")],
+  [
+    "a broken chunk, over Connect",
+    "VALIDATION_ERROR",
+    post(CONNECT, `${HOST}${TYPE}Transfer-Encoding: chunked\r\n`, "zz\r\n"),
+  ],
+  ["a body that does not come, over Connect", "REQUEST_TIMEOUT", post(CONNECT, `${HOST}${TYPE}Content-Length: 9\r\n`)],
   ["a body that does not come", "REQUEST_TIMEOUT", post(REST, `${HOST}${TYPE}Content-Length: 9\r\n`)],
   ["a late body, with a query", "REQUEST_TIMEOUT", post(`${REST}?a=b`, `${HOST}${TYPE}Content-Length: 9\r\n`)],
 ])("a submit that is refused before it is read, for %s, may be in flight all the same", async (_, code, request) => {
@@ -67,10 +82,10 @@ it.each([
 it.each([
   ["long headers", "HEADERS_TOO_LARGE", REST, { "content-type": "application/json", "x-long": "a".repeat(9_000) }],
   [
-    "long headers, by gRPC",
+    "long headers, over Connect",
     "HEADERS_TOO_LARGE",
     CONNECT,
-    { "content-type": "application/grpc", "x-long": "a".repeat(9_000) },
+    { "content-type": "application/json", "x-long": "a".repeat(9_000) },
   ],
   ["a type that is none", "VALIDATION_ERROR", REST, { "content-type": "json" }],
 ])("so may one over HTTP/2, with %s", async (_, code, path, headers) => {
@@ -80,5 +95,5 @@ it.each([
 it("a build that is refused as early says nothing of a transaction", async () => {
   const build = await overHttp1(post("/v1/tx/buy", HOST + TYPE + MANY + LENGTH));
   expect(build).toMatchObject(refused("HEADERS_TOO_LARGE"));
-  expect(build).not.toHaveProperty("error.safeToRebuild");
+  expect(build).not.toHaveProperty("safeToRebuild");
 });

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { DescMethod, DescService, JsonObject } from "@bufbuild/protobuf";
+import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorDetailSchema } from "../../../gen/tradewire/v1/errors_pb.ts";
 import { TradeService } from "../../../gen/tradewire/v1/trade_pb.ts";
@@ -76,25 +76,23 @@ interface CallRefusal {
  * The refusal of a call of the typed wires. A ConnectError keeps its code and its headers, which the protocol prescribes.
  */
 export function refusalOfCall(call: { readonly method: DescMethod }, error: unknown, requestId: string): CallRefusal {
-  const { parent } = call.method;
   if (isOfProtocol(error)) return { error, failure: undefined };
+  const isOwn = call.method.parent.file.proto.package === ErrorDetailSchema.file.proto.package;
   const failure = failureOfCall(call, error);
-  if (!(error instanceof ConnectError)) return { error: toConnectError(failure, requestId, parent), failure };
-  const translated = toConnectError(failure, requestId, parent, error.code);
+  if (!(error instanceof ConnectError)) return { error: toConnectError(failure, requestId, isOwn), failure };
+  const translated = toConnectError(failure, requestId, isOwn, error.code);
   for (const [name, value] of error.metadata) translated.metadata.set(name, value);
   return { error: translated, failure };
 }
 
-/** The failure as a Connect or gRPC status, with an ErrorDetail on the product's own services. */
-function toConnectError(
+/** The failure as a Connect or gRPC status. @param isOwn true on the product's own services, which add an ErrorDetail */
+export function toConnectError(
   failure: TradewireError,
   requestId: string,
-  service: DescService,
+  isOwn: boolean,
   code = CODES[ERRORS[failure.code].rpc],
 ): ConnectError {
-  if (service.file.proto.package !== ErrorDetailSchema.file.proto.package) {
-    return new ConnectError(failure.message, code, undefined, undefined, failure);
-  }
+  if (!isOwn) return new ConnectError(failure.message, code, undefined, undefined, failure);
   const { field, safeToRebuild, retryAfterMs, details } = failure.facts;
   return new ConnectError(
     failure.message,

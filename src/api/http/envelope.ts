@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { ERRORS } from "../../errors/error-codes.ts";
 import { docUrlOf, TradewireError } from "../../errors/tradewire-error.ts";
 
@@ -33,15 +32,4 @@ export function httpStatusOf(failure: TradewireError): number {
 /** INTERNAL_ERROR, with the original error as `cause`, only for the log. */
 export function internalError(cause: unknown): TradewireError {
   return new TradewireError("INTERNAL_ERROR", "Internal error. If it happens again, report the request id.", { cause });
-}
-
-/** Answers a request that never became a call with the envelope. @param status if a protocol prescribes another than the table of errors */
-export function sendFailure(
-  reply: FastifyReply,
-  failure: TradewireError,
-  requestId: string,
-  status = httpStatusOf(failure),
-): FastifyReply {
-  reply.code(status).header("content-type", JSON_TYPE).header("x-request-id", requestId);
-  return reply.send(toEnvelope(failure, requestId));
 }

@@ -7,11 +7,11 @@ import http2, {
 } from "node:http2";
 import type { Socket } from "node:net";
 import { TradewireError } from "../../errors/tradewire-error.ts";
+import { answerRefused } from "../rpc/forms/refused-request.ts";
 import { FRAME_HEAD } from "../rpc/frames.ts";
 import type { ApiSettings } from "../settings.ts";
 import { closeAfter, isStopped, refuseAndClose } from "./closing/refuse-and-close.ts";
 import { refuseLast } from "./closing/refuse-last.ts";
-import { httpStatusOf, JSON_TYPE, toEnvelope } from "./envelope.ts";
 import { Framing } from "./flow/framing.ts";
 import { countRequest } from "./flow/request-count.ts";
 import { MAX_STREAMS } from "./flow/session-flow.ts";
@@ -35,7 +35,8 @@ export function createHttp1(
   const server = http.createServer({
     keepAliveTimeout: hintMs,
     keepAliveTimeoutBuffer: settings.keepAliveMs - hintMs,
-    maxHeaderSize: settings.headerLimitBytes,
+    // Beyond this bound nothing is known of the request, so it lies above the bound answered with 431.
+    maxHeaderSize: 2 * settings.headerLimitBytes,
     // Node refuses a longer one than the whole request has.
     headersTimeout: Math.min(settings.headersTimeoutMs, settings.requestTimeoutMs),
     requestTimeout: settings.requestTimeoutMs,
@@ -142,10 +143,9 @@ export function createHttp2(
   // As on HTTP/1.1: unknown expectations are ignored, and refusals have the envelope. Node's own have empty bodies.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   server.on("connect", (_: Http2ServerRequest, response: Http2ServerResponse) => {
-    const refusal = noTunnel();
-    const requestId = requestIds();
-    response.writeHead(httpStatusOf(refusal), { allow: METHODS, "content-type": JSON_TYPE, "x-request-id": requestId });
-    response.end(toEnvelope(refusal, requestId));
+    const { status, headers, body } = answerRefused(undefined, noTunnel(), requestIds());
+    response.writeHead(status, { allow: METHODS, ...headers });
+    response.end(body);
   });
   server.on("session", (session) => {
     sessions.add(session);

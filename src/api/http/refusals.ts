@@ -1,16 +1,17 @@
 import type { IncomingMessage } from "node:http";
+import type { Http2ServerResponse } from "node:http2";
 import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
-import { refusalOfRequest } from "../call/failure.ts";
+import { answerRefused } from "../rpc/forms/refused-request.ts";
 import type { ApiLogger, ApiSettings } from "../settings.ts";
 import { refuseLast } from "./closing/refuse-last.ts";
-import { internalError, sendFailure } from "./envelope.ts";
+import { internalError } from "./envelope.ts";
 import { KnownPaths } from "./known-paths.ts";
 import { notJson } from "./parse-json.ts";
 
 /** Maximum number of headers of one request. */
-export const MAX_HEADERS = 64;
+const MAX_HEADERS = 64;
 
 interface RefusalParts {
   readonly settings: ApiSettings;
@@ -29,8 +30,8 @@ export function registerRefusals(fastify: FastifyInstance, parts: RefusalParts):
       done();
       return;
     }
-    if (failure.facts.field === "Host") reply.header("connection", "close");
-    sendFailure(reply, refusalOfRequest(request.raw, failure), requestIds());
+    if (request.raw.httpVersionMajor === 1) reply.header("connection", "close");
+    sendFailure(reply, failure, requestIds());
   });
   const paths = new KnownPaths();
   fastify.addHook("onRoute", (route) => {
@@ -46,11 +47,32 @@ export function registerRefusals(fastify: FastifyInstance, parts: RefusalParts):
   fastify.setErrorHandler((error, request, reply) => {
     // Unknown routes are not read further: without this, QUERY would first have to name a content type.
     if (request.is404) return refuseUnknown(request, reply);
-    const failure = refusalOfRequest(request.raw, frameworkFailure(error));
+    const failure = frameworkFailure(error);
     const requestId = requestIds();
     if (failure.code === "INTERNAL_ERROR") logger.error({ err: error, requestId, url: request.url }, "request failed");
     sendFailure(reply, failure, requestId);
   });
+}
+
+/**
+ * Answers a request that never became a call, in the form of its protocol.
+ *
+ * @param prescribed HTTP status of a request in no form of its protocol; it has the envelope
+ */
+export function sendFailure(
+  reply: FastifyReply,
+  failure: TradewireError,
+  requestId: string,
+  prescribed?: number,
+): FastifyReply {
+  const { status, headers, body, trailers } = answerRefused(reply.request.raw, failure, requestId, prescribed);
+  if (trailers === undefined) return reply.code(status).headers(headers).send(body);
+  reply.hijack();
+  const response = reply.raw as unknown as Http2ServerResponse;
+  response.writeHead(status, headers);
+  response.addTrailers(trailers);
+  response.end();
+  return reply;
 }
 
 /** Marks routes that only refuse. */
@@ -75,17 +97,17 @@ export function refusalOfHead(request: IncomingMessage, { headerLimitBytes }: Ap
   if (request.httpVersion === "1.1" && request.headers.host === undefined) {
     return invalidField("Host", "An HTTP/1.1 request needs a Host header.");
   }
-  // Node measures HTTP/1.1 headers while it reads them.
-  if (request.httpVersionMajor === 2 && headBytes(request) > headerLimitBytes) {
+  if (headBytes(request) > headerLimitBytes) {
     return new TradewireError("HEADERS_TOO_LARGE", `The request headers are larger than ${headerLimitBytes} bytes.`);
   }
   return undefined;
 }
 
-function headBytes({ rawHeaders }: IncomingMessage): number {
-  let bytes = 0;
-  // HTTP/2 counts 32 bytes per header on top of its text: 16 for the name, 16 for the value.
-  for (const text of rawHeaders) bytes += text.length + 16;
+function headBytes({ httpVersionMajor, url, rawHeaders }: IncomingMessage): number {
+  // HTTP/2 counts 32 bytes per header on top of its text: 16 for the name, 16 for the value. There the URL is a header.
+  const [first, more] = httpVersionMajor === 2 ? [0, 16] : [url!.length, 0];
+  let bytes = first;
+  for (const text of rawHeaders) bytes += text.length + more;
   return bytes;
 }
 

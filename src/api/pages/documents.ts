@@ -4,9 +4,10 @@ import { forEachHeader } from "../call/call-state.ts";
 import { failureOf } from "../call/failure.ts";
 import { LimitNote } from "../call/limit-note.ts";
 import type { RateLimits } from "../call/rate-limits.ts";
-import { JSON_TYPE, sendFailure } from "../http/envelope.ts";
+import { JSON_TYPE } from "../http/envelope.ts";
 import { parseBody } from "../http/parse-json.ts";
 import { readBody } from "../http/read-body.ts";
+import { sendFailure } from "../http/refusals.ts";
 import type { ApiLogger, ApiSettings } from "../settings.ts";
 import type { SharedDocument } from "./shared-document.ts";
 
@@ -119,7 +120,5 @@ export class Documents {
 /** @param note what the limits say of the request */
 function sendRefusal(reply: FastifyReply, failure: TradewireError, note: LimitNote, requestId: string): void {
   forEachHeader(note.lines(), (name, value) => reply.header(name, value));
-  const { retryAfterMs } = failure.facts;
-  if (retryAfterMs !== undefined) reply.header("retry-after", String(Math.ceil(retryAfterMs / 1_000)));
   sendFailure(reply, failure, requestId);
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { accessOf } from "../call/access.ts";
 import type { LaneRequest, LaneResponse } from "../http/lane/lane-exchange.ts";
 import { type OpenedStream, StreamRequest, StreamResponse } from "../http/lane/stream-exchange.ts";
-import { MAX_HEADERS, refusalOfHead } from "../http/refusals.ts";
+import { refusalOfHead } from "../http/refusals.ts";
 import type { EverydayCalls } from "../rpc/everyday-call.ts";
 import type { ApiSettings } from "../settings.ts";
 import type { BuildShedder } from "./build-shedder.ts";
@@ -56,12 +56,12 @@ export class EverydayRequests {
    * @param router serves a build whose refusal was delayed until there was room again
    */
   take(request: IncomingMessage, response: ServerResponse, router: RequestListener): boolean {
-    const { routes, shedder } = this.#parts;
+    const { routes, settings, shedder } = this.#parts;
     const known = routes.get(request.url!);
     if (known === undefined) return this.#takeCall(request, response, request.socket.remoteAddress ?? "");
     // Responses to web pages need CORS headers, which the router sets.
     if (request.method !== "POST" || request.headers.origin !== undefined) return false;
-    const isDirect = this.mayBypass && isComplete(request);
+    const isDirect = this.mayBypass && request.httpVersionMajor === 1 && refusalOfHead(request, settings) === undefined;
     if (known.isBuild && shedder.refuses(Number(request.headers["content-length"]))) {
       const serve = () => (isDirect ? serveDirectly(known.route, request, response) : router(request, response));
       shedder.shed(known.route.method.name, request, response, serve);
@@ -104,11 +104,6 @@ export class EverydayRequests {
 
 /** Below the limit of headers by this much, no way of counting them is above it. */
 const HEAD_MARGIN_BYTES = 64;
-
-/** True for HTTP/1.1 requests whose headers the router would not refuse. */
-function isComplete({ httpVersionMajor, rawHeaders, headers }: IncomingMessage): boolean {
-  return httpVersionMajor === 1 && rawHeaders.length <= 2 * MAX_HEADERS && headers.host !== undefined;
-}
 
 function serveDirectly(route: RestRoute, request: IncomingMessage, response: ServerResponse): void {
   const peer = request.socket.remoteAddress ?? "";

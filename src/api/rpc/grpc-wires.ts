@@ -88,7 +88,8 @@ export function createGrpcWebWire({ suffix, decode, encode }: FramedForm): Wire 
   };
 }
 
-function trailerFrame(trailer: Headers): string {
+/** The last frame of a gRPC-Web response, as a text whose characters are bytes. */
+export function trailerFrame(trailer: Headers): string {
   const bytes = trailerSerialize(trailer);
   return frameHead(trailerFlag, bytes.length) + Buffer.from(bytes).toString("latin1");
 }

@@ -18,10 +18,10 @@ import type {
 } from "fastify";
 import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
 import { type CallState, callStateKey, type StartCall } from "../call/call-state.ts";
-import { failureOfCall, refusalOfCall } from "../call/failure.ts";
-import { sendFailure } from "../http/envelope.ts";
+import { refusalOfCall } from "../call/failure.ts";
 import { isConnected } from "../http/open-response.ts";
 import { endUnreadBody, readBody } from "../http/read-body.ts";
+import { sendFailure } from "../http/refusals.ts";
 import type { ApiLogger, ApiSettings } from "../settings.ts";
 import { LIBRARY_CODINGS } from "./coding/inflate.ts";
 import type { EverydayCalls } from "./everyday-call.ts";
@@ -103,8 +103,7 @@ function prepareCall(edge: RpcEdge, { method, supportedContentType }: UniversalH
   return (request, reply, next) => {
     const { headers } = request.raw;
     const state = edge.startCall(request.ip);
-    const refuse = (refusal: TradewireError, status?: number) =>
-      sendFailure(reply, failureOfCall({ method }, refusal), state.requestId, status);
+    const refuse = (refusal: TradewireError, status?: number) => sendFailure(reply, refusal, state.requestId, status);
     if (!hasHost(request.raw)) {
       refuse(invalidField("Host", "Host does not name a host."));
       return;

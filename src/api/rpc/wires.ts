@@ -43,7 +43,7 @@ export class Wires {
 const JSON_IN_UTF8 = /^([a-z/+-]+json) *; *charset=(?:utf-?8|"utf-?8")$/;
 
 /** A content type in the spelling that the wires are known by. */
-function plainType(type = ""): string {
+export function plainType(type = ""): string {
   const lower = type.toLowerCase();
   return JSON_IN_UTF8.exec(lower)?.[1] ?? lower;
 }

@@ -1,8 +1,7 @@
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { TradewireError } from "../../../errors/tradewire-error.ts";
-import { refusalOfRequest } from "../../call/failure.ts";
-import { httpStatusOf, JSON_TYPE, toEnvelope } from "../envelope.ts";
+import { answerRefused, type RefusedAnswer } from "../../rpc/forms/refused-request.ts";
 
 const refused = new WeakSet<Socket>();
 /** Connections of which no further request is served. */
@@ -24,33 +23,28 @@ export function refuseAndClose(
   failure: TradewireError,
   requestId: string,
 ): void {
-  const body = toEnvelope(refusalOfRequest(response.req, failure), requestId);
-  const { retryAfterMs } = failure.facts;
+  const { status, headers, body } = answerRefused(response.req, failure, requestId);
   refused.add(socket);
   response.shouldKeepAlive = false;
-  response
-    .writeHead(httpStatusOf(failure), {
-      "content-type": JSON_TYPE,
-      "content-length": Buffer.byteLength(body),
-      ...(retryAfterMs === undefined ? {} : { "retry-after": `${Math.ceil(retryAfterMs / 1_000)}` }),
-      "x-request-id": requestId,
-    })
-    .end(body);
+  response.writeHead(status, { ...headers, "content-length": body.length }).end(body);
   socket.pause();
   stopParser(socket);
 }
 
 /** Refuses a connection of which no request was read, and closes it. */
 export function refuseUnread(socket: Socket, failure: TradewireError, requestId: string): void {
-  const body = toEnvelope(failure, requestId);
-  const { retryAfterMs = 0 } = failure.facts;
-  const status = httpStatusOf(failure);
   socket.on("error", () => socket.destroy());
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-      `Retry-After: ${Math.ceil(retryAfterMs / 1_000)}\r\nX-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`,
-    () => setImmediate(() => socket.destroy()),
-  );
+  socket.end(lastResponse(answerRefused(undefined, failure, requestId)), () => setImmediate(() => socket.destroy()));
+}
+
+/** The bytes of a response that closes its HTTP/1.1 connection. @param lines further headers, each with a line break behind it */
+export function lastResponse({ status, headers, body }: RefusedAnswer, lines = ""): Buffer {
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}`;
+  for (const name in headers) head += `${name}: ${headers[name]}\r\n`;
+  return Buffer.concat([
+    Buffer.from(`${head}content-length: ${body.length}\r\nconnection: close\r\n\r\n`, "latin1"),
+    body,
+  ]);
 }
 
 /**

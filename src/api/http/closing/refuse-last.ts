@@ -1,9 +1,9 @@
-import { type ServerResponse, STATUS_CODES } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { TradewireError } from "../../../errors/tradewire-error.ts";
-import { refusalOfRequest } from "../../call/failure.ts";
-import { httpStatusOf, JSON_TYPE, toEnvelope } from "../envelope.ts";
+import { answerRefused } from "../../rpc/forms/refused-request.ts";
 import { unansweredOn, unendedOn } from "../flow/pipeline.ts";
+import { lastResponse } from "./refuse-and-close.ts";
 
 /** How long a client may take to close its side once the refusal is written. Milliseconds. */
 const LINGER_MS = 2_500;
@@ -23,10 +23,10 @@ export function refuseLast(socket: Socket, failure: TradewireError, requestId: s
   socket.pause();
   // A request whose body is refused.
   const begun = unendedOn(socket).find(({ req }) => !req.complete)?.req;
-  const refusal = begun === undefined ? failure : refusalOfRequest(begun, failure);
+  const response = lastResponse(answerRefused(begun, failure, requestId), lines);
   const last = unansweredOn(socket);
-  if (last === undefined) write(socket, refusal, requestId, lines);
-  else afterClose(socket, last, () => write(socket, refusal, requestId, lines));
+  if (last === undefined) write(socket, response);
+  else afterClose(socket, last, () => write(socket, response));
 }
 
 /** Calls back once this response, and those that have come to stand behind it, are written. */
@@ -38,15 +38,10 @@ function afterClose(socket: Socket, response: ServerResponse, then: () => void):
   });
 }
 
-function write(socket: Socket, failure: TradewireError, requestId: string, lines: string): void {
+function write(socket: Socket, response: Buffer): void {
   // A response before it has closed the connection.
   if (!socket.writable) return;
-  const body = toEnvelope(failure, requestId);
-  const status = httpStatusOf(failure);
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}Content-Type: ${JSON_TYPE}\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`,
-  );
+  socket.end(response);
   socket.resume();
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once("close", () => clearTimeout(timer));

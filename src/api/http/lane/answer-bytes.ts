@@ -1,3 +1,5 @@
+import { Base64Writer } from "../../../primitives/encoding/base64.ts";
+
 /** Answers share blocks, as Node's small buffers do: one that waits for its client keeps no more than this in memory, or twice itself. Bytes. */
 const BLOCK = 8 * 1024;
 /** Room in front of a body, for the head that is written once its length is known. Bytes. */
@@ -22,6 +24,9 @@ const LEAST_DECIMAL = 1e-6;
 const [MILLION, BILLION] = [1e6, 1e9];
 /** No two decimals with at most fifteen digits share a double. */
 const FIFTEEN_DIGITS = 1e15;
+
+/** Transactions of the usual version are shorter. */
+const base64 = new Base64Writer("base64", 1_536);
 
 const double = new Float64Array(1);
 const octets = new Uint8Array(double.buffer);
@@ -203,9 +208,14 @@ export class AnswerBytes {
   }
 
   /** Bytes as a text of JSON in base64. */
-  jsonBase64({ buffer, byteOffset, length }: Uint8Array): void {
+  jsonBase64(value: Uint8Array): void {
     this.byte(QUOTE);
-    this.latin1(Buffer.from(buffer, byteOffset, length).toString("base64"));
+    if (value.length > base64.most) this.latin1(Buffer.from(value).toString("base64"));
+    else {
+      const end = base64.write(value);
+      this.#reserve(end);
+      this.#at += base64.text.copy(this.#block, this.#at, 0, end);
+    }
     this.byte(QUOTE);
   }
 

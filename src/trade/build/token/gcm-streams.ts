@@ -1,12 +1,15 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
 import { ByteWriter } from "../../../primitives/byte-writer.ts";
 import { putAscii } from "../../../primitives/bytes.ts";
+import { Base64Writer } from "../../../primitives/encoding/base64.ts";
 import { type Ghash, MEMORY, openGhash } from "./ghash-module.ts";
 
 const BLOCK = 16;
 /** What the text is bound to: first what all texts of a key are bound to. Room for this many bytes, zeros behind it. */
 const BOUND = MEMORY.free;
 const BOUND_ROOM = 512;
+/** As long: what tokens begin with is among what they are bound to. */
+const PREFIX_ROOM = BOUND_ROOM;
 /** The state of the hash after the whole blocks of what all texts are bound to. */
 const BEGUN = BOUND + BOUND_ROOM;
 /** Before the text lies its head, which is not sealed: the day and the nonce. Behind it comes the tag. */
@@ -51,6 +54,9 @@ export class GcmStreams {
   #next = STREAMS;
   /** Where the text is written that is sealed next. */
   readonly text: ByteWriter;
+  /** The token, in one piece: a text joined of two is copied before it is written. */
+  readonly #token = new Base64Writer("base64url", HEAD_BYTES + MOST_TEXT + BLOCK, PREFIX_ROOM);
+  #tokenAt = PREFIX_ROOM;
 
   private constructor(fillRandom: (bytes: Uint8Array) => void) {
     this.#ghash = openGhash();
@@ -74,10 +80,17 @@ export class GcmStreams {
     }
   }
 
-  /** Seals with this key from now on. @param bound what every text is bound to, before what it is bound to by itself */
-  useKey(key: KeyObject, bound: Uint8Array): void {
+  /**
+   * Seals with this key from now on.
+   *
+   * @param bound what every text is bound to, before what it is bound to by itself
+   * @param prefix ASCII text that every token begins with, not longer than `bound`
+   */
+  useKey(key: KeyObject, bound: Uint8Array, prefix = ""): void {
     this.#boundToAll = bound.length;
     if (bound.length > BOUND_ROOM) return;
+    this.#tokenAt = PREFIX_ROOM - prefix.length;
+    this.#token.text.write(prefix, this.#tokenAt, "latin1");
     const blocks = createCipheriv("aes-256-ecb", key, null).setAutoPadding(false);
     this.#bytes.set(blocks.update(new Uint8Array(BLOCK)), MEMORY.key);
     this.#bytes.fill(0, BOUND, BOUND + BOUND_ROOM).set(bound, BOUND);
@@ -93,7 +106,8 @@ export class GcmStreams {
    *
    * @param head two bytes before the nonce, which are not sealed
    * @param owner ASCII text that it is bound to
-   * @returns head, nonce, sealed text and tag as base64url; undefined if the text or the owner is too long, or the owner no ASCII
+   * @returns the prefix, then head, nonce, sealed text and tag as base64url; undefined if the text or the owner is too long, or the owner
+   * no ASCII
    */
   seal(head: number, owner: string): string | undefined {
     const length = this.text.length;
@@ -107,7 +121,7 @@ export class GcmStreams {
     const end = TEXT + length;
     this.#ghash.add(TEXT, stream + BLOCK, (length + BLOCK - 1) >> 4);
     this.#putTag(end, length, bound, stream);
-    return bytes.toString("base64url", TEXT - HEAD_BYTES, end + BLOCK);
+    return this.#token.text.toString("latin1", this.#tokenAt, this.#token.write(bytes, TEXT - HEAD_BYTES, end + BLOCK));
   }
 
   /**

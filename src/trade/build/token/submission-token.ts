@@ -89,13 +89,13 @@ class KeyRing implements TokenSealer {
     const day = Math.floor(this.#now() / DAY_MS);
     writeSealedTrade(this.#plain.clear(), trade);
     if (this.#streams !== undefined && day !== this.#day) {
-      this.#streams.useKey(this.#sealing.dayKey(day), this.#sealing.network);
+      this.#streams.useKey(this.#sealing.dayKey(day), this.#sealing.network, this.#sealing.prefix);
       this.#day = day;
     }
-    return `${this.#sealing.prefix}${this.#streams?.seal(day, accountId) ?? this.#sealByNode(day, accountId)}`;
+    return this.#streams?.seal(day, accountId) ?? this.#sealByNode(day, accountId);
   }
 
-  /** The payload of a token whose plain text has been written, by a cipher of its own. */
+  /** The token whose plain text has been written, by a cipher of its own. */
   #sealByNode(day: number, accountId: string): string {
     const nonce = this.#nonces.next();
     const cipher = createCipheriv(ALGORITHM, this.#sealing.dayKey(day), nonce);
@@ -108,7 +108,7 @@ class KeyRing implements TokenSealer {
     payload.set(body, HEAD_BYTES);
     const end = HEAD_BYTES + body.length;
     payload.set(cipher.getAuthTag(), end);
-    return payload.toString("base64url", 0, end + TAG_BYTES);
+    return this.#sealing.prefix + payload.toString("base64url", 0, end + TAG_BYTES);
   }
 
   open(token: string, accountId: string): SealedTrade {

@@ -1,6 +1,6 @@
 import type { DescMethodUnary, MessageInitShape } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
-import { inStep } from "../../primitives/turns/pass.ts";
+import { inStep, type Work } from "../../primitives/turns/pass.ts";
 import type { UnaryCall } from "./call.ts";
 import type { Gate } from "./gate.ts";
 
@@ -25,26 +25,28 @@ export function createInvoker(implementation: UnaryImplementation, gate: Gate): 
   return (call, outcome) => new Invocation(implementation, gate, call, outcome).enter();
 }
 
-class Invocation {
+class Invocation implements Work<"serve" | "answer"> {
   readonly #implementation: UnaryImplementation;
   readonly #gate: Gate;
   readonly #call: UnaryCall;
   readonly #outcome: CallOutcome;
+  #output: Output | undefined;
 
   constructor(implementation: UnaryImplementation, gate: Gate, call: UnaryCall, outcome: CallOutcome) {
     this.#implementation = implementation;
     this.#gate = gate;
     this.#call = call;
     this.#outcome = outcome;
+    this.#output = undefined;
   }
 
   enter(): void {
     try {
       const entering = this.#gate.enter(this.#call);
-      if (entering === undefined) this.#serveInStep();
+      if (entering === undefined) inStep("serve", this);
       else {
         entering.then(
-          () => this.#serveInStep(),
+          () => inStep("serve", this),
           (error: unknown) => this.#fail(error),
         );
       }
@@ -53,14 +55,8 @@ class Invocation {
     }
   }
 
-  #serveInStep(): void {
-    inStep("serve", () => {
-      this.#call.state.stages.mark("wait");
-      this.#serve();
-    });
-  }
-
-  #serve(): void {
+  serve(): void {
+    this.#call.state.stages.mark("wait");
     let output: Output | Promise<Output>;
     try {
       output = this.#implementation(this.#call.message, this.#call as unknown as HandlerContext);
@@ -73,7 +69,14 @@ class Invocation {
         (waited) => this.#answer(waited),
         (error: unknown) => this.#fail(error),
       );
-    } else inStep("answer", () => this.#answer(output));
+    } else {
+      this.#output = output;
+      inStep("answer", this);
+    }
+  }
+
+  answer(): void {
+    this.#answer(this.#output!);
   }
 
   #answer(output: Output): void {

@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Admission } from "../call/admission.ts";
 import { type CallObserver, StageClock } from "../call/call-record.ts";
 import { httpStatusOf, JSON_TYPE, toEnvelope } from "../http/envelope.ts";
-import type { OnRefused, Refusal } from "../http/lane/plain-lane.ts";
+import type { Refusal } from "../http/lane/lane-connection.ts";
+import type { OnRefused } from "../http/lane/plain-lane.ts";
 import { isConnected } from "../http/open-response.ts";
 
 /** Longest body that Node reads past without help. */

@@ -2,7 +2,7 @@ import { responseHeaders, type StartCall } from "../call/call-state.ts";
 import { failureOfCall } from "../call/failure.ts";
 import type { Gate, GatedCall } from "../call/gate.ts";
 import { httpStatusOf, JSON_TYPE, toEnvelope } from "../http/envelope.ts";
-import type { Asking, Refusal } from "../http/lane/plain-lane.ts";
+import type { Asking, Refusal } from "../http/lane/lane-connection.ts";
 import type { WholeRequest } from "../http/lane/whole-request.ts";
 import type { RestRoute } from "./rest-route.ts";
 

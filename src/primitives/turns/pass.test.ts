@@ -1,19 +1,20 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { closePass, inNextPass, inStep, openPass, runPasses } from "./pass.ts";
+import { closePass, inNextPass, inStep, openPass, runPasses, type Step } from "./pass.ts";
 
 let done: string[] = [];
 
 const caller = {};
+const doAt = (step: Step, work: () => void) => inStep(step, { serve: work, answer: work, write: work });
 /** A call that notes its steps. */
 const call = (name: string, from = caller) =>
   inNextPass(from, () => {
     done.push(`${name} enters`);
-    inStep("serve", () => {
+    doAt("serve", () => {
       done.push(`${name} is served`);
-      inStep("answer", () => {
+      doAt("answer", () => {
         done.push(`${name} is answered`);
-        inStep("write", () => done.push(`${name} is written`));
+        doAt("write", () => done.push(`${name} is written`));
       });
     });
   });
@@ -61,7 +62,7 @@ it("makes passes of slow calls short", async () => {
   const slow = (name: string) =>
     inNextPass(caller, () => {
       done.push(`${name} enters`);
-      inStep("serve", () => {
+      doAt("serve", () => {
         vi.advanceTimersByTime(3);
         done.push(`${name} is served`);
       });
@@ -121,7 +122,7 @@ it("takes calls that come during a pass into one of the next turn", async () => 
   inNextPass(caller, () => {
     done.push("first");
     call("second");
-    inStep("serve", () => done.push("first is served"));
+    doAt("serve", () => done.push("first is served"));
   });
   await nextTurn();
   expect(done).toEqual(["first", "first is served"]);
@@ -130,20 +131,20 @@ it("takes calls that come during a pass into one of the next turn", async () => 
 });
 
 it("does a step at once outside of a pass", () => {
-  inStep("write", () => done.push("written"));
-  inStep("serve", () => done.push("served"));
+  doAt("write", () => done.push("written"));
+  doAt("serve", () => done.push("served"));
   expect(done).toEqual(["written", "served"]);
 });
 
 it("waits in a pass that is opened by hand until that is closed, whatever comes first", () => {
   openPass();
-  inStep("write", () => done.push("written"));
-  inStep("answer", () => inStep("serve", () => done.push("served late")));
-  inStep("serve", () => done.push("served"));
+  doAt("write", () => done.push("written"));
+  doAt("answer", () => doAt("serve", () => done.push("served late")));
+  doAt("serve", () => done.push("served"));
   expect(done).toEqual([]);
   closePass();
   expect(done).toEqual(["served", "served late", "written"]);
-  inStep("serve", () => done.push("after it"));
+  doAt("serve", () => done.push("after it"));
   expect(done.at(-1)).toBe("after it");
 });
 

@@ -22,7 +22,10 @@ let nextTurn: NodeJS.Immediate | undefined;
 let isOpen = false;
 /** Recent time to serve a call; infinite before the first pass, which therefore has one call. Milliseconds. */
 let serveMs = Number.POSITIVE_INFINITY;
-const waiting: Record<Step, (() => void)[]> = { serve: [], answer: [], write: [] };
+/** Work at its step: the method of that name. It is the call's own object, so that no step takes a closure. */
+export type Work<S extends Step> = { readonly [step in S]: () => void };
+
+const waiting: { [S in Step]: Work<S>[] } = { serve: [], answer: [], write: [] };
 
 /**
  * Begins a call in the next pass. All that one turn of the event loop reads is served together, step by step, so that the code and
@@ -40,9 +43,9 @@ export function inNextPass(caller: object, enter: () => void): void {
 }
 
 /** Does the work at its step of the open pass, or at once if none is open. */
-export function inStep(step: Step, work: () => void): void {
+export function inStep<S extends Step>(step: S, work: Work<S>): void {
   if (isOpen) waiting[step].push(work);
-  else work();
+  else work[step]();
 }
 
 /** Opens a pass: the work of steps waits until it is closed. */
@@ -57,19 +60,25 @@ function mostServed(): number {
 
 /** Does the work of the open pass, step by step, including what it adds meanwhile. */
 export function closePass(): void {
-  for (let step = firstStep(); step !== undefined; step = firstStep()) {
-    const works = waiting[step];
-    waiting[step] = [];
-    if (step === "serve") serveAll(works);
-    else for (const work of works) attempt(work);
-  }
+  for (let step = firstStep(); step !== undefined; step = firstStep()) doAll(step);
   isOpen = false;
 }
 
-function serveAll(works: readonly (() => void)[]): void {
-  const startMs = monotonicMs();
-  for (const work of works) attempt(work);
-  const tookMs = (monotonicMs() - startMs) / works.length;
+function doAll<S extends Step>(step: S): void {
+  const works: readonly Work<S>[] = waiting[step];
+  waiting[step] = [];
+  const startMs = step === "serve" ? monotonicMs() : 0;
+  for (const work of works) {
+    try {
+      work[step]();
+    } catch (error) {
+      throwLater(error);
+    }
+  }
+  if (step === "serve") noteTime((monotonicMs() - startMs) / works.length);
+}
+
+function noteTime(tookMs: number): void {
   serveMs = tookMs < serveMs && Number.isFinite(serveMs) ? serveMs + (tookMs - serveMs) * FORGOTTEN : tookMs;
 }
 
@@ -104,19 +113,19 @@ function runPass(lines: Lines, untilMs: number): void {
     const enter = line.shift()!;
     lines.delete(caller);
     if (line.length > 0) lines.set(caller, line);
-    attempt(enter);
+    try {
+      enter();
+    } catch (error) {
+      throwLater(error);
+    }
     if (--left === 0 || waiting.serve.length >= mostServed() || monotonicMs() >= untilMs) break;
   }
   closePass();
 }
 
 /** An error of one call becomes an uncaught exception, as elsewhere, and does not stop the others. */
-function attempt(work: () => void): void {
-  try {
-    work();
-  } catch (error) {
-    nextTick(() => {
-      throw error;
-    });
-  }
+function throwLater(error: unknown): void {
+  nextTick(() => {
+    throw error;
+  });
 }

@@ -1,6 +1,6 @@
 import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { inStep } from "../../../primitives/turns/pass.ts";
+import { inStep, type Work } from "../../../primitives/turns/pass.ts";
 import type { AnswerBytes, TakenAnswer } from "./answer-bytes.ts";
 import type { HeadTail } from "./head-tail.ts";
 import type { WholeRequest } from "./whole-request.ts";
@@ -65,7 +65,7 @@ export class LaneRequest
 }
 
 /** What everyday calls use of Node's response: written at once when it ends, in the form in which Node writes it. */
-export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headersSent" | "socket"> {
+export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headersSent" | "socket">, Work<"write"> {
   readonly req: LaneRequest;
   readonly socket: Socket;
   headersSent = false;
@@ -80,6 +80,7 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
   #status = 200;
   /** Names and values in turn. */
   #headers: string[] | undefined;
+  #taken: TakenAnswer | undefined;
 
   /**
    * @param tail what its head ends with
@@ -92,6 +93,7 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
     this.#tail = tail;
     this.#isLast = isLast;
     this.#headers = undefined;
+    this.#taken = undefined;
   }
 
   /** Its status, once it has ended. */
@@ -159,10 +161,16 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
       body.number(length);
       lines.writeLines(body);
       body.latin1(this.#endOfHead());
-      const whole = body.endFront(front).take();
-      inStep("write", () => writeTaken(this.socket, whole));
+      this.#taken = body.endFront(front).take();
+      inStep("write", this);
     }
     this.#end();
+  }
+
+  /** Writes what `answer` was given. If nothing waits in the socket after it, the system has copied it, and its memory serves the next ones. */
+  write(): void {
+    this.socket.write(this.#taken!.bytes);
+    if (this.socket.writableLength === 0) this.#taken!.release();
   }
 
   /** Breaks the connection off. */
@@ -197,13 +205,13 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
     const head = lines + this.#endOfHead();
     if (typeof body === "string") {
       const text = head + body;
-      inStep("write", () => this.socket.write(text, "latin1"));
+      inStep("write", { write: () => this.socket.write(text, "latin1") });
     } else {
       // One write of both: a list of two takes more objects than the copy takes time.
       const whole = Buffer.allocUnsafe(head.length + body.length);
       whole.write(head, "latin1");
       whole.set(body, head.length);
-      inStep("write", () => this.socket.write(whole));
+      inStep("write", { write: () => this.socket.write(whole) });
     }
   }
 
@@ -224,10 +232,4 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
     if (headers === undefined) return;
     for (let i = headers.length - 2; i >= 0; i -= 2) if (headers[i]!.toLowerCase() === removed) headers.splice(i, 2);
   }
-}
-
-/** Writes an answer. If nothing waits in the socket after it, the system has copied it, and its memory serves the next ones. */
-function writeTaken(socket: Socket, answer: TakenAnswer): void {
-  socket.write(answer.bytes);
-  if (socket.writableLength === 0) answer.release();
 }

@@ -4,7 +4,8 @@ import net, { type AddressInfo, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { serveInTurn } from "../flow/pipeline.ts";
 import { countRequest } from "../flow/request-count.ts";
-import { PlainLane, type Refusal } from "./plain-lane.ts";
+import type { Refusal } from "./lane-connection.ts";
+import { PlainLane } from "./plain-lane.ts";
 
 const BODY = '{"mint":"So11"}';
 const request = (body = BODY, lines = "") =>

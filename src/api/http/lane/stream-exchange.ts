@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders as FieldsOfHttp1, IncomingMessage, ServerResponse } from "node:http";
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
-import { inStep } from "../../../primitives/turns/pass.ts";
+import { inStep, type Work } from "../../../primitives/turns/pass.ts";
 import type { TakenAnswer } from "./answer-bytes.ts";
 
 /** What an HTTP/2 stream opens with. */
@@ -50,12 +50,13 @@ export class StreamRequest
 }
 
 /** What everyday calls use of Node's response, of an HTTP/2 stream: headers and body are handed over together when it ends. */
-export class StreamResponse implements Pick<ServerResponse, "destroyed" | "headersSent"> {
+export class StreamResponse implements Pick<ServerResponse, "destroyed" | "headersSent">, Work<"write"> {
   readonly req: StreamRequest;
   readonly stream: ServerHttp2Stream;
   /** Names and values in turn, as Node sends them without making an object of them. */
   #headers: string[] = [];
   #trailers: OutgoingHttpHeaders | undefined;
+  #taken: TakenAnswer | undefined;
 
   constructor(req: StreamRequest) {
     this.req = req;
@@ -102,12 +103,17 @@ export class StreamResponse implements Pick<ServerResponse, "destroyed" | "heade
   answer(headers: string[], trailers: OutgoingHttpHeaders, body: TakenAnswer): void {
     this.#headers = headers;
     this.#trailers = trailers;
-    inStep("write", () => {
-      if (!this.#begin()) return;
-      // Called once the connection has written it, or without ever reading it again: then its memory is left to the collector.
-      this.stream.end(body.bytes, (error?: Error | null) => {
-        if (error == null) body.release();
-      });
+    this.#taken = body;
+    inStep("write", this);
+  }
+
+  /** Writes the response that `answer` was given. */
+  write(): void {
+    const body = this.#taken!;
+    if (!this.#begin()) return;
+    // Called once the connection has written it, or without ever reading it again: then its memory is left to the collector.
+    this.stream.end(body.bytes, (error?: Error | null) => {
+      if (error == null) body.release();
     });
   }
 
@@ -123,7 +129,7 @@ export class StreamResponse implements Pick<ServerResponse, "destroyed" | "heade
 
   /** Writes the response; nothing if the client is gone. @param encoding "latin1": the text's characters are its bytes */
   end(body?: string | Uint8Array, encoding?: "latin1"): this {
-    inStep("write", () => this.#write(body, encoding));
+    inStep("write", { write: () => this.#write(body, encoding) });
     return this;
   }
 

@@ -1,0 +1,266 @@
+import { type IncomingMessage, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { inNextPass, inStep } from "../../../primitives/turns/pass.ts";
+import type { ApiSettings } from "../../settings.ts";
+import { isEndLate, reportEnd } from "../closing/client-end.ts";
+import { isAnswered } from "../flow/pipeline.ts";
+import { countRequest, requestsOn } from "../flow/request-count.ts";
+import type { HeadTail } from "./head-tail.ts";
+import { LaneRequest, LaneResponse } from "./lane-exchange.ts";
+import { readWholeRequest, type WholeRequest } from "./whole-request.ts";
+
+/** Longest request read here: a head and a body as small as those of trades. */
+const MAX_BYTES = 8 * 1024;
+
+const TOO_MANY = 429;
+/** Answers for which a 429 is remembered: a client beyond its limit is served now and then. */
+const REMEMBERED = 16;
+
+/** The response to a refused request. Headers and body are ASCII. */
+export interface Refusal {
+  readonly status: number;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  readonly body: string;
+}
+
+/** Whom a request of a watched connection comes from. */
+export interface Asking {
+  /** Undefined once the connection is gone. */
+  readonly remoteAddress: string | undefined;
+  /** True if one of its latest requests was answered with 429: only then is it worth a look whether this one is. */
+  readonly wasLimited: boolean;
+}
+
+/** Refuses a request of a watched connection; undefined, with nothing counted, if it is not to be refused. */
+export type RefuseAgain = (request: WholeRequest, asking: Asking) => Refusal | undefined;
+
+/** Serves a request to the end of its response; false, with nothing done, if the server has to. */
+export type ServeWhole = (request: LaneRequest, response: LaneResponse) => boolean;
+
+/** What the connections of a lane share. */
+export interface LaneParts {
+  readonly settings: Pick<ApiSettings, "maxRequestsPerConnection">;
+  /** True if every response closes its connection. */
+  readonly isClosing: () => boolean;
+  readonly refuse: RefuseAgain;
+  /** Absent: requests are only refused here. */
+  readonly serve?: ServeWhole | undefined;
+  readonly tail: HeadTail;
+  /** Connections of calls in flight. */
+  readonly serving: Set<Socket>;
+  /** Ends the watch of a connection. */
+  readonly forget: (socket: Socket) => void;
+}
+
+/** A connection that is watched. What a call of it needs beside the call's own is made once. */
+export class LaneConnection {
+  readonly #socket: Socket;
+  readonly #parts: LaneParts;
+  /** Those of the server. */
+  #listeners: ((chunk: Buffer) => void)[] = [];
+  /** Whether its server is known to be between two requests whenever it has read all that came. */
+  #isInStep = false;
+  /** The last request that its server handed over. */
+  #seen: IncomingMessage | undefined;
+  /** The last request read here. */
+  #last: WholeRequest | undefined;
+  /** True while a request taken here waits for its answer. */
+  #isWaiting = false;
+  /** The bytes of that request, until it enters. */
+  #entering: Buffer | undefined;
+  /** The response that is to come. */
+  #response: LaneResponse | undefined;
+  /** What came meanwhile: at most one read, for then the connection is paused. */
+  #held: Buffer[] = [];
+  #isPaused = false;
+  /** The connection's time-out, while it is held without. */
+  #idleMs: number | undefined;
+  /** Answers to come before an answer with 429 is forgotten. */
+  #limited = 0;
+
+  constructor(socket: Socket, parts: LaneParts) {
+    this.#socket = socket;
+    this.#parts = parts;
+  }
+
+  /** Notes a request that the server has just handed over. */
+  see(request: IncomingMessage): void {
+    if (!this.#isInStep) this.#seen = request;
+  }
+
+  /** Reads from now on what the server's listeners have read. */
+  listen(): void {
+    const socket = this.#socket;
+    this.#listeners = socket.listeners("data") as ((chunk: Buffer) => void)[];
+    // From the first listener of ours on, Node hands its parser what the socket reads by way of these listeners.
+    socket.on("data", this.#take).on("close", this.#closed);
+    for (const listener of this.#listeners) socket.off("data", listener);
+  }
+
+  readonly #closed = (): void => void this.#parts.serving.delete(this.#socket);
+
+  readonly #take = (chunk: Buffer): void => {
+    if (this.#isWaiting) {
+      this.#held.push(chunk);
+      this.#isPaused = true;
+      this.#socket.pause();
+      return;
+    }
+    const request = readWholeRequest(chunk, MAX_BYTES, this.#last);
+    this.#last = request ?? this.#last;
+    if (!this.#isInStep) {
+      this.#seen = undefined;
+      this.#serve(chunk);
+      this.#isInStep = request !== undefined && isSame(request, this.#seen);
+      this.#seen = undefined;
+    } else if (request === undefined) {
+      this.#leave();
+      this.#serve(chunk);
+    } else this.#enterPass(chunk);
+  };
+
+  /** Hands bytes to the server. */
+  #serve(chunk: Buffer): void {
+    for (const listener of this.#listeners) listener.call(this.#socket, chunk);
+  }
+
+  #leave(): void {
+    const socket = this.#socket;
+    socket.off("data", this.#take).off("close", this.#closed);
+    for (const listener of this.#listeners) socket.on("data", listener);
+    this.#parts.forget(socket);
+  }
+
+  /** Answers the last request with the others of this turn. Until then the connection is held as it is: to the server it looks idle. */
+  #enterPass(chunk: Buffer): void {
+    this.#isWaiting = true;
+    this.#parts.serving.add(this.#socket);
+    this.#entering = chunk;
+    inNextPass(this.#socket, this.#enter);
+  }
+
+  readonly #enter = (): void => {
+    const chunk = this.#entering!;
+    this.#entering = undefined;
+    if (this.#socket.destroyed) return;
+    const answer = this.#answer(this.#last!, chunk);
+    if (answer instanceof LaneResponse) {
+      this.#await(answer);
+      return;
+    }
+    this.#release();
+    if (answer === "untaken") this.#serve(chunk);
+    reportEnd(this.#socket);
+  };
+
+  /** Refuses or serves a request. @returns the response that is to come, if it is served */
+  #answer(request: WholeRequest, chunk: Buffer): LaneResponse | "refused" | "untaken" {
+    const socket = this.#socket;
+    const { isClosing, settings, refuse, serve, tail } = this.#parts;
+    if (!isAnswered(socket) || socket.writableLength > 0 || isClosing() || isEndLate(socket)) return "untaken";
+    // The server closes the connection after its last request.
+    if (requestsOn(socket) + 1 >= settings.maxRequestsPerConnection) return "untaken";
+    const { remoteAddress } = socket;
+    const refusal = refuse(request, { remoteAddress, wasLimited: this.#limited > 0 });
+    if (refusal !== undefined) {
+      countRequest(socket);
+      socket.write(written(refusal, tail), "latin1");
+      return "refused";
+    }
+    const { headers } = request;
+    if (serve === undefined || headers === undefined) return "untaken";
+    const incoming = new LaneRequest(socket, request, headers, request.bodyIn(chunk));
+    const response = new LaneResponse(incoming, tail, this.#isLast);
+    if (!serve(incoming, response)) return "untaken";
+    countRequest(socket);
+    return response;
+  }
+
+  readonly #isLast = (): boolean => this.#held.length === 0 && (this.#parts.isClosing() || isEndLate(this.#socket));
+
+  /** Holds the connection until the response ends, beyond this pass without the time-out of idle ones. */
+  #await(response: LaneResponse): void {
+    this.#response = response;
+    if (response.isEnded) {
+      this.#end();
+      return;
+    }
+    response.onEnd = this.#end;
+    inStep("write", this.#holding);
+  }
+
+  readonly #holding = {
+    write: (): void => {
+      if (this.#response === undefined || this.#socket.destroyed) return;
+      this.#idleMs = this.#socket.timeout ?? 0;
+      this.#socket.setTimeout(0);
+    },
+  };
+
+  readonly #end = (): void => {
+    const socket = this.#socket;
+    const { closes, status } = this.#response!;
+    this.#response = undefined;
+    if (status === TOO_MANY) this.#limited = REMEMBERED;
+    else if (this.#limited > 0) this.#limited -= 1;
+    if (closes) {
+      // After what it has written, which may wait for that step. What comes meanwhile stays unserved.
+      inStep("write", { write: () => socket.destroySoon() });
+      return;
+    }
+    if (this.#idleMs !== undefined && !socket.destroyed) socket.setTimeout(this.#idleMs);
+    this.#idleMs = undefined;
+    this.#release();
+    inStep("write", this.#reporting);
+  };
+
+  readonly #reporting = { write: (): void => reportEnd(this.#socket) };
+
+  #release(): void {
+    this.#parts.serving.delete(this.#socket);
+    if (this.#socket.destroyed) return;
+    this.#isWaiting = false;
+    if (this.#held.length > 0) this.#takeHeld();
+    else this.#readOn();
+  }
+
+  #readOn(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#socket.resume();
+  }
+
+  /** Reads on, in a turn of its own: a client that sends the next request before the answer gets no more of the service's time. */
+  #takeHeld(): void {
+    const socket = this.#socket;
+    // What comes until then is held too.
+    this.#isWaiting = true;
+    this.#parts.serving.add(socket);
+    setImmediate(() => {
+      this.#parts.serving.delete(socket);
+      const chunk = Buffer.concat(this.#held);
+      this.#held = [];
+      if (socket.destroyed) return;
+      this.#isWaiting = false;
+      // First: what takes this may want nothing more read.
+      this.#readOn();
+      this.#take(chunk);
+      reportEnd(socket);
+    });
+  }
+}
+
+function written({ status, headers, body }: Refusal, tail: HeadTail): string {
+  let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}`;
+  for (let i = 0; i < headers.length; i += 2) text += `\r\n${headers[i]}: ${headers[i + 1]}`;
+  return text + tail.text + body;
+}
+
+/**
+ * True if the server has just read these very bytes as this one request, from the first to the last: a request of the same length
+ * cannot be a part of them, so it began and ended with them.
+ */
+function isSame({ path, length }: WholeRequest, seen: IncomingMessage | undefined): boolean {
+  return seen?.complete === true && seen.url === path && seen.headers["content-length"] === length;
+}

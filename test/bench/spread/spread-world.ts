@@ -98,7 +98,7 @@ export async function openSpreadWorld(sizes: SpreadSizes, seed: number): Promise
   return {
     chain,
     markets,
-    ports: { ...base, markets },
+    ports: { ...base, ...constantsOf(base), markets },
     wallets,
     mints,
     marketsOf: new Map(Array.from(pools, ([mint, found]) => [mint, found.map(({ market }) => market)])),
@@ -208,4 +208,20 @@ async function warm(markets: LiveMarkets, mints: readonly Address[], pairs: read
   }
   const all = [...wanted];
   for (let at = 0; at < all.length; at += ACCOUNTS_PER_READ) await markets.warm(all.slice(at, at + ACCOUNTS_PER_READ));
+}
+
+/** The head and the senders as in the service, which make nothing anew for a build. */
+function constantsOf({ head, senders }: BuildPorts): Pick<BuildPorts, "head" | "senders"> {
+  const lifetime = head.lifetime();
+  const choice = senders.choose("fast", 0);
+  const rents = new Map<number, bigint>();
+  const rentExemption = (space: number): bigint => {
+    let rent = rents.get(space);
+    if (rent === undefined) {
+      rent = head.rentExemption(space);
+      rents.set(space, rent);
+    }
+    return rent;
+  };
+  return { head: { ...head, lifetime: () => lifetime, rentExemption }, senders: { choose: () => choice } };
 }

@@ -45,7 +45,7 @@ export class CallState implements HeadLines {
       out.latin1("\r\nRateLimit-Policy: ");
       out.latin1(policy);
       out.latin1("\r\nRateLimit: ");
-      out.latin1(this.limit.state);
+      this.limit.writeState(out);
     }
     if (!this.isTimed) return;
     out.latin1("\r\nServer-Timing: ");

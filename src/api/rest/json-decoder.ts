@@ -1,7 +1,8 @@
-import { create, type DescEnum, type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
+import { type DescEnum, type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
 import { didYouMean } from "../../errors/closest.ts";
 import { shownName } from "../../errors/shown-name.ts";
 import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
+import { messageMaker } from "../call/new-message.ts";
 import { violationsOf } from "../call/validation/validation.ts";
 import { restEnumName } from "./rest-enum.ts";
 
@@ -60,6 +61,7 @@ function createFieldsDecoder(desc: DescMessage, dialect: JsonDialect) {
     if (dialect === "proto") fields.set(field.name, entry);
   }
   const known = desc.fields.map((field) => field.jsonName).join(", ");
+  const newMessage = messageMaker(desc);
   const decodeField = (json: Readonly<Record<string, unknown>>, name: string, path: string, message: Fields) => {
     const field = fields.get(name);
     if (field === undefined) {
@@ -76,7 +78,7 @@ function createFieldsDecoder(desc: DescMessage, dialect: JsonDialect) {
     if (value !== null) message[field.localName] = field.decode(value, path + field.jsonName);
   };
   return (json: Readonly<Record<string, unknown>>, path: string, faults?: TradewireError[]): Message => {
-    const message = create(desc) as Fields;
+    const message = newMessage() as Fields;
     for (const name in json) {
       // Beyond that, unknown fields are only passed over: the request is refused anyway.
       if (faults !== undefined && faults.length >= MOST_FAULTS && !fields.has(name)) continue;

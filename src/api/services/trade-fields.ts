@@ -14,16 +14,25 @@ export interface TradeFields {
  * @throws TradewireError as `call`
  */
 export function namingFields<T>(fields: TradeFields, call: () => T | Promise<T>): T | Promise<T> {
-  const refuse = (error: unknown): never => {
-    throw error instanceof TradewireError ? inFields(error, fields) : error;
-  };
   try {
     const result = call();
-    return result instanceof Promise ? result.catch(refuse) : result;
+    return result instanceof Promise ? namingFieldsLater(fields, result) : result;
   } catch (error) {
-    return refuse(error);
+    throw renamed(error, fields);
   }
 }
+
+/** Apart, so that a call that does not wait makes nothing for it. */
+async function namingFieldsLater<T>(fields: TradeFields, result: Promise<T>): Promise<T> {
+  try {
+    return await result;
+  } catch (error) {
+    throw renamed(error, fields);
+  }
+}
+
+const renamed = (error: unknown, fields: TradeFields): unknown =>
+  error instanceof TradewireError ? inFields(error, fields) : error;
 
 function inFields(error: TradewireError, fields: TradeFields): TradewireError {
   const { field: argument, ...facts } = error.facts;

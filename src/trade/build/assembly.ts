@@ -1,4 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
+import { pooledBytes } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import type { DerivedAddress } from "../../solana/derived-address.ts";
 import type { Instruction } from "../../solana/instruction.ts";
@@ -123,7 +124,7 @@ class AssemblyParts {
       return;
     }
     const { seed } = this.#context;
-    const account = seededAddress(this.#wallet, seed, TOKEN_PROGRAM, nativeSha256);
+    const account = seededAddress(this.#wallet, seed, TOKEN_PROGRAM, pooledSha256);
     this.#instructions.push(...openWrappedSol({ account, wallet: this.#wallet, seed, lamports, rent }));
     this.#computeUnits += UNITS.openWrappedSol;
     this.#wrapped = account;
@@ -244,6 +245,7 @@ class AssemblyParts {
   };
 }
 
+const pooledSha256 = (bytes: Uint8Array): Uint8Array => nativeSha256(bytes, pooledBytes(32));
 /** Most trades create one account or none, and know of all whether they exist. */
 const NONE_CREATED: readonly CreatedAccount[] = [];
 const NONE_UNKNOWN: readonly Address[] = [];

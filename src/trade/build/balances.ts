@@ -4,7 +4,6 @@ import type { Address } from "../../primitives/address.ts";
 import { formatAmount, SOL_DECIMALS } from "../../primitives/amount.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { isTokenAccount, tokenBalance } from "../../solana/token/token-account.ts";
-import type { Venue } from "../../venues/venue.ts";
 import type { Intent } from "../intent.ts";
 import type { Route } from "../quote/route.ts";
 import type { Costs } from "../trade.ts";
@@ -56,13 +55,8 @@ function destinationShortfall({ intent, route, accounts, markets }: BalanceCheck
   if (accounts.destination === undefined) return undefined;
   const account = markets.account(accounts.destination.address);
   if (account == null) return undefined;
-  const fault = receivingFault(account, accounts.wallet, payersOf(route, intent.outMint.address));
+  const fault = receivingFault(account, accounts.wallet, route.steps, intent.outMint.address);
   return fault === undefined ? undefined : { kind: "account", mint: intent.outMint, fault };
-}
-
-/** The venues that pay a mint on a route. */
-function payersOf({ steps }: Route, mint: Address): Venue[] {
-  return steps.filter(({ quote }) => quote.outMint === mint).map(({ hot }) => hot.venue);
 }
 
 function solShortfall(check: BalanceCheck): Shortfall | undefined {

@@ -303,9 +303,10 @@ function rejectUnusable(
 ): void {
   for (const { account } of intermediate) {
     const held = markets.account(account.address);
-    for (const { hot, quote } of steps) {
+    for (const step of steps) {
+      const { hot, quote } = step;
       if (quote.outMint !== account.mint) continue;
-      const fault = payingFault(held, wallet) ?? receivingFault(held, wallet, [hot.venue]);
+      const fault = payingFault(held, wallet) ?? receivingFault(held, wallet, [step], account.mint);
       if (fault === undefined) continue;
       const reason = `the wallet's account of ${account.mint} ${fault}`;
       throw new UnbuildableMarket(hot, new TradewireError("NO_ROUTE", reason), false);

@@ -7,7 +7,7 @@ import { SOL_MINT, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { isCpiGuarded, takesNoDeposits, wantsMemo } from "../../solana/token/account-extensions.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { isFrozen, isOwnedBy, isTokenAccount } from "../../solana/token/token-account.ts";
-import type { Venue } from "../../venues/venue.ts";
+import type { RouteStep } from "../quote/route.ts";
 
 /** A token account of the wallet. */
 interface WalletTokenAccount extends DerivedAddress {
@@ -85,15 +85,17 @@ export function payingFault(account: Account | null | undefined, wallet: Address
   return "has its CPI guard on, so that no venue can take tokens from it";
 }
 
-/** The same for an account that venues' programs pay tokens into. @param payers the venues */
+/** The same for an account that venues' programs pay tokens of a mint into. @param steps those of other mints do not count */
 export function receivingFault(
   account: Account | null | undefined,
   wallet: Address,
-  payers: readonly Pick<Venue, "id" | "supports">[],
+  steps: readonly RouteStep[],
+  mint: Address,
 ): AccountFault | undefined {
   const fault = accountFault(account, wallet);
   if (fault !== undefined || account == null) return fault;
   if (takesNoDeposits(account)) return "takes confidential transfers only";
-  const silent = wantsMemo(account) ? payers.find(({ supports }) => supports.memo !== true) : undefined;
-  return silent === undefined ? undefined : `takes only transfers with a memo, and ${silent.id} sends none`;
+  if (!wantsMemo(account)) return undefined;
+  const silent = steps.find(({ hot, quote }) => quote.outMint === mint && hot.venue.supports.memo !== true);
+  return silent && `takes only transfers with a memo, and ${silent.hot.venue.id} sends none`;
 }

@@ -91,26 +91,37 @@ function readHead(head: string): WholeRequest | undefined {
     const colon = head.indexOf(":", from);
     const written = head.slice(from, colon);
     from = head.indexOf(LINE_BREAK, colon);
-    const value = head.slice(colon + 1, from === -1 ? undefined : from);
+    const end = from === -1 ? head.length : from;
     const known = usualName(written);
     if (known === undefined) {
       if (UNUSUAL.has(written.toLowerCase())) return undefined;
       usual = undefined;
       continue;
     }
+    const value = valueIn(head, colon + 1, end);
     if (known === "host") {
       // Given twice, it would be ambiguous. So would a length.
-      if (host !== undefined || !HOST.test(value)) return undefined;
+      if (host !== undefined || !HOST.test(head.slice(colon + 1, end))) return undefined;
       host = value;
     } else if (known === "content-length") {
-      if (length !== undefined || !LENGTH.test(value)) return undefined;
+      if (length !== undefined || !LENGTH.test(head.slice(colon + 1, end))) return undefined;
       length = value;
-    } else if (known === "connection" && !KEEP_ALIVE.test(value)) return undefined;
+    } else if (known === "connection" && !KEEP_ALIVE.test(head.slice(colon + 1, end))) return undefined;
     if (usual?.[known] !== undefined) usual = undefined;
-    else if (usual !== undefined) usual[known] = value.trim();
+    else if (usual !== undefined) usual[known] = value;
   }
-  return host === undefined || length === undefined ? undefined : new WholeRequest(head, path, length.trim(), usual);
+  return host === undefined || length === undefined ? undefined : new WholeRequest(head, path, length, usual);
 }
+
+/** The printable part of a header's value between two places. */
+function valueIn(head: string, from: number, to: number): string {
+  let [start, end] = [from, to];
+  while (start < end && isBlank(head.charCodeAt(start))) start++;
+  while (end > start && isBlank(head.charCodeAt(end - 1))) end--;
+  return head.slice(start, end);
+}
+
+const isBlank = (code: number): boolean => code === 0x20 || code === 0x09;
 
 function headersOf(lines: string): IncomingHttpHeaders | undefined {
   const headers = Object.create(null) as Record<string, string>;

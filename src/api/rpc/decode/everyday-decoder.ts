@@ -1,4 +1,5 @@
-import { create, type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
+import { messageMaker } from "../../call/new-message.ts";
 
 /** Decodes a message in everyday form; undefined for any other, which the library decodes or refuses. */
 type EverydayDecoder = (bytes: Buffer) => Message | undefined;
@@ -83,8 +84,9 @@ const place = new Place();
 export function createEverydayDecoder(desc: DescMessage): EverydayDecoder {
   const fields: (Field | undefined)[] = [];
   for (const field of desc.fields) fields[field.number] = fieldOf(field);
+  const newMessage = messageMaker(desc);
   const decode = (bytes: Buffer): Message | undefined => {
-    const message = create(desc) as Message & Record<string, unknown>;
+    const message = newMessage() as Message & Record<string, unknown>;
     while (place.at < bytes.length) {
       const tag = place.varint();
       const field = tag < MOST_TAG ? fields[tag >> WIRE_TYPE_BITS] : undefined;

@@ -53,10 +53,15 @@ export class Gate {
   enter(call: GatedCall): void | Promise<void> {
     try {
       const entering = this.#enter(call);
-      return entering instanceof Promise ? entering.catch((error: unknown) => this.#refuse(call, error)) : undefined;
+      return entering === undefined ? undefined : this.#refusing(call, entering);
     } catch (error) {
       return this.#refuse(call, error);
     }
+  }
+
+  /** Apart, as all that waits: what may make a closure takes memory for it whenever it runs. */
+  #refusing(call: GatedCall, entering: Promise<void>): Promise<void> {
+    return entering.catch((error: unknown) => this.#refuse(call, error));
   }
 
   /** Throws the error: at once, or as that of a limit when it is due. A call that waits for its refusal holds no place. */
@@ -108,7 +113,7 @@ export class Gate {
     }
   }
 
-  #enter(call: GatedCall): void | Promise<void> {
+  #enter(call: GatedCall): Promise<void> | undefined {
     const { limits, admission } = this.#parts;
     const { state } = call;
     const access = this.#accessOf(call.method);
@@ -116,24 +121,30 @@ export class Gate {
     if (kind !== undefined) {
       limits.takeAddress(kind, state.peer, state.limit);
       const turn = admission.enter(kind, state.response);
-      if (turn !== undefined) {
-        return turn.then(() => {
-          state.admitted = kind;
-          state.stages.mark("wait");
-          return this.#identify(call, access);
-        });
-      }
+      if (turn !== undefined) return this.#identifyAfter(turn, call, access);
       state.admitted = kind;
     }
     return this.#identify(call, access);
   }
 
+  #identifyAfter(turn: Promise<void>, call: GatedCall, access: Access): Promise<void> {
+    return turn.then(() => {
+      call.state.admitted = access.kind;
+      call.state.stages.mark("wait");
+      return this.#identify(call, access);
+    });
+  }
+
   /** Follows admission. */
-  #identify(call: GatedCall, { kind, needsKey }: Access): void | Promise<void> {
+  #identify(call: GatedCall, { kind, needsKey }: Access): Promise<void> | undefined {
     if (!needsKey) return this.#check(call);
     const principal = this.#authenticate(call);
-    if (principal instanceof Promise) return principal.then((known) => this.#limitKey(call, kind, known));
-    this.#limitKey(call, kind, principal);
+    if (principal instanceof Promise) return this.#limitKeyAfter(principal, call, kind);
+    return this.#limitKey(call, kind, principal);
+  }
+
+  #limitKeyAfter(principal: Promise<Principal>, call: GatedCall, kind: CallKind | undefined): Promise<void> {
+    return principal.then((known) => this.#limitKey(call, kind, known));
   }
 
   /** Keys in memory are free; look-ups and failures count against the limit of the address. */
@@ -142,10 +153,14 @@ export class Gate {
     try {
       const apiKey = bearerOf(call.headerOf("authorization"));
       const found = this.#parts.keys.recall(apiKey) ?? this.#lookUp(apiKey, state);
-      return found instanceof Promise ? found.catch((error) => this.#failAuth(error, state)) : found;
+      return found instanceof Promise ? this.#failingAuth(found, state) : found;
     } catch (error) {
       return this.#failAuth(error, state);
     }
+  }
+
+  #failingAuth(found: Promise<Principal>, state: CallState): Promise<Principal> {
+    return found.catch((error) => this.#failAuth(error, state));
   }
 
   async #lookUp(apiKey: string, state: CallState): Promise<Principal> {
@@ -163,15 +178,15 @@ export class Gate {
     throw error;
   }
 
-  #limitKey(call: GatedCall, kind: CallKind | undefined, principal: Principal): void {
+  #limitKey(call: GatedCall, kind: CallKind | undefined, principal: Principal): undefined {
     const { state } = call;
     state.principal = principal;
     state.stages.mark("auth");
     if (kind !== undefined) this.#parts.limits.takeKey(kind, principal.keyId, state.limit);
-    this.#check(call);
+    return this.#check(call);
   }
 
-  #check(call: GatedCall): void {
+  #check(call: GatedCall): undefined {
     const { message } = call;
     if (message === undefined) return;
     checkRequest(call.method.input, message);

@@ -44,15 +44,18 @@ class Invocation implements Work<"serve" | "answer"> {
     try {
       const entering = this.#gate.enter(this.#call);
       if (entering === undefined) inStep("serve", this);
-      else {
-        entering.then(
-          () => inStep("serve", this),
-          (error: unknown) => this.#fail(error),
-        );
-      }
+      else this.#serveAfter(entering);
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  /** Apart, as all that waits: what may make a closure takes memory for it whenever it runs. */
+  #serveAfter(entering: Promise<void>): void {
+    entering.then(
+      () => inStep("serve", this),
+      (error: unknown) => this.#fail(error),
+    );
   }
 
   serve(): void {
@@ -64,15 +67,18 @@ class Invocation implements Work<"serve" | "answer"> {
       this.#fail(error);
       return;
     }
-    if (output instanceof Promise) {
-      output.then(
-        (waited) => this.#answer(waited),
-        (error: unknown) => this.#fail(error),
-      );
-    } else {
+    if (output instanceof Promise) this.#answerAfter(output);
+    else {
       this.#output = output;
       inStep("answer", this);
     }
+  }
+
+  #answerAfter(output: Promise<Output>): void {
+    output.then(
+      (waited) => this.#answer(waited),
+      (error: unknown) => this.#fail(error),
+    );
   }
 
   answer(): void {

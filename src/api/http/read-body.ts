@@ -14,32 +14,28 @@ interface BodyLimits {
   readonly requestTimeoutMs: number;
 }
 
+/** Takes the body of a request, or why there is none, once. */
+export interface BodyTaker {
+  takeBody(body: Buffer | TradewireError): void;
+}
+
 /**
- * Reads the whole body of a request and passes it to `done` once. Passes an error instead: BODY_TOO_LARGE, REQUEST_TIMEOUT
+ * Reads the whole body of a request and passes it on. Passes an error instead: BODY_TOO_LARGE, REQUEST_TIMEOUT
  * if it does not arrive in time, or VALIDATION_ERROR if it is truncated.
  */
-export function readBody(
-  request: IncomingMessage | LaneRequest,
-  limits: BodyLimits,
-  done: (body: Buffer | TradewireError) => void,
-): void {
+export function readBody(request: IncomingMessage | LaneRequest, limits: BodyLimits, taker: BodyTaker): void {
   const most = mostBytes(limits);
   if (request instanceof LaneRequest) {
-    done(request.body.length > most ? bodyTooLarge(limits.bodyLimitBytes) : request.body);
+    taker.takeBody(request.body.length > most ? bodyTooLarge(limits.bodyLimitBytes) : request.body);
     return;
   }
   const declared = declaredBytes(request);
   if (declared > most && (request.httpVersionMajor === 1 || declared > DRAINED_BYTES)) {
     if (request.httpVersionMajor === 1) endRefusedRequest(request);
-    done(bodyTooLarge(limits.bodyLimitBytes));
+    taker.takeBody(bodyTooLarge(limits.bodyLimitBytes));
     return;
   }
-  const reader = new BodyReader(request, limits, done);
-  request
-    .on("data", (chunk: Buffer) => reader.take(chunk))
-    .on("end", () => reader.finish())
-    .on("error", () => reader.fail(truncated()))
-    .on("aborted", () => reader.fail(truncated()));
+  new BodyReader(request, limits, taker).listen();
 }
 
 const mostBytes = ({ bodyLimitBytes, overheadBytes = 0 }: BodyLimits): number => bodyLimitBytes + overheadBytes;
@@ -66,29 +62,37 @@ class BodyReader {
   readonly #mostBytes: number;
   readonly #timeoutMs: number;
   #timer: NodeJS.Timeout | undefined;
-  #done: ((body: Buffer | TradewireError) => void) | undefined;
+  #taker: BodyTaker | undefined;
   #first: Buffer | undefined;
   #chunks: Buffer[] | undefined;
   #length = 0;
 
-  constructor(request: IncomingMessage, limits: BodyLimits, done: (body: Buffer | TradewireError) => void) {
+  constructor(request: IncomingMessage, limits: BodyLimits, taker: BodyTaker) {
     this.#request = request;
     this.#limitBytes = limits.bodyLimitBytes;
     this.#mostBytes = mostBytes(limits);
-    this.#done = done;
+    this.#taker = taker;
     this.#timeoutMs = limits.requestTimeoutMs;
     // HTTP/1.1 bodies are timed by the server itself.
     if (request.httpVersionMajor === 2) timeLater(this);
   }
 
+  listen(): void {
+    this.#request
+      .on("data", (chunk: Buffer) => this.take(chunk))
+      .on("end", () => this.finish())
+      .on("error", () => this.fail(truncated()))
+      .on("aborted", () => this.fail(truncated()));
+  }
+
   /** Gives the body its time, unless it has come. */
   time(): void {
-    if (this.#done === undefined) return;
+    if (this.#taker === undefined) return;
     this.#timer = setTimeout(() => this.fail(late()), this.#timeoutMs);
   }
 
   take(chunk: Buffer): void {
-    if (this.#done === undefined) return;
+    if (this.#taker === undefined) return;
     this.#length += chunk.length;
     if (this.#length > this.#mostBytes) this.#drop();
     else if (this.#first === undefined) this.#first = chunk;
@@ -117,7 +121,7 @@ class BodyReader {
   }
 
   fail(reason: TradewireError): void {
-    if (this.#done === undefined) return;
+    if (this.#taker === undefined) return;
     if (this.#request.httpVersionMajor === 2) {
       this.#request.resume();
       endRefusedStream(this.#request);
@@ -128,9 +132,9 @@ class BodyReader {
 
   #end(body: Buffer | TradewireError): void {
     clearTimeout(this.#timer);
-    const done = this.#done;
-    this.#done = undefined;
-    if (done !== undefined) inNextPass(connectionOf(this.#request), () => done(body));
+    const taker = this.#taker;
+    this.#taker = undefined;
+    if (taker !== undefined) inNextPass(connectionOf(this.#request), () => taker.takeBody(body));
   }
 }
 

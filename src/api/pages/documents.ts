@@ -70,7 +70,7 @@ export class Documents {
         if (failure.code === "INTERNAL_ERROR") logger.error({ err: error, requestId, url: path }, "request failed");
         sendRefusal(reply, failure, note, requestId);
       };
-      readBody(request.raw, settings, (body) => {
+      const takeBody = (body: Buffer | TradewireError): void => {
         if (body instanceof TradewireError) {
           refuse(body);
           return;
@@ -92,7 +92,8 @@ export class Documents {
               .send(JSON.stringify({ success: true, data }));
           })
           .catch(refuse);
-      });
+      };
+      readBody(request.raw, settings, { takeBody });
     });
   }
 

@@ -10,7 +10,7 @@ import { type AnswerBytes, beginAnswer } from "../http/lane/answer-bytes.ts";
 import { LaneResponse } from "../http/lane/lane-exchange.ts";
 import { isOpen } from "../http/open-response.ts";
 import { parseBody } from "../http/parse-json.ts";
-import { readBody } from "../http/read-body.ts";
+import { type BodyTaker, readBody } from "../http/read-body.ts";
 import type { ApiSettings } from "../settings.ts";
 import { createJsonDecoder } from "./json-decoder.ts";
 import { createJsonEncoder, type JsonEncoder } from "./json-encoder.ts";
@@ -58,22 +58,16 @@ export class RestRoute {
 
   /** Serves a request to the end of its response, whatever the outcome. */
   serve(rest: RestRequest): void {
-    const { method } = this;
     const state = this.#edge.startCall(rest.peer);
     state.response = rest.response;
-    if (!this.binding.hasBody) {
-      this.#run(rest, state, undefined);
-      return;
-    }
-    readBody(rest.request, this.#edge.settings, (body) => {
-      if (body instanceof TradewireError) writeFailure(rest.response, failureOfCall({ method }, body), state);
-      else this.#run(rest, state, body);
-    });
+    const exchange = new RestExchange(this, rest, state);
+    if (this.binding.hasBody) readBody(rest.request, this.#edge.settings, exchange);
+    else exchange.run();
   }
 
-  #run(rest: RestRequest, state: CallState, body: Buffer | undefined): void {
+  /** Serves the call of an exchange that has been read. */
+  run(exchange: RestExchange, state: CallState): void {
     state.stages.mark("receive");
-    const exchange = new RestExchange(this, rest, state, body);
     this.#invoke(new UnaryCall(this.method, state, exchange), exchange);
   }
 
@@ -84,17 +78,29 @@ export class RestRoute {
 }
 
 /** A request as its call reads it, and where its outcome goes. */
-class RestExchange implements CallRequest, CallOutcome {
+class RestExchange implements CallRequest, CallOutcome, BodyTaker {
   readonly #route: RestRoute;
   readonly #rest: RestRequest;
   readonly #state: CallState;
-  readonly #body: Buffer | undefined;
+  #body: Buffer | undefined;
 
-  constructor(route: RestRoute, rest: RestRequest, state: CallState, body: Buffer | undefined) {
+  constructor(route: RestRoute, rest: RestRequest, state: CallState) {
     this.#route = route;
     this.#rest = rest;
     this.#state = state;
-    this.#body = body;
+    this.#body = undefined;
+  }
+
+  takeBody(body: Buffer | TradewireError): void {
+    if (body instanceof TradewireError) this.fail(body);
+    else {
+      this.#body = body;
+      this.run();
+    }
+  }
+
+  run(): void {
+    this.#route.run(this, this.#state);
   }
 
   answer(output: Output): void {

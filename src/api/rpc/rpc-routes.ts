@@ -202,7 +202,9 @@ async function* wholeBody(
   refusalOf: (error: unknown) => ConnectError,
 ): AsyncGenerator<Uint8Array> {
   const limits = { ...settings, overheadBytes: FRAME_HEAD };
-  const body = await new Promise<Buffer | TradewireError>((resolve) => readBody(request, limits, resolve));
+  const body = await new Promise<Buffer | TradewireError>((resolve) =>
+    readBody(request, limits, { takeBody: resolve }),
+  );
   try {
     if (body instanceof TradewireError) throw body;
     yield read === undefined ? body : read(body);

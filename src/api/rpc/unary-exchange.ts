@@ -6,7 +6,7 @@ import { type CallState, forEachHeader, responseHeaders } from "../call/call-sta
 import { refusalOfCall } from "../call/failure.ts";
 import type { CallOutcome, Invoker, Output } from "../call/invoker.ts";
 import { isOpen } from "../http/open-response.ts";
-import { readBody } from "../http/read-body.ts";
+import { type BodyTaker, readBody } from "../http/read-body.ts";
 import type { ApiSettings } from "../settings.ts";
 import { type Inflate, inflaterOf } from "./coding/inflate.ts";
 import type { Wire } from "./wire.ts";
@@ -19,7 +19,7 @@ export interface ExchangeParts {
 }
 
 /** One unary call in everyday form, from its body to its response. */
-export class UnaryExchange implements CallRequest, CallOutcome {
+export class UnaryExchange implements CallRequest, CallOutcome, BodyTaker {
   readonly #parts: ExchangeParts;
   readonly #wire: Wire;
   readonly #state: CallState;
@@ -57,14 +57,16 @@ export class UnaryExchange implements CallRequest, CallOutcome {
   run(): void {
     const { bodyLimitBytes, requestTimeoutMs } = this.#parts.settings;
     const limits = { bodyLimitBytes, overheadBytes: this.#wire.overheadBytes, requestTimeoutMs };
-    readBody(this.#request, limits, (body) => {
-      try {
-        if (body instanceof TradewireError) throw body;
-        this.#invoke(body);
-      } catch (error) {
-        this.fail(error);
-      }
-    });
+    readBody(this.#request, limits, this);
+  }
+
+  takeBody(body: Buffer | TradewireError): void {
+    try {
+      if (body instanceof TradewireError) throw body;
+      this.#invoke(body);
+    } catch (error) {
+      this.fail(error);
+    }
   }
 
   #invoke(body: Buffer): void {

@@ -52,12 +52,13 @@ interface BuildSettings extends MessageSettings {
  * INSUFFICIENT_SOL, INSUFFICIENT_TOKEN_BALANCE, PRICE_IMPACT_TOO_HIGH, PRIORITY_COST_TOO_HIGH, STATE_STALE, UPSTREAM_ERROR
  */
 export function buildTrade(ports: BuildPorts, request: TradeRequest): BuiltTrade | Promise<BuiltTrade> {
-  if (request.worstCase === true) {
-    const build = (worstCase: boolean) =>
-      buildNow(ports, { ...request, worstCase, stages: worstCase ? request.stages : undefined });
-    return inTurn(ports.worstCases, request.caller, build);
-  }
-  return buildNow(ports, request);
+  return request.worstCase === true ? buildWithWorstCase(ports, request) : buildNow(ports, request);
+}
+
+function buildWithWorstCase(ports: BuildPorts, request: TradeRequest): BuiltTrade | Promise<BuiltTrade> {
+  const build = (worstCase: boolean) =>
+    buildNow(ports, { ...request, worstCase, stages: worstCase ? request.stages : undefined });
+  return inTurn(ports.worstCases, request.caller, build);
 }
 
 function buildNow(ports: BuildPorts, request: TradeRequest): BuiltTrade | Promise<BuiltTrade> {
@@ -74,7 +75,12 @@ async function buildCold(ports: BuildPorts, request: TradeRequest): Promise<Buil
 
 function buildLoaded(ports: BuildPorts, loaded: LoadedTrade): BuiltTrade | Promise<BuiltTrade> {
   const draft = draftNow(ports, loaded);
-  return draft instanceof Promise ? draft.then((drafted) => complete(ports, drafted)) : complete(ports, draft);
+  return draft instanceof Promise ? completeAfter(draft, ports) : complete(ports, draft);
+}
+
+/** Apart, as all that waits: what may make a closure takes memory for it whenever it runs. */
+async function completeAfter(draft: Promise<TradeDraft>, ports: BuildPorts): Promise<BuiltTrade> {
+  return complete(ports, await draft);
 }
 
 function complete(ports: BuildPorts, draft: TradeDraft): BuiltTrade | Promise<BuiltTrade> {

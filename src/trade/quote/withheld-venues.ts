@@ -4,11 +4,16 @@ import { UNBOUNDED } from "./route-bounds.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** Venues with a withheld market that the trade might have used; undefined if there is none, as nearly always. */
-export function withheldVenues(
+export function withheldVenues(intent: Pick<Intent, "bounds">, snapshot: Snapshot): readonly string[] | undefined {
+  const { direct, hubs, between } = snapshot;
+  const hasNone = direct.withheld === undefined && hubs.length === 0 && (between === undefined || between.length === 0);
+  return hasNone ? undefined : venuesIn(intent, snapshot);
+}
+
+function venuesIn(
   { bounds = UNBOUNDED }: Pick<Intent, "bounds">,
   { direct, hubs, between = [] }: Snapshot,
 ): readonly string[] | undefined {
-  if (direct.withheld === undefined && hubs.length === 0 && between.length === 0) return undefined;
   let found: Set<string> | undefined;
   const note = ({ withheld }: PairMarkets) => {
     if (withheld === undefined) return;

@@ -44,10 +44,22 @@ export function draftSingleMarket(
   const composed = composeMessage(ports, terms, route);
   if (!composed.fits) return { misfit: composed };
   const isSettled = composed.assembly.unknown.length > 0 || hasOneWay(snapshot) || !mayCostMore(composed, accounts);
+  const best = isSettled ? composed : cheapestOf(ports, terms, composed, route, clock);
+  return { draft: { loaded, composed: best, lifetime, senders: choice.senders, fitLoss: 0 } };
+}
+
+/** The message that leaves the wallet most: this one of a route, or one of another market of the pair. */
+function cheapestOf(
+  ports: DraftPorts,
+  terms: MessageTerms,
+  composed: ComposedMessage,
+  route: Route,
+  clock: ChainClock,
+): ComposedMessage {
+  const { intent, snapshot } = terms;
   const { hot } = route.steps[0]!;
   const othersAbove = (value: bigint) => routesAbove(intent, snapshot.direct, { hot, value }, clock);
-  const best = isSettled ? composed : leastCostly(ports, terms, composed, othersAbove, clock);
-  return { draft: { loaded, composed: best, lifetime, senders: choice.senders, fitLoss: 0 } };
+  return leastCostly(ports, terms, composed, othersAbove, clock);
 }
 
 /** The route over one market, if no other kind may be better. */

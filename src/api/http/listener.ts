@@ -2,7 +2,7 @@ import type http from "node:http";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Http2Server, ServerHttp2Session } from "node:http2";
 import type { AddressInfo, Server, Socket } from "node:net";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import tls from "node:tls";
 import type { ApiSettings } from "../settings.ts";
 import { answerBeforeEnd } from "./closing/client-end.ts";
@@ -15,6 +15,8 @@ import { FirstReads } from "./opening/first-reads.ts";
 import { Proxies } from "./proxies.ts";
 import { type ServeConnection, sniffProtocol } from "./sniff-protocol.ts";
 
+/** On close, how long new connections are accepted and not served before the port closes: longer than clients nearby take to connect. Milliseconds. */
+const HOLD_MS = 100;
 /** On close, grace for a new connection that has sent nothing yet. Milliseconds. */
 const FIRST_BYTES_MS = 500;
 /** On close, how often connections that have become idle are closed. Milliseconds. */
@@ -41,6 +43,8 @@ export class Listener {
   readonly #lastAnswers = new LastAnswers();
   readonly #nowMs: () => number;
   #closing = false;
+  /** What serves the connections that come while the port closes; undefined at other times. */
+  #held: (() => void)[] | undefined;
 
   /**
    * @param nowMs a monotonic clock
@@ -90,7 +94,7 @@ export class Listener {
 
   #servePlain(settings: ApiSettings, http1: FirstReads, serveHttp2: ServeConnection): Server {
     this.http1.on("connection", (socket: Socket) => {
-      if (this.#places.take(socket)) sniffProtocol(socket, settings, this.#undecided, http1.begin, serveHttp2);
+      this.#take(socket, () => sniffProtocol(socket, settings, this.#undecided, http1.begin, serveHttp2));
     });
     return this.http1;
   }
@@ -125,9 +129,22 @@ export class Listener {
     secure.on("tlsClientError", (_, socket) => void socket.destroy());
     const shakeHands = takeConnections(secure);
     secure.on("connection", (socket: Socket) => {
-      if (this.#places.take(socket)) shakeHands(socket);
+      this.#take(socket, () => shakeHands(socket));
     });
     return secure;
+  }
+
+  /** Serves a new connection, if there is a place for it. */
+  #take(socket: Socket, serve: () => void): void {
+    if (!this.#places.take(socket)) return;
+    if (this.#held === undefined) {
+      serve();
+      return;
+    }
+    socket.on("error", () => socket.destroy());
+    this.#held.push(() => {
+      if (!socket.destroyed) serve();
+    });
   }
 
   /** @throws Error if the port is taken or the host is none of this machine's */
@@ -171,10 +188,16 @@ export class Listener {
   /** Refuses new connections, lets requests in flight end, and destroys the remaining connections after `deadlineMs`. */
   async close(deadlineMs: number): Promise<void> {
     this.drain();
+    // The system resets connections that it has made and the port has not accepted. Clients that are answered connect again at once.
+    const held: (() => void)[] = [];
+    this.#held = held;
+    await sleep(HOLD_MS);
     // Closing an idle connection discards its unread data, so it is done right after reading.
     await afterReading(this.#nowMs);
     const servers = [this.http1, ...(this.#front === this.http1 ? [] : [this.#front])];
     const closed = Promise.all(servers.map(closeServer));
+    this.#held = undefined;
+    for (const serve of held) serve();
     for (const session of this.#sessions) session.close();
     // A new connection is about to send its first request.
     const silent = setTimeout(() => {

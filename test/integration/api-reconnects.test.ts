@@ -1,0 +1,38 @@
+import net from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { startEdge } from "../support/edge.ts";
+
+const CALLERS = 6;
+const ROUNDS = 10;
+
+/** Sends a request on a connection of its own. @returns what became of it */
+function ping(host: string, port: number): Promise<string> {
+  return new Promise((resolve) => {
+    let text = "";
+    const socket = net.connect(port, host, () => socket.write("GET /v1/ping HTTP/1.1\r\nHost: x\r\n\r\n"));
+    socket.setEncoding("latin1").on("data", (chunk) => {
+      text += chunk;
+      if (!text.includes("\r\n\r\n")) return;
+      socket.destroy();
+      resolve("answered");
+    });
+    socket.on("error", (error: NodeJS.ErrnoException) => resolve(error.code!)).on("close", () => resolve("closed"));
+  });
+}
+
+it("answers or refuses each caller that connects anew while its port closes", async () => {
+  for (let round = 0; round < ROUNDS; round++) {
+    const { host, port, drain, close } = await startEdge();
+    const call = async () => {
+      let last = "answered";
+      while (last === "answered") last = await ping(host, port);
+      return last;
+    };
+    const ends = Array.from({ length: CALLERS }, call);
+    await sleep(20);
+    drain();
+    await close();
+    expect(await Promise.all(ends)).toEqual(Array(CALLERS).fill("ECONNREFUSED"));
+  }
+});

@@ -38,6 +38,7 @@ const GONE_MS = 5_000;
 /** Times are of `sinceStart`. */
 interface Single {
   readonly table: AddressTable<Single>;
+  readonly address: Address;
   /** Undefined before the account is held. */
   held: HeldAccount | undefined;
   lastUsedMs: number;
@@ -168,17 +169,17 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
     const idleSinceMs = atMs - idleMs;
     const noneSinceMs = atMs - negativeMs;
     const onceSinceMs = this.#singles.size > CROWDED * maxSingles ? atMs - ONCE_IDLE_MS : idleSinceMs;
-    this.#sweep.begin<readonly [Address, Single]>({
-      items: this.#singles,
-      state: ([address, { firstUsedMs, lastUsedMs, isMint }]) => {
+    this.#sweep.begin<Single>({
+      items: this.#singles.values(),
+      state: ({ address, firstUsedMs, lastUsedMs, isMint }) => {
         if (lastUsedMs < idleSinceMs) return "unused";
         if (!isMint) return "used";
         if (lastUsedMs < noneSinceMs && live.get(address) === null) return "unused";
         return lastUsedMs - firstUsedMs < ONCE_MS && lastUsedMs < onceSinceMs ? "unused" : "used";
       },
-      lastUsedMs: ([, { lastUsedMs }]) => lastUsedMs,
+      lastUsedMs: ({ lastUsedMs }) => lastUsedMs,
       drop: (unused) => {
-        const gone = unused.flatMap(([address, single]) => (this.#singles.get(address) === single ? [address] : []));
+        const gone = unused.flatMap((single) => (this.#singles.get(single.address) === single ? [single.address] : []));
         for (const address of gone) this.#singles.delete(address);
         live.release(this.#holder, gone);
       },
@@ -197,6 +198,7 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
       const atMs = sinceStart(this.#options.now());
       entry = {
         table: this.#singles,
+        address,
         held: undefined,
         lastUsedMs: atMs,
         firstUsedMs: atMs,

@@ -18,7 +18,7 @@ export function namingFields<T>(fields: TradeFields, call: () => T | Promise<T>)
     const result = call();
     return result instanceof Promise ? namingFieldsLater(fields, result) : result;
   } catch (error) {
-    throw renamed(error, fields);
+    throw inFields(error, fields);
   }
 }
 
@@ -27,14 +27,13 @@ async function namingFieldsLater<T>(fields: TradeFields, result: Promise<T>): Pr
   try {
     return await result;
   } catch (error) {
-    throw renamed(error, fields);
+    throw inFields(error, fields);
   }
 }
 
-const renamed = (error: unknown, fields: TradeFields): unknown =>
-  error instanceof TradewireError ? inFields(error, fields) : error;
-
-function inFields(error: TradewireError, fields: TradeFields): TradewireError {
+/** The error of a trade call; if an argument is at fault, by the name of the request field that carries it. */
+export function inFields(error: unknown, fields: TradeFields): unknown {
+  if (!(error instanceof TradewireError)) return error;
   const { field: argument, ...facts } = error.facts;
   if (argument !== "amount" && argument !== "inMint" && argument !== "outMint") return error;
   const field = fields[argument];

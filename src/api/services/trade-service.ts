@@ -9,7 +9,7 @@ import { levelOf } from "./priority-levels.ts";
 import { watchQuote } from "./quote-stream.ts";
 import { parseMint, parseToken, swapModeOf, WIRE_SOL_MINT } from "./requests.ts";
 import { type StreamBounds, streamOfKey } from "./stream-of-key.ts";
-import { namingFields, type TradeFields } from "./trade-fields.ts";
+import { inFields, namingFields, type TradeFields } from "./trade-fields.ts";
 
 const BUY_FIELDS: TradeFields = { amount: "solAmount", inMint: undefined, outMint: "mint" };
 const BUY_RAW_FIELDS: TradeFields = { ...BUY_FIELDS, amount: "solAmountRaw" };
@@ -25,43 +25,41 @@ const SWAP_RAW_FIELDS: TradeFields = { ...SWAP_FIELDS, amount: "amountRaw" };
  * @param bounds what ends and limits streams
  */
 export function createTradeService(trades: Trades, bounds: StreamBounds): ServiceImpl<typeof TradeService> {
+  /** The response to a build. One that does not wait is answered without a promise, and without a closure. */
+  const build = (fields: TradeFields, request: Terms, context: Pick<HandlerContext, "values">, amount: Amount) => {
+    try {
+      const built = trades.build(orderOf(request, context, amount));
+      return built instanceof Promise ? answerAfter(built, fields) : fromBuilt(built);
+    } catch (error) {
+      throw inFields(error, fields);
+    }
+  };
   return {
     buy(request, context) {
-      return answer(
-        namingFields(request.solAmountRaw === undefined ? BUY_FIELDS : BUY_RAW_FIELDS, () =>
-          trades.build(
-            orderOf(request, context, {
-              inMint: WIRE_SOL_MINT,
-              outMint: parseToken(request.mint),
-              mode: "exactIn",
-              amount: request.solAmount,
-              amountRaw: request.solAmountRaw,
-            }),
-          ),
-        ),
-      );
+      const fields = request.solAmountRaw === undefined ? BUY_FIELDS : BUY_RAW_FIELDS;
+      return build(fields, request, context, {
+        inMint: WIRE_SOL_MINT,
+        outMint: parseToken(request.mint),
+        mode: "exactIn",
+        amount: request.solAmount,
+        amountRaw: request.solAmountRaw,
+      });
     },
 
     sell(request, context) {
-      return answer(
-        namingFields(saleFields(request), () =>
-          trades.build(
-            orderOf(request, context, {
-              inMint: parseToken(request.mint),
-              outMint: WIRE_SOL_MINT,
-              mode: "exactIn",
-              amount: request.tokenAmount,
-              amountRaw: request.tokenAmountRaw,
-              sellPercent: request.sellPercent,
-              totalGuard: request.totalGuard,
-            }),
-          ),
-        ),
-      );
+      return build(saleFields(request), request, context, {
+        inMint: parseToken(request.mint),
+        outMint: WIRE_SOL_MINT,
+        mode: "exactIn",
+        amount: request.tokenAmount,
+        amountRaw: request.tokenAmountRaw,
+        sellPercent: request.sellPercent,
+        totalGuard: request.totalGuard,
+      });
     },
 
     swap(request, context) {
-      return answer(namingFields(swapFields(request), () => trades.build(swapOf(request, context))));
+      return build(swapFields(request), request, context, swapAmountOf(request));
     },
 
     async submit(request, context) {
@@ -111,9 +109,8 @@ export function createTradeService(trades: Trades, bounds: StreamBounds): Servic
   };
 }
 
-/** The response to a build. One that did not wait is answered without a promise. */
-function answer(built: BuiltTrade | Promise<BuiltTrade>) {
-  return built instanceof Promise ? built.then(fromBuilt) : fromBuilt(built);
+async function answerAfter(built: Promise<BuiltTrade>, fields: TradeFields) {
+  return fromBuilt(await namingFields(fields, () => built));
 }
 
 /** The terms that every trade request has. */
@@ -159,14 +156,20 @@ function swapOf(
   request: Omit<SwapRequest, "$typeName" | "priority"> & Partial<Pick<SwapRequest, "priority">>,
   context: Pick<HandlerContext, "values">,
 ): TradeRequest {
-  return orderOf(request, context, {
+  return orderOf(request, context, swapAmountOf(request));
+}
+
+function swapAmountOf(
+  request: Pick<SwapRequest, "inputMint" | "outputMint" | "swapMode" | "amount" | "amountRaw" | "totalGuard">,
+): Amount {
+  return {
     inMint: parseMint(request.inputMint, "inputMint"),
     outMint: parseMint(request.outputMint, "outputMint"),
     mode: swapModeOf(request.swapMode),
     amount: request.amount,
     amountRaw: request.amountRaw,
     totalGuard: request.totalGuard,
-  });
+  };
 }
 
 function saleFields({ sellPercent, tokenAmountRaw }: SellRequest): TradeFields {

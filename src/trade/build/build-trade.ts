@@ -122,8 +122,7 @@ function draftNow(ports: BuildPorts, loaded: LoadedTrade): TradeDraft | Promise<
   loaded.request.stages?.mark("snapshot");
   const nonce = ports.nextNonce();
   const single = draftSingleMarket(ports, loaded, lifetime, nonce);
-  if (single !== undefined && "draft" in single) return single.draft;
-  return draftBySearch(ports, loaded, nonce, single?.misfit);
+  return single?.composed.fits === true ? single : draftBySearch(ports, loaded, nonce, single?.composed);
 }
 
 /** @param nonce of the first draft @param misfit as `draftTrade` */

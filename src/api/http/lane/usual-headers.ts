@@ -42,15 +42,25 @@ export class UsualHeaders implements Record<UsualName, string | undefined> {
 Object.setPrototypeOf(UsualHeaders.prototype, null);
 Reflect.deleteProperty(UsualHeaders.prototype, "constructor");
 
-/** As most clients write them: in lower case, or each word with a capital. */
-const names: ReadonlyMap<string, UsualName> = new Map(
-  (Object.keys(new UsualHeaders()) as UsualName[]).flatMap((name) => [
-    [name, name],
-    [name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase()), name],
-  ]),
+const names = Object.keys(new UsualHeaders()) as UsualName[];
+/** As most clients write them, by length: in lower case, or each word with a capital. */
+const spellings = Array.from({ length: Math.max(...names.map(({ length }) => length)) + 1 }, (_, length) =>
+  names
+    .filter((name) => name.length === length)
+    .flatMap((name) => [
+      { written: name, name },
+      { written: name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase()), name },
+    ]),
 );
 
-/** The header that is written so, if it is a usual one. */
-export function usualName(written: string): UsualName | undefined {
-  return names.get(written) ?? names.get(written.toLowerCase());
+/** The usual header whose name is written between two places of a head; undefined of any other. Mostly it makes no text of it. */
+export function usualNameAt(head: string, from: number, to: number): UsualName | undefined {
+  const ofLength = spellings[to - from];
+  if (ofLength === undefined) return undefined;
+  for (let at = 0; at < ofLength.length; at++) {
+    const { written, name } = ofLength[at]!;
+    if (head.startsWith(written, from)) return name;
+  }
+  const lower = head.slice(from, to).toLowerCase();
+  return ofLength.find(({ name }) => name === lower)?.name;
 }

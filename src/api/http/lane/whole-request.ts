@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { UsualHeaders, usualName } from "./usual-headers.ts";
+import { UsualHeaders, usualNameAt } from "./usual-headers.ts";
 
 /**
  * A start line, and header lines with printable values. What RFC 9112 leaves room for beyond this form is for a real parser. No text
@@ -89,12 +89,12 @@ function readHead(head: string): WholeRequest | undefined {
     if (left === 0) return undefined;
     from += LINE_BREAK.length;
     const colon = head.indexOf(":", from);
-    const written = head.slice(from, colon);
+    const nameAt = from;
     from = head.indexOf(LINE_BREAK, colon);
     const end = from === -1 ? head.length : from;
-    const known = usualName(written);
+    const known = usualNameAt(head, nameAt, colon);
     if (known === undefined) {
-      if (UNUSUAL.has(written.toLowerCase())) return undefined;
+      if (UNUSUAL.has(head.slice(nameAt, colon).toLowerCase())) return undefined;
       usual = undefined;
       continue;
     }

@@ -51,7 +51,7 @@ function drafts(ports: BuildPorts, request: TradeRequest): readonly [string | un
   const loaded = recallTrade(ports.markets, request)!;
   const lifetime = ports.head.lifetime();
   const single = draftSingleMarket(ports, loaded, lifetime, NONCE);
-  const short = single !== undefined && "draft" in single ? single.draft : undefined;
+  const short = single?.composed.fits === true ? single : undefined;
   try {
     return [shown(short), shown(allAtOnce(draftTrade(ports, loaded, lifetime, NONCE, true)))];
   } catch {

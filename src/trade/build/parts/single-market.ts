@@ -16,7 +16,7 @@ import { leastCostly, mayCostMore } from "../net-value.ts";
  * The draft is the one that `draftTrade` gives, for less than choosing costs.
  *
  * @param nonce a number that differs between builds, below 2^14
- * @returns undefined for any other trade, and if the markets refuse this one; what was composed in place of the draft if it fits into no
+ * @returns undefined for any other trade, and if the markets refuse this one; a draft whose message does not fit if none fits into a
  * transaction
  */
 export function draftSingleMarket(
@@ -24,7 +24,7 @@ export function draftSingleMarket(
   loaded: LoadedTrade,
   lifetime: Lifetime,
   nonce: number,
-): { readonly draft: TradeDraft } | { readonly misfit: ComposedMessage } | undefined {
+): TradeDraft | undefined {
   const { request, intent, accounts, snapshot } = loaded;
   if (intent.requireChecked === true || intent.bounds?.allows !== undefined) return undefined;
   const clock = ports.head.clock();
@@ -42,10 +42,10 @@ export function draftSingleMarket(
     choice,
   };
   const composed = composeMessage(ports, terms, route);
-  if (!composed.fits) return { misfit: composed };
-  const isSettled = composed.assembly.unknown.length > 0 || hasOneWay(snapshot) || !mayCostMore(composed, accounts);
+  const isSettled =
+    !composed.fits || composed.assembly.unknown.length > 0 || hasOneWay(snapshot) || !mayCostMore(composed, accounts);
   const best = isSettled ? composed : cheapestOf(ports, terms, composed, route, clock);
-  return { draft: { loaded, composed: best, lifetime, senders: choice.senders, fitLoss: 0 } };
+  return { loaded, composed: best, lifetime, senders: choice.senders, fitLoss: 0 };
 }
 
 /** The message that leaves the wallet most: this one of a route, or one of another market of the pair. */

@@ -1,6 +1,7 @@
 import type { HotMarket } from "../../../market/port.ts";
 import type { Address } from "../../../primitives/address.ts";
 import type { ChainClock } from "../../../solana/account.ts";
+import type { SwapMode } from "../../../venues/venue.ts";
 import type { Intent } from "../../intent.ts";
 import { bestPairRate, mostRateOf } from "../bounds/best-rate.ts";
 import { bestSmallRate } from "../bounds/best-small-rate.ts";
@@ -8,9 +9,10 @@ import { roundSizeOf } from "../bounds/market-rate.ts";
 import { allAtOnce, type Steps } from "../long-searches.ts";
 import { type ChangedMarkets, heldMarkets } from "./changed-markets.ts";
 import { DirectedSearch } from "./directed-search.ts";
+import { singleOut } from "./flow/fill-network.ts";
 import { KeptFindings } from "./kept-findings.ts";
 import { type CurveNetwork, type MintCrossing, type SmallTrades, sampleNetwork, sampleSmall } from "./network.ts";
-import { quoteNear } from "./split-shape.ts";
+import { coarseFlowFor, quoteNear } from "./split-shape.ts";
 import { StepWork } from "./step-work.ts";
 
 /** Exact quotes of one search at most, besides those of its result. */
@@ -28,7 +30,7 @@ const NOTHING_LEFT_OUT: ReadonlySet<HotMarket> = new Set();
 
 /** What a plan is made for. */
 export interface PlanTerms {
-  /** What goes in, or about that. Base units. */
+  /** What goes in, or about that; for exact outputs at most. Base units. */
   readonly inAmount: number;
   readonly maxLegs: number;
   readonly clock: ChainClock;
@@ -49,6 +51,7 @@ const EVERYTHING_FITS: KnownFit = { paths: Number.POSITIVE_INFINITY, without: ne
 /** The curves of a trade's markets, and which of them to divide it between. Serves all trades of about one size. */
 export class SplitPlan {
   readonly #terms: PlanTerms;
+  readonly #mode: SwapMode;
   readonly #small: SmallTrades;
   /** By capacity: what fits, and what that loses. */
   #fits = new Map<string, KnownFit>();
@@ -60,20 +63,25 @@ export class SplitPlan {
   /** What is done for this plan since the last pause, by whichever trade. */
   readonly work = new StepWork();
   #network: CurveNetwork | undefined;
+  /** What a division takes and gives, for exact outputs. Base units. */
+  #inAmount: number;
+  #outAmount = 0;
   #shapes: DirectedSearch | undefined;
   #pays: boolean | undefined;
   /** Closed edges of the last shapes whose open markets were quoted. */
   #closelyQuoted = new WeakSet<Uint8Array>();
 
-  private constructor(terms: PlanTerms, small: SmallTrades) {
+  private constructor(terms: PlanTerms, mode: SwapMode, small: SmallTrades) {
     this.#terms = terms;
+    this.#mode = mode;
     this.#small = small;
+    this.#inAmount = terms.inAmount;
   }
 
   /** A plan for these markets. */
   static make(intent: Intent, crossings: readonly MintCrossing[], terms: PlanTerms): SplitPlan {
     const budget = { left: QUOTE_BUDGET };
-    const plan = new SplitPlan(terms, sampleSmall(intent, crossings, { ...terms, budget }));
+    const plan = new SplitPlan(terms, intent.mode, sampleSmall(intent, crossings, { ...terms, budget }));
     plan.#budget.left = budget.left;
     plan.work.quotes(QUOTE_BUDGET - budget.left);
     return plan;
@@ -83,8 +91,10 @@ export class SplitPlan {
   renewed(changed: ChangedMarkets, clock: ChainClock): SplitPlan | undefined {
     const known = heldMarkets({ network: this.network, small: this.#small }, changed, clock, { left: QUOTE_BUDGET });
     if (known === undefined) return undefined;
-    const plan = new SplitPlan(this.#terms, known.small);
+    const plan = new SplitPlan(this.#terms, this.#mode, known.small);
     plan.#network = known.network;
+    plan.#inAmount = this.#inAmount;
+    plan.#outAmount = this.#outAmount;
     plan.#pays = this.pays;
     plan.#shapes = this.#shapes;
     plan.#fits = this.#fits;
@@ -101,8 +111,7 @@ export class SplitPlan {
   }
 
   get network(): CurveNetwork {
-    this.#network ??= allAtOnce(this.#sampled());
-    return this.#network;
+    return this.#network ?? this.#learnNetwork(allAtOnce(this.#sampled()));
   }
 
   /** Finds out what `network` and `pays` say, with pauses. */
@@ -110,11 +119,33 @@ export class SplitPlan {
     if (this.#network === undefined) {
       const network = yield* this.#sampled();
       // Another trade may have been first during a pause.
-      this.#network ??= network;
+      if (this.#network === undefined) this.#learnNetwork(network);
     }
     if (this.#pays !== undefined) return;
     yield* this.work.pause();
     this.#pays = this.pays;
+  }
+
+  /** About what goes into a division of a trade. Base units. */
+  inputFor({ mode, amount }: Intent): number {
+    return mode === "exactIn" ? Number(amount) : (this.#inAmount * Number(amount)) / this.#outAmount;
+  }
+
+  #learnNetwork(network: CurveNetwork): CurveNetwork {
+    this.#network = network;
+    if (this.#mode === "exactOut") this.#learnInput(network);
+    return network;
+  }
+
+  /**
+   * Finds what a division takes to give as much as the best single path. That may be far less than the path takes, and other markets
+   * are the best ones for it.
+   */
+  #learnInput(network: CurveNetwork): void {
+    const terms = this.#searchTerms;
+    this.#outAmount = singleOut(network, terms.inAmount, terms.maxLegs);
+    const flow = coarseFlowFor(network, terms, this.#outAmount);
+    if (flow !== undefined && flow.inAmount < terms.inAmount) this.#inAmount = flow.inAmount;
   }
 
   #sampled(): Steps<CurveNetwork> {
@@ -122,7 +153,7 @@ export class SplitPlan {
   }
 
   get #searchTerms() {
-    return { ...this.#terms, budget: this.#budget, work: this.work };
+    return { ...this.#terms, inAmount: this.#inAmount, budget: this.#budget, work: this.work };
   }
 
   get #allShapes(): DirectedSearch {

@@ -4,6 +4,7 @@ import type { SwapMode } from "../../../venues/venue.ts";
 import type { Intent } from "../../intent.ts";
 import { allAtOnce, type Steps } from "../long-searches.ts";
 import type { Route } from "../route.ts";
+import { fillForOutput } from "./flow/fill-for-output.ts";
 import { fillNetwork, pathsOf } from "./flow/fill-network.ts";
 import type { Flow } from "./flow/flow.ts";
 import type { PlannedStep } from "./flow/plan-parts.ts";
@@ -70,7 +71,7 @@ export function* splitRoutes(
   if (terms.maxPaths < 2 || !plan.pays) return chain === undefined ? undefined : { ...NO_SPLITS, chain };
   // Fewer paths that the caller allows may fit where more do not.
   const capacity = terms.capacity === undefined ? undefined : `${terms.capacity}, ${terms.maxPaths} paths`;
-  const search = new SplitSearch(intent, plan, inAmount, { ...terms, capacity });
+  const search = new SplitSearch(intent, plan, { ...terms, capacity });
   return {
     chain,
     best: yield* search.widest(),
@@ -94,15 +95,13 @@ const NONE_LEFT_OUT: ReadonlySet<HotMarket> = new Set();
 class SplitSearch {
   readonly #intent: Intent;
   readonly #plan: SplitPlan;
-  readonly #inAmount: number;
   readonly #terms: SplitTerms;
   /** The markets that were left out for a division, by its steps: a route that is valued again is another object. */
   readonly #without = new Map<Route["steps"], ReadonlySet<HotMarket>>();
 
-  constructor(intent: Intent, plan: SplitPlan, inAmount: bigint, terms: SplitTerms) {
+  constructor(intent: Intent, plan: SplitPlan, terms: SplitTerms) {
     this.#intent = intent;
     this.#plan = plan;
-    this.#inAmount = Number(inAmount);
     this.#terms = terms;
   }
 
@@ -150,15 +149,17 @@ class SplitSearch {
 
   /** Divides the trade between the edges, exactly, in a few rounds. */
   #refine(network: CurveNetwork): { readonly best?: Route; readonly fault?: HotMarket } {
-    const { mode } = this.#intent;
+    const { mode, amount } = this.#intent;
     const cut = { parts: FINE_PARTS, leastParts: LEAST_PARTS, maxLegs: this.#terms.maxLegs };
     const closed = new Uint8Array(network.edges.length);
-    let inAmount = this.#inAmount;
+    let inAmount = this.#plan.inputFor(this.#intent);
     let flow: Flow | undefined;
     let best: Route | undefined;
     let faults = 0;
     for (let round = 0; round < ROUNDS + faults; round++) {
-      flow = fillNetwork(network, { ...cut, inAmount, closed }, flow);
+      const search = { ...cut, inAmount, closed };
+      flow =
+        mode === "exactIn" ? fillNetwork(network, search, flow) : fillForOutput(network, search, Number(amount), flow);
       if (flow === undefined || pathsOf(network, flow) < 2) break;
       const route = realizePlan(this.#intent, stepsOf(network, flow, mode), this.#terms.clock);
       if (route === "unordered") break;

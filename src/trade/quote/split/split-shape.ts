@@ -2,14 +2,14 @@ import type { ChainClock } from "../../../solana/account.ts";
 import type { Steps } from "../long-searches.ts";
 import type { QuoteBudget } from "./curves/market-curve.ts";
 import { sampleNear } from "./curves/sampled-curves.ts";
+import { fillForOutput, MOST_FILLED } from "./flow/fill-for-output.ts";
 import { fillNetwork, pathsOf } from "./flow/fill-network.ts";
 import type { Flow } from "./flow/flow.ts";
 import type { CurveNetwork } from "./network.ts";
 import type { StepWork } from "./step-work.ts";
 
 /** Parts that the input is cut into first, to find which markets take part, and the smallest that are moved after. */
-const COARSE_PARTS = 16;
-const LEAST_PARTS = 128;
+const COARSE = { parts: 16, leastParts: 128 } as const;
 /** Rounds in which markets are quoted where a coarse flow uses them, before any is closed. */
 const INFORMED_ROUNDS = 3;
 /** Number of least valuable edges compared at most; the one whose loss costs least is closed. */
@@ -189,7 +189,17 @@ export function coarseFlow(
   closed: Uint8Array,
   start?: Flow,
 ): Flow | undefined {
-  const cut = { parts: COARSE_PARTS, leastParts: LEAST_PARTS };
   work.fills(network.edges.length);
-  return fillNetwork(network, { ...cut, inAmount, maxLegs, closed }, start);
+  return fillNetwork(network, { ...COARSE, inAmount, maxLegs, closed }, start);
+}
+
+/** The same over all markets such that about an amount comes out. Base units. */
+export function coarseFlowFor(
+  network: CurveNetwork,
+  { inAmount, maxLegs, work }: ShapeTerms,
+  outAmount: number,
+): Flow | undefined {
+  const closed = new Uint8Array(network.edges.length);
+  work.fills(network.edges.length * MOST_FILLED);
+  return fillForOutput(network, { ...COARSE, inAmount, maxLegs, closed }, outAmount);
 }

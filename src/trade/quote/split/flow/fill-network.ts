@@ -35,7 +35,7 @@ export function fillNetwork(network: FlowNetwork, search: FlowSearch, start?: Fl
   return filling.flow(part);
 }
 
-/** What the best single path gives for the whole amount; 0 if none takes it. */
+/** What the best single path gives for the whole amount, or for what its markets take of it. */
 export function singleOut({ mints, edges }: FlowNetwork, inAmount: number, maxLegs: number): number {
   let best = 0;
   let reached = new Float64Array(mints);
@@ -44,7 +44,7 @@ export function singleOut({ mints, edges }: FlowNetwork, inAmount: number, maxLe
     const next = new Float64Array(mints);
     for (const { from, to, curve } of edges) {
       const amount = reached[from]!;
-      if (amount > 0 && amount <= curve.most) next[to] = Math.max(next[to]!, curve.out(amount));
+      if (amount > 0) next[to] = Math.max(next[to]!, curve.out(amount));
     }
     best = Math.max(best, next[OUTPUT]!);
     reached = next;

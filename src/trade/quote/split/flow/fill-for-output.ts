@@ -1,0 +1,39 @@
+import type { CurveNetwork } from "../network.ts";
+import { fillNetwork } from "./fill-network.ts";
+import { type Flow, type FlowSearch, INPUT } from "./flow.ts";
+
+/** What comes out may differ by this much from what must. Fraction. */
+const MOST_MISSED = 1e-3;
+/** Networks filled at most, each with what the one before it shows to be needed. */
+export const MOST_FILLED = 4;
+
+/**
+ * Fills a network with as much as makes about an amount come out.
+ *
+ * @param search its `inAmount` is what is filled first
+ * @param outAmount base units
+ * @param start a flow to begin with
+ * @returns undefined if the network does not take what that needs
+ */
+export function fillForOutput(
+  network: CurveNetwork,
+  search: FlowSearch,
+  outAmount: number,
+  start?: Flow,
+): Flow | undefined {
+  let flow = start;
+  let { inAmount } = search;
+  for (let filled = 0; filled < MOST_FILLED; filled++) {
+    flow = fillNetwork(network, { ...search, inAmount }, flow);
+    if (flow === undefined || Math.abs(flow.outAmount / outAmount - 1) < MOST_MISSED) break;
+    inAmount = inputFor(network, flow, outAmount);
+  }
+  return flow;
+}
+
+/** What goes in so that an amount comes out: input per output is about a straight line, from the best price to that of a flow. */
+function inputFor({ onwardRates }: CurveNetwork, flow: Flow, outAmount: number): number {
+  const least = 1 / onwardRates[INPUT]!;
+  const slope = (flow.inAmount / flow.outAmount - least) / flow.outAmount;
+  return outAmount * (least + slope * outAmount);
+}

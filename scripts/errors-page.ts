@@ -20,6 +20,9 @@ Programs should rely on \`code\`; \`message\` is for people and may change.
 - \`doc_url\`: where the code is explained, relative to the address of the service.
 - \`details\`: further facts, by name. They never reveal anything about nodes, databases or files of the service.
 
+On the typed wires a refusal has the form and the status of its protocol, even if it comes before the call. There a content type that the path does not read is
+answered with \`VALIDATION_ERROR\` and HTTP 415 in place of 400, as Connect and gRPC prescribe, in REST's form, because the request has none of theirs.
+
 A submit that the chain has not decided within 25 seconds is not an error: it returns 200 with \`"status":"pending"\`, or with \`"processed"\` if the transaction is in a
 block that may still be dropped, or in which it may have failed. Submit the same bytes again until it is neither.
 `;

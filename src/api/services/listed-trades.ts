@@ -82,8 +82,8 @@ function parseCursor(cursor: string): SubmissionPlace {
   return { claimedAtMs: Number(parts[1]), messageHash: parts[2]! };
 }
 
-/** Without a time zone a time would be read in the server's own. */
-const ISO_TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/;
+/** Without a time zone a time would be read in the server's own, and a day in UTC, which need not be the caller's. */
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
 
 function parseTime(text: string, field: string): number {
   const epochMs = ISO_TIME.test(text) ? Date.parse(text) : Number.NaN;

@@ -117,7 +117,7 @@ export const FLAGS: Readonly<Record<string, Flag>> = {
   status: { value: "LIST", help: "only trades with one of these statuses, such as failed,expired" },
   since: {
     value: "TIME",
-    help: "only trades submitted at this time or later, such as 2026-11-22 or 2026-11-22T09:00:00Z",
+    help: "only trades submitted at this time or later, such as 2026-11-22T09:00:00Z or 2026-11-22 (UTC)",
   },
   until: { value: "TIME", help: "only trades submitted before this time" },
   "direct-only": { value: undefined, help: "trade the two mints against each other only" },

@@ -1,13 +1,9 @@
-/**
- * Shows that the fast tests hold on a busy machine: runs them again and again beside processes that never rest, and prints
- * one line a run. `npm run slow:busy -- --runs 10`; `--busy 8` sets the number of busy processes, and files named after the
- * options are run in place of all. Exits 1 if any run fails.
- */
+// Runs the fast tests again and again beside processes that never rest.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { parseArgs } from "node:util";
+import { readOptions } from "../options.ts";
 
 /** The part of vitest's JSON results that is read here. */
 interface TestResults {
@@ -27,7 +23,17 @@ interface TestResults {
 /** As much of a failure's text as is printed. */
 const MESSAGE_CHARS = 2_000;
 
-const { values, positionals: files } = parseArgs({
+const HELP = `Shows that the fast tests hold on a busy machine: runs them again and again beside processes that never rest, and prints one line a run.
+Exits 1 if any run fails.
+
+  npm run slow:busy -- [options] [test files, in place of all]
+
+  --runs 10         runs of the tests; default 10
+  --busy 8          processes that never rest; default 8
+  --help            this text
+`;
+
+const { values, positionals: files } = readOptions(HELP, {
   options: { runs: { type: "string", default: "10" }, busy: { type: "string", default: "8" } },
   allowPositionals: true,
 });

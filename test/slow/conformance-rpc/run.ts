@@ -2,6 +2,12 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 
+const HELP = `Runs the conformance suite of the Connect project against the edge and against the client library's transport. Needs Go and buf.
+
+  npm run slow:conformance-rpc -- [options of the suite, such as --run PATTERN, --trace, -v]
+  npm run slow:conformance-rpc -- --help
+`;
+
 // The conformance suite of the Connect project against the edge and against the client library's transport. Suite and
 // definition are fetched and built by Go, once; no case is expected to fail.
 
@@ -45,6 +51,10 @@ function check(mode: "server" | "client"): boolean {
   return status === 0;
 }
 
+if (process.argv.includes("--help")) {
+  process.stdout.write(HELP);
+  process.exit(0);
+}
 if (spawnSync("go", ["version"]).error !== undefined) {
   console.error("The conformance suite is a Go program: install Go 1.24 or later, then run this again.");
   process.exit(1);

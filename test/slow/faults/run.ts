@@ -1,20 +1,10 @@
-/**
- * Puts the promises of the service to the test, on an embedded chain behind nodes that fail and lie.
- *
- * Rows are those of docs/promises.md.
- *
- *   node test/slow/faults/run.ts [--rows 1,9,13] [--seed 7 | random] [--scale 1 | --full] [--schedules N] [--parallel N]
- *
- * `--full` runs what has a promised size at that size; the rest at the scale given. Each schedule runs in a process of its own,
- * `--parallel` of them at a time: most of a trade is waiting, but targets in milliseconds are for one at a time.
- * Prints a table of promise, target and measure. Exits 1 when a target is missed or an invariant is broken.
- */
+// Puts the promises of the service to the test, on an embedded chain behind nodes that fail and lie.
 import { fork } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { createRandom } from "../../../src/primitives/random.ts";
+import { readOptions } from "../options.ts";
 import type { Measure, Scenario, Schedule } from "./scenario.ts";
 import { SCENARIOS } from "./scenarios.ts";
 import type { ScheduleOrder } from "./schedule-process.ts";
@@ -25,7 +15,21 @@ interface Result extends Measure {
   readonly seconds: number;
 }
 
-const { values } = parseArgs({
+const HELP = `Puts the promises of the service to the test, on an embedded chain behind nodes that fail and lie. Prints a table of promise, target and
+measure. Exits 1 if a target is missed or an invariant is broken.
+
+  npm run slow:faults -- [options]
+
+  --rows 1,9,13     only these rows of docs/promises.md
+  --seed 7          what the schedules are drawn from, or "random"; default 1
+  --scale 1         size of each schedule; default 1 (npm run slow:soak: 4)
+  --full            what has a promised size runs at that size, the rest at the scale given
+  --schedules N     so many schedules, drawn from the seed among the rows, instead of each row once
+  --parallel N      schedules at a time, each in a process of its own; default 1, which targets in milliseconds need
+  --help            this text
+`;
+
+const { values } = readOptions(HELP, {
   options: {
     rows: { type: "string" },
     seed: { type: "string", default: "1" },

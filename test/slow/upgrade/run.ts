@@ -1,18 +1,21 @@
-/**
- * Holds the last release against this version: both on one PostgreSQL, as during an upgrade.
- *
- *   npm run slow:upgrade                  the latest tag
- *   npm run slow:upgrade -- --from REV    any revision
- */
+// Holds the last release against this version: both on one PostgreSQL, as during an upgrade.
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
+import { readOptions } from "../options.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
 
-const { from } = parseArgs({ options: { from: { type: "string" } } }).values;
+const HELP = `Holds the last release against this version: both on one PostgreSQL, as during an upgrade.
+
+  npm run slow:upgrade -- [options]
+
+  --from REV        the revision in place of the last release; default: the latest tag
+  --help            this text
+`;
+
+const { from } = readOptions(HELP, { options: { from: { type: "string" } } }).values;
 const revision = from ?? latestTag();
 if (revision === undefined) {
   process.stdout.write(

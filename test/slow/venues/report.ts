@@ -1,18 +1,10 @@
-/**
- * The table of what the venues' runs proved: trades, mismatches, compute units, transaction sizes, and what was skipped.
- * Runs every venue's tests first, each build in a process of its own whose memory is bounded:
- *
- *   npm run venues:report [-- --jobs 2] [--only meteora] [--last]
- *
- * `--only` runs the parts whose name contains a text again, beside what the others left. `--last` runs nothing and judges
- * what did run: parts added since are named as not run, and do not count.
- */
+// The table of what the venues' runs proved.
 import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { readVenueFolders } from "../../../scripts/venue-folders.ts";
 import { venues } from "../../../src/venues/registry.ts";
 import type { RunRecord } from "../../conformance/run-record.ts";
+import { readOptions } from "../options.ts";
 import { partsOfSuite, RUNS, runParts } from "./report/parts.ts";
 import { readRuns, sum, unitRatioAt } from "./report/runs.ts";
 
@@ -36,14 +28,25 @@ const HEADER = [
 ];
 const BUILD_HEADER = ["venue", "build", "trades", "mismatches", "bound/used, least", "p99", "worst"];
 
+const HELP = `The table of what the venues' runs proved: trades, mismatches, compute units, transaction sizes, and what was skipped. Runs every venue's
+tests first, each build in a process of its own whose memory is bounded.
+
+  npm run venues:report -- [options]
+
+  --jobs 2          builds at a time; default 1
+  --only meteora    runs the parts whose name contains this text again, beside what the others left
+  --last            runs nothing and judges what did run: parts added since are named as not run, and do not count
+  --help            this text
+`;
+const { values } = readOptions(HELP, {
+  options: { jobs: { type: "string", default: "1" }, only: { type: "string" }, last: { type: "boolean" } },
+});
+
 process.chdir(fileURLToPath(new URL("../../..", import.meta.url)));
 /** No build of these programs is public: the conformance tests of the fast suite run them on stand-ins. */
 const WITHOUT_PROGRAM = (await readVenueFolders())
   .filter(({ facts }) => facts.measured === undefined)
   .map(({ venue }) => venue.id);
-const { values } = parseArgs({
-  options: { jobs: { type: "string", default: "1" }, only: { type: "string" }, last: { type: "boolean" } },
-});
 const parts = partsOfSuite();
 if (values.last !== true) {
   if (values.only === undefined) rmSync(RUNS, { recursive: true, force: true });

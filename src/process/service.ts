@@ -27,6 +27,9 @@ Settings, as environment variables:
 
 `;
 
+/** What a worker may take to end beyond its times to drain. Milliseconds. */
+const END_MARGIN_MS = 30_000;
+
 /** The primary passes these to its workers: where its embedded chain and its shadow process are, and which worker describes the start. */
 const CHAIN_VARIABLE = "TRADEWIRE_EMBEDDED_CHAIN";
 const SHADOW_VARIABLE = "TRADEWIRE_SHADOW_SOCKET";
@@ -131,6 +134,7 @@ async function runWorkers(config: Config, logger: Logger, count: number): Promis
   workers = await startWorkers({
     count,
     logger,
+    endMs: config.lameDuckMs + config.drainTimeoutMs + END_MARGIN_MS,
     environment: (index) => ({
       ...chain,
       ...(shadow === undefined ? {} : { [SHADOW_VARIABLE]: shadow.path }),

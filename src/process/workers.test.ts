@@ -8,7 +8,11 @@ const folder = mkdtempSync(join(tmpdir(), "tradewire-workers-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Runs code in a primary with two workers, idle ones unless they are given something to do, and returns what it prints as JSON. */
-async function run(story: string, work = 'process.on("SIGTERM", () => process.exit(0));'): Promise<unknown> {
+async function run(
+  story: string,
+  work = 'process.on("SIGTERM", () => process.exit(0));',
+  times = { startMs: 60_000, endMs: 60_000 },
+): Promise<unknown> {
   const program = join(folder, "primary.mjs");
   writeFileSync(
     program,
@@ -28,14 +32,14 @@ async function run(story: string, work = 'process.on("SIGTERM", () => process.ex
       await once(free, "listening");
       const { port } = free.address();
       free.close();
-      const workers = await startWorkers({ count: 2, logger, environment: () => ({ PORT: String(port) }) });
+      const workers = await startWorkers({ count: 2, logger, environment: () => ({ PORT: String(port) }), ...${JSON.stringify(times)} });
       ${story}
       await workers.close();
       process.exit(0);
     }
     `,
   );
-  const child = spawn(process.execPath, [program], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [program], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
   let text = "";
   child.stdout.on("data", (chunk) => {
     text += chunk;
@@ -124,4 +128,43 @@ test("a successor that the system cannot start ends the restart, not the service
     console.log(JSON.stringify([refusal, alive()]));
   `)) as [string, number[]];
   expect([refusal, serving]).toEqual(["ENOENT", [1, 2]]);
+});
+
+/** Blocks the process when the story says so by a file: it handles no signal then. */
+const HANGING = `
+  const { existsSync } = await import("node:fs");
+  const hang = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  if (existsSync(process.env.PORT + ".start")) hang();
+  process.on("SIGTERM", () => (existsSync(process.env.PORT + ".end") ? hang() : process.exit(0)));
+`;
+
+test("a successor that hangs before it serves ends the restart, and the next one replaces every worker", async () => {
+  const [refusal, first, second] = (await run(
+    `
+    const { rmSync, writeFileSync } = await import("node:fs");
+    writeFileSync(port + ".start", "");
+    const refusal = await workers.restart().then(() => "none", (error) => error.message);
+    const first = alive();
+    rmSync(port + ".start");
+    await workers.restart();
+    console.log(JSON.stringify([refusal, first, alive()]));
+  `,
+    HANGING,
+    { startMs: 8_000, endMs: 60_000 },
+  )) as [string, number[], number[]];
+  expect([refusal, first, second]).toEqual(["A worker did not serve within 8000 ms.", [1, 2], [4, 5]]);
+});
+
+test("workers that hang when they are replaced or stopped hold up no other and not the end", async () => {
+  const serving = await run(
+    `
+    const { writeFileSync } = await import("node:fs");
+    writeFileSync(port + ".end", "");
+    await workers.restart();
+    console.log(JSON.stringify(alive()));
+  `,
+    HANGING,
+    { startMs: 60_000, endMs: 500 },
+  );
+  expect(serving).toEqual([3, 4]);
 });

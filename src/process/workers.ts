@@ -25,6 +25,10 @@ interface WorkersOptions {
   /** Receives what workers send, except WORKER_READY. */
   readonly onMessage?: (message: unknown) => void;
   readonly logger: WorkersLogger;
+  /** Longest time that a worker may take to serve before it is killed; default 10 minutes. Milliseconds. */
+  readonly startMs?: number;
+  /** Longest time that a worker may take to end before it is killed. Milliseconds. */
+  readonly endMs: number;
 }
 
 /** Message that a worker sends once it serves. */
@@ -36,8 +40,18 @@ export const WORKER_REPLACED = "replaced";
 /** Delay before a worker that exited on its own is replaced, so that one that cannot start does not spin. */
 const REPLACE_AFTER_MS = 500;
 
+/** Far above what the largest database and slow nodes need: a worker that takes longer hangs. Milliseconds. */
+const START_MS = 600_000;
+
 /** Starts workers that run this same program, and resolves once all of them serve. @throws Error if one exits before that */
-export async function startWorkers({ count, environment, onMessage, logger }: WorkersOptions): Promise<Workers> {
+export async function startWorkers({
+  count,
+  environment,
+  onMessage,
+  logger,
+  startMs = START_MS,
+  endMs,
+}: WorkersOptions): Promise<Workers> {
   const running = new Map<number, Worker>();
   /** Includes those that do not serve yet. */
   const alive = new Set<Worker>();
@@ -51,8 +65,16 @@ export async function startWorkers({ count, environment, onMessage, logger }: Wo
     takeBackConnections(worker.process, () =>
       [...running.values()].some((other) => other !== worker && other.isConnected()),
     );
-    await new Promise<void>((resolve, reject) => {
-      worker.once("exit", (code) => reject(new Error(`A worker exited with code ${code} before it served.`)));
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      worker.process.kill("SIGKILL");
+    }, startMs);
+    const served = new Promise<void>((resolve, reject) => {
+      worker.once("exit", (code) => {
+        const why = isLate ? `did not serve within ${startMs} ms` : `exited with code ${code} before it served`;
+        reject(new Error(`A worker ${why}.`));
+      });
       // Without a listener, a worker that the system cannot start would end this process.
       worker.on("error", (error) => {
         if (worker.process.pid === undefined) {
@@ -66,6 +88,7 @@ export async function startWorkers({ count, environment, onMessage, logger }: Wo
         else onMessage?.(message);
       });
     });
+    await served.finally(() => clearTimeout(timer));
     const before = running.get(index);
     running.set(index, worker);
     worker.once("exit", (code, signal) => {
@@ -76,7 +99,7 @@ export async function startWorkers({ count, environment, onMessage, logger }: Wo
     });
     if (before === undefined) return;
     await tellReplaced(before);
-    await end(before);
+    await end(before, endMs);
   };
   const replace = (index: number): void => {
     if (closing || running.has(index)) return;
@@ -104,7 +127,7 @@ export async function startWorkers({ count, environment, onMessage, logger }: Wo
     },
     async close() {
       closing = true;
-      await Promise.all([...alive].map(end));
+      await Promise.all([...alive].map((worker) => end(worker, endMs)));
     },
   };
 }
@@ -117,11 +140,15 @@ function tellReplaced(worker: Worker): Promise<void> {
   });
 }
 
-/** SIGTERM lets a worker finish its pending calls. */
-function end(worker: Worker): Promise<void> {
+/** SIGTERM lets a worker finish its pending calls. One that hangs is killed after `endMs`: it would hold up the others. */
+function end(worker: Worker, endMs: number): Promise<void> {
   if (worker.isDead()) return Promise.resolve();
   return new Promise((resolve) => {
-    worker.once("exit", () => resolve());
+    const timer = setTimeout(() => worker.process.kill("SIGKILL"), endMs);
+    worker.once("exit", () => {
+      clearTimeout(timer);
+      resolve();
+    });
     worker.process.kill("SIGTERM");
   });
 }

@@ -20,7 +20,12 @@ if (cluster.isPrimary) {
     };
   });
   const quiet = { info() {}, warn() {} };
-  const workers = await startWorkers({ count: 2, environment: () => ({ EDGE_PORT: `${port}` }), logger: quiet });
+  const workers = await startWorkers({
+    count: 2,
+    environment: () => ({ EDGE_PORT: `${port}` }),
+    logger: quiet,
+    endMs: 60_000,
+  });
   process.once("message", async () => {
     while (exitMs.length < Number(process.argv[2])) await workers.restart();
     process.send!({ exitMs });

@@ -1,3 +1,4 @@
+import { nextTick } from "node:process";
 import { setImmediate } from "node:timers";
 import { monotonicMs } from "../clock.ts";
 import { runPasses } from "./pass.ts";
@@ -25,12 +26,15 @@ export class OneATurn {
 
   /** Resolves in a turn of its own, in the order of the calls. */
   next(): Promise<void> {
-    return new Promise((begin) => {
-      this.#waiting.push({ begin, sinceMs: monotonicMs() });
-      if (this.#isOn) return;
-      this.#isOn = true;
-      setImmediate(this.#turn);
-    });
+    return new Promise((begin) => this.run(begin));
+  }
+
+  /** Begins a piece in a turn of its own, in the order of the calls. Its error is an uncaught exception. */
+  run(begin: () => void): void {
+    this.#waiting.push({ begin, sinceMs: monotonicMs() });
+    if (this.#isOn) return;
+    this.#isOn = true;
+    setImmediate(this.#turn);
   }
 
   readonly #turn = (): void => {
@@ -43,9 +47,20 @@ export class OneATurn {
       return;
     }
     this.#left = 0;
-    this.#waiting.shift()?.begin();
-    for (let left = LATE_IN_TURN - 1; left > 0 && isLate(); left--) this.#waiting.shift()!.begin();
+    this.#beginNext();
+    for (let left = LATE_IN_TURN - 1; left > 0 && isLate(); left--) this.#beginNext();
     if (this.#waiting.length > 0) setImmediate(this.#turn);
     else this.#isOn = false;
   };
+
+  #beginNext(): void {
+    try {
+      this.#waiting.shift()?.begin();
+    } catch (error) {
+      // Those that wait go on.
+      nextTick(() => {
+        throw error;
+      });
+    }
+  }
 }

@@ -29,7 +29,7 @@ const MAX_CHUNK_HEAD = 1_024;
 const MAX_INTERIM = 8;
 const HEAD_END = Buffer.from("\r\n\r\n");
 const LINE_END = Buffer.from("\r\n");
-const NOTHING: Uint8Array = new Uint8Array(0);
+const NO_BYTES = Buffer.alloc(0);
 
 /** Reads the answer to one request from the bytes of a connection, as they come. Takes no more than `maxBytes` of body. */
 export class AnswerReader {
@@ -42,7 +42,7 @@ export class AnswerReader {
   /** Bytes to wait for before the held ones are looked at again. */
   #needed = 0;
   /** The body so far, of chunks: copied, as a node may send millions of small ones. */
-  #chunked = Buffer.alloc(0);
+  #chunked: Buffer = NO_BYTES;
   #chunkedBytes = 0;
   #isInTrailer = false;
 
@@ -101,47 +101,48 @@ export class AnswerReader {
   }
 
   #readChunks(head: Head): HttpAnswer | undefined {
-    let held = this.#join();
-    for (;;) {
-      const lineEnd = held.indexOf(LINE_END);
+    const held = this.#join();
+    for (let at = 0; ; ) {
+      const lineEnd = held.indexOf(LINE_END, at);
       if (lineEnd < 0) {
-        if (held.length > MAX_CHUNK_HEAD) throw new BadHttpAnswer("a chunk without a length");
-        return this.#waitFor(held, 0);
+        if (held.length - at > MAX_CHUNK_HEAD) throw new BadHttpAnswer("a chunk without a length");
+        return this.#waitFor(held, at, 0);
       }
-      if (this.#isInTrailer) {
-        held = held.subarray(lineEnd + LINE_END.length);
-        if (lineEnd > 0) continue;
-        return this.#answer(head, this.#chunked.subarray(0, this.#chunkedBytes), held.length === 0);
-      }
-      const size = sizeOfChunk(held.toString("latin1", 0, Math.min(lineEnd, MAX_CHUNK_HEAD)));
       const from = lineEnd + LINE_END.length;
+      if (this.#isInTrailer) {
+        if (lineEnd === at)
+          return this.#answer(head, this.#chunked.subarray(0, this.#chunkedBytes), held.length === from);
+        at = from;
+        continue;
+      }
+      const size = sizeOfChunk(held.toString("latin1", at, Math.min(lineEnd, at + MAX_CHUNK_HEAD)));
       if (size === 0) {
         this.#isInTrailer = true;
-        held = held.subarray(from);
+        at = from;
         continue;
       }
       if (this.#chunkedBytes + size > this.#maxBytes) return this.#tooLarge(head);
       const end = from + size + LINE_END.length;
-      if (held.length < end) return this.#waitFor(held, end);
+      if (held.length < end) return this.#waitFor(held, at, end - at);
       if (held[end - 2] !== LINE_END[0] || held[end - 1] !== LINE_END[1]) throw new BadHttpAnswer("a chunk too long");
-      this.#addChunk(held.subarray(from, from + size));
-      held = held.subarray(end);
+      this.#addChunk(held, from, size);
+      at = end;
     }
   }
 
-  #addChunk(chunk: Buffer): void {
-    const end = this.#chunkedBytes + chunk.length;
+  #addChunk(held: Buffer, from: number, size: number): void {
+    const end = this.#chunkedBytes + size;
     if (end > this.#chunked.length) {
       const grown = Buffer.allocUnsafe(Math.min(this.#maxBytes, Math.max(end, 2 * this.#chunked.length, 4_096)));
-      grown.set(this.#chunked.subarray(0, this.#chunkedBytes));
+      this.#chunked.copy(grown, 0, 0, this.#chunkedBytes);
       this.#chunked = grown;
     }
-    this.#chunked.set(chunk, this.#chunkedBytes);
+    held.copy(this.#chunked, this.#chunkedBytes, from, from + size);
     this.#chunkedBytes = end;
   }
 
-  #waitFor(held: Buffer, needed: number): undefined {
-    this.#hold(held);
+  #waitFor(held: Buffer, from: number, needed: number): undefined {
+    this.#hold(held.subarray(from));
     this.#needed = needed;
   }
 
@@ -166,15 +167,19 @@ export class AnswerReader {
       encoding,
       keepAliveMs,
       isReusable: isReusable && isClean,
-      body: body.length === 0 ? NOTHING : body,
+      body: body.length === 0 ? NO_BYTES : body,
     };
   }
 }
 
+/** Whether a field whose name has that length may be one that is read: others are not looked at. */
+const mayMatter = (nameLength: number): boolean =>
+  nameLength === 10 || nameLength === 14 || nameLength === 16 || nameLength === 17;
+
 /** Reads the lines of a head. Of the fields only those that say how long the body is, how it is coded and what follows it. */
 function parseHead(text: string): Head {
-  const lines = text.split("\r\n");
-  const start = /^HTTP\/1\.([01]) (\d{3})(?: |$)/.exec(lines[0]!);
+  let lineEnd = endOfLine(text, 0);
+  const start = /^HTTP\/1\.([01]) (\d{3})(?: |$)/.exec(text.slice(0, lineEnd));
   if (start === null) throw new BadHttpAnswer("not HTTP/1.1");
   const status = Number(start[2]);
   let isReusable = start[1] === "1";
@@ -182,39 +187,33 @@ function parseHead(text: string): Head {
   let isChunked = false;
   let encoding: string | undefined;
   let keepAliveMs: number | undefined;
-  for (let i = 1; i < lines.length; i++) {
-    const line = lines[i]!;
-    const colon = line.indexOf(":");
-    if (colon <= 0) throw new BadHttpAnswer("a field without a name");
-    switch (line.slice(0, colon).toLowerCase()) {
+  while (lineEnd < text.length) {
+    const from = lineEnd + LINE_END.length;
+    lineEnd = endOfLine(text, from);
+    const colon = text.indexOf(":", from);
+    if (colon <= from || colon >= lineEnd) throw new BadHttpAnswer("a field without a name");
+    if (!mayMatter(colon - from)) continue;
+    const value = text.slice(colon + 1, lineEnd);
+    switch (text.slice(from, colon).toLowerCase()) {
       case "content-length": {
-        const given = lengthOf(line.slice(colon + 1).trim());
+        const given = lengthOf(value.trim());
         if (length !== undefined && given !== length) throw new BadHttpAnswer("two lengths");
         length = given;
         break;
       }
       case "transfer-encoding":
-        if (
-          isChunked ||
-          line
-            .slice(colon + 1)
-            .trim()
-            .toLowerCase() !== "chunked"
-        )
+        if (isChunked || value.trim().toLowerCase() !== "chunked")
           throw new BadHttpAnswer("an unknown transfer coding");
         isChunked = true;
         break;
       case "content-encoding":
-        encoding = line
-          .slice(colon + 1)
-          .trim()
-          .toLowerCase();
+        encoding = value.trim().toLowerCase();
         break;
       case "connection":
-        if (/(?:^|[\s,])close(?:[\s,]|$)/i.test(line.slice(colon + 1))) isReusable = false;
+        if (/(?:^|[\s,])close(?:[\s,]|$)/i.test(value)) isReusable = false;
         break;
       case "keep-alive": {
-        const seconds = /timeout=(\d{1,6})/i.exec(line)?.[1];
+        const seconds = /timeout=(\d{1,6})/i.exec(value)?.[1];
         if (seconds !== undefined) keepAliveMs = Number(seconds) * 1_000;
         break;
       }
@@ -229,6 +228,11 @@ function parseHead(text: string): Head {
     keepAliveMs,
     length: hasNoBody ? 0 : isChunked ? "chunked" : (length ?? "untilEnd"),
   };
+}
+
+function endOfLine(text: string, from: number): number {
+  const end = text.indexOf("\r\n", from);
+  return end < 0 ? text.length : end;
 }
 
 function lengthOf(text: string): number {

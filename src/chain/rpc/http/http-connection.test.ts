@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import tls from "node:tls";
 import { afterEach, expect, test, vi } from "vitest";
-import { HttpConnection } from "./http-connection.ts";
+import type { HttpAnswer } from "./answer-reader.ts";
+import { HttpConnection, type HttpExchange } from "./http-connection.ts";
 import { TlsSessions } from "./tls-sessions.ts";
 
 const cert = readFileSync("test/fixtures/tls/localhost.pem", "utf8");
@@ -35,6 +36,16 @@ function serveHalves(endsConnection: boolean): (socket: Socket) => void {
   };
 }
 
+function ask(
+  connection: HttpConnection,
+  request: string,
+  reading: Pick<HttpExchange, "maxBytes" | "isPaced">,
+): Promise<HttpAnswer> {
+  return new Promise((onAnswer, onFailure) => {
+    connection.send(request, "latin1", { ...reading, onAnswer, onFailure });
+  });
+}
+
 test.each([
   [false, false],
   [false, true],
@@ -54,7 +65,7 @@ test.each([
         () => {},
       );
       open.push(connection);
-      return connection.send(letter, "latin1", { maxBytes: 100_000, isPaced: isEnded });
+      return ask(connection, letter, { maxBytes: 100_000, isPaced: isEnded });
     }),
   );
   expect(answers.map(({ body }) => Buffer.from(body!).toString())).toEqual(
@@ -81,7 +92,7 @@ test.each([
   const answers = Array.from({ length: AT_ONCE }, async () => {
     const connection = new HttpConnection({ host: "127.0.0.1", port, tls: undefined }, () => {});
     open.push(connection);
-    await connection.send("a", "latin1", { maxBytes: 100, isPaced });
+    await ask(connection, "a", { maxBytes: 100, isPaced });
     readIn.push(turn);
   });
   await asked.promise;

@@ -14,18 +14,16 @@ export interface HttpOrigin {
 /** What is read goes here first. */
 const READ = Buffer.allocUnsafeSlow(65_536);
 
-interface ExchangeOptions {
+/** A request on its way, which ends by one of two calls. */
+export interface HttpExchange {
   /** Largest body that is read. Bytes. */
   readonly maxBytes: number;
   /** Whether the answer is read in turns of the loop that answers share: many come at once, and nobody is in a hurry for one. */
   readonly isPaced: boolean;
-}
-
-/** A request on its way. */
-interface Exchange extends ExchangeOptions {
-  readonly reader: AnswerReader;
-  readonly resolve: (answer: HttpAnswer) => void;
-  readonly reject: (error: Error) => void;
+  /** Takes the answer. The connection may carry another request by now, if the answer says so. */
+  onAnswer(answer: HttpAnswer): void;
+  /** Takes an error of the connection, or a BadHttpAnswer. The connection is gone by now. */
+  onFailure(error: Error): void;
 }
 
 /** The server ended the connection before it had answered. */
@@ -38,7 +36,8 @@ class ConnectionClosed extends Error {
 export class HttpConnection {
   readonly #socket: Socket;
   readonly #onGone: (connection: HttpConnection) => void;
-  #exchange: Exchange | undefined;
+  #exchange: HttpExchange | undefined;
+  #reader: AnswerReader | undefined;
   #isGone = false;
   #hasAnswered = false;
   #hasBytes = false;
@@ -67,14 +66,13 @@ export class HttpConnection {
     return this.#isGone && this.#hasAnswered && !this.#hasBytes;
   }
 
-  /** Sends a whole request. @throws Error of the connection, BadHttpAnswer */
-  send(request: string, encoding: "latin1" | "utf8", { maxBytes, isPaced }: ExchangeOptions): Promise<HttpAnswer> {
-    return new Promise((resolve, reject) => {
-      this.#exchange = { reader: new AnswerReader(maxBytes), maxBytes, isPaced, resolve, reject };
-      this.#hasBytes = false;
-      this.#socket.write(request, encoding);
-      this.#socket.ref();
-    });
+  /** Sends a whole request. */
+  send(request: string, encoding: "latin1" | "utf8", exchange: HttpExchange): void {
+    this.#exchange = exchange;
+    this.#reader = new AnswerReader(exchange.maxBytes);
+    this.#hasBytes = false;
+    this.#socket.write(request, encoding);
+    this.#socket.ref();
   }
 
   /** Lets the process end although the connection is open. */
@@ -90,26 +88,27 @@ export class HttpConnection {
 
   /** Takes what was read, out of memory that the next read of any connection overwrites. @returns true to read on */
   #receive(length: number): boolean {
-    const bytes = Buffer.from(READ.subarray(0, length));
+    const bytes = Buffer.allocUnsafe(length);
+    READ.copy(bytes, 0, 0, length);
     if (this.#exchange?.isPaced === true) this.#hold(bytes, this.#exchange);
     else this.#take(bytes);
     return true;
   }
 
   /** Keeps it for a turn of its own, unless there is more than anybody wants. */
-  #hold(bytes: Buffer, { maxBytes }: Exchange): void {
+  #hold(bytes: Buffer, { maxBytes }: HttpExchange): void {
     this.#hasBytes = true;
     this.#heldBytes += bytes.length;
-    if (this.#held.push(bytes) === 1) void background.next().then(() => this.#takeHeld());
+    if (this.#held.push(bytes) === 1) background.run(this.#takeHeld);
     if (this.#heldBytes > maxBytes) this.#takeHeld();
   }
 
-  #takeHeld(): void {
+  readonly #takeHeld = (): void => {
     const held = this.#held;
     this.#held = [];
     this.#heldBytes = 0;
     for (const bytes of held) this.#take(bytes);
-  }
+  };
 
   #take(bytes: Buffer): void {
     const exchange = this.#exchange;
@@ -119,17 +118,19 @@ export class HttpConnection {
       return;
     }
     this.#hasBytes = true;
+    let answer: HttpAnswer | undefined;
     try {
-      const answer = exchange.reader.take(bytes);
-      if (answer !== undefined) this.#finish(exchange, answer);
+      answer = this.#reader!.take(bytes);
     } catch (error) {
       this.#fail(error as Error);
+      return;
     }
+    if (answer !== undefined) this.#finish(exchange, answer);
   }
 
   #receiveEnd(): void {
     this.#takeHeld();
-    const answer = this.#exchange?.reader.end();
+    const answer = this.#exchange === undefined ? undefined : this.#reader!.end();
     if (answer !== undefined) this.#finish(this.#exchange!, answer);
     else this.#fail(new ConnectionClosed("the connection was closed"));
   }
@@ -140,18 +141,18 @@ export class HttpConnection {
     this.#fail(error);
   }
 
-  #finish(exchange: Exchange, answer: HttpAnswer): void {
+  #finish(exchange: HttpExchange, answer: HttpAnswer): void {
     this.#exchange = undefined;
     this.#hasAnswered = true;
     if (!answer.isReusable) this.destroy();
-    exchange.resolve(answer);
+    exchange.onAnswer(answer);
   }
 
   #fail(error: Error): void {
     const exchange = this.#exchange;
     this.#exchange = undefined;
     this.destroy();
-    exchange?.reject(error);
+    exchange?.onFailure(error);
   }
 
   #leave(): void {

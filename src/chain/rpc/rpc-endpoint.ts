@@ -54,6 +54,11 @@ const SILENT_MS = 400;
 /** Methods whose calls of one turn share requests: those that many trades make at the same moment. */
 const SHARED_METHODS: ReadonlySet<string> = new Set(["getTransaction"]);
 
+/** A call as JSON-RPC writes it; `method` is one of ours. */
+function textOf({ id, method, params }: GatheredCall): string {
+  return `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify(params)}}`;
+}
+
 /** A node at a URL. Answers are untrusted: bounded in size and time, matched by id, never redirected. */
 export function createRpcEndpoint(options: RpcEndpointOptions): RpcEndpoint {
   return new HttpEndpoint(options);
@@ -183,9 +188,9 @@ class HttpEndpoint implements RpcEndpoint {
     for (const { id } of calls) this.#unanswered.set(id, sentAtMs);
     this.#waitingSinceMs ??= sentAtMs;
     try {
-      const body = calls.map(({ id, params }) => JSON.stringify({ jsonrpc: "2.0", id, method, params })).join();
+      const body = calls.length === 1 ? textOf(calls[0]!) : `[${calls.map(textOf).join()}]`;
       const isLarge = ACCOUNT_METHODS.has(method);
-      const answer = await this.#http.post(calls.length === 1 ? body : `[${body}]`, { timeoutMs, maxBytes, isLarge });
+      const answer = await this.#http.post(body, { timeoutMs, maxBytes, isLarge });
       this.#answeredAtMs = this.#runningMs();
       return answer;
     } catch (cause) {

@@ -118,7 +118,7 @@ class FailoverPool implements RpcPool {
       if (endpoint.isAside()) aside.push(endpoint);
       else (endpoint.isCooling() ? cooling : ready).push(endpoint);
     }
-    return [...ready, ...cooling, ...aside];
+    return cooling.length + aside.length === 0 ? ready : [...ready, ...cooling, ...aside];
   }
 
   #noteRefusal(endpoint: RpcEndpoint, method: string): void {

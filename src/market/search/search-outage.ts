@@ -13,20 +13,18 @@ interface SearchOutage {
 export function watchSearchOutages(reader: AccountReader, warn: (message: string) => void): SearchOutage {
   let isDown = false;
   let hasWarned = false;
-  const noting = async <T>(reading: Promise<T>): Promise<T> => {
-    try {
-      const result = await reading;
-      isDown = hasWarned = false;
-      return result;
-    } catch (error) {
-      isDown = true;
-      throw error;
-    }
+  const noteAnswer = <T>(answer: T): T => {
+    isDown = hasWarned = false;
+    return answer;
+  };
+  const noteFailure = (error: unknown): never => {
+    isDown = true;
+    throw error;
   };
   return {
     reader: {
       fetchAccounts: (...asked) => reader.fetchAccounts(...asked),
-      fetchProgramAccounts: (filter) => noting(reader.fetchProgramAccounts(filter)),
+      fetchProgramAccounts: (filter) => reader.fetchProgramAccounts(filter).then(noteAnswer, noteFailure),
     },
     warn(message) {
       if (isDown && hasWarned) return;

@@ -4,7 +4,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
 import type { OneATurn } from "../../primitives/turns/one-a-turn.ts";
 import type { Account } from "../../solana/account.ts";
-import type { AccountFilter, Market, MintPair, Venue } from "../../venues/venue.ts";
+import type { AccountFilter, Market, MarketSearch, MintPair, Venue } from "../../venues/venue.ts";
 import type { MarketFault } from "../port.ts";
 import type { IndexedMarket } from "./market-index.ts";
 import type { BegunSearch, SubjectFindings, SubjectSearches, VenueFinding } from "./subject-search.ts";
@@ -105,16 +105,20 @@ class MarketDiscovery {
     const { venues } = this.#options;
     const { searches } = this.#coverage;
     const plans = await this.#plan();
-    const searching = Promise.all(searches.map(({ findings }) => findings));
+    // The chain is searched for the pair where the venue has no filters for a mint.
+    const byPair = searches.length === 0 ? [] : plans.filter(({ venue }) => venue.searchMint === undefined);
     const [read, findings, filtered] = await Promise.all([
       this.#readDerived(plans),
-      searching,
-      searches.length === 0 ? [] : Promise.all(plans.map((plan) => this.#filter(plan, searching))),
+      Promise.all(searches.map(({ findings }) => findings)),
+      this.#filterAll(byPair),
     ]);
+    const byMint = searches.length === 0 ? [] : plans.filter(({ venue }) => venue.searchMint !== undefined);
+    const unsure = byMint.filter((plan) => !this.#takeFindings(plan, findings, filtered));
+    if (unsure.length > 0) filtered.push(...(await this.#filterAll(unsure)));
     const guessed = await this.#guess(
       plans.filter(({ venue, guess }) => guess !== undefined && this.#failed.has(venue.id)),
     );
-    const found = await this.#decode([...read, ...filtered.flat(), ...guessed]);
+    const found = await this.#decode([...read, ...filtered, ...guessed]);
     const searched = venues.map(({ id }) => id).filter((id) => !this.#failed.has(id));
     const isWhole = findings.every((one) => one.isWhole);
     return { found, gone: this.#gone, faults: this.#faults, searched, isComplete: this.#isComplete, isWhole };
@@ -126,13 +130,7 @@ class MarketDiscovery {
     for (const venue of this.#options.venues) {
       if ((plans.at(-1)?.probes.length ?? 0) > 0) await this.#options.pace.next();
       try {
-        const searches = venue.search(this.#pair);
-        plans.push({
-          venue,
-          probes: searches.flatMap((search) => (search.kind === "probe" ? search.addresses : [])),
-          filters: searches.filter((search) => search.kind === "filter"),
-          guess: searches.find((search) => search.kind === "guess")?.addresses,
-        });
+        plans.push(planOf(venue, venue.search(this.#pair)));
       } catch (error) {
         this.#failed.add(venue.id);
         this.#note(venue, undefined, error);
@@ -162,27 +160,30 @@ class MarketDiscovery {
     });
   }
 
-  /** What the filters found: those of its mints if the venue has such and their answers are whole, else those of the pair. */
-  async #filter(
-    { venue, filters }: Plan,
-    searching: Promise<readonly SubjectFindings[]>,
-  ): Promise<readonly Candidates[]> {
-    if (filters.length === 0 && venue.searchMint === undefined) return [];
-    const findings = venue.searchMint === undefined ? [] : await searching;
-    const byMint = findings.flatMap(({ byVenue, readAtMs }) => {
-      const finding = byVenue.get(venue.id);
-      return finding === undefined ? [] : [{ ...finding, readAtMs }];
-    });
-    const isWhole = byMint.length > 0 && byMint.every(({ trouble }) => trouble !== "oversized");
-    if (isWhole) {
-      for (const { trouble } of byMint) this.#noteTrouble(venue, trouble);
-      return byMint.map(({ accounts, readAtMs }) => ({ venue, accounts, readAtMs }));
+  /** Adds what the filters of its mints found for a venue. @returns false, with nothing added, if their answers are not whole */
+  #takeFindings({ venue }: Plan, findings: readonly SubjectFindings[], into: Candidates[]): boolean {
+    const ofVenue = findings.filter(({ byVenue }) => byVenue.has(venue.id));
+    const isWhole = ofVenue.every(({ byVenue }) => byVenue.get(venue.id)!.trouble !== "oversized");
+    if (ofVenue.length === 0 || !isWhole) return false;
+    for (const { byVenue, readAtMs } of ofVenue) {
+      const { accounts, trouble } = byVenue.get(venue.id)!;
+      this.#noteTrouble(venue, trouble);
+      if (accounts.length > 0) into.push({ venue, accounts, readAtMs });
     }
-    if (filters.length === 0) return [];
-    const readAtMs = this.#options.now();
-    const { accounts, trouble } = await this.#options.searches.filter(filters, false);
-    this.#noteTrouble(venue, trouble);
-    return [{ venue, accounts, readAtMs }];
+    return true;
+  }
+
+  /** What the venues' filters of the pair find. */
+  async #filterAll(plans: readonly Plan[]): Promise<Candidates[]> {
+    const searching = plans
+      .filter(({ filters }) => filters.length > 0)
+      .map(async ({ venue, filters }) => {
+        const readAtMs = this.#options.now();
+        const { accounts, trouble } = await this.#options.searches.filter(filters, false);
+        this.#noteTrouble(venue, trouble);
+        return { venue, accounts, readAtMs };
+      });
+    return searching.length === 0 ? [] : await Promise.all(searching);
   }
 
   #noteTrouble(venue: Venue, trouble: VenueFinding["trouble"]): void {
@@ -264,6 +265,18 @@ class MarketDiscovery {
 /** A failure as callers of the API may read it: the message of a TradewireError, nothing of any other. */
 export function reasonOf(error: unknown): string {
   return error instanceof TradewireError ? error.message : "cannot be read";
+}
+
+function planOf(venue: Venue, searches: readonly MarketSearch[]): Plan {
+  const probes: Address[] = [];
+  const filters: AccountFilter[] = [];
+  let guess: Plan["guess"];
+  for (const search of searches) {
+    if (search.kind === "probe") probes.push(...search.addresses);
+    else if (search.kind === "filter") filters.push(search);
+    else guess ??= search.addresses;
+  }
+  return { venue, probes, filters, guess };
 }
 
 function tradesPair({ mints: [x, y] }: Market, { a, b }: MintPair): boolean {

@@ -35,6 +35,8 @@ interface SubjectSearchesOptions {
 /** How long findings serve the subject's other pairs, which are usually requested at the same moment. Milliseconds. */
 const KEEP_MS = 2_000;
 
+const NONE: readonly Account[] = [];
+
 /** A search that has begun. */
 export interface BegunSearch {
   /** Never rejects. */
@@ -110,34 +112,37 @@ export class SubjectSearches {
   async #search(subject: SearchSubject): Promise<SubjectFindings> {
     const { venues, pace, now } = this.#options;
     const readAtMs = now();
-    const byVenue = new Map<string, VenueFinding>();
-    const searching: Promise<void>[] = [];
+    const venueIds: string[] = [];
+    const searching: Promise<VenueFinding>[] = [];
     let isWhole = true;
     for (const venue of venues) {
       try {
         const filters = filtersOf(venue, subject);
         if (filters === undefined) isWhole &&= pairFilters(venue, subject.pair).length === 0;
-        else if (filters.length > 0) {
-          // What led here, and the venue before, have had this turn.
-          await pace.next();
-          searching.push(
-            this.filter(filters, true).then((finding) => {
-              byVenue.set(venue.id, finding);
-            }),
-          );
-        }
+        else
+          for (const filter of filters) {
+            // What led here, and the filter before, have had this turn.
+            await pace.next();
+            searching.push(this.#filterOne(filter, true));
+            venueIds.push(venue.id);
+          }
       } catch {
         // The search of the pair meets the same fault, and reports it.
         isWhole = false;
       }
     }
-    await Promise.all(searching);
-    for (const { trouble } of byVenue.values()) isWhole &&= trouble === undefined;
+    const parts = await Promise.all(searching);
+    const byVenue = new Map<string, VenueFinding>();
+    for (let i = 0; i < parts.length; i++) {
+      const known = byVenue.get(venueIds[i]!);
+      byVenue.set(venueIds[i]!, known === undefined ? parts[i]! : joined(known, parts[i]!));
+      isWhole &&= parts[i]!.trouble === undefined;
+    }
     return { byVenue, readAtMs, isWhole };
   }
 
   /**
-   * The accounts that any of the filters brings; each but the first is sent in a turn of its own. With `atOnce`, an answer too large
+   * The accounts that any of the filters, at least one, brings; each but the first is sent in a turn of its own. With `atOnce`, an answer too large
    * for one call is "oversized".
    */
   async filter(filters: readonly AccountFilter[], atOnce: boolean): Promise<VenueFinding> {
@@ -146,19 +151,11 @@ export class SubjectSearches {
       if (place > 0) await pace.next();
       return this.#filterOne(one, atOnce);
     });
-    const parts = await Promise.all(searching);
-    const accounts = parts.flatMap((part) => part.accounts);
-    const trouble = parts.find((part) => part.trouble !== undefined)?.trouble;
-    return trouble === undefined ? { accounts } : { accounts, trouble };
+    return (await Promise.all(searching)).reduce(joined);
   }
 
-  async #filterOne(filter: AccountFilter, atOnce: boolean): Promise<VenueFinding> {
-    try {
-      const accounts = await this.#options.reader.fetchProgramAccounts({ ...filter, atOnce });
-      return typeof accounts === "string" ? { accounts: [], trouble: accounts } : { accounts };
-    } catch (error) {
-      return { accounts: [], trouble: { error } };
-    }
+  #filterOne(filter: AccountFilter, atOnce: boolean): Promise<VenueFinding> {
+    return this.#options.reader.fetchProgramAccounts({ ...filter, atOnce }).then(asFinding, asTrouble);
   }
 
   #forgetOld(): void {
@@ -169,4 +166,16 @@ export class SubjectSearches {
       this.#searches.delete(key);
     }
   }
+}
+
+const asFinding = (found: readonly Account[] | "refused" | "oversized"): VenueFinding =>
+  typeof found === "string" ? { accounts: NONE, trouble: found } : { accounts: found };
+
+const asTrouble = (error: unknown): VenueFinding => ({ accounts: NONE, trouble: { error } });
+
+/** Both together; the trouble of the first, if it has one. */
+function joined(one: VenueFinding, other: VenueFinding): VenueFinding {
+  const trouble = one.trouble ?? other.trouble;
+  const accounts = other.accounts.length === 0 ? one.accounts : one.accounts.concat(other.accounts);
+  return trouble === undefined ? { accounts } : { accounts, trouble };
 }

@@ -11,6 +11,8 @@ import { sendFailure } from "../http/refusals.ts";
 import type { ApiLogger, ApiSettings } from "../settings.ts";
 import type { SharedDocument } from "./shared-document.ts";
 
+const PERMANENT_REDIRECT = 308;
+
 interface DocumentsParts {
   readonly fastify: FastifyInstance;
   readonly limits: RateLimits;
@@ -33,6 +35,14 @@ export class Documents {
       if (!this.#admit(request, reply)) return;
       reply.hijack();
       document().send(request, reply.raw);
+    });
+  }
+
+  /** Sends who asks for a path with a slash behind it to the path itself, with its query. */
+  redirectSlash(path: string): void {
+    this.#parts.fastify.get(`${path}/`, (request, reply) => {
+      if (!this.#admit(request, reply)) return;
+      reply.redirect(path + request.url.slice(path.length + 1), PERMANENT_REDIRECT);
     });
   }
 

@@ -92,6 +92,7 @@ export function registerPages(documents: Documents, status: () => ServiceStatus,
     const page = new SharedDocument(Buffer.from(fill(text)), headers);
     documents.serve(path, () => page);
   }
+  for (const path of Object.keys(PAGES)) if (path !== "/") documents.redirectSlash(path);
   registerModules(documents);
   let known: { readonly text: string; readonly untilMs: number } | undefined;
   documents.serveLive("/status.json", (reply) => {

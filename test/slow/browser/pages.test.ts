@@ -658,6 +658,53 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await page.context().close();
   });
 
+  it("breaks no number of the chain on a screen of 320 pixels", async () => {
+    const page = await open("/", { viewport: { width: 320, height: 640 } });
+    await page.locator("#chain dd").first().waitFor();
+    const broken = await page.locator("#chain dd").evaluateAll((all) =>
+      all
+        .filter(({ textContent }) => /^[\d,]+$/.test(textContent))
+        .filter((number) => {
+          const range = document.createRange();
+          range.selectNodeContents(number);
+          return range.getClientRects().length > 1;
+        })
+        .map(({ textContent }) => textContent),
+    );
+    expect(broken).toEqual([]);
+    await page.context().close();
+  });
+
+  it("leaves as much room below what a card shows as above it", async () => {
+    for (const path of ["/", "/trade", "/history", "/register"]) {
+      for (const width of [320, 1280]) {
+        const page = await open(path, { viewport: { width, height: 800 } });
+        await page.waitForLoadState("networkidle");
+        const uneven = await page.locator(".card:visible").evaluateAll((cards) =>
+          cards.flatMap((card) => {
+            // Cards side by side are as high as the highest of them.
+            if (card.parentElement?.classList.contains("grid")) return [];
+            const ends = [...card.querySelectorAll("*")].map((one) => one.getBoundingClientRect().bottom);
+            const below = card.getBoundingClientRect().bottom - Math.max(...ends);
+            const padding = Number.parseFloat(getComputedStyle(card).paddingBottom);
+            return below > padding + 2 ? [`${card.querySelector("h2")?.textContent}: ${below} px`] : [];
+          }),
+        );
+        expect({ path, width, uneven }).toEqual({ path, width, uneven: [] });
+        await page.context().close();
+      }
+    }
+  });
+
+  it("finds each page with a slash behind its path too", async () => {
+    for (const path of ["/trade", "/history", "/docs", "/register", "/changelog"]) {
+      const page = await open(`${path}/?from=mail`);
+      expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(`${path}?from=mail`);
+      expect(await page.locator("h1").count()).toBe(1);
+      await page.context().close();
+    }
+  });
+
   it(
     "fits a screen of 360 pixels, in light and in dark",
     async () => {

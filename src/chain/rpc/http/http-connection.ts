@@ -37,6 +37,7 @@ export class HttpConnection {
   readonly #socket: Socket;
   readonly #onGone: (connection: HttpConnection) => void;
   #exchange: HttpExchange | undefined;
+  /** Of the answer to come: it holds what has come of it. */
   #reader: AnswerReader | undefined;
   #isGone = false;
   #hasAnswered = false;
@@ -142,7 +143,7 @@ export class HttpConnection {
   }
 
   #finish(exchange: HttpExchange, answer: HttpAnswer): void {
-    this.#exchange = undefined;
+    this.#exchange = this.#reader = undefined;
     this.#hasAnswered = true;
     if (!answer.isReusable) this.destroy();
     exchange.onAnswer(answer);
@@ -150,7 +151,7 @@ export class HttpConnection {
 
   #fail(error: Error): void {
     const exchange = this.#exchange;
-    this.#exchange = undefined;
+    this.#exchange = this.#reader = undefined;
     this.destroy();
     exchange?.onFailure(error);
   }

@@ -75,20 +75,29 @@ export class Admission {
       if (this.refusesBuild()) {
         const due = this.refusals.next("", response);
         if (due === undefined) throw this.refuseBuild();
-        return due.then(() => {
-          const isGone = response !== undefined && !isConnected(response);
-          if (isGone || this.refusesBuild()) throw this.refuseBuild();
-          return this.enter("build", response);
-        });
+        return this.#enterAfter(due, response);
       }
       this.#builds++;
       const nowMs = this.#nowMs();
       if (this.#started === this.#queue.length && this.#hasTime(nowMs)) return undefined;
-      return new Promise((start) => {
-        this.#queue.push(start);
-      });
+      return this.#nextTurn();
     }
     return undefined;
+  }
+
+  /** Apart, as all that waits: what may make a closure takes memory for it whenever it runs. */
+  #nextTurn(): Promise<void> {
+    return new Promise((start) => {
+      this.#queue.push(start);
+    });
+  }
+
+  #enterAfter(due: Promise<void>, response: ServerResponse | undefined): Promise<void> {
+    return due.then(() => {
+      const isGone = response !== undefined && !isConnected(response);
+      if (isGone || this.refusesBuild()) throw this.refuseBuild();
+      return this.enter("build", response);
+    });
   }
 
   /** True if a build that arrives now is refused. */

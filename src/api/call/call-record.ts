@@ -75,22 +75,16 @@ export class StageClock {
       if (i > 0) out.latin1(", ");
       out.latin1(names[i]!);
       out.latin1(";dur=");
-      out.latin1(formatMs(endMs - fromMs));
+      const micros = Math.round((endMs - fromMs) * 1_000);
+      out.latin1(String(Math.floor(micros / 1_000)));
+      out.latin1(FRACTIONS[micros % 1_000]!);
       fromMs = endMs;
     }
   }
 }
 
-/** Most stages take less than a millisecond: so many microseconds each. */
-const SHORT_TIMES: readonly string[] = Array.from(
-  { length: 1_000 },
-  (_, micros) => `0.${`${micros}`.padStart(3, "0")}`,
-);
-
-/** With three decimals. */
-function formatMs(ms: number): string {
-  return SHORT_TIMES[Math.round(ms * 1_000)] ?? ms.toFixed(3);
-}
+/** Of a millisecond, by the microsecond. */
+const FRACTIONS: readonly string[] = Array.from({ length: 1_000 }, (_, micros) => `.${`${micros}`.padStart(3, "0")}`);
 
 /** One finished call, for metrics, logs and traces. */
 export interface CallRecord {

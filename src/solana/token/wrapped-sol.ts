@@ -50,7 +50,7 @@ export function openWrappedSol(order: {
   readonly seed: string;
   readonly lamports: bigint;
   readonly rent: bigint;
-}): readonly Instruction[] {
+}): readonly [create: Instruction, initialize: Instruction] {
   const { seed } = order;
   const create = pooledBytes(4 + 32 + 8 + seed.length + 8 + 8 + 32);
   writeU32(create, 0, CREATE_WITH_SEED);

@@ -10,6 +10,7 @@ import type { Quote, SwapLeg, SwapTerms, Venue } from "../../venues/venue.ts";
 import type { Intent } from "../intent.ts";
 import type { Route } from "../quote/route.ts";
 import { assemble } from "./assembly.ts";
+import { BUDGET_INSTRUCTIONS } from "./budget.ts";
 import { walletAccounts, wrappedSolAccount } from "./wallet-accounts.ts";
 
 const random = createRandom(53);
@@ -48,14 +49,18 @@ function sale(held: bigint, inAmount: bigint) {
 
 test("closes the account that a sale empties, after the swap, and returns its lamports", () => {
   const { assembly, emptied, terms } = sale(1_000n, 1_000n);
-  expect(assembly.instructions).toEqual([SWAP, closeTokenAccount(emptied.address, WALLET, TOKEN_PROGRAM)]);
+  expect(assembly.instructions).toEqual([
+    ...BUDGET_INSTRUCTIONS,
+    SWAP,
+    closeTokenAccount(emptied.address, WALLET, TOKEN_PROGRAM),
+  ]);
   expect(assembly.closes).toEqual(emptied);
   expect(terms).toMatchObject({ wallet: WALLET, source: emptied.address, threshold: 4n, salt: 7 });
 });
 
 test("does not close an account that the market leaves tokens in: the whole transaction would fail", () => {
   const { assembly } = sale(1_000n, 999n);
-  expect(assembly.instructions).toEqual([SWAP]);
+  expect(assembly.instructions).toEqual([...BUDGET_INSTRUCTIONS, SWAP]);
   expect(assembly.closes).toBeUndefined();
 });
 

@@ -12,6 +12,7 @@ import { rentOfGrowth } from "../../venues/venue.ts";
 import type { Intent } from "../intent.ts";
 import type { Route, RouteStep } from "../quote/route.ts";
 import { loosened, type TotalGuard, totalGuardOf } from "../total-guard.ts";
+import { BUDGET_INSTRUCTIONS } from "./budget.ts";
 import { nativeSha256 } from "./native-sha256.ts";
 import type { Assembly, AssemblyContext, CreatedAccount } from "./parts/assembled.ts";
 import { createAccountUnits, creationCalls, GROWTH_CALLS, UNITS } from "./parts/compute-units.ts";
@@ -19,7 +20,7 @@ import { swapLegOf } from "./unbuildable-market.ts";
 import { type WalletAccounts, wrappedSolAccount } from "./wallet-accounts.ts";
 
 /**
- * The instructions the trade needs and nothing else: token accounts that may be missing, SOL wrapped and unwrapped for
+ * The instructions the trade needs and nothing else, behind those of the compute budget: token accounts that may be missing, SOL wrapped and unwrapped for
  * venues that need it, and the swaps.
  *
  * @throws UnbuildableMarket
@@ -76,11 +77,19 @@ function mostWrapped({ hot, quote, threshold }: RouteStep): bigint {
 const asked: Address[] = [];
 const known: (Account | null | undefined)[] = [];
 
+/** The instructions so far, in memory that serves every assembly: a list that grows takes as much again. */
+const written: Instruction[] = [...BUDGET_INSTRUCTIONS];
+
+/** The parts that are being collected. */
+let current: AssemblyParts | undefined;
+/** What venues ask: made once, not for each assembly. */
+const exists = (address: Address, owner?: "program" | "system"): boolean => current!.exists(address, owner);
+
 /** Collects the instructions of one transaction and what they cost. */
 class AssemblyParts {
   readonly #wallet: Address;
   readonly #context: AssemblyContext;
-  readonly #instructions: Instruction[] = [];
+  #count = BUDGET_INSTRUCTIONS.length;
   #creates: readonly CreatedAccount[] = NONE_CREATED;
   #prepaid = 0n;
   #unknown: readonly Address[] = NONE_UNKNOWN;
@@ -96,12 +105,17 @@ class AssemblyParts {
   constructor(wallet: Address, context: AssemblyContext) {
     this.#wallet = wallet;
     this.#context = context;
+    current = this;
+  }
+
+  #write(instruction: Instruction): void {
+    written[this.#count++] = instruction;
   }
 
   /** Creates the wallet's token account unless it is known to exist. */
   needTokenAccount(mint: Mint, { address, bump }: DerivedAddress): void {
-    if (this.#exists(address)) return;
-    this.#instructions.push(createTokenAccount(address, this.#wallet, mint.address, mint.program));
+    if (this.exists(address)) return;
+    this.#write(createTokenAccount(address, this.#wallet, mint.address, mint.program));
     this.#computeUnits +=
       createAccountUnits(mint, bump) + (this.#account(address) == null ? 0 : UNITS.createTokenAccount.funded);
     this.#create(address, mint.accountSize);
@@ -116,7 +130,7 @@ class AssemblyParts {
     this.#temporaryRent = rent;
     if (this.#context.wrapping === "associated") {
       const { address, bump } = wrappedSolAccount(this.#wallet);
-      this.#instructions.push(...fillWrappedSol({ account: address, wallet: this.#wallet, lamports }));
+      for (const part of fillWrappedSol({ account: address, wallet: this.#wallet, lamports })) this.#write(part);
       this.#computeUnits +=
         UNITS.createTokenAccount.base + UNITS.createTokenAccount.perBump * (255 - bump) + UNITS.fillWrappedSol;
       this.#calls += creationCalls(TOKEN_ACCOUNT_BYTES, false) - 1;
@@ -125,7 +139,9 @@ class AssemblyParts {
     }
     const { seed } = this.#context;
     const account = seededAddress(this.#wallet, seed, TOKEN_PROGRAM, pooledSha256);
-    this.#instructions.push(...openWrappedSol({ account, wallet: this.#wallet, seed, lamports, rent }));
+    const [create, initialize] = openWrappedSol({ account, wallet: this.#wallet, seed, lamports, rent });
+    this.#write(create);
+    this.#write(initialize);
     this.#computeUnits += UNITS.openWrappedSol;
     this.#wrapped = account;
   }
@@ -133,7 +149,7 @@ class AssemblyParts {
   /** Closes the temporary wrapped-SOL account, if one is open: its SOL and rent return to the wallet. */
   closeWrapped(): void {
     if (this.#wrapped === undefined) return;
-    this.#instructions.push(closeTokenAccount(this.#wrapped, this.#wallet, TOKEN_PROGRAM));
+    this.#write(closeTokenAccount(this.#wrapped, this.#wallet, TOKEN_PROGRAM));
     this.#computeUnits += UNITS.closeWrappedSol;
     this.#wrapped = undefined;
   }
@@ -142,14 +158,14 @@ class AssemblyParts {
   guardTotal({ amount }: TotalGuard): void {
     const owner = this.#wallet;
     const order = { mint: SOL_MINT, tokenProgram: TOKEN_PROGRAM, amount, decimals: SOL_DECIMALS };
-    this.#instructions.push(requireBalance({ account: this.#wrapped!, owner, ...order }));
+    this.#write(requireBalance({ account: this.#wrapped!, owner, ...order }));
     this.#computeUnits += UNITS.guardTotal;
     this.#isGuarded = true;
   }
 
   /** Closes the token account that the swap emptied: its rent returns to the wallet. */
   closeEmptied({ program }: Mint, emptied: NonNullable<Intent["emptied"]>): void {
-    this.#instructions.push(closeTokenAccount(emptied.address, this.#wallet, program));
+    this.#write(closeTokenAccount(emptied.address, this.#wallet, program));
     this.#computeUnits += program === TOKEN_2022_PROGRAM ? UNITS.closeEmptied.token2022 : UNITS.closeEmptied.base;
     this.#closes = emptied;
   }
@@ -172,10 +188,10 @@ class AssemblyParts {
       destination,
       threshold,
       salt: this.#context.nonce,
-      exists: this.#exists,
+      exists,
     });
     const { instructions, creates } = leg;
-    for (let at = 0; at < instructions.length; at++) this.#instructions.push(instructions[at]!);
+    for (let at = 0; at < instructions.length; at++) this.#write(instructions[at]!);
     // The deployed program may take more than the table says.
     this.#computeUnits +=
       hot.unitsScale === undefined ? leg.computeUnits : Math.ceil(leg.computeUnits * hot.unitsScale);
@@ -187,7 +203,7 @@ class AssemblyParts {
     }
     for (let at = 0; at < creates.length; at++) {
       const { address, space } = creates[at]!;
-      if (!this.#exists(address, space === 0 ? "system" : "program")) this.#create(address, space);
+      if (!this.exists(address, space === 0 ? "system" : "program")) this.#create(address, space);
     }
     const { head } = this.#context;
     if (leg.grows === undefined) return;
@@ -215,7 +231,7 @@ class AssemblyParts {
 
   finish(): Assembly {
     return {
-      instructions: this.#instructions,
+      instructions: written.slice(0, this.#count),
       computeUnits: this.#computeUnits,
       calls: this.#calls,
       creates: this.#creates,
@@ -238,11 +254,11 @@ class AssemblyParts {
   }
 
   /** Anyone can send lamports to an address at which nothing is yet: that makes a system account, and no other. */
-  readonly #exists = (address: Address, owner: "program" | "system" = "program"): boolean => {
+  exists(address: Address, owner: "program" | "system" = "program"): boolean {
     const account = this.#account(address);
     if (account === undefined) this.#unknown = [...this.#unknown, address];
     return account != null && (owner === "system" || account.owner !== SYSTEM_PROGRAM);
-  };
+  }
 }
 
 const pooledSha256 = (bytes: Uint8Array): Uint8Array => nativeSha256(bytes, pooledBytes(32));

@@ -172,7 +172,6 @@ interface MessageForm {
   readonly assembly: Assembly;
   readonly budget: Budget;
   readonly costs: Costs;
-  readonly instructions: readonly Instruction[];
 }
 
 function formOf(
@@ -194,7 +193,6 @@ function formOf(
     assembly,
     budget,
     costs: estimateCosts(ports.baseFee(), budget, assembly, choice.tips),
-    instructions: BUDGET_INSTRUCTIONS.concat(assembly.instructions),
   };
 }
 
@@ -228,16 +226,17 @@ function composeSmaller(
   const isV1 = ports.settings.transactionV1 && terms.request.maxTransactionVersion === 1;
   const inV1 = isV1 ? composeV1(plain, terms) : undefined;
   if (inV1 !== undefined || (!isV1 && tables.length === 0)) return inV1 ?? smallest;
-  return { ...smallest, accounts: accountCount(plain.instructions) };
+  return { ...smallest, accounts: accountCount(plain.assembly.instructions) };
 }
 
 function compileForm(
-  { route, assembly, budget, costs, instructions }: MessageForm,
+  { route, assembly, budget, costs }: MessageForm,
   { accounts, blockhash }: MessageTerms,
   lookupTables: readonly LookupTable[],
 ): ComposedMessage {
   // Messages over several markets are too many kinds to keep.
   const kind = route.steps.length === 1 ? route.steps[0]!.hot.market.address : undefined;
+  const { instructions } = assembly;
   const message = compileMessage({ payer: accounts.wallet, blockhash, instructions, lookupTables, kind });
   writeBudget(message, budget);
   const overUnits =
@@ -263,7 +262,8 @@ function accountCount(instructions: readonly Instruction[]): number {
 function composeV1(form: MessageForm, { accounts, blockhash }: MessageTerms): ComposedMessage | undefined {
   const { route, assembly, budget, costs } = form;
   const { computeUnitLimit, loadedBytesLimit } = budget;
-  const plan = { payer: accounts.wallet, blockhash, instructions: assembly.instructions, lookupTables: NO_TABLES };
+  const instructions = assembly.instructions.slice(BUDGET_INSTRUCTIONS.length);
+  const plan = { payer: accounts.wallet, blockhash, instructions, lookupTables: NO_TABLES };
   try {
     const message = compileMessageV1(plan, {
       priorityFeeLamports: costs.priorityFee,

@@ -17,7 +17,7 @@ export interface CreatedAccount {
   readonly isTraded?: boolean;
 }
 
-/** The instructions of a trade, in order, without the compute budget. */
+/** The instructions of a trade, in order, behind those of the compute budget. */
 export interface Assembly {
   readonly instructions: readonly Instruction[];
   /** Upper bound of what the instructions use, without margin. */

@@ -684,7 +684,8 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
           cards.flatMap((card) => {
             // Cards side by side are as high as the highest of them.
             if (card.parentElement?.classList.contains("grid")) return [];
-            const ends = [...card.querySelectorAll("*")].map((one) => one.getBoundingClientRect().bottom);
+            const shown = [...card.querySelectorAll("*")].map((one) => one.getBoundingClientRect());
+            const ends = shown.filter(({ height }) => height > 0).map(({ bottom }) => bottom);
             const below = card.getBoundingClientRect().bottom - Math.max(...ends);
             const padding = Number.parseFloat(getComputedStyle(card).paddingBottom);
             return below > padding + 2 ? [`${card.querySelector("h2")?.textContent}: ${below} px`] : [];

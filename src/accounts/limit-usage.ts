@@ -66,6 +66,8 @@ class StoredLimitUsage implements LimitUsage {
   /** By owner. */
   readonly #others = new Map<string, Other>();
   #publishedAtMs = 0;
+  /** True if the last counts may not have been written. */
+  #isUnsent = false;
   #isFirst = true;
 
   constructor(store: Store, owner: string, now: Now, elapsedMs: () => number, lifeMs: number) {
@@ -142,7 +144,8 @@ class StoredLimitUsage implements LimitUsage {
   /** Writes this process's totals of the names just used. */
   async #publish(used: ReadonlyMap<string, number>, elapsedMs: number): Promise<void> {
     const nowMs = this.#now();
-    if (elapsedMs - this.#namedAtMs > this.#lifeMs) {
+    // What could not be published counts here alone. Others would charge it late and all at once, and refuse callers who kept to the policy.
+    if (this.#isUnsent || elapsedMs - this.#namedAtMs > this.#lifeMs) {
       this.#published.clear();
       this.#names += 1;
       this.#namedAtMs = elapsedMs;
@@ -154,6 +157,7 @@ class StoredLimitUsage implements LimitUsage {
       return { owner, name, calls };
     });
     const statements = Math.ceil(totals.length / NAMES_PER_WRITE);
+    this.#isUnsent = statements > 0;
     for (let i = 0; i < statements; i++) {
       // Others read what is newer than what they have: each statement has a later time than the one before, whatever the clock does.
       const atMs = Math.max(nowMs - (statements - 1 - i), this.#publishedAtMs + 1);
@@ -172,6 +176,7 @@ class StoredLimitUsage implements LimitUsage {
           .execute(),
       );
     }
+    this.#isUnsent = false;
   }
 }
 

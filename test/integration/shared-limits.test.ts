@@ -20,8 +20,8 @@ interface Sharing {
   readonly processes: number;
   readonly everyMs: number;
   readonly intervals: number;
-  /** The database answers no exchange of these. */
-  readonly away?: { readonly from: number; readonly to: number };
+  /** The database answers no exchange of these, or none of the first process alone. */
+  readonly away?: { readonly from: number; readonly to: number; readonly alone?: boolean };
 }
 
 /**
@@ -52,11 +52,11 @@ async function share(
     const untilMs = nowMs + intervals * everyMs;
     for (; nowMs < untilMs; nowMs += STEP_MS) {
       step(all.map(({ limits }) => limits));
-      for (const one of all) {
+      for (const [at, one] of all.entries()) {
         if (nowMs < one.dueMs) continue;
         one.dueMs = nowMs + everyMs + 1;
         const interval = Math.floor((nowMs - beganMs) / everyMs);
-        isAway = interval >= away.from && interval < away.to;
+        isAway = interval >= away.from && interval < away.to && (at === 0 || away.alone !== true);
         const used = one.limits.takeUsage();
         await one.usage.exchange(used).then(
           (elsewhere) => one.limits.charge(elsewhere),
@@ -122,5 +122,12 @@ it.each([
   { processes: 2, everyMs: 1_000, intervals: 150, away: { from: 40, to: 100 } },
   { processes: 5, everyMs: 1_000, intervals: 400, away: { from: 20, to: 320 } },
 ])("nor do $processes whose database was away for the intervals $away.from to $away.to", async (sharing) => {
+  expect(await refusalsWithin(sharing)).toBe(0);
+});
+
+it.each([
+  { processes: 2, everyMs: 1_000, intervals: 150, away: { from: 40, to: 100, alone: true } },
+  { processes: 5, everyMs: 1_000, intervals: 400, away: { from: 20, to: 320, alone: true } },
+])("nor do $processes of which one alone was cut off from $away.from to $away.to", async (sharing) => {
   expect(await refusalsWithin(sharing)).toBe(0);
 });

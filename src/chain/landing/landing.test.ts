@@ -903,6 +903,15 @@ describe("one of three nodes that lies", () => {
   });
 });
 
+test("looks at the progress of many transactions share calls", async () => {
+  start(2);
+  for (const view of views) view.status = confirmed(1_100);
+  const signatures = Array.from({ length: 300 }, (_, i) => `signature ${i}`);
+  const seen = await Promise.all(signatures.map((signature) => landing.fetchProgress(signature)));
+  expect(seen).toEqual(signatures.map(() => ({ slot: 1_100n, commitment: "confirmed", error: null })));
+  expect(endpoints.map((endpoint) => endpoint.countOf("getSignatureStatuses"))).toEqual([2, 2]);
+});
+
 test("progress that only one of two endpoints reports is at most processed", async () => {
   start(2);
   views[1]!.status = { slot: 1_100, err: null, confirmationStatus: "finalized" };

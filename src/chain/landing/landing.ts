@@ -21,6 +21,7 @@ import { HistoryMessages } from "./outcome/history-messages.ts";
 import { searchMessage } from "./outcome/message-search.ts";
 import { fetchProgress } from "./outcome/progress-votes.ts";
 import { RecordReads } from "./outcome/record-reads.ts";
+import { StatusLooks } from "./outcome/status-looks.ts";
 import { PendingTransaction, type Waiter } from "./pending-transaction.ts";
 import type { Sender } from "./sender.ts";
 import { StatusPolling } from "./status-polling.ts";
@@ -71,12 +72,14 @@ class BroadcastLanding implements LiveLanding {
   readonly #broadcasts: Broadcasts;
   readonly #polling: StatusPolling;
   readonly #records: RecordReads;
+  readonly #looks: StatusLooks;
   readonly #messages: HistoryMessages;
 
   constructor(options: LandingOptions) {
     const { pool, witnesses, senders, subscriptions, head, now, monotonicMs, random, warn } = options;
     const { runningMs = monotonicMs } = options;
     this.#witnesses = witnesses;
+    this.#looks = new StatusLooks(pool);
     this.#messages = new HistoryMessages(pool);
     this.#senders = senders;
     this.#subscriptions = subscriptions;
@@ -141,9 +144,11 @@ class BroadcastLanding implements LiveLanding {
   }
 
   fetchProgress(signature: string, lastValidBlockHeight?: bigint): Promise<TransactionProgress | undefined> {
+    // Nodes remember the last few hundred slots.
+    const mayBeOld = lastValidBlockHeight === undefined || this.#head.blockHeight() > lastValidBlockHeight;
     return fetchProgress(
       this.#witnesses,
-      signature,
+      (endpoint) => this.#looks.look(endpoint, signature, mayBeOld),
       (status) => lastValidBlockHeight === undefined || isCredible(status, lastValidBlockHeight, this.#head),
     );
   }

@@ -1,12 +1,8 @@
 import type { TransactionProgress } from "../../port.ts";
 import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
-import type { RpcPool } from "../../rpc/rpc-pool.ts";
-import { asContext, asList } from "../../rpc/rpc-values.ts";
-import { decodeStatus, type SignatureStatus } from "../../rpc/signature-status.ts";
+import type { SignatureStatus } from "../../rpc/signature-status.ts";
 import type { Witnesses } from "../../rpc/witnesses.ts";
 
-/** Longest wait for a status. Milliseconds. */
-const TIMEOUT_MS = 1_000;
 /** Nodes asked at first: as many as must agree. */
 const ASKED_FIRST = 2;
 const COMMITMENTS = ["processed", "confirmed", "finalized"] as const;
@@ -20,21 +16,22 @@ interface Vote {
  * Asks the nodes how far a transaction has got: as far as as many as must agree have seen it in one slot, else "processed" if
  * any has seen it at all. Undefined if it is in no block.
  *
+ * @param look reads one node's status of it
  * @param isAccepted false of a status that cannot be true: it counts as none
  * @throws TradewireError UPSTREAM_ERROR if no node answers
  */
 export async function fetchProgress(
   witnesses: Witnesses,
-  signature: string,
+  look: (endpoint: RpcEndpoint) => Promise<SignatureStatus | null>,
   isAccepted: (status: SignatureStatus) => boolean,
 ): Promise<TransactionProgress | undefined> {
-  const { endpoints, pool } = witnesses;
+  const { endpoints } = witnesses;
   const asked = endpoints.toSorted((a, b) => Number(a.isCooling()) - Number(b.isCooling()));
   const votes: Vote[] = [];
   const failures: unknown[] = [];
   const ask = async (endpoint: RpcEndpoint) => {
     try {
-      const status = await fetchStatus(pool, endpoint, signature);
+      const status = await look(endpoint);
       votes.push({ endpoint, status: status !== null && isAccepted(status) ? status : null });
     } catch (error) {
       failures.push(error);
@@ -46,26 +43,6 @@ export async function fetchProgress(
   const seen = votes.find(({ status }) => status !== null)?.status;
   if (seen === null || seen === undefined) return undefined;
   return agreed(witnesses, votes) ?? { slot: seen.slot, commitment: "processed", error: null };
-}
-
-/**
- * Reads one node's status of a transaction, its whole history searched; null if the node does not know the signature.
- * @throws TradewireError UPSTREAM_ERROR
- */
-async function fetchStatus(pool: RpcPool, endpoint: RpcEndpoint, signature: string): Promise<SignatureStatus | null> {
-  return (await fetchStatusAt(pool, endpoint, signature)).status;
-}
-
-/** The same, with the slot that the node had come to. @throws TradewireError UPSTREAM_ERROR */
-export async function fetchStatusAt(
-  pool: RpcPool,
-  endpoint: RpcEndpoint,
-  signature: string,
-): Promise<{ readonly slot: bigint; readonly status: SignatureStatus | null }> {
-  const params = [[signature], { searchTransactionHistory: true }];
-  const answer = await pool.ask(endpoint, "getSignatureStatuses", params, TIMEOUT_MS);
-  const { slot, value } = asContext(answer, "signature statuses");
-  return { slot, status: decodeStatus(asList(value, "signature statuses")[0]) };
 }
 
 /** What as many nodes as must agree have seen, and more than have seen anything else; or the trusted one. */

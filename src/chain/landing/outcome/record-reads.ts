@@ -8,9 +8,9 @@ import { fetchRecord } from "../../rpc/transaction-reader.ts";
 import type { Witnesses } from "../../rpc/witnesses.ts";
 import type { LandingHead } from "../landing-head.ts";
 import type { PendingTransaction } from "../pending-transaction.ts";
-import { fetchStatusAt } from "./progress-votes.ts";
 import type { ProvenRecord, RecordAnswer } from "./record-votes.ts";
 import { reportDispute } from "./report-dispute.ts";
+import { fetchStatusAt } from "./status-looks.ts";
 
 interface RecordReadsOptions {
   readonly witnesses: Witnesses;

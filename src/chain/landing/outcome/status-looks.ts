@@ -1,0 +1,120 @@
+import { nextTick } from "node:process";
+import { NodeError } from "../../rpc/node-error.ts";
+import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
+import type { RpcPool } from "../../rpc/rpc-pool.ts";
+import { asContext, asList } from "../../rpc/rpc-values.ts";
+import { decodeStatus, MAX_SIGNATURES_PER_CALL, type SignatureStatus } from "../../rpc/signature-status.ts";
+
+/** Longest wait for a status. Milliseconds. */
+const TIMEOUT_MS = 1_000;
+/** How long a call without an answer holds up later looks. Milliseconds. */
+const SLOW_MS = 100;
+
+interface Look {
+  readonly signature: string;
+  readonly status: PromiseWithResolvers<SignatureStatus | null>;
+}
+
+/** The looks at one node's statuses. */
+interface NodeLooks {
+  waiting: Look[];
+  /** True while those that come now wait for others to be answered, or for the end of this turn. */
+  isBusy: boolean;
+}
+
+/**
+ * Looks at nodes' statuses of transactions. What is asked of a node while a call is under way shares the next one, so however
+ * many trades are followed, it gets one call after the other. What is asked of a node at rest does not wait.
+ */
+export class StatusLooks {
+  readonly #pool: RpcPool;
+  readonly #nodes = new Map<RpcEndpoint, NodeLooks>();
+
+  constructor(pool: RpcPool) {
+    this.#pool = pool;
+  }
+
+  /**
+   * A node's status of a transaction; null if it does not know the signature.
+   *
+   * @param mayBeOld whether a node may know it from its history alone, which is then searched in a call of its own
+   * @throws TradewireError UPSTREAM_ERROR
+   */
+  async look(endpoint: RpcEndpoint, signature: string, mayBeOld: boolean): Promise<SignatureStatus | null> {
+    const status = await this.#recent(endpoint, signature);
+    if (status !== null || !mayBeOld) return status;
+    return (await fetchStatusAt(this.#pool, endpoint, signature)).status;
+  }
+
+  #recent(endpoint: RpcEndpoint, signature: string): Promise<SignatureStatus | null> {
+    let node = this.#nodes.get(endpoint);
+    if (node === undefined) {
+      node = { waiting: [], isBusy: false };
+      this.#nodes.set(endpoint, node);
+    }
+    const status = Promise.withResolvers<SignatureStatus | null>();
+    node.waiting.push({ signature, status });
+    if (!node.isBusy) void this.#call(endpoint, node);
+    return status.promise;
+  }
+
+  async #call(endpoint: RpcEndpoint, node: NodeLooks): Promise<void> {
+    node.isBusy = true;
+    // After everything that this turn asks.
+    await new Promise<void>((resolve) => nextTick(resolve));
+    const looks = node.waiting;
+    node.waiting = [];
+    const calls: Promise<void>[] = [];
+    for (let from = 0; from < looks.length; from += MAX_SIGNATURES_PER_CALL)
+      calls.push(this.#read(endpoint, looks.slice(from, from + MAX_SIGNATURES_PER_CALL)));
+    await new Promise<void>((resolve) => {
+      const slow = setTimeout(resolve, SLOW_MS);
+      void Promise.all(calls).then(() => {
+        clearTimeout(slow);
+        resolve();
+      });
+    });
+    node.isBusy = false;
+    if (node.waiting.length > 0) void this.#call(endpoint, node);
+  }
+
+  /** Reads the statuses of some looks. One that cannot be read fails alone. */
+  async #read(endpoint: RpcEndpoint, looks: readonly Look[]): Promise<void> {
+    try {
+      const params = [looks.map(({ signature }) => signature), { searchTransactionHistory: false }];
+      const answer = await this.#pool.ask(endpoint, "getSignatureStatuses", params, TIMEOUT_MS);
+      const statuses = asList(asContext(answer, "signature statuses").value, "signature statuses");
+      looks.forEach(({ status }, i) => {
+        try {
+          status.resolve(decodeStatus(statuses[i]));
+        } catch (error) {
+          status.reject(error);
+        }
+      });
+    } catch (error) {
+      // What a node says of all of them may be due to one.
+      const isAnswer = error instanceof NodeError && (error.kind === "answered" || error.kind === "malformed");
+      for (const { signature, status } of looks) {
+        if (!isAnswer || looks.length === 1) status.reject(error);
+        else status.resolve(fetchStatusAt(this.#pool, endpoint, signature).then((alone) => alone.status));
+      }
+    }
+  }
+}
+
+/**
+ * One node's status of a transaction, its whole history searched, with the slot that the node had come to; null if the node does
+ * not know the signature.
+ *
+ * @throws TradewireError UPSTREAM_ERROR
+ */
+export async function fetchStatusAt(
+  pool: RpcPool,
+  endpoint: RpcEndpoint,
+  signature: string,
+): Promise<{ readonly slot: bigint; readonly status: SignatureStatus | null }> {
+  const params = [[signature], { searchTransactionHistory: true }];
+  const answer = await pool.ask(endpoint, "getSignatureStatuses", params, TIMEOUT_MS);
+  const { slot, value } = asContext(answer, "signature statuses");
+  return { slot, status: decodeStatus(asList(value, "signature statuses")[0]) };
+}

@@ -72,6 +72,11 @@ it.each([
     "VALIDATION_ERROR",
     post(CONNECT, `${HOST}${TYPE}Transfer-Encoding: chunked\r\n`, "zz\r\n"),
   ],
+  ...["constructor", "__proto__", "toString"].map((type) => [
+    `a broken chunk, of the type ${type}, which every object has`,
+    "VALIDATION_ERROR",
+    post(CONNECT, `${HOST}Content-Type: ${type}\r\nTransfer-Encoding: chunked\r\n`, "zz\r\n"),
+  ]),
   ["a body that does not come, over Connect", "REQUEST_TIMEOUT", post(CONNECT, `${HOST}${TYPE}Content-Length: 9\r\n`)],
   ["a body that does not come", "REQUEST_TIMEOUT", post(REST, `${HOST}${TYPE}Content-Length: 9\r\n`)],
   ["a late body, with a query", "REQUEST_TIMEOUT", post(`${REST}?a=b`, `${HOST}${TYPE}Content-Length: 9\r\n`)],

@@ -64,7 +64,7 @@ export function answerRefused(
 function typedForm(request: Refused | undefined, failure: TradewireError, requestId: string): Form | undefined {
   if (request?.method !== "POST" || !TYPED_PATH.test(request.url!.split("?", 1)[0]!)) return undefined;
   const type = plainType(request.headers["content-type"]);
-  const write = FORMS[type];
+  const write = FORMS.get(type);
   // gRPC needs the trailers of HTTP/2.
   if (write === undefined || (write === grpc && request.httpVersionMajor !== 2)) return undefined;
   // What the protocols say of a path that names no method.
@@ -102,16 +102,16 @@ function connectStream(error: ConnectError, type: string): Form {
 
 const statusOf = (error: ConnectError): Headers => setTrailerStatus(new Headers(error.metadata), error);
 
-/** By content type. */
-const FORMS: Readonly<Record<string, (error: ConnectError, type: string) => Form>> = {
-  "application/json": connect,
-  "application/proto": connect,
-  "application/connect+json": connectStream,
-  "application/connect+proto": connectStream,
-  "application/grpc": grpc,
-  "application/grpc+proto": grpc,
-  "application/grpc+json": grpc,
-  "application/grpc-web": grpcWeb,
-  "application/grpc-web+proto": grpcWeb,
-  "application/grpc-web+json": grpcWeb,
-};
+/** By content type. A map: the types of requests include names that every object has. */
+const FORMS: ReadonlyMap<string, (error: ConnectError, type: string) => Form> = new Map([
+  ["application/json", connect],
+  ["application/proto", connect],
+  ["application/connect+json", connectStream],
+  ["application/connect+proto", connectStream],
+  ["application/grpc", grpc],
+  ["application/grpc+proto", grpc],
+  ["application/grpc+json", grpc],
+  ["application/grpc-web", grpcWeb],
+  ["application/grpc-web+proto", grpcWeb],
+  ["application/grpc-web+json", grpcWeb],
+]);

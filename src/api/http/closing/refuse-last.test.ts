@@ -66,6 +66,16 @@ it.each([
   expect(await statusesOf(buy() + PING + buy() + broken!, ...more)).toEqual([200, 200, 200, status]);
 });
 
+it.each([
+  ["of a chunk that is none", ["zz\r\n"]],
+  ["that does not come", []],
+])("gives a request that is answered before its body no second answer, for a body %s", async (_, body) => {
+  const early = "POST /v1/ping HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n";
+  expect(await statusesOf([early, ...body].join(""))).toEqual([405]);
+  // In its turn behind another, it may be refused before it is served.
+  expect(await statusesOf(PING + early, ...body)).toHaveLength(2);
+});
+
 it("answers a request that ends its connection, and nothing behind it", async () => {
   expect(await statusesOf(buy("Connection: close\r\n") + PING)).toEqual([200]);
   expect(await statusesOf(buy() + buy("Connection: close\r\n") + PING + PING, PING)).toEqual([200, 200]);

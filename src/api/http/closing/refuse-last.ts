@@ -2,18 +2,21 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { TradewireError } from "../../../errors/tradewire-error.ts";
 import { answerRefused } from "../../rpc/forms/refused-request.ts";
-import { unansweredOn, unendedOn } from "../flow/pipeline.ts";
+import { isAnsweredEarly, unansweredOn, unendedOn } from "../flow/pipeline.ts";
 import { lastResponse } from "./refuse-and-close.ts";
 
 /** How long a client may take to close its side once the refusal is written. Milliseconds. */
 const LINGER_MS = 2_500;
+
+const NOTHING = Buffer.alloc(0);
 
 /** Connections with such a refusal, written or to come: there is one of each. */
 const refused = new WeakSet<Socket>();
 
 /**
  * Refuses what stands on an HTTP/1.1 connection in place of a request, and closes the connection. Requests that came whole before it are
- * answered first: a client would take the refusal for the answer to the first of them. Nothing more is read meanwhile.
+ * answered first: a client would take the refusal for the answer to the first of them. Nothing more is read meanwhile. If it is the body
+ * of a request whose response has begun, the connection closes without a refusal: a client would take that for the answer to its next one.
  *
  * @param lines further headers, each with a line break behind it
  */
@@ -23,7 +26,7 @@ export function refuseLast(socket: Socket, failure: TradewireError, requestId: s
   socket.pause();
   // A request whose body is refused.
   const begun = unendedOn(socket).find(({ req }) => !req.complete)?.req;
-  const response = lastResponse(answerRefused(begun, failure, requestId), lines);
+  const response = isAnsweredEarly(socket) ? NOTHING : lastResponse(answerRefused(begun, failure, requestId), lines);
   const last = unansweredOn(socket);
   if (last === undefined) write(socket, response);
   else afterClose(socket, last, () => write(socket, response));

@@ -39,7 +39,7 @@ export interface PipelineOptions {
 
 /** The requests of one connection. */
 interface Line {
-  /** The response begun last, until it has ended: an idle connection keeps nothing of its last request. */
+  /** The response begun last, until it has ended and its request is read: an idle connection keeps nothing of its last request. */
   current: ServerResponse | undefined;
   /** True after the first response. */
   hasServed: boolean;
@@ -89,6 +89,12 @@ export function unendedOn(socket: Socket): readonly ServerResponse[] {
 /** The response to come of the last request that has come whole; undefined if none is to come. */
 export function unansweredOn(socket: Socket): ServerResponse | undefined {
   return unendedOn(socket).findLast((response) => response.req.complete);
+}
+
+/** True if what comes on the connection is the rest of a request whose response has begun. */
+export function isAnsweredEarly(socket: Socket): boolean {
+  const current = lines.get(socket)?.current;
+  return current?.headersSent === true && !current.req.complete;
 }
 
 /**
@@ -188,10 +194,10 @@ export function serveInTurn(
   };
 }
 
-/** Lets go of a response that has ended, and of its request. */
+/** Lets go of a response that has ended, and of its request if nothing more of it can come. */
 function forget(this: ServerResponse): void {
   const line = lines.get(this.req.socket);
-  if (line?.current === this) line.current = undefined;
+  if (line?.current === this && this.req.complete) line.current = undefined;
 }
 
 type Part = Pick<IncomingMessage, "destroy"> | Pick<ServerResponse, "destroy">;

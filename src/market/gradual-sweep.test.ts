@@ -28,6 +28,7 @@ function fill(count: number, lastUsedMs: (id: number) => number): void {
 function begin({ limit = Number.POSITIVE_INFINITY, sinceMs = 0 }): void {
   sweep.begin<Item>({
     items: items.values(),
+    size: items.size,
     state: ({ isBusy, lastUsedMs }) => (isBusy === true ? "busy" : lastUsedMs < sinceMs ? "unused" : "used"),
     lastUsedMs: ({ lastUsedMs }) => lastUsedMs,
     drop(dropped) {

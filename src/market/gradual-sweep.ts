@@ -1,6 +1,8 @@
 /** What a sweep needs to know of its items. Times are epoch milliseconds. */
 interface SweepPlan<T> {
   readonly items: Iterable<T>;
+  /** How many they are now. */
+  readonly size: number;
   /** "unused": is dropped. "busy": stays, whatever the limit. */
   state(item: T): "unused" | "used" | "busy";
   lastUsedMs(item: T): number;
@@ -51,10 +53,12 @@ export class GradualSweep {
 /** Yields the items to drop, which the plan drops before the next turn, and nothing at each pause. */
 function* steps<T>(plan: SweepPlan<T>): Generator<T | undefined, void> {
   const kept: T[] = [];
+  // A list of all items is large: most sweeps need none.
+  const mayBeTooMany = plan.size > plan.limit;
   let looked = 0;
   for (const item of plan.items) {
     const state = plan.state(item);
-    if (state === "used") kept.push(item);
+    if (mayBeTooMany && state === "used") kept.push(item);
     if (state === "unused") yield item;
     else if (++looked % STEPS_PER_PAUSE === 0) yield undefined;
   }

@@ -171,6 +171,7 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
     const onceSinceMs = this.#singles.size > CROWDED * maxSingles ? atMs - ONCE_IDLE_MS : idleSinceMs;
     this.#sweep.begin<Single>({
       items: this.#singles.values(),
+      size: this.#singles.size,
       state: ({ address, firstUsedMs, lastUsedMs, isMint }) => {
         if (lastUsedMs < idleSinceMs) return "unused";
         if (!isMint) return "used";

@@ -92,6 +92,7 @@ export class WatchedPairs {
   }): void {
     this.#sweep.begin<WatchedPair>({
       items: this.all(),
+      size: this.#size,
       state(entry) {
         if (entry.reads !== undefined || entry.isResearching) return "busy";
         return entry.lastUsedMs < (entry.isEmpty ? emptySinceMs : idleSinceMs) ? "unused" : "used";

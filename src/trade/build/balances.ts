@@ -2,6 +2,7 @@ import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Markets } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
 import { formatAmount, SOL_DECIMALS } from "../../primitives/amount.ts";
+import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { isTokenAccount, tokenBalance } from "../../solana/token/token-account.ts";
 import type { Intent } from "../intent.ts";
@@ -25,6 +26,8 @@ interface BalanceCheck {
 export type Shortfall =
   /** It cannot use its own account of a mint. */
   | { readonly kind: "account"; readonly mint: Mint; readonly fault: AccountFault }
+  /** It is not the system program's, or holds data: it can pay no fee, or, as the account of a nonce, nothing else. */
+  | { readonly kind: "payer"; readonly wallet: Address }
   | { readonly kind: "token"; readonly mint: Mint; readonly held: bigint; readonly needed: bigint }
   /** `rent` must stay in the wallet's account, beside what the trade needs; 0 if what the trade returns leaves more than that. */
   | {
@@ -37,7 +40,7 @@ export type Shortfall =
 
 /** What the wallet lacks to pay for the trade, as far as its balances are known. */
 export function shortfallOf(check: BalanceCheck): Shortfall | undefined {
-  return sourceShortfall(check) ?? destinationShortfall(check) ?? solShortfall(check);
+  return sourceShortfall(check) ?? destinationShortfall(check) ?? payerShortfall(check);
 }
 
 function sourceShortfall({ intent, route, accounts, markets }: BalanceCheck): Shortfall | undefined {
@@ -59,10 +62,13 @@ function destinationShortfall({ intent, route, accounts, markets }: BalanceCheck
   return fault === undefined ? undefined : { kind: "account", mint: intent.outMint, fault };
 }
 
-function solShortfall(check: BalanceCheck): Shortfall | undefined {
+function payerShortfall(check: BalanceCheck): Shortfall | undefined {
   const { intent, route, accounts, assembly, costs, markets, rentExemption: rent } = check;
   const account = markets.account(accounts.wallet);
   if (account === undefined) return undefined;
+  // Whoever makes a wallet sign that it is assigned to a program takes it over.
+  if (account !== null && (account.owner !== SYSTEM_PROGRAM || account.data.length > 0))
+    return { kind: "payer", wallet: accounts.wallet };
   const held = account?.lamports ?? 0n;
   const exactIn = intent.mode === "exactIn";
   const givesSol = accounts.source === undefined;
@@ -88,7 +94,7 @@ function solShortfall(check: BalanceCheck): Shortfall | undefined {
 }
 
 /**
- * INSUFFICIENT_TOKEN_BALANCE or INSUFFICIENT_SOL, with both amounts; NO_ROUTE for an account that cannot be used.
+ * INSUFFICIENT_TOKEN_BALANCE or INSUFFICIENT_SOL, with both amounts; NO_ROUTE for an account or a wallet that cannot be used.
  *
  * @param faucet how to get SOL on a test chain
  */
@@ -98,6 +104,12 @@ export function insufficientFunds(shortfall: Shortfall, faucet?: (wallet: Addres
     return new TradewireError(
       "NO_ROUTE",
       `The wallet's account of ${mint.address} ${fault}: the trade would fail, or pay somebody else.`,
+    );
+  }
+  if (shortfall.kind === "payer") {
+    return new TradewireError(
+      "NO_ROUTE",
+      `The wallet ${shortfall.wallet} was assigned to a program or holds data: the chain does not let it pay for a trade. Use another wallet.`,
     );
   }
   const { held, needed } = shortfall;

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { Svm } from "../../../test/support/svm.ts";
 import { createRandom } from "../../primitives/random.ts";
-import { TOKEN_PROGRAM } from "../../solana/programs.ts";
+import type { Account } from "../../solana/account.ts";
+import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { closeTokenAccount, transferLamports } from "../../solana/token/token-instructions.ts";
 import { openWrappedSol, seededAddress } from "../../solana/token/wrapped-sol.ts";
 import { shortfallOf } from "./balances.ts";
@@ -40,23 +41,26 @@ function executes(svm: Svm, { given, received, rentPaid, tip, wraps, returned }:
 }
 
 /** Whether a build does not refuse the wallet. */
-function allows(svm: Svm, { given, received, rentPaid, tip, wraps, returned }: Flow, held: bigint): boolean {
+function allows(svm: Svm, flow: Flow, held: bigint): boolean {
+  return shortfall(svm, flow, svm.get(svm.newWallet(held))) === undefined;
+}
+
+function shortfall(svm: Svm, flow: Flow, account: Account | null) {
+  const { given, received, rentPaid, tip, wraps, returned } = flow;
   const token = { address: "a token account" };
-  return (
-    shortfallOf({
-      intent: { mode: "exactIn" },
-      route: { inAmount: given, threshold: received, remainders: [] },
-      accounts: {
-        wallet: "wallet",
-        source: given > 0n ? undefined : token,
-        destination: received > 0n ? undefined : token,
-      },
-      assembly: { temporaryRent: wraps ? svm.rent(165) : 0n },
-      costs: { baseFee: FEE - 1_000n, priorityFee: 1_000n, tip, rentPaid, rentReturned: returned },
-      markets: { account: (address: unknown) => (address === "wallet" ? { lamports: held } : undefined) },
-      rentExemption: svm.rent(0),
-    } as unknown as Check) === undefined
-  );
+  return shortfallOf({
+    intent: { mode: "exactIn" },
+    route: { inAmount: given, threshold: received, remainders: [] },
+    accounts: {
+      wallet: "wallet",
+      source: given > 0n ? undefined : token,
+      destination: received > 0n ? undefined : token,
+    },
+    assembly: { temporaryRent: wraps ? svm.rent(165) : 0n },
+    costs: { baseFee: FEE - 1_000n, priorityFee: 1_000n, tip, rentPaid, rentReturned: returned },
+    markets: { account: (address: unknown) => (address === "wallet" ? account : undefined) },
+    rentExemption: svm.rent(0),
+  } as unknown as Check);
 }
 
 test("a wallet is refused for SOL exactly if the chain would refuse its transaction", () => {
@@ -93,4 +97,17 @@ test("a wallet is refused for SOL exactly if the chain would refuse its transact
   }
   expect(both).toBeGreaterThan(TRADES);
   expect(neither).toBeGreaterThan(TRADES);
+});
+
+test.each([
+  ["was assigned to a program", TOKEN_PROGRAM, 0],
+  ["holds data", SYSTEM_PROGRAM, 80],
+])("a wallet that %s can pay for nothing, however much it holds", (_, owner, size) => {
+  const svm = new Svm();
+  const [wallet, other] = [svm.newWallet(), svm.newWallet()];
+  const flow: Flow = { given: 1n, received: 0n, rentPaid: 0n, tip: 0n, wraps: false, returned: 0n };
+  expect(svm.send(wallet, [transferLamports(wallet, other, 1n)]).ok).toBe(true);
+  svm.setAccount({ address: wallet, owner, data: new Uint8Array(size), lamports: 10n ** 12n });
+  expect(svm.send(wallet, [transferLamports(wallet, other, 1n)]).error).toContain("InvalidAccountForFee");
+  expect(shortfall(svm, flow, svm.get(wallet))).toEqual({ kind: "payer", wallet: "wallet" });
 });

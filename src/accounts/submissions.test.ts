@@ -49,7 +49,7 @@ if (postgres !== undefined)
   });
 
 test.each(["embedded", "PostgreSQL"])(
-  "%s names those of many messages that have ended, by one prepared text",
+  "%s names those of many messages that have ended, and finds a submission, by one prepared text each",
   async (kind) => {
     if (kind === "PostgreSQL" && postgres === undefined) return;
     const dataDir = mkdtempSync(join(tmpdir(), "tradewire-submissions-"));
@@ -72,6 +72,12 @@ test.each(["embedded", "PostgreSQL"])(
       texts.clear();
       expect((await submissions.endedAmong(hashes)).toSorted()).toEqual([hashes[3], hashes[7]]);
       expect(await submissions.endedAmong(hashes.slice(7, 9))).toEqual([hashes[7]]);
+      expect(texts.size).toBe(1);
+      texts.clear();
+      for (const hash of hashes.slice(3, 5)) {
+        const { accountId, signature } = claimOf(hash);
+        expect(await submissions.bySignature(accountId, signature)).toMatchObject({ messageHash: hash });
+      }
       expect(texts.size).toBe(1);
     } finally {
       await store.close();

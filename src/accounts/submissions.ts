@@ -28,11 +28,14 @@ const RENEWED_AT_ONCE = 256;
 class StoredSubmissions implements Submissions {
   readonly #store: Store;
   readonly #writes: SubmissionWrites;
+  /** The text of the statement that look-ups and streams make. */
+  readonly #bySignature: string;
   readonly nowMs: Now;
 
   constructor(store: Store, now: Now) {
     this.#store = store;
     this.#writes = createSubmissionWrites(store);
+    this.#bySignature = store.isEmbedded ? signedBy("?", "?") : signedBy("$1", "$2");
     this.nowMs = now;
   }
 
@@ -202,23 +205,8 @@ class StoredSubmissions implements Submissions {
     return rows.map((row) => ({ signature: row.signature, transaction: bytesOf(row.transaction_bytes) }));
   }
 
-  /** Finds the message first: asked for the account too, both databases read all of its submissions. */
   async bySignature(accountId: string, signature: string): Promise<SubmissionRecord | undefined> {
-    const rows = await this.#store.run((db) =>
-      db
-        .selectFrom("submissions")
-        .selectAll()
-        .where("message_hash", "in", (nested) =>
-          nested
-            .selectFrom("submissions")
-            .select("message_hash")
-            .where("signature", "=", signature)
-            .union(
-              nested.selectFrom("submission_signatures").select("message_hash").where("signature", "=", signature),
-            ),
-        )
-        .execute(),
-    );
+    const rows = await this.#store.query<SubmissionRow>(this.#bySignature, [signature, signature]);
     const row = rows.find(({ account_id }) => account_id === accountId);
     return row === undefined ? undefined : recordOf(row);
   }
@@ -251,6 +239,12 @@ class StoredSubmissions implements Submissions {
     return rows.map(recordOf);
   }
 }
+
+/** Finds the message first: asked for the account too, both databases read all of its submissions. */
+const signedBy = (one: string, same: string) =>
+  "select * from submissions where message_hash in " +
+  `(select message_hash from submissions where signature = ${one} ` +
+  `union select message_hash from submission_signatures where signature = ${same})`;
 
 const NO_LEASE: Lease = { owner: "", untilMs: 0 };
 

@@ -1,11 +1,14 @@
-import type { CompiledQuery } from "kysely";
 import type { Store } from "../../src/accounts/store/store.ts";
 
 /** How the database would run the queries that `work` makes, in its own words. */
 export async function plansOf(store: Store, work: (store: Store) => Promise<unknown>): Promise<string> {
-  const made: CompiledQuery[] = [];
+  const made: { readonly sql: string; readonly parameters: readonly unknown[] }[] = [];
   const noting: Store = {
     ...store,
+    query(sql, parameters) {
+      made.push({ sql, parameters });
+      return store.query(sql, parameters);
+    },
     run: (queries) =>
       store.run((db) =>
         queries(

@@ -47,7 +47,7 @@ async function moveMarket(
   const { slot, epoch, unixTimestamp } = svm.clock();
   svm.setClock({
     slot: slot + seconds * 4n,
-    epoch: random.chance(0.05) ? epoch + 1n : epoch,
+    epoch: random.chance(0.3) ? epoch + 1n : epoch,
     unixTimestamp: unixTimestamp + seconds,
   });
   const wallet = svm.newWallet(1n << 52n);

@@ -3,7 +3,7 @@ import { viewOf, writeU64 } from "../../../src/primitives/bytes.ts";
 import type { Random } from "../../../src/primitives/random.ts";
 import { associatedTokenAddress, derive } from "../../../src/solana/pda.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
-import { decodeMint } from "../../../src/solana/token/mint.ts";
+import { extensionsOf } from "../../../src/solana/token/mint.ts";
 import { PUMP_PROGRAM } from "../../../src/venues/pump-fun/layout.ts";
 import { PUMP_SWAP_PROGRAM } from "../../../src/venues/pump-swap/layout.ts";
 import { type AccountExtension, withExtensions } from "../../support/extended-account.ts";
@@ -37,6 +37,8 @@ export function drawWallet(world: DrawnWorld, random: Random): Address {
   const settle = random.chance(0.5) ? settleRich : settleOddly;
   for (const mint of mints) settle(world, random, wallet, mint);
   if (random.chance(0.3)) settleOddly(world, random, wallet, SOL_MINT);
+  // Its owner has assigned it to a program, as thieves ask for.
+  if (random.chance(0.03)) svm.setAccount({ ...svm.get(wallet)!, owner: TOKEN_PROGRAM });
   if (random.chance(0.3))
     for (const address of volumeAccounts(wallet)) if (random.chance(0.5)) dust(svm, random, address);
   return wallet;
@@ -48,7 +50,7 @@ const accountAt = ({ svm }: DrawnWorld, wallet: Address, mint: Address): Address
 /** Plenty of every token, and no wrapped SOL. */
 function settleRich(world: DrawnWorld, random: Random, wallet: Address, mint: Address): void {
   if (mint === SOL_MINT) return;
-  write(world, wallet, mint, random.chance(0.5) ? 1n << 60n : random.magnitude(1n << 50n));
+  write(world, random, wallet, mint, random.chance(0.5) ? 1n << 60n : random.magnitude(1n << 50n));
 }
 
 /** No account, dust at its address, or an account of any kind. */
@@ -61,28 +63,36 @@ function settleOddly(world: DrawnWorld, random: Random, wallet: Address, mint: A
       dust(world.svm, random, address);
       return;
     case "empty":
-      write(world, wallet, mint, 0n);
+      write(world, random, wallet, mint, 0n);
       return;
     case "held":
-      write(world, wallet, mint, random.magnitude(1n << 50n));
+      write(world, random, wallet, mint, random.magnitude(1n << 50n));
       return;
     default:
-      write(world, wallet, mint, random.pick([0n, 1n, 10n ** 9n, 1n << 50n]));
+      write(world, random, wallet, mint, random.pick([0n, 1n, 10n ** 9n, 1n << 50n]));
       setUp(world, random, address, mint);
   }
 }
 
 /** A token account with the extensions that the token program itself would give it. */
-function write({ svm }: DrawnWorld, wallet: Address, mint: Address, amount: bigint): void {
+function write({ svm }: DrawnWorld, random: Random, wallet: Address, mint: Address, amount: bigint): void {
   const address = svm.setTokens(wallet, mint, amount);
-  if (svm.get(mint)!.owner !== TOKEN_2022_PROGRAM) return;
-  extend(svm, address, mint, []);
+  if (svm.get(mint)!.owner === TOKEN_2022_PROGRAM) extend(svm, address, mint, []);
+  // Accounts keep what rent was when they were made, and what strangers send.
+  if (random.chance(0.3)) svm.setAccount({ ...svm.get(address)!, lamports: svm.lamports(address) + random.pick(DUST) });
 }
+
+/** What an extension of a mint gives each of its accounts: withheld fees, or a mark. */
+const OF_MINTS: Readonly<Record<number, AccountExtension>> = {
+  1: [2, new Uint8Array(8)],
+  14: [15, new Uint8Array(1)],
+  26: [27, NO_DATA],
+};
 
 function extend(svm: Svm, address: Address, mint: Address, more: readonly AccountExtension[]): void {
   const account = svm.get(address)!;
-  const isTaxed = decodeMint(svm.get(mint)!).transferFees !== undefined;
-  const usual: AccountExtension[] = [[7, NO_DATA], ...(isTaxed ? [[2, new Uint8Array(8)] as const] : [])];
+  const usual: AccountExtension[] = [[7, NO_DATA]];
+  for (const { type } of extensionsOf(svm.get(mint)!.data)) if (OF_MINTS[type]) usual.push(OF_MINTS[type]);
   svm.setAccount({ address, owner: account.owner, data: withExtensions(account.data, [...usual, ...more]) });
 }
 

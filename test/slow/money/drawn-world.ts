@@ -3,7 +3,7 @@ import { viewOf } from "../../../src/primitives/bytes.ts";
 import { createRandom, type Random } from "../../../src/primitives/random.ts";
 import { SOL_MINT, TOKEN_2022_PROGRAM, USDC_MINT } from "../../../src/solana/programs.ts";
 import { Svm } from "../../support/svm.ts";
-import { EXTENSION_COUNTS, extendMint } from "../venues/support/extended-mint.ts";
+import { appendExtensions, EXTENSION_COUNTS, extendMint } from "../venues/support/extended-mint.ts";
 import { drawMarket, PRESENT } from "./drawn-markets.ts";
 import type { Place } from "./market-draw.ts";
 
@@ -23,10 +23,25 @@ export interface DrawnWorld {
 const U64_MAX = (1n << 64n) - 1n;
 /** Fits every market: pools of today open in a moment. */
 const LATER = { slots: 300n, seconds: 60n };
+/** Lamports per byte, when the markets were made and since: it has only fallen. */
+const RENTS = [
+  [5_080n, 5_080n],
+  [6_960n, 6_960n],
+  [6_960n, 5_080n],
+  [6_960n, 696n],
+] as const;
 /** Draws until a venue takes the mints. */
 const TRIES = 20;
 /** Where the fee of the next epoch is in the data of a mint that has no other extension before it. */
 const NEXT_FEE = 170 + 90;
+
+/** Extensions that could change transfers, and do not: no hook's program, not paused, accounts that start usable, confidential transfers. */
+const IDLE = [
+  [14, new Uint8Array(64)],
+  [26, new Uint8Array(33)],
+  [6, Uint8Array.of(1)],
+  [4, new Uint8Array(65)],
+] as const;
 
 /** A mint of either token program: with a transfer fee, one that changes with the next epoch, and extensions that leave transfers alone. */
 function drawMint(svm: Svm, random: Random): Address {
@@ -40,6 +55,12 @@ function drawMint(svm: Svm, random: Random): Address {
   const mint = svm.newMint({ decimals, program, ...(isTaxed ? { transferFee: { bps, maximum } } : {}) });
   if (isTaxed && random.chance(0.5)) changeFee(svm, random, mint);
   if (random.chance(0.3)) extendMint(svm, mint, random.pick(EXTENSION_COUNTS));
+  if (random.chance(0.4))
+    appendExtensions(
+      svm,
+      mint,
+      IDLE.filter(() => random.chance(0.5)),
+    );
   return mint;
 }
 
@@ -73,6 +94,8 @@ function pairsOf(
 export function drawWorld(seed: number): DrawnWorld | undefined {
   const random = createRandom(seed);
   const svm = new Svm();
+  const [rentBefore, rent] = random.pick(RENTS);
+  svm.setRent(rentBefore);
   const usdc = svm.newMint({ address: USDC_MINT, decimals: 6 });
   const insider = svm.newWallet(1n << 52n);
   const shape = random.pick(SHAPES);
@@ -97,6 +120,7 @@ export function drawWorld(seed: number): DrawnWorld | undefined {
     }
   }
   if (places.length === 0) return undefined;
+  svm.setRent(rent);
   const { slot, epoch, unixTimestamp } = svm.clock();
   svm.setClock({ slot: slot + LATER.slots, epoch, unixTimestamp: unixTimestamp + LATER.seconds });
   const mints = [...new Set([a, b, ...places.flatMap((place) => place.mints)])];

@@ -60,7 +60,7 @@ export async function tradeInWorld(seed: number, count: number): Promise<MoneyRe
 function passTime(svm: Svm, random: Random): void {
   const { slot, epoch, unixTimestamp } = svm.clock();
   const seconds = random.pick([0n, 0n, 1n, 7n, 100n, 5_000n]);
-  const next = random.chance(0.02) ? epoch + 1n : epoch;
+  const next = random.chance(0.05) ? epoch + 1n : epoch;
   svm.setClock({ slot: slot + seconds * 3n, epoch: next, unixTimestamp: unixTimestamp + seconds });
 }
 
@@ -144,7 +144,10 @@ async function clientFault(world: DrawnWorld, request: TradeRequest, built: Buil
 /** Beyond what any wallet of the rig holds. Lamports. */
 const MOST_NEEDED = 1n << 53n;
 
-/** A wallet refused for SOL that gets what it lacks must be able to trade. */
+/** Priority fees differ by less than this part between builds, which name other recipients of fees. */
+const SPREAD = 8n;
+
+/** A wallet refused for SOL that gets what it lacks must be able to trade, and with less it must not. */
 async function neededFault(world: DrawnWorld, ports: BuildPorts, request: TradeRequest, refusal: TradewireError) {
   const { neededLamports } = (refusal.facts.details ?? {}) as { readonly neededLamports?: string };
   if (refusal.code !== "INSUFFICIENT_SOL" || neededLamports === undefined || BigInt(neededLamports) > MOST_NEEDED)
@@ -158,9 +161,15 @@ async function neededFault(world: DrawnWorld, ports: BuildPorts, request: TradeR
   try {
     const built = await buildTrade(ports, request);
     const error = simulated(svm, built);
-    return error === undefined || isOfOlderBuild(world, error)
-      ? []
-      : [`with the ${neededLamports} lamports asked for: ${built.platform} ${error}`];
+    if (error !== undefined)
+      return isOfOlderBuild(world, error)
+        ? []
+        : [`with the ${neededLamports} lamports asked for: ${built.platform} ${error}`];
+    // Without slippage nothing is kept for worse prices.
+    if (request.slippage !== 0) return [];
+    give(BigInt(neededLamports) - 1n - built.costs.priorityFee / SPREAD);
+    const isTooMuch = simulated(svm, built) === undefined;
+    return isTooMuch ? [`${built.platform} does with less than the ${neededLamports} lamports asked for`] : [];
   } catch (error) {
     if (!(error instanceof TradewireError)) throw error;
     return error.code === "INSUFFICIENT_SOL" ? [`refused again with the ${neededLamports} lamports asked for`] : [];

@@ -35,7 +35,7 @@ export function worldPorts(world: DrawnWorld): (random: Random) => BuildPorts {
     const tips = random.chance(0.1) ? [{ to: TIP_ACCOUNT, lamports: random.between(1_000n, 4_900_000n) }] : [];
     return {
       ...base,
-      head: { ...base.head, clock: () => clock },
+      head: { ...base.head, clock: () => clock, rentExemption: (space) => svm.rent(space) },
       markets: { ...base.markets, hubMints, marketsOf, knownMarkets: marketsOf, mint, account },
       senders: { choose: () => ({ senders: ["relay"], tips }) },
       settings: { ...base.settings, transactionV1: random.chance(0.5) },

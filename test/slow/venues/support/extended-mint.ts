@@ -23,11 +23,25 @@ const TYPE_OFFSET = 165;
 
 /** Gives a Token-2022 mint this many further extensions, behind its transfer fee if it has one. */
 export function extendMint(svm: Svm, mint: Address, count: number): void {
+  appendExtensions(
+    svm,
+    mint,
+    HARMLESS.slice(0, count).map(([type, length]) => [type, new Uint8Array(length)]),
+  );
+}
+
+/** Gives a Token-2022 mint further extensions: their types, and their values. */
+export function appendExtensions(
+  svm: Svm,
+  mint: Address,
+  extensions: readonly (readonly [number, Uint8Array])[],
+): void {
   const { data, owner } = svm.get(mint)!;
-  const entries = HARMLESS.slice(0, count).map(([type, length]) => {
-    const entry = new Uint8Array(4 + length);
+  const entries = extensions.map(([type, value]) => {
+    const entry = new Uint8Array(4 + value.length);
     new DataView(entry.buffer).setUint16(0, type, true);
-    new DataView(entry.buffer).setUint16(2, length, true);
+    new DataView(entry.buffer).setUint16(2, value.length, true);
+    entry.set(value, 4);
     return entry;
   });
   const head = data.length > TYPE_OFFSET ? data : new Uint8Array(TYPE_OFFSET + 1);

@@ -123,7 +123,11 @@ test("a market traded both ways between hubs does not replace an unknown one", (
     [SOL_MINT, mint],
     [mint, SOL_MINT],
   ].map(([inMint, outMint], from) => {
-    const curve = sampledCurve(known, { inMint: inMint!, outMint: outMint!, roundSize: 2 ** 30, clock }, budget)!;
+    const curve = sampledCurve(
+      known,
+      { mode: "exactIn", inMint: inMint!, outMint: outMint!, roundSize: 2 ** 30, clock },
+      budget,
+    )!;
     return { from: 2 + from, to: 3 - from, amount: 2 ** 30, curves: [{ curve, rate: 1 }] };
   });
   const small = { addresses: [], crossings };

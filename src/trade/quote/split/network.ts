@@ -97,7 +97,7 @@ function sampleCrossing(
   amount: number,
   { clock, budget }: NetworkTerms,
 ): SampledCrossing["curves"] {
-  const ask = { inMint: crossing.from, outMint: crossing.to, roundSize: roundSizeOf(amount), clock };
+  const ask = { mode: intent.mode, inMint: crossing.from, outMint: crossing.to, roundSize: roundSizeOf(amount), clock };
   const sampled: SampledCurve[] = [];
   for (const hot of candidatesOf(intent, crossing, amount, clock)) {
     const curve = canServe(hot, intent.mode) ? sampledCurve(hot, ask, budget) : undefined;

@@ -1,6 +1,7 @@
 import type { HotMarket } from "../../../../market/port.ts";
 import type { Address } from "../../../../primitives/address.ts";
-import type { Ask } from "../../../../venues/venue.ts";
+import { minOf } from "../../../../primitives/integer.ts";
+import type { Ask, Quote, SwapMode } from "../../../../venues/venue.ts";
 
 /** Exact quotes that a search may still ask for. */
 export interface QuoteBudget {
@@ -11,12 +12,14 @@ export interface QuoteBudget {
 interface SizeQuote {
   readonly in: number;
   readonly out: number;
+  /** False if the market takes no more than this of the size. */
+  readonly isWhole: boolean;
 }
 
 /** Exact quotes of one market in one direction by size. Base units. */
 export type SizeQuotes = Map<number, SizeQuote>;
 
-const REFUSED: SizeQuote = { in: 0, out: 0 };
+const REFUSED: SizeQuote = { in: 0, out: 0, isWhole: false };
 
 /**
  * What one market gives for what goes in, in one direction: read off exact quotes at a few sizes. Between them, input per
@@ -27,6 +30,8 @@ export class MarketCurve {
   readonly hot: HotMarket;
   readonly inMint: Address;
   readonly outMint: Address;
+  /** Of the trade: an exact output buys whole units, each for the least that it costs. */
+  readonly mode: SwapMode;
   /** The most that is known to go in, and the least that is known to be too much. Base units. */
   most = 0;
   refused = Number.POSITIVE_INFINITY;
@@ -38,10 +43,11 @@ export class MarketCurve {
   /** Input per output at each size. */
   readonly #prices: number[] = [];
 
-  constructor(hot: HotMarket, inMint: Address, outMint: Address, quotes: SizeQuotes) {
+  constructor(hot: HotMarket, inMint: Address, outMint: Address, quotes: SizeQuotes, mode: SwapMode = "exactIn") {
     this.hot = hot;
     this.inMint = inMint;
     this.outMint = outMint;
+    this.mode = mode;
     this.#quotes = quotes;
   }
 
@@ -51,7 +57,7 @@ export class MarketCurve {
    * @param hot the market as it is now, if it has changed since, with its quotes
    */
   copy(hot = this.hot, quotes = this.#quotes): MarketCurve {
-    const copy = new MarketCurve(hot, this.inMint, this.outMint, quotes);
+    const copy = new MarketCurve(hot, this.inMint, this.outMint, quotes, this.mode);
     copy.most = this.most;
     copy.refused = this.refused;
     for (let place = 0; place < this.#sizes.length; place++) {
@@ -82,24 +88,36 @@ export class MarketCurve {
     let quote = this.#quotes.get(size);
     if (quote === undefined) {
       if (budget.left <= 0) return false;
-      budget.left--;
-      quote = this.#ask(size, clock);
+      quote = this.#ask(size, clock, budget);
       this.#quotes.set(size, quote);
     }
     // A market that takes part of a size takes no more than that part.
-    if (quote.in < size) this.refused = Math.min(this.refused, size);
+    if (!quote.isWhole) this.refused = Math.min(this.refused, size);
     this.learn(quote.in, quote.out);
     return quote.in > 0;
   }
 
-  #ask(size: number, clock: Ask["clock"]): SizeQuote {
+  #ask(size: number, clock: Ask["clock"], budget: QuoteBudget): SizeQuote {
+    const given = this.#quote("exactIn", BigInt(size), clock, budget);
+    if (given === undefined) return REFUSED;
+    const { inAmount, outAmount } = given;
+    const isFew = this.mode === "exactOut" && outAmount < FEW_UNITS;
+    const least = isFew ? this.#quote("exactOut", outAmount, clock, budget)?.inAmount : undefined;
+    return {
+      in: Number(minOf(least ?? inAmount, inAmount)),
+      out: Number(outAmount),
+      isWhole: Number(inAmount) >= size,
+    };
+  }
+
+  /** An exact quote; undefined if the market refuses. */
+  #quote(mode: SwapMode, amount: bigint, clock: Ask["clock"], budget: QuoteBudget): Quote | undefined {
     const { hot, inMint, outMint } = this;
+    budget.left--;
     try {
-      const ask = { mode: "exactIn", inMint, outMint, amount: BigInt(size), clock, amountsOnly: true } as const;
-      const { inAmount, outAmount } = hot.venue.quote(hot.state, ask);
-      return { in: Number(inAmount), out: Number(outAmount) };
+      return hot.venue.quote(hot.state, { mode, inMint, outMint, amount, clock, amountsOnly: true });
     } catch {
-      return REFUSED;
+      return undefined;
     }
   }
 
@@ -164,6 +182,8 @@ export class MarketCurve {
   }
 }
 
+/** An amount of fewer units moves in steps that bend a curve. */
+const FEW_UNITS = 1_000n;
 /** Quotes whose sizes differ by less than this share count as one: rounding would bend the line between them. */
 const CLOSE = 1 / 256;
 /** Prices bend if the lines of neighbours are off by more than this share. */

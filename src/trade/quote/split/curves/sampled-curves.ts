@@ -1,6 +1,7 @@
 import type { HotMarket } from "../../../../market/port.ts";
 import type { Address } from "../../../../primitives/address.ts";
 import type { ChainClock } from "../../../../solana/account.ts";
+import type { SwapMode } from "../../../../venues/venue.ts";
 import { SMALL_PART, SMALLER_PART } from "../../bounds/market-rate.ts";
 import { MarketCurve, type QuoteBudget, type SizeQuotes } from "./market-curve.ts";
 
@@ -29,6 +30,8 @@ const quotesByMarket = new WeakMap<HotMarket, Map<string, KeptQuotes>>();
 
 /** A market's direction, to be sampled around a size. */
 export interface CurveAsk {
+  /** Of the trade. */
+  readonly mode: SwapMode;
   readonly inMint: Address;
   readonly outMint: Address;
   /** See `roundSizeOf`. Base units. */
@@ -42,8 +45,8 @@ export interface CurveAsk {
  * @returns undefined if the market refuses the small size, or the budget does not reach
  */
 export function sampledCurve(hot: HotMarket, ask: CurveAsk, budget: QuoteBudget): MarketCurve | undefined {
-  const { inMint, outMint, roundSize, clock } = ask;
-  const curve = new MarketCurve(hot, inMint, outMint, quotesOf(hot, ask));
+  const { mode, inMint, outMint, roundSize, clock } = ask;
+  const curve = new MarketCurve(hot, inMint, outMint, quotesOf(hot, ask), mode);
   const small = smallSizeOf(roundSize);
   if (curve.sample(small, clock, budget)) return curve;
   return curve.sample(Math.ceil(small / SMALLER_PART), clock, budget) ? curve : undefined;
@@ -52,13 +55,13 @@ export function sampledCurve(hot: HotMarket, ask: CurveAsk, budget: QuoteBudget)
 /** The size that is quoted first. */
 const smallSizeOf = (roundSize: number): number => Math.ceil(roundSize / SMALL_PART);
 
-function quotesOf(hot: HotMarket, { inMint, roundSize, clock }: CurveAsk): SizeQuotes {
+function quotesOf(hot: HotMarket, { mode, inMint, roundSize, clock }: CurveAsk): SizeQuotes {
   let kept = quotesByMarket.get(hot);
   if (kept === undefined) {
     kept = new Map();
     quotesByMarket.set(hot, kept);
   }
-  const key = `${roundSize} ${inMint === hot.market.mints[0]}`;
+  const key = `${mode} ${roundSize} ${inMint === hot.market.mints[0]}`;
   const known = kept.get(key);
   if (known !== undefined && clock.slot - known.slot <= LIFE_SLOTS) return known.quotes;
   if (kept.size >= MOST_KEPT) kept.clear();
@@ -107,10 +110,10 @@ export function heldCurve(
   { tolerance, mayFall, ...ask }: Pick<CurveAsk, "roundSize" | "clock"> & { tolerance: number; mayFall: boolean },
   budget: QuoteBudget,
 ): MarketCurve | undefined {
-  const { inMint, outMint, most } = curve;
+  const { mode, inMint, outMint, most } = curve;
   const { roundSize, clock } = ask;
-  const quotes = quotesOf(hot, { ...ask, inMint, outMint });
-  const now = new MarketCurve(hot, inMint, outMint, quotes);
+  const quotes = quotesOf(hot, { ...ask, mode, inMint, outMint });
+  const now = new MarketCurve(hot, inMint, outMint, quotes, mode);
   for (const size of [smallSizeOf(roundSize), Math.floor(roundSize / MIDDLE_PARTS[1]), roundSize]) {
     const held = Math.min(size, most);
     if (!now.sample(held, clock, budget)) return undefined;

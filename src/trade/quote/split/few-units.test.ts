@@ -100,3 +100,32 @@ test("an exact output is divided over a hub whose units are worth a hundredth of
   // One market takes 2,533,810,397.
   expect(input).toBeLessThan(1_500_000_000n);
 });
+
+test("where all markets of a division are at their limits, it is made without one of them", () => {
+  const input = inputFor(1_830_986_058n, {
+    ab: [
+      [6_700_000_000n, 4_480_000_000n, 5_686_756_953n],
+      [7_100_000_000n, 6_360_000_000n, 1_268_952_437n],
+      [3_260_000_000n, 2_130_000_000n, 2_693_187_541n],
+    ],
+    ah: [
+      [1_700_000_000n, 118n, 502_523_092n],
+      [1_080_000_000n, 76n, 705_751_716n],
+    ],
+    hb: [
+      [894n, 8_860_000_000n, 431n],
+      [334n, 5_470_000_000n, 280n],
+    ],
+    af: [[2_560_000_000n, 3_860_000_000n, 150_144_301n]],
+    fb: [
+      [6_900_000_000n, 5_190_000_000n, 3_248_961_565n],
+      [7_080_000_000n, 4_840_000_000n, 5_620_031_138n],
+    ],
+    hf: [
+      [600n, 3_870_000_000n, 53n],
+      [730n, 11_700_000_000n, 335n],
+    ],
+  });
+  // One market takes 4,631,008,692.
+  expect(input).toBeLessThan(3_000_000_000n);
+});

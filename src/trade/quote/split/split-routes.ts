@@ -148,7 +148,7 @@ class SplitSearch {
   }
 
   /** Divides the trade between the edges, exactly, in a few rounds. */
-  #refine(network: CurveNetwork): { readonly best?: Route; readonly fault?: HotMarket } {
+  #refine(network: CurveNetwork): { readonly best?: Route; readonly fault?: HotMarket | undefined } {
     const { mode, amount } = this.#intent;
     const cut = { parts: FINE_PARTS, leastParts: LEAST_PARTS, maxLegs: this.#terms.maxLegs };
     const closed = new Uint8Array(network.edges.length);
@@ -156,6 +156,7 @@ class SplitSearch {
     let flow: Flow | undefined;
     let best: Route | undefined;
     let faults = 0;
+    let fault: HotMarket | undefined;
     for (let round = 0; round < ROUNDS + faults; round++) {
       const search = { ...cut, inAmount, closed };
       flow =
@@ -164,7 +165,8 @@ class SplitSearch {
       const route = realizePlan(this.#intent, stepsOf(network, flow, mode), this.#terms.clock);
       if (route === "unordered") break;
       if (!("steps" in route)) {
-        if (!lowerLimit(network, route, faults++)) return best === undefined ? { fault: route } : { best };
+        fault = route;
+        if (!lowerLimit(network, route, faults++)) break;
         continue;
       }
       if (mode === "exactOut") inAmount = Number(route.inAmount);
@@ -172,7 +174,7 @@ class SplitSearch {
       if (gain > 0) best = route;
       if (gain < LEAST_GAIN || learnFrom(network, route) < LEAST_ERROR) break;
     }
-    return best === undefined ? {} : { best };
+    return best === undefined ? { fault } : { best };
   }
 
   /** How much better a route is than another. Fraction. */

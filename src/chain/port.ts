@@ -273,6 +273,8 @@ export interface Landing {
    * @throws TradewireError UPSTREAM_ERROR
    */
   fetchProgress(signature: string, lastValidBlockHeight?: bigint): Promise<TransactionProgress | undefined>;
+  /** False while the notices of slots say that finality has yet to come to this slot: one node's word, which only says when to ask. */
+  mayBeFinal(slot: bigint): boolean;
   /**
    * Looks for an expired message, under whatever signature, in its wallet's finalized history.
    * @throws TradewireError UPSTREAM_ERROR if too few nodes answer now

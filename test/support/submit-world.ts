@@ -52,6 +52,8 @@ const freshWorld = () => ({
   progress: seen("finalized") as TransactionProgress | undefined,
   shown: undefined as string | undefined,
   isNodeDown: false,
+  /** Whether slots may be final, by their notices. */
+  mayBeFinal: true,
   /** Processes that no node answers. */
   cutOff: new Set<string>(),
   /** What the wallet's history says about every expired message. */
@@ -109,6 +111,7 @@ export function startProcess(owner: string, warn: (message: string) => void = ()
       if (world.isNodeDown) throw new Error("no node answers");
       return world.shown === undefined || world.shown === signature ? world.progress : undefined;
     },
+    mayBeFinal: () => world.mayBeFinal,
     async searchMessage() {
       return world.finding;
     },

@@ -912,6 +912,21 @@ test("looks at the progress of many transactions share calls", async () => {
   expect(endpoints.map((endpoint) => endpoint.countOf("getSignatureStatuses"))).toEqual([2, 2]);
 });
 
+test("a slot may be final once the notices of slots say so, or say nothing", async () => {
+  start(1);
+  expect(landing.mayBeFinal(1_100n)).toBe(true);
+  subscriptions.slot(1_130n, 1_129n, 1_099n);
+  expect(landing.mayBeFinal(1_099n)).toBe(true);
+  expect(landing.mayBeFinal(1_100n)).toBe(false);
+  subscriptions.slot(1_131n, 1_130n, 1_100n);
+  // Another node, which is behind, takes nothing back.
+  subscriptions.slot(1_129n, 1_128n, 1_098n);
+  expect(landing.mayBeFinal(1_100n)).toBe(true);
+  expect(landing.mayBeFinal(1_101n)).toBe(false);
+  await vi.advanceTimersByTimeAsync(1_001);
+  expect(landing.mayBeFinal(1_101n)).toBe(true);
+});
+
 test("progress that only one of two endpoints reports is at most processed", async () => {
   start(2);
   views[1]!.status = { slot: 1_100, err: null, confirmationStatus: "finalized" };

@@ -51,6 +51,8 @@ interface LandingOptions {
 }
 
 const DEFAULT_REBROADCAST_SLOTS = 2;
+/** Time without a notice of a slot after which the last one says nothing any more. Milliseconds. */
+const SILENT_MS = 1_000;
 
 /**
  * Broadcasts transactions and finds out how they end. A notice or a status, whichever is first, says where to look; the
@@ -74,6 +76,10 @@ class BroadcastLanding implements LiveLanding {
   readonly #records: RecordReads;
   readonly #looks: StatusLooks;
   readonly #messages: HistoryMessages;
+  readonly #stopRoots: () => void;
+  /** The newest final slot by the notices of slots, and when the last of them came (monotonic milliseconds). */
+  #root = 0n;
+  #rootAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: LandingOptions) {
     const { pool, witnesses, senders, subscriptions, head, now, monotonicMs, random, warn } = options;
@@ -83,6 +89,10 @@ class BroadcastLanding implements LiveLanding {
     this.#messages = new HistoryMessages(pool);
     this.#senders = senders;
     this.#subscriptions = subscriptions;
+    this.#stopRoots = subscriptions.onSlot((_slot, { root }) => {
+      if (root > this.#root) this.#root = root;
+      this.#rootAtMs = monotonicMs();
+    });
     this.#head = head;
     this.#now = now;
     this.#monotonicMs = monotonicMs;
@@ -153,6 +163,10 @@ class BroadcastLanding implements LiveLanding {
     );
   }
 
+  mayBeFinal(slot: bigint): boolean {
+    return slot <= this.#root || this.#monotonicMs() - this.#rootAtMs > SILENT_MS;
+  }
+
   searchMessage(query: MessageQuery): Promise<MessageFinding> {
     return searchMessage({ witnesses: this.#witnesses, head: this.#head, messages: this.#messages }, query);
   }
@@ -162,6 +176,7 @@ class BroadcastLanding implements LiveLanding {
   }
 
   close(): void {
+    this.#stopRoots();
     for (const transaction of [...this.#pending.values()]) this.#settle(transaction, { kind: "pending" });
     this.#polling.stop();
     this.#broadcasts.stop();

@@ -64,7 +64,8 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
     submit: (request) => submitTrade(story, request),
     find: (principal, signature) => finder.find(principal, signature),
     list: (principal, query) => lister.list(principal.accountId, query),
-    watch: (principal, signature, signal) => watchTrade({ attempts, finder, now }, principal, signature, signal),
+    watch: (principal, signature, signal) =>
+      watchTrade({ landing: ports.landing, attempts, finder, now }, principal, signature, signal),
     async close() {
       takeOver.close();
       await attempts.close();

@@ -67,6 +67,33 @@ it("a stream that starts after the outcome has the amounts in its first answer, 
   ]);
 });
 
+it("a stream asks of a trade with its amounts seldom before its slot may be final, and at once then", async () => {
+  const a = startProcess("a");
+  const trade = await submitLanded(a);
+  world.mayBeFinal = false;
+  world.looks = 0;
+  const { answers, watched } = watch(a, trade.signature);
+  await rest(6_100);
+  expect(world.looks).toBe(4);
+  world.progress = seen("finalized");
+  world.mayBeFinal = true;
+  await rest(450);
+  await watched;
+  expect(world.looks).toBe(5);
+  expect(answers.at(-1)![0]).toBe("finalized");
+});
+
+it("a stream learns of finality within two seconds from nodes whose notices are behind", async () => {
+  const a = startProcess("a");
+  const trade = await submitLanded(a);
+  const { watched } = watch(a, trade.signature);
+  await rest(450);
+  world.mayBeFinal = false;
+  world.progress = seen("finalized");
+  await rest(2_000);
+  await watched;
+});
+
 it("a stream that starts after finality begins with it and all its events, as a look-up says: it never goes back", async () => {
   const a = startProcess("a");
   const trade = await submitLanded(a);

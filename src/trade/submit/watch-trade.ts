@@ -1,4 +1,5 @@
 import type { Principal } from "../../accounts/port.ts";
+import type { Landing } from "../../chain/port.ts";
 import type { Now } from "../../primitives/clock.ts";
 import type { SubmittedTrade, TradeEvent, TradeStatus, WatchedTrade } from "../trade.ts";
 import type { Attempt } from "./attempt/attempt.ts";
@@ -10,8 +11,12 @@ import { aborted, sleep } from "./waiting.ts";
 /** Pause between looks at a trade that this process does not drive, or that is not finalized yet. Milliseconds. */
 const POLL_MS = 400;
 
+/** Turns after which a trade is looked at although its slot is not final by the notices of slots: a node may be behind with them. */
+const MOST_QUIET_TURNS = 5;
+
 /** What watching a trade reads. */
 interface WatchPorts {
+  readonly landing: Pick<Landing, "mayBeFinal">;
   readonly attempts: Attempts;
   readonly finder: TradeFinder;
   readonly now: Now;
@@ -24,7 +29,7 @@ interface WatchPorts {
  * @throws TradewireError TRADE_NOT_FOUND, or the error the trade failed with
  */
 export async function* watchTrade(
-  { attempts, finder, now }: WatchPorts,
+  { landing, attempts, finder, now }: WatchPorts,
   principal: Principal,
   signature: string,
   signal: AbortSignal,
@@ -53,7 +58,19 @@ export async function* watchTrade(
       yield sent.answer(trade, isNewStatus ? statusEvents(trade, now()) : []);
     }
     if (trade.status === "finalized") return;
-    await (isRunning ? Promise.race([change, aborted(signal)]) : sleep(POLL_MS, signal));
+    await (isRunning ? Promise.race([change, aborted(signal)]) : untilLook(landing, trade, signal));
+  }
+}
+
+/** Waits until a look at the trade may show more than the last. One that has its amounts only waits for finality. */
+async function untilLook(
+  landing: WatchPorts["landing"],
+  { slot, result }: SubmittedTrade,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let turn = 1; turn <= MOST_QUIET_TURNS && !signal.aborted; turn++) {
+    await sleep(POLL_MS, signal);
+    if (slot === undefined || result === undefined || landing.mayBeFinal(slot)) return;
   }
 }
 

@@ -28,14 +28,17 @@ const RENEWED_AT_ONCE = 256;
 class StoredSubmissions implements Submissions {
   readonly #store: Store;
   readonly #writes: SubmissionWrites;
-  /** The text of the statement that look-ups and streams make. */
+  /** The texts of the statements that look-ups and streams make. */
   readonly #bySignature: string;
+  readonly #finalize: string;
   readonly nowMs: Now;
 
   constructor(store: Store, now: Now) {
     this.#store = store;
     this.#writes = createSubmissionWrites(store);
-    this.#bySignature = store.isEmbedded ? signedBy("?", "?") : signedBy("$1", "$2");
+    const [first, second] = store.isEmbedded ? (["?", "?"] as const) : (["$1", "$2"] as const);
+    this.#bySignature = signedBy(first, second);
+    this.#finalize = `update submissions set finalized_at_ms = ${first} where message_hash = ${second} and outcome is not null`;
     this.nowMs = now;
   }
 
@@ -119,16 +122,7 @@ class StoredSubmissions implements Submissions {
   }
 
   async finalize(messageHash: string): Promise<boolean> {
-    const finalized = await this.#store.run((db) =>
-      db
-        .updateTable("submissions")
-        .set({ finalized_at_ms: this.nowMs() })
-        .where("message_hash", "=", messageHash)
-        .where("outcome", "is not", null)
-        .returning("message_hash")
-        .executeTakeFirst(),
-    );
-    return finalized !== undefined;
+    return (await this.#store.write(this.#finalize, [this.nowMs(), messageHash])) > 0;
   }
 
   isFinalized(messageHash: string): Promise<boolean> {

@@ -47,7 +47,8 @@ export const orcaWhirlpool: Venue<WhirlpoolMarket, WhirlpoolState, WhirlpoolQuot
   id: ID,
   programs: [WHIRLPOOL_PROGRAM],
   supports: { exactOut: true, token2022: true, memo: true },
-  calls: 2,
+  // Two transfers, and a memo for each token that takes a fee.
+  calls: 4,
 
   search(pair) {
     return [{ kind: "guess", addresses: () => whirlpoolAddresses(pair) }, filterByMints(ACCOUNTS, sortMints(pair))];

@@ -255,8 +255,8 @@ export type ListedError = readonly [number: number | null, name: string | null, 
 /** The errors of a venue's programs that a trade can meet. */
 export interface ProgramErrors {
   readonly listed: readonly ListedError[];
-  readonly byName: Readonly<Record<string, ProgramErrorCode>>;
-  readonly byNumber: Readonly<Record<number, ProgramErrorCode>>;
+  readonly byName: ReadonlyMap<string, ProgramErrorCode>;
+  readonly byNumber: ReadonlyMap<number, ProgramErrorCode>;
 }
 
 /** The same quote for a swap with as few accounts as the venue knows; undefined if it has no leaner one. */

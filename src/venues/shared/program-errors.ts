@@ -4,7 +4,7 @@ import type { ListedError, ProgramErrors } from "../venue.ts";
 export function programErrors(listed: readonly ListedError[]): ProgramErrors {
   return {
     listed,
-    byName: Object.fromEntries(listed.flatMap(([, name, code]) => (name === null ? [] : [[name, code]]))),
-    byNumber: Object.fromEntries(listed.flatMap(([number, , code]) => (number === null ? [] : [[number, code]]))),
+    byName: new Map(listed.flatMap(([, name, code]) => (name === null ? [] : [[name, code]]))),
+    byNumber: new Map(listed.flatMap(([number, , code]) => (number === null ? [] : [[number, code]]))),
   };
 }

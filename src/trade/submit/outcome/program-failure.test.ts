@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { failureOfInstruction, isCloseFailure, isGuardFailure } from "./program-failure.ts";
+import { programErrors } from "../../../venues/shared/program-errors.ts";
+import type { Venue } from "../../../venues/venue.ts";
+import { classifyFailure, failureOfInstruction, isCloseFailure, isGuardFailure } from "./program-failure.ts";
 
 const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 const VENUE = "venue";
@@ -26,4 +28,15 @@ test("an error in a form that no node should use names none", () => {
     expect(failureOfInstruction({ InstructionError: named }, [TOKEN_PROGRAM])).toBeUndefined();
   }
   for (const error of ["AccountInUse", 5, undefined]) expect(isGuardFailure(error, [TOKEN_PROGRAM])).toBe(false);
+});
+
+test("a name that is not listed counts for nothing, even if every object has it", () => {
+  const errors = programErrors([[6_000, "TooLittle", "SLIPPAGE_EXCEEDED"]]);
+  const venues = [{ programs: [VENUE], errors } as unknown as Venue];
+  const codeOf = (number: number | undefined, name: string) =>
+    classifyFailure({ program: VENUE, number, name }, venues);
+  expect(codeOf(undefined, "TooLittle")).toBe("SLIPPAGE_EXCEEDED");
+  for (const name of ["Other", "constructor", "toString", "__proto__"]) {
+    expect([codeOf(6_000, name), codeOf(7, name)]).toEqual(["SLIPPAGE_EXCEEDED", "PROGRAM_ERROR"]);
+  }
 });

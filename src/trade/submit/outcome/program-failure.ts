@@ -108,8 +108,8 @@ export function classifyFailure(failure: ProgramFailure, venues: readonly Venue[
   const venue = venues.find(({ programs }) => programs.some((id) => id.toString() === program));
   if (venue === undefined) return "PROGRAM_ERROR";
   return (
-    (name === undefined ? undefined : venue.errors.byName[name]) ??
-    (number === undefined ? undefined : venue.errors.byNumber[number]) ??
+    (name === undefined ? undefined : venue.errors.byName.get(name)) ??
+    (number === undefined ? undefined : venue.errors.byNumber.get(number)) ??
     "PROGRAM_ERROR"
   );
 }

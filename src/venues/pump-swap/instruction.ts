@@ -46,7 +46,7 @@ export interface PumpSwapAccounts {
   readonly head: readonly AccountMeta[];
   readonly vaults: readonly AccountMeta[];
   readonly middle: readonly AccountMeta[];
-  /** The account named for coins with a creator; empty for others. */
+  /** The account named if the creator takes a fee; else empty. */
   readonly poolV2: readonly AccountMeta[];
   /** The token account for the quote mint where the creator's fees gather. */
   readonly vaultQuote: DerivedAddress;
@@ -67,11 +67,12 @@ export function pumpSwapAccounts(pool: {
   readonly market: PumpSwapMarket;
   readonly tokenPrograms: readonly [Address, Address];
   readonly coinCreator: Address;
+  readonly paysCreator: boolean;
   readonly cashback: boolean;
   readonly feeRecipients: readonly Address[];
   readonly buybackRecipients: readonly Address[];
 }): PumpSwapAccounts {
-  const { market, coinCreator, cashback } = pool;
+  const { market, coinCreator, paysCreator, cashback } = pool;
   const [baseMint, quoteMint] = market.mints;
   const [baseProgram, quoteProgram] = pool.tokenPrograms;
   const recipient =
@@ -83,7 +84,6 @@ export function pumpSwapAccounts(pool: {
   const vault = pumpSwapCreatorVaultOf(coinCreator);
   const vaultQuote = associatedTokenAccount(vault.address, quoteMint, quoteProgram);
   const poolV2 = poolV2Of(baseMint);
-  const hasCreator = coinCreator !== SYSTEM_PROGRAM;
   return {
     pool: writable(market.address),
     quoteMint,
@@ -103,10 +103,10 @@ export function pumpSwapAccounts(pool: {
       writable(vaultQuote.address),
       readonly(vault.address),
     ],
-    poolV2: hasCreator ? [readonly(poolV2.address)] : [],
+    poolV2: paysCreator ? [readonly(poolV2.address)] : [],
     vaultQuote,
     bumpSteps:
-      3 * 255 - (vault.bump + vaultQuote.bump + poolAuthorityOf(baseMint).bump) + (hasCreator ? 255 - poolV2.bump : 0),
+      3 * 255 - (vault.bump + vaultQuote.bump + poolAuthorityOf(baseMint).bump) + (paysCreator ? 255 - poolV2.bump : 0),
   };
 }
 

@@ -58,12 +58,14 @@ const accountsOf = decodeOnceFor(
     baseProgram: Address,
     quoteProgram: Address,
     coinCreator: Address,
+    paysCreator: boolean,
     cashback: boolean,
     feeRecipients: readonly Address[],
     buybackRecipients: readonly Address[],
   ) => {
     const tokenPrograms = [baseProgram, quoteProgram] as const;
-    return pumpSwapAccounts({ market, tokenPrograms, coinCreator, cashback, feeRecipients, buybackRecipients });
+    const creator = { coinCreator, paysCreator, cashback };
+    return pumpSwapAccounts({ market, tokenPrograms, ...creator, feeRecipients, buybackRecipients });
   },
 );
 
@@ -114,14 +116,18 @@ export function readState(market: PumpSwapMarket, have: AccountView): PumpSwapSt
   if (fees === undefined) {
     throw degraded("pump_swap", `no fee schedule for coins priced in ${quoteMint}`);
   }
-  const { coinCreator, cashback } = pool;
-  const listed = accountsOf(market, mints[0].program, mints[1].program, coinCreator, cashback, ...recipients);
+  // To the program, a creator whose rate is zero is none, and gives no cashback.
+  const paysCreator = fees.creator > 0n;
+  const cashback = paysCreator && pool.cashback;
+  const programs = [mints[0].program, mints[1].program] as const;
+  const listed = accountsOf(market, ...programs, pool.coinCreator, paysCreator, cashback, ...recipients);
   const feeRecipients = payableRecipients(listed.feeRecipients, quoteMint, have);
   const buybackRecipients = payableRecipients(listed.buybackRecipients, quoteMint, have);
+  const paying = cashback === pool.cashback ? pool : { ...pool, cashback };
   const extensions = [mints[0].extensions, mints[1].extensions] as const;
   return {
     market,
-    pool,
+    pool: paying,
     global,
     mints,
     side: { tokens, quote: effective, fees },
@@ -129,7 +135,7 @@ export function readState(market: PumpSwapMarket, have: AccountView): PumpSwapSt
     payable: vault - pool.owedFees,
     accounts: feeRecipients === listed.feeRecipients ? listed : { ...listed, feeRecipients, buybackRecipients },
     lacksRecipients: feeRecipients.length === 0 || buybackRecipients.length === 0,
-    computeUnits: unitsOf(pool, mints, extensions, listed.bumpSteps, feeTierUnits(config)),
+    computeUnits: unitsOf(paying, mints, extensions, listed.bumpSteps, feeTierUnits(config)),
     quoteAccountSize: mints[1].accountSize,
     quoteCreationUnits: quoteCreationUnitsOf(mints[1], extensions[1]),
   };

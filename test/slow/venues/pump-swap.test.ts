@@ -11,6 +11,7 @@ import { judge, runTrades, type TradeOutcome } from "../../conformance/trades.ts
 import { buyForTrimmedBudgets } from "../../conformance/trimmed-budgets.ts";
 import { Svm } from "../../support/svm.ts";
 import { newTradedMint } from "./support/metadata-mint.ts";
+import { SCHEDULES } from "./support/pump-fun.ts";
 import { writePumpPool, writePumpSwapSettings } from "./support/pump-swap.ts";
 import { metadataOf, newKey, newWallet } from "./support/random-keys.ts";
 
@@ -68,6 +69,34 @@ describe.skipIf(!present)(`pump_swap on the real program (${PROGRAM})`, () => {
       all.push(...outcomes);
     });
   }
+
+  it.each([false, true])("is exact where the schedule gives the creator nothing: cashback %s", (cashback) => {
+    const svm = new Svm();
+    svm.addProgram(PUMP_SWAP_PROGRAM, PROGRAM);
+    svm.addProgram(PUMP_FEE_PROGRAM, FEES_PROGRAM);
+    const schedules = { ...SCHEDULES, tiers: [[0n, [20n, 5n, 0n]]] } as const;
+    writePumpSwapSettings(svm, { schedules, quoteMint: SOL_MINT });
+    const base = svm.newMint({ decimals: 6, supply: 10n ** 15n });
+    const amounts = { baseAmount: 10n ** 14n, quoteAmount: 10n ** 11n };
+    const pool = writePumpPool(svm, { base, quote: SOL_MINT, ...amounts, cashback, coinCreator: svm.newAddress() });
+    const wallet = svm.newWallet();
+    const outcomes = runTrades({
+      svm,
+      venue: pumpSwap,
+      market: pool,
+      wallet,
+      random: createRandom(3),
+      count: TRADES_PER_WALLET,
+      limit: () => 10n ** 9n,
+      before: () => {
+        for (const mint of [base, SOL_MINT]) svm.setTokens(wallet, mint, 1n << 50n);
+      },
+      shadow: false,
+    });
+    const { faults, trades } = judge(outcomes);
+    expect(faults).toEqual([]);
+    expect(trades).toBeGreaterThan(TRADES_PER_WALLET / 2);
+  });
 
   it.each([1, 2, 4, 5])("leaves the stated reserves where rounding takes units off a budget: pool %d", (seed) => {
     const random = createRandom(1_000 + seed);

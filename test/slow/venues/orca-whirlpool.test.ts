@@ -183,7 +183,7 @@ const POOLS: readonly {
     since: ADAPTIVE_SINCE,
   },
 ];
-const TRADES_PER_POOL = 180;
+const TRADES_PER_POOL = 200;
 /** Swaps traded around on each pool. */
 const SANDWICHES = 4;
 

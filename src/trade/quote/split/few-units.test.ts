@@ -1,72 +1,12 @@
 import { expect, test } from "vitest";
-import { TradewireError } from "../../../errors/tradewire-error.ts";
-import type { HotMarket, PairMarkets } from "../../../market/port.ts";
-import { Address } from "../../../primitives/address.ts";
-import { ceilDiv } from "../../../primitives/integer.ts";
-import type { Ask, Quote, Venue } from "../../../venues/venue.ts";
-import type { Intent } from "../../intent.ts";
-import { allAtOnce } from "../long-searches.ts";
-import { routesOf, type Snapshot } from "../snapshot.ts";
+import { bestRouteOver, hubNetwork, type NetworkPair } from "../../../../test/support/hub-network.ts";
 
-const CLOCK = { slot: 1n, epoch: 1n, unixTimestamp: 1n };
-const [A, B, HUB, FAR_HUB] = [1, 2, 3, 4].map((byte) => Address.from(new Uint8Array(32).fill(byte))) as [
-  Address,
-  Address,
-  Address,
-  Address,
-];
+/** Of each market both reserves, and the most that it takes. Base units. */
+type Rows = readonly (readonly [bigint, bigint, bigint])[];
 
-/** A constant product that refuses to take more than its limit. */
-interface Limited {
-  readonly first: Address;
-  /** Of the first mint and of the other. Base units. */
-  readonly reserves: readonly [bigint, bigint];
-  readonly most: bigint;
-}
-
-const venue = {
-  id: "limited",
-  supports: { exactOut: true },
-  quote: ({ first, reserves, most }: Limited, { mode, inMint, outMint, amount }: Ask): Quote => {
-    const [x, y] = inMint === first ? reserves : ([reserves[1], reserves[0]] as const);
-    const inAmount = mode === "exactIn" ? amount : amount < y ? ceilDiv(x * amount, y - amount) : most + 1n;
-    const outAmount = mode === "exactIn" ? (y * amount) / (x + amount) : amount;
-    if (inAmount > most || outAmount === 0n) throw new TradewireError("INSUFFICIENT_LIQUIDITY", "it takes less");
-    return { mode, inMint, outMint, inAmount, outAmount, priceImpact: 0 } as Quote;
-  },
-} as unknown as Venue;
-
-let markets = 0;
-
-/** @param rows of each market: both reserves, and the most that it takes */
-function pairOf(a: Address, b: Address, rows: readonly (readonly [bigint, bigint, bigint])[]): PairMarkets {
-  const made = rows.map(([x, y, most]): HotMarket => {
-    const address = Address.from(new Uint8Array(32).fill(100 + markets++));
-    const market = { venue: "limited", address, mints: [a, b], nativeSol: false };
-    return { venue, market, state: { first: a, reserves: [x, y], most }, slot: 1n } as unknown as HotMarket;
-  });
-  return { markets: made, faults: [], searched: [] };
-}
-
-type Rows = Parameters<typeof pairOf>[2];
-
-function inputFor(amount: bigint, rows: Readonly<Record<"ab" | "ah" | "hb" | "af" | "fb" | "hf", Rows>>): bigint {
-  const snapshot: Snapshot = {
-    direct: pairOf(A, B, rows.ab),
-    hubs: [
-      { hub: HUB, mint: {} as never, toHub: pairOf(A, HUB, rows.ah), fromHub: pairOf(HUB, B, rows.hb) },
-      { hub: FAR_HUB, mint: {} as never, toHub: pairOf(A, FAR_HUB, rows.af), fromHub: pairOf(FAR_HUB, B, rows.fb) },
-    ],
-    between: [{ from: HUB, to: FAR_HUB, pair: pairOf(HUB, FAR_HUB, rows.hf) }],
-  };
-  const intent = {
-    inMint: { address: A },
-    outMint: { address: B },
-    mode: "exactOut",
-    amount,
-    slippagePpb: 0n,
-  } as Intent;
-  return allAtOnce(routesOf({ searchSoon: () => undefined }, intent, snapshot, CLOCK)).routes[0]!.inAmount;
+function inputFor(amount: bigint, rows: Readonly<Record<NetworkPair, Rows>>): bigint {
+  const network = hubNetwork((pair) => rows[pair].map(([x, y, most]) => ({ reserves: [x, y], most })));
+  return bestRouteOver(network, "exactOut", amount).inAmount;
 }
 
 test("an exact output is divided over a hub whose units are worth a hundredth of the trade each", () => {

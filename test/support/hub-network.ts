@@ -1,0 +1,79 @@
+import { TradewireError } from "../../src/errors/tradewire-error.ts";
+import type { HotMarket, PairMarkets } from "../../src/market/port.ts";
+import { Address } from "../../src/primitives/address.ts";
+import { ceilDiv } from "../../src/primitives/integer.ts";
+import type { Intent } from "../../src/trade/intent.ts";
+import { allAtOnce } from "../../src/trade/quote/long-searches.ts";
+import type { Route } from "../../src/trade/quote/route.ts";
+import { routesOf, type Snapshot } from "../../src/trade/quote/snapshot.ts";
+import type { Ask, Quote, SwapMode, Venue } from "../../src/venues/venue.ts";
+
+const CLOCK = { slot: 1n, epoch: 1n, unixTimestamp: 1n };
+const [A, B, HUB, FAR_HUB] = [1, 2, 3, 4].map((byte) => Address.from(new Uint8Array(32).fill(byte))) as [
+  Address,
+  Address,
+  Address,
+  Address,
+];
+
+/** A constant product without a fee. Base units. */
+export interface Product {
+  /** Of the pair's first mint and of the other. */
+  readonly reserves: readonly [bigint, bigint];
+  /** What it refuses to take more than; absent: it takes anything. */
+  readonly most?: bigint;
+}
+
+type State = Product & { readonly first: Address };
+
+const refusal = () => new TradewireError("INSUFFICIENT_LIQUIDITY", "the market holds or takes too little");
+
+const venue = {
+  id: "product",
+  supports: { exactOut: true },
+  quote: ({ first, reserves, most }: State, { mode, inMint, outMint, amount }: Ask): Quote => {
+    const [x, y] = inMint === first ? reserves : ([reserves[1], reserves[0]] as const);
+    if (mode === "exactOut" && amount >= y) throw refusal();
+    const inAmount = mode === "exactIn" ? amount : ceilDiv(x * amount, y - amount);
+    if (most !== undefined && inAmount > most) throw refusal();
+    const outAmount = mode === "exactIn" ? (y * amount) / (x + amount) : amount;
+    if (outAmount === 0n) throw new TradewireError("VALIDATION_ERROR", "the amount is too small");
+    return { mode, inMint, outMint, inAmount, outAmount, priceImpact: 0 } as Quote;
+  },
+} as unknown as Venue;
+
+/** Which pair of the network: between the traded mints, to and from the first and the second hub, and from one to the other. */
+export type NetworkPair = "ab" | "ah" | "hb" | "af" | "fb" | "hf";
+
+/** Constant products between two mints and over two hubs. */
+export function hubNetwork(productsOf: (pair: NetworkPair) => readonly Product[]): Snapshot {
+  let made = 0;
+  const pairOf = (first: Address, second: Address, products: readonly Product[]): PairMarkets => {
+    const markets = products.map((product): HotMarket => {
+      const address = Address.from(new Uint8Array(32).fill(100 + made++));
+      const market = { venue: venue.id, address, mints: [first, second], nativeSol: false };
+      return { venue, market, state: { ...product, first } satisfies State, slot: 1n } as unknown as HotMarket;
+    });
+    return { markets, faults: [], searched: [] };
+  };
+  const mint = {} as never;
+  return {
+    direct: pairOf(A, B, productsOf("ab")),
+    hubs: [
+      { hub: HUB, mint, toHub: pairOf(A, HUB, productsOf("ah")), fromHub: pairOf(HUB, B, productsOf("hb")) },
+      {
+        hub: FAR_HUB,
+        mint,
+        toHub: pairOf(A, FAR_HUB, productsOf("af")),
+        fromHub: pairOf(FAR_HUB, B, productsOf("fb")),
+      },
+    ],
+    between: [{ from: HUB, to: FAR_HUB, pair: pairOf(HUB, FAR_HUB, productsOf("hf")) }],
+  };
+}
+
+/** The best route of a trade over the network. @throws TradewireError if there is none */
+export function bestRouteOver(snapshot: Snapshot, mode: SwapMode, amount: bigint): Route {
+  const intent = { inMint: { address: A }, outMint: { address: B }, mode, amount, slippagePpb: 0n } as Intent;
+  return allAtOnce(routesOf({ searchSoon: () => undefined }, intent, snapshot, CLOCK)).routes[0]!;
+}

@@ -179,6 +179,9 @@ describe.each(wires)("a request that no call begins with, over $name", (wire) =>
       field: undefined,
       message: expect.stringContaining(`Did you mean ${SERVICE}/Buy?`),
     });
+    // Of Connect's unary calls the HTTP status is a part of the protocol.
+    const { status } = await ask("By" as "Buy", wire.type, whole);
+    expect(status).toBe(wire.isFramed ? 200 : 404);
   });
 
   // Everyday calls need no host.

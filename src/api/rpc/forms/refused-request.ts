@@ -86,7 +86,8 @@ const grpcWeb = (error: ConnectError, type: string): Form => ({
 });
 
 const connect = (error: ConnectError): Form => ({
-  status: codeToHttpStatus(error.code),
+  // Before any call, only a path that names no method is unimplemented: Connect prescribes 404 for that.
+  status: error.code === Code.Unimplemented ? 404 : codeToHttpStatus(error.code),
   type: "application/json",
   body: Buffer.from(errorToJsonBytes(error, undefined)),
 });

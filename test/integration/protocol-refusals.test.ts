@@ -183,10 +183,12 @@ describe.each(wires)("a request that no call begins with, over $name", (wire) =>
     const { status } = await ask("By" as "Buy", wire.type, whole);
     expect(status).toBe(wire.isFramed ? 200 : 404);
   });
+});
 
-  // Everyday calls need no host.
-  it.runIf(wire.method === "WatchQuote")("is told in that form that its host is none", async () => {
-    expect(await refusalOf(wire, whole, { ":authority": "[" })).toMatchObject({
+// Everyday calls need no host.
+describe.each(wires.filter(({ method }) => method === "WatchQuote"))("a stream, over $name", (wire) => {
+  it("is told in the form of its protocol that its host is none", async () => {
+    expect(await refusalOf(wire, bodyOf(wire).whole, { ":authority": "[" })).toMatchObject({
       status: Code.InvalidArgument,
       code: "VALIDATION_ERROR",
       field: "Host",

@@ -58,3 +58,22 @@ it("gives late pieces turns that they share, calls or not", async () => {
   await nextTurn();
   expect(done).toBe(20);
 });
+
+it("goes on after a piece that throws, whose error is an uncaught exception", async () => {
+  const turns = new OneATurn();
+  const uncaught = vi.fn();
+  const others = process.listeners("uncaughtException");
+  process.removeAllListeners("uncaughtException").once("uncaughtException", uncaught);
+  try {
+    turns.run(() => {
+      throw new Error("a fault");
+    });
+    await turns.next();
+    expect(uncaught).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ message: "a fault" }),
+      expect.anything(),
+    );
+  } finally {
+    for (const other of others) process.on("uncaughtException", other);
+  }
+});

@@ -1,4 +1,6 @@
 import { createServer, type Server, type Socket } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { eventually } from "../../../../test/support/eventually.ts";
@@ -61,6 +63,17 @@ test("calls at once take a connection each", async () => {
   });
   await Promise.all([client.post("", options), client.post("", options)]);
   expect(connections()).toBe(2);
+});
+
+test("connections at rest keep nothing of their last answers", async () => {
+  const [answers, size] = [8, 2 ** 20];
+  const { client } = await open((socket) => socket.write(plain("a".repeat(size))));
+  const asked = Array.from({ length: answers }, () => client.post("", { ...options, maxBytes: size }));
+  expect((await Promise.all(asked)).every(({ text }) => text?.length === size)).toBe(true);
+  asked.length = 0;
+  setFlagsFromString("--expose-gc");
+  (runInNewContext("gc") as () => void)();
+  expect(process.memoryUsage().arrayBuffers).toBeLessThan((answers * size) / 2);
 });
 
 test("a header that would end its line is refused", () => {

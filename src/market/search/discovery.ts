@@ -179,7 +179,7 @@ class MarketDiscovery {
       .filter(({ filters }) => filters.length > 0)
       .map(async ({ venue, filters }) => {
         const readAtMs = this.#options.now();
-        const { accounts, trouble } = await this.#options.searches.filter(filters, false);
+        const { accounts, trouble } = await this.#options.searches.filter(filters);
         this.#noteTrouble(venue, trouble);
         return { venue, accounts, readAtMs };
       });

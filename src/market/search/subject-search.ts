@@ -142,14 +142,16 @@ export class SubjectSearches {
   }
 
   /**
-   * The accounts that any of the filters, at least one, brings; each but the first is sent in a turn of its own. With `atOnce`, an answer too large
-   * for one call is "oversized".
+   * The accounts that any of the filters brings, in parts if an answer is too large for one call. Each filter but the first is sent in a
+   * turn of its own.
+   *
+   * @param filters one or more
    */
-  async filter(filters: readonly AccountFilter[], atOnce: boolean): Promise<VenueFinding> {
+  async filter(filters: readonly AccountFilter[]): Promise<VenueFinding> {
     const { pace } = this.#options;
     const searching = filters.map(async (one, place) => {
       if (place > 0) await pace.next();
-      return this.#filterOne(one, atOnce);
+      return this.#filterOne(one, false);
     });
     return (await Promise.all(searching)).reduce(joined);
   }

@@ -20,8 +20,8 @@ import { swapLegOf } from "./unbuildable-market.ts";
 import { type WalletAccounts, wrappedSolAccount } from "./wallet-accounts.ts";
 
 /**
- * The instructions the trade needs and nothing else, behind those of the compute budget: token accounts that may be missing, SOL wrapped and unwrapped for
- * venues that need it, and the swaps.
+ * The instructions the trade needs and nothing else, behind those of the compute budget: token accounts that may be missing, SOL
+ * wrapped and unwrapped for venues that need it, and the swaps.
  *
  * @throws UnbuildableMarket
  */

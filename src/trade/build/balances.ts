@@ -26,7 +26,7 @@ interface BalanceCheck {
 export type Shortfall =
   /** It cannot use its own account of a mint. */
   | { readonly kind: "account"; readonly mint: Mint; readonly fault: AccountFault }
-  /** It is not the system program's, or holds data: it can pay no fee, or, as the account of a nonce, nothing else. */
+  /** The wallet belongs to a program, or holds data as a nonce account does: it cannot pay for the trade. */
   | { readonly kind: "payer"; readonly wallet: Address }
   | { readonly kind: "token"; readonly mint: Mint; readonly held: bigint; readonly needed: bigint }
   /** `rent` must stay in the wallet's account, beside what the trade needs; 0 if what the trade returns leaves more than that. */
@@ -66,7 +66,7 @@ function payerShortfall(check: BalanceCheck): Shortfall | undefined {
   const { intent, route, accounts, assembly, costs, markets, rentExemption: rent } = check;
   const account = markets.account(accounts.wallet);
   if (account === undefined) return undefined;
-  // Whoever makes a wallet sign that it is assigned to a program takes it over.
+  // A wallet that has signed an Assign belongs to a program, and the chain takes no fee from it.
   if (account !== null && (account.owner !== SYSTEM_PROGRAM || account.data.length > 0))
     return { kind: "payer", wallet: accounts.wallet };
   const held = account?.lamports ?? 0n;

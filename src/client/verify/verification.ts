@@ -10,7 +10,6 @@ import {
   isVenueProgram,
   placesOf,
   preparationFaults,
-  type SwapBounds,
   type SwapContext,
   swapBounds,
   swapFaults,
@@ -26,20 +25,16 @@ import {
 } from "./message-checks.ts";
 import type { Problem } from "./problem.ts";
 import type { MessageAccount, MessageInstruction, ReadTransaction } from "./read-transaction.ts";
-import { isTokenAccountRent } from "./rent.ts";
 import type { ExpectedLeg } from "./route/announced-route.ts";
-import { pathFault } from "./route/path-bounds.ts";
+import { SwapAmounts } from "./route/swap-amounts.ts";
 import { isTipAccount } from "./tip-accounts.ts";
-import { guardFault, type PayingSwap, type TemporaryAccount } from "./total-guard.ts";
 import type { TradeExpectation } from "./trade-expectation.ts";
 import { createSearch, type LadderSearch } from "./venues/ladder.ts";
 import type { SwapTable } from "./venues/swap-table.ts";
+import { TemporaryAccount } from "./wrapped-sol/temporary-account.ts";
+import { guardFault, type PayingSwap } from "./wrapped-sol/total-guard.ts";
 
 const TOKEN_ACCOUNT_SIZE = 165n;
-/** What a vault may round down between the program's check of the minimum output and its payment. Base units. */
-const VAULT_ROUNDING = 2n;
-/** What may arrive below a minimum that the program checked before its vault rounds. Base units. */
-const VAULT_SHORT = 1n;
 
 /**
  * Everything in a transaction that the expected trade does not explain. Empty if it is that trade and nothing else.
@@ -76,23 +71,17 @@ class Verification {
   #swaps = 0;
   /** The markets not traded yet. */
   readonly #left: ExpectedLeg[];
-  /** By mint between two markets: what the swaps so far guarantee of it, less what later swaps may take. */
-  readonly #held = new Map<Address, bigint>();
-  /** What all swaps may take of the input, and must yield of the output. */
-  #mostIn = 0n;
-  #leastOut = 0n;
+  readonly #amounts: SwapAmounts;
   /** The swaps that pay the output, and whether their sum is bounded by itself. */
   readonly #paying: PayingSwap[] = [];
   #isGuarded = false;
-  /** Wrapped SOL that swaps take from the temporary account: by their bounds, and at most. */
-  #wrappedBound = 0n;
-  #wrappedMost = 0n;
 
   constructor(transaction: ReadTransaction, trade: TradeExpectation, search: LadderSearch) {
     this.#transaction = transaction;
     this.#search = search;
     this.#trade = trade;
     this.#left = [...trade.legs];
+    this.#amounts = new SwapAmounts(trade);
     const mints = new Set(trade.legs.flatMap(({ inMint, outMint }) => [inMint, outMint]));
     this.#tokenAccounts = new Map(Array.from(mints, (mint) => [mint, ownTokenAccounts(trade, mint)]));
   }
@@ -107,12 +96,15 @@ class Verification {
     this.#at = 0;
     const { length } = this.#trade.legs;
     if (this.#swaps !== length) this.#refuse(`it contains ${this.#swaps} swaps, but the route has ${length}`);
-    this.#checkSums();
-    this.#checkFunding();
-    if (this.#temporary?.closed === false) {
+    if (this.#left.length === 0) {
+      for (const fault of this.#amounts.sumFaults(this.#isGuarded)) this.#refuse(fault);
+    }
+    const funding = this.#temporary?.fundingFault();
+    if (funding !== undefined) this.#refuse(funding, this.#temporary?.address);
+    if (this.#temporary?.isClosed === false) {
       this.#refuse("it leaves the temporary wrapped-SOL account open", this.#temporary.address);
     }
-    if (this.#temporary?.used === false)
+    if (this.#temporary?.isUsed === false)
       this.#refuse("no swap uses the temporary wrapped-SOL account", this.#temporary.address);
     if (this.#trade.closesSource && !this.#seen.has("close emptied account")) {
       this.#refuse("it leaves the emptied token account open, but its rent should be returned");
@@ -189,16 +181,7 @@ class Verification {
     if (create.owner !== wallet) this.#refuse("it creates a token account for another owner", create.owner);
     const passes = create.mint === SOL_MINT && this.#tokenAccounts.has(SOL_MINT) && this.#temporary === undefined;
     if (passes) {
-      const { address } = create.account;
-      this.#temporary = {
-        address,
-        associated: true,
-        lamports: 0n,
-        initialized: true,
-        closed: false,
-        used: false,
-        isFed: false,
-      };
+      this.#temporary = TemporaryAccount.associated(create.account.address);
     } else if (create.mint === SOL_MINT || !legs.some(({ outMint }) => outMint === create.mint)) {
       this.#refuse("it creates a token account for a mint that this trade does not receive", create.mint);
     } else this.#created += 1;
@@ -215,22 +198,20 @@ class Verification {
     const temporary = this.#temporary;
     if (from.address !== this.#trade.wallet) this.#refuse("it transfers SOL from another account", from.address);
     this.#write(from, to);
-    if (temporary?.associated && to.address === temporary.address && !temporary.used && !temporary.closed) {
-      temporary.lamports += lamports;
-    } else {
-      const { tipAccounts } = this.#trade;
-      if (to.address === temporary?.address)
-        this.#refuse("it adds SOL to the temporary wrapped-SOL account", to.address);
-      if (!isTipAccount(to.address) && tipAccounts !== "any" && !tipAccounts.has(to.address)) {
-        this.#refuse(`it transfers ${inSol(lamports)} SOL to an account outside this trade`, to.address);
-      }
-      this.#tips += lamports;
+    if (to.address === temporary?.address) {
+      if (temporary.fund(lamports)) return;
+      this.#refuse("it adds SOL to the temporary wrapped-SOL account", to.address);
     }
+    const { tipAccounts } = this.#trade;
+    if (!isTipAccount(to.address) && tipAccounts !== "any" && !tipAccounts.has(to.address)) {
+      this.#refuse(`it transfers ${inSol(lamports)} SOL to an account outside this trade`, to.address);
+    }
+    this.#tips += lamports;
   }
 
   #checkSync({ account }: Extract<BaseInstruction, { kind: "syncWrappedSol" }>): void {
     this.#once("syncWrappedSol");
-    if (!this.#temporary?.associated || account.address !== this.#temporary.address) {
+    if (!this.#temporary?.isAssociated || account.address !== this.#temporary.address) {
       this.#refuse("it syncs a wrapped-SOL account that this trade does not open", account.address);
     }
     this.#write(account);
@@ -255,15 +236,7 @@ class Verification {
     if (open.account.address !== addressWithSeed(wallet, open.seed, TOKEN_PROGRAM)) {
       this.#refuse("the account it opens does not derive from the wallet", open.account.address);
     }
-    this.#temporary = {
-      address: open.account.address,
-      associated: false,
-      lamports: open.lamports,
-      initialized: false,
-      closed: false,
-      used: false,
-      isFed: false,
-    };
+    this.#temporary = TemporaryAccount.withSeed(open.account.address, open.lamports);
     this.#write(open.payer, open.account);
   }
 
@@ -271,7 +244,7 @@ class Verification {
     this.#once("initializeTokenAccount");
     if (account.address !== this.#temporary?.address) {
       this.#refuse("it initializes a token account that this trade does not open", account.address);
-    } else this.#temporary.initialized = true;
+    } else this.#temporary.initialize();
     if (mint !== SOL_MINT) this.#refuse("it initializes the temporary wrapped-SOL account for another mint", mint);
     if (owner !== this.#trade.wallet)
       this.#refuse("it initializes the temporary wrapped-SOL account for another owner", owner);
@@ -283,7 +256,7 @@ class Verification {
     this.#once(guard.kind);
     const fault = guardFault(guard, {
       trade: this.#trade,
-      isRow: this.#isRow,
+      isRow: this.#amounts.isRow,
       temporary: this.#temporary,
       paying: this.#paying,
       swapsLeft: this.#left.length,
@@ -300,7 +273,7 @@ class Verification {
     if (this.#swaps === 0) this.#refuse("it closes an account before the swap", account.address);
     if (account.address === this.#temporary?.address) {
       this.#once("close temporary account");
-      this.#temporary.closed = true;
+      this.#temporary.close();
       if (tokenProgram !== TOKEN_PROGRAM) this.#refuse("another program closes the temporary account", tokenProgram);
     } else if (closesSource && this.#tokenAccounts.get(inMint)?.has(account.address)) {
       this.#once("close emptied account");
@@ -350,7 +323,7 @@ class Verification {
     // The bounds first: of a transaction that is refused anyway, no ladder of accounts is searched.
     this.#checkExactness(table);
     const bounds = swapBounds(table, instruction.data);
-    this.#checkBounds(leg, bounds, table.exact, table.rounds === true);
+    for (const fault of this.#amounts.add(leg, bounds, table)) this.#refuse(fault);
     if (leg.outMint === this.#trade.outMint) this.#paying.push({ leg, bounds, nativeSol: table.nativeSol });
     if (!table.nativeSol && (leg.inMint === SOL_MINT || leg.outMint === SOL_MINT)) {
       this.#useTemporary(leg, bounds.mostIn);
@@ -379,101 +352,24 @@ class Verification {
   /** The market that an instruction trades on, or prepares: in a row the next one, else the one that it names. */
   #legOf({ accounts }: MessageInstruction): ExpectedLeg | undefined {
     const named = this.#left.find(({ market }) => accounts.some(({ address }) => address === market));
-    return this.#isRow ? this.#left[0] : (named ?? this.#left[0]);
-  }
-
-  /** True if each market trades what the one before it yielded: there are no parallel paths. */
-  get #isRow(): boolean {
-    const { legs } = this.#trade;
-    return legs.every(({ inMint }, index) => index === 0 || inMint === legs[index - 1]!.outMint);
-  }
-
-  /**
-   * A swap takes of a mint between two markets at most what earlier swaps must yield. What single swaps take of the input and
-   * must yield of the output matches the order; over parallel paths their sums do, see `#checkSums`.
-   */
-  #checkBounds(leg: ExpectedLeg, { mostIn, leastOut }: SwapBounds, exact: "in" | "out", rounds: boolean): void {
-    const { mode, amount, threshold, inMint, outMint } = this.#trade;
-    const exactIn = mode === "exactIn";
-    const isRow = this.#isRow;
-    const fault = isRow ? undefined : pathFault(this.#trade, leg, { mostIn, leastOut }, rounds ? VAULT_ROUNDING : 0n);
-    if (fault !== undefined) this.#refuse(fault);
-    if (leg.inMint === inMint) {
-      this.#mostIn += mostIn;
-      if (isRow && exactIn && mostIn !== amount) {
-        this.#refuse(`its input is up to ${mostIn} base units, but the order is for ${amount}`);
-      }
-      if (isRow && !exactIn) {
-        // Without an exact-output instruction, the swap takes the estimated input and requires the exact output.
-        const most = exact === "out" || leg.inAmount > threshold ? threshold : leg.inAmount;
-        if (mostIn !== most)
-          this.#refuse(`its input is up to ${mostIn} base units, but slippage allows exactly ${most}`);
-      }
-    } else {
-      const held = this.#held.get(leg.inMint) ?? 0n;
-      if (mostIn > held) {
-        this.#refuse(`it may take ${mostIn} base units, but the previous swaps guarantee only ${held}`);
-      }
-      this.#held.set(leg.inMint, held - mostIn);
-    }
-    if (leg.outMint !== outMint) {
-      this.#held.set(leg.outMint, (this.#held.get(leg.outMint) ?? 0n) + leastOut - (rounds ? VAULT_SHORT : 0n));
-      return;
-    }
-    this.#leastOut += leastOut;
-    if (!isRow) return;
-    const least = exactIn ? threshold : amount;
-    // Where rounding follows the check, the minimum is higher by it; an exact output may be overshot as estimated.
-    const most = (exactIn || leg.outAmount < least ? least : leg.outAmount) + VAULT_ROUNDING;
-    if (rounds ? leastOut < least || leastOut > most : leastOut !== least) {
-      this.#refuse(
-        `its minimum output is ${leastOut} base units, but ${exactIn ? "slippage requires" : "the order is for"} ${least}`,
-      );
-    }
-  }
-
-  /** Over parallel paths, all swaps together take of the input, and must yield of the output, what the order allows. */
-  #checkSums(): void {
-    if (this.#isRow || this.#left.length > 0) return;
-    const { mode, amount, threshold } = this.#trade;
-    const [most, least] = mode === "exactIn" ? [amount, threshold] : [threshold, amount];
-    if (mode === "exactIn" ? this.#mostIn !== most : this.#mostIn > most) {
-      this.#refuse(`its swaps take up to ${this.#mostIn} base units together, but the order allows ${most}`);
-    }
-    if (!this.#isGuarded && this.#leastOut < least) {
-      this.#refuse(`its swaps yield at least ${this.#leastOut} base units together, but the order requires ${least}`);
-    }
+    return this.#amounts.isRow ? this.#left[0] : (named ?? this.#left[0]);
   }
 
   /** The temporary account is open when a swap uses it. */
   #useTemporary({ inMint, inAmount }: ExpectedLeg, mostIn: bigint): void {
     const temporary = this.#temporary;
     if (temporary === undefined) return;
-    if (!temporary.initialized || temporary.closed) {
+    if (!temporary.isOpen) {
       this.#refuse("the temporary wrapped-SOL account is not open when the swap runs", temporary.address);
     }
-    const takes = inMint === SOL_MINT;
-    // What arrives wrapped pays for what leaves after it.
-    if (!temporary.used) temporary.isFed = !takes;
-    temporary.used = true;
-    if (!takes || temporary.isFed) return;
+    if (inMint !== SOL_MINT) {
+      temporary.receive();
+      return;
+    }
     const { mode, slippagePpb } = this.#trade;
-    this.#wrappedBound += mostIn;
     // A venue without exact output may take less than slippage allows; closing the account returns the rest.
-    this.#wrappedMost +=
-      mode === "exactOut" && inMint === this.#trade.inMint ? maximumIn(inAmount, slippagePpb) : mostIn;
-  }
-
-  /** The temporary account is opened with exactly what swaps may take of it plus its own rent. */
-  #checkFunding(): void {
-    const temporary = this.#temporary;
-    if (temporary?.used !== true) return;
-    const fits = (lamports: bigint) => (temporary.associated ? lamports === 0n : isTokenAccountRent(lamports));
-    if ([this.#wrappedBound, this.#wrappedMost].some((most) => fits(temporary.lamports - most))) return;
-    this.#refuse(
-      `the temporary wrapped-SOL account receives ${inSol(temporary.lamports)} SOL, but needs ${inSol(this.#wrappedBound)} SOL${temporary.associated ? "" : " and its rent"}`,
-      temporary.address,
-    );
+    const isEstimated = mode === "exactOut" && inMint === this.#trade.inMint;
+    temporary.spend(mostIn, isEstimated ? maximumIn(inAmount, slippagePpb) : mostIn);
   }
 
   /** Accounts the wallet may pay from and receive into: associated accounts, but for SOL only the temporary account. */

@@ -1,25 +1,12 @@
-import type { Address } from "../../primitives/address.ts";
-import { SOL_MINT, TOKEN_PROGRAM } from "../../solana/programs.ts";
-import type { BaseInstruction } from "./base-instruction.ts";
-import type { SwapBounds } from "./match-swap.ts";
-import { LEAST_TOKEN_ACCOUNT_RENT } from "./rent.ts";
-import type { ExpectedLeg } from "./route/announced-route.ts";
-import type { TradeExpectation } from "./trade-expectation.ts";
+import { SOL_MINT, TOKEN_PROGRAM } from "../../../solana/programs.ts";
+import type { BaseInstruction } from "../base-instruction.ts";
+import type { SwapBounds } from "../match-swap.ts";
+import { LEAST_TOKEN_ACCOUNT_RENT } from "../rent.ts";
+import type { ExpectedLeg } from "../route/announced-route.ts";
+import type { TradeExpectation } from "../trade-expectation.ts";
+import type { TemporaryAccount } from "./temporary-account.ts";
 
 const SOL_DECIMALS = 9;
-
-/** The state of the temporary wrapped-SOL account as the instructions are read. */
-export interface TemporaryAccount {
-  readonly address: Address;
-  /** True for the wallet's associated account, which a transfer funds; creating it pays its rent separately. */
-  readonly associated: boolean;
-  lamports: bigint;
-  initialized: boolean;
-  closed: boolean;
-  used: boolean;
-  /** True if the first swap that uses it pays into it. */
-  isFed: boolean;
-}
 
 /** A swap that pays the output, with its bounds. */
 export interface PayingSwap {
@@ -53,7 +40,7 @@ export function guardFault(
   if (trade.mode !== "exactIn" || trade.outMint !== SOL_MINT || isRow) {
     return "it bounds a sum, but the trade is not a divided sale for SOL";
   }
-  const isNew = temporary !== undefined && !temporary.associated && temporary.initialized && !temporary.closed;
+  const isNew = temporary?.isOpen === true && !temporary.isAssociated;
   if (!isNew || guard.account.address !== temporary.address) {
     return "it bounds the balance of an account that this transaction does not create, or no longer has";
   }

@@ -11,7 +11,7 @@ export interface Schema {
 }
 
 /** A parameter of an operation's path or query. */
-export interface Parameter {
+interface Parameter {
   readonly name: string;
   readonly in: "path" | "query";
   readonly description?: string;

@@ -20,7 +20,7 @@ export interface SearchRow {
 }
 
 /** A market of a subject, or its search: that has no address. */
-export type FoundRow = Omit<MarketRow & SearchRow, "venue" | "found_at_ms">;
+type FoundRow = Omit<MarketRow & SearchRow, "venue" | "found_at_ms">;
 
 /** The statements of the index of markets, each of any number of rows. */
 export interface MarketRows {

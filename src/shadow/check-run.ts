@@ -12,7 +12,7 @@ export interface ProgramBuild {
 }
 
 /** The programs of the chain, followed. */
-export interface ProgramSource {
+interface ProgramSource {
   /** Follows programs; resolves once their builds are known. @throws Error if no node answers */
   follow(ids: readonly Address[]): Promise<void>;
   /** Null if it cannot be read, undefined if it is not known yet. */

@@ -3,12 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import bs58 from "bs58";
 import { Address } from "../../src/primitives/address.ts";
 import { readU64 } from "../../src/primitives/bytes.ts";
-import { migrateCurve } from "../../src/sandbox/world/migration.ts";
 import { PUMP_PROGRAM } from "../../src/sandbox/world/pump-fun.ts";
 import type { WorldToken } from "../../src/sandbox/world/tokens/token.ts";
 import { compileMessage } from "../../src/solana/message.ts";
 import { derive } from "../../src/solana/pda.ts";
 import { SOL_MINT, TOKEN_PROGRAM } from "../../src/solana/programs.ts";
+import { migrateCurve } from "../support/pump-migration.ts";
 
 /** Where the curve's account says how many tokens it still sells, and the program's settings who receives migrations. */
 const REAL_TOKENS_OFFSET = 24;

@@ -3,13 +3,13 @@ import { Address } from "../../src/primitives/address.ts";
 import { readU64 } from "../../src/primitives/bytes.ts";
 import { ceilDiv } from "../../src/primitives/integer.ts";
 import { createRandom } from "../../src/primitives/random.ts";
-import { canonicalPool, migrateCurve } from "../../src/sandbox/world/migration.ts";
 import { BUYBACK_RATE } from "../../src/sandbox/world/pump-fees.ts";
 import { PUMP_PROGRAM } from "../../src/sandbox/world/pump-fun.ts";
 import type { Instruction } from "../../src/solana/instruction.ts";
 import { associatedTokenAddress, derive } from "../../src/solana/pda.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../src/solana/programs.ts";
 import { curveInstruction, readCurve } from "../support/pump-curve.ts";
+import { canonicalPool, migrateCurve } from "../support/pump-migration.ts";
 import {
   type PumpPool,
   type PumpPoolTrade,

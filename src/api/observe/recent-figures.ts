@@ -2,7 +2,7 @@ import type { VenueCounts } from "../../trade/venue-activity.ts";
 import { Histogram, type MetricsSnapshot } from "./metrics.ts";
 
 /** Durations within a time: how many, and below what half and 99 % of them lay. Milliseconds; null without any. */
-export interface DurationFigures {
+interface DurationFigures {
   readonly count: number;
   readonly p50Ms: number | null;
   readonly p99Ms: number | null;

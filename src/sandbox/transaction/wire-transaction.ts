@@ -34,7 +34,7 @@ export interface TableLookup {
 }
 
 /** The budget that a version 1 message sets for itself; absent values are zero on chain. */
-export interface TransactionConfig {
+interface TransactionConfig {
   readonly priorityFeeLamports: bigint | undefined;
   readonly unitLimit: number | undefined;
   readonly dataSizeLimit: number | undefined;

@@ -37,7 +37,7 @@ export interface CpmmPoolPlan {
   readonly creatorFeeOn?: CreatorFeeOn;
 }
 
-export interface CpmmSide {
+interface CpmmSide {
   readonly mint: Address;
   readonly decimals: number;
   readonly amount: bigint;

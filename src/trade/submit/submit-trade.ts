@@ -23,7 +23,7 @@ export interface SubmitPorts extends Omit<AttemptPorts, "outcomePoll"> {
   readonly settings: SubmitSettings;
 }
 
-export interface SubmitSettings extends AttemptSettings {
+interface SubmitSettings extends AttemptSettings {
   /** A submit answers within this time, with `pending` if the chain has not decided. Milliseconds. */
   readonly answerMs: number;
 }

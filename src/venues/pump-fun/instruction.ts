@@ -54,7 +54,7 @@ export interface PumpAccounts {
 }
 
 /** The accounts of the older instructions that do not depend on wallet or amount, without the recipients. */
-export interface OlderPumpAccounts {
+interface OlderPumpAccounts {
   readonly mint: AccountMeta;
   readonly tokenProgram: AccountMeta;
   readonly curve: AccountMeta;

@@ -33,10 +33,10 @@ export interface Asking {
 }
 
 /** Refuses a request of a watched connection; undefined, with nothing counted, if it is not to be refused. */
-export type RefuseAgain = (request: WholeRequest, asking: Asking) => Refusal | undefined;
+type RefuseAgain = (request: WholeRequest, asking: Asking) => Refusal | undefined;
 
 /** Serves a request to the end of its response; false, with nothing done, if the server has to. */
-export type ServeWhole = (request: LaneRequest, response: LaneResponse) => boolean;
+type ServeWhole = (request: LaneRequest, response: LaneResponse) => boolean;
 
 /** What the connections of a lane share. */
 export interface LaneParts {

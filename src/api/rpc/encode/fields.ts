@@ -5,7 +5,7 @@ import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 export type MessageFields = Readonly<Record<string, unknown>>;
 
 /** The scalars that encoders support: those of the service's own definition. */
-export type SupportedScalar =
+type SupportedScalar =
   | ScalarType.STRING
   | ScalarType.DOUBLE
   | ScalarType.BOOL

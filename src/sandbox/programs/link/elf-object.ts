@@ -18,7 +18,7 @@ interface ObjectSymbol {
   readonly isSection: boolean;
 }
 
-export interface Relocation {
+interface Relocation {
   /** Offset inside the relocated section. */
   readonly offset: number;
   readonly type: number;

@@ -46,7 +46,7 @@ const LIKELY_PATHS = 4;
 const TOLERANCE = 1e-9;
 
 /** A pair of a trade, with the markets that give something for a small part of the amount that may reach it. */
-export interface SampledCrossing {
+interface SampledCrossing {
   readonly from: number;
   readonly to: number;
   /** Estimate of the amount that may reach the pair. Base units. */

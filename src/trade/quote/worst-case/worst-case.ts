@@ -56,7 +56,7 @@ export async function worstCaseOf(
 }
 
 /** The same in steps: yields after each probe. */
-export function* searchWorstCase(route: Route, mode: SwapMode, clock: ChainClock): Generator<undefined, WorstCase> {
+function* searchWorstCase(route: Route, mode: SwapMode, clock: ChainClock): Generator<undefined, WorstCase> {
   const markets: MarketWorstCase[] = [];
   const states = route.steps.map(({ hot }) => hot.state);
   for (const [at, step] of route.steps.entries()) {

@@ -1,10 +1,15 @@
-import type { Address } from "../../primitives/address.ts";
-import { hex } from "../../primitives/bytes.ts";
-import { type Instruction, readonly, writable, writableSigner } from "../../solana/instruction.ts";
-import { associatedTokenAddress, derive } from "../../solana/pda.ts";
-import { ASSOCIATED_TOKEN_PROGRAM, RENT_SYSVAR, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM } from "../../solana/programs.ts";
-import { PUMP_PROGRAM } from "./pump-fun.ts";
-import { PUMP_SWAP_PROGRAM } from "./pump-swap.ts";
+import type { Address } from "../../src/primitives/address.ts";
+import { hex } from "../../src/primitives/bytes.ts";
+import { PUMP_PROGRAM } from "../../src/sandbox/world/pump-fun.ts";
+import { PUMP_SWAP_PROGRAM } from "../../src/sandbox/world/pump-swap.ts";
+import { type Instruction, readonly, writable, writableSigner } from "../../src/solana/instruction.ts";
+import { associatedTokenAddress, derive } from "../../src/solana/pda.ts";
+import {
+  ASSOCIATED_TOKEN_PROGRAM,
+  RENT_SYSVAR,
+  SYSTEM_PROGRAM,
+  TOKEN_2022_PROGRAM,
+} from "../../src/solana/programs.ts";
 
 const MIGRATE_V2 = hex("bbcb121fceedfe29");
 

@@ -196,9 +196,9 @@ OUTLINE u64 check_recipients(const Trade *trade) {
   return 0;
 }
 
-// Behind the named accounts follow, in this order: what cashback needs, the pool-v2 address of coins with a creator, and
-// the recipient that buys back with its token account.
-OUTLINE u64 check_remaining(const Call *call, int is_buy, Trade *trade) {
+// Behind the named accounts follow, in this order: what cashback needs, the pool-v2 address of coins whose creator takes a
+// fee, and the recipient that buys back with its token account.
+OUTLINE u64 check_remaining(const Call *call, int is_buy, int pays_creator, Trade *trade) {
   u64 next = is_buy ? BUY_ACCOUNTS : SELL_ACCOUNTS;
   if (trade->is_cashback) {
     u64 needed = is_buy ? 1 : 2;
@@ -210,7 +210,7 @@ OUTLINE u64 check_remaining(const Call *call, int is_buy, Trade *trade) {
             INVALID_CASHBACK_ACCUMULATOR_ATA);
     next += needed;
   }
-  if (!is_zero_key(coin_creator_of(trade))) {
+  if (pays_creator) {
     Seed seeds[2] = {{"pool-v2", 7}, {trade->base_mint->key, 32}};
     u8 bump;
     REQUIRE(call->account_count > next &&
@@ -227,26 +227,6 @@ OUTLINE u64 check_remaining(const Call *call, int is_buy, Trade *trade) {
              is_associated_token_account(trade->buyback_quote->key, recipient->key, trade->quote_mint->key,
                                          trade->quote_program->key),
              CONSTRAINT_SEEDS);
-  return 0;
-}
-
-OUTLINE u64 load_trade(const Call *call, int is_buy, Trade *trade) {
-  u64 needed = is_buy ? BUY_ACCOUNTS : SELL_ACCOUNTS;
-  if (call->account_count < needed) return THROWN(ACCOUNT_NOT_ENOUGH_KEYS);
-  name_accounts(call, is_buy, trade);
-  TRY(check_programs(call, trade));
-  TRY(check_pool(trade));
-  TRY(check_recipients(trade));
-  TRY(check_remaining(call, is_buy, trade));
-  u8 disabled = trade->global->data[GLOBAL_DISABLE_FLAGS];
-  if (!is_buy) {
-    REQUIRE(!(disabled & DISABLED_SELL_FLAG), DISABLED_SELL);
-    return 0;
-  }
-  REQUIRE(!(disabled & DISABLED_BUY_FLAG), DISABLED_BUY);
-  REQUIRE_OF("global_volume_accumulator", same_key(call->accounts[19].key, &GLOBAL_VOLUME_ACCUMULATOR),
-             CONSTRAINT_SEEDS);
-  REQUIRE_WRITABLE("user_volume_accumulator", trade->user_volume);
   return 0;
 }
 
@@ -282,6 +262,30 @@ OUTLINE u64 read_market(const Trade *trade, Market *market) {
     market->rates.creator = read64(pool_at(trade, POOL_CREATOR_FEE));
   }
   if (is_zero_key(coin_creator_of(trade))) market->rates.creator = 0;
+  return 0;
+}
+
+OUTLINE u64 load_trade(const Call *call, int is_buy, Trade *trade, Market *market) {
+  u64 needed = is_buy ? BUY_ACCOUNTS : SELL_ACCOUNTS;
+  if (call->account_count < needed) return THROWN(ACCOUNT_NOT_ENOUGH_KEYS);
+  name_accounts(call, is_buy, trade);
+  TRY(check_programs(call, trade));
+  TRY(check_pool(trade));
+  TRY(check_recipients(trade));
+  TRY(read_market(trade, market));
+  // A creator whose rate is zero counts as none, and gives no cashback.
+  int pays_creator = market->rates.creator != 0;
+  if (!pays_creator) trade->is_cashback = 0;
+  TRY(check_remaining(call, is_buy, pays_creator, trade));
+  u8 disabled = trade->global->data[GLOBAL_DISABLE_FLAGS];
+  if (!is_buy) {
+    REQUIRE(!(disabled & DISABLED_SELL_FLAG), DISABLED_SELL);
+    return 0;
+  }
+  REQUIRE(!(disabled & DISABLED_BUY_FLAG), DISABLED_BUY);
+  REQUIRE_OF("global_volume_accumulator", same_key(call->accounts[19].key, &GLOBAL_VOLUME_ACCUMULATOR),
+             CONSTRAINT_SEEDS);
+  REQUIRE_WRITABLE("user_volume_accumulator", trade->user_volume);
   return 0;
 }
 
@@ -354,9 +358,8 @@ OUTLINE u64 buy(const Call *call, u64 tokens, u64 maximum_quote) {
   Market market;
   QuoteParts parts;
   LOG_INSTRUCTION("Buy");
-  TRY(load_trade(call, 1, &trade));
+  TRY(load_trade(call, 1, &trade, &market));
   REQUIRE(tokens > 0, ZERO_BASE_AMOUNT);
-  TRY(read_market(&trade, &market));
   REQUIRE(tokens < market.base, BUY_MORE_BASE_AMOUNT_THAN_POOL_RESERVES);
   u128 cost = divide_ceil(multiply(market.quote, tokens), market.base - tokens);
   REQUIRE(high_half(cost) == 0, OVERFLOW);
@@ -370,10 +373,9 @@ OUTLINE u64 buy_exact_quote_in(const Call *call, u64 budget, u64 minimum_tokens)
   Market market;
   QuoteParts parts;
   LOG_INSTRUCTION("BuyExactQuoteIn");
-  TRY(load_trade(call, 1, &trade));
+  TRY(load_trade(call, 1, &trade, &market));
   REQUIRE(minimum_tokens > 0, ZERO_BASE_AMOUNT);
   REQUIRE(budget > 0, ZERO_QUOTE_AMOUNT);
-  TRY(read_market(&trade, &market));
   REQUIRE(split_budget(budget, &market.rates, &parts), BUY_NOT_ENOUGH_QUOTE_TOKENS_TO_COVER_FEES);
   u64 moved = moving(&parts);
   u64 tokens = low_half(divide_floor(multiply(market.base, moved), (u128)market.quote + moved));
@@ -387,9 +389,8 @@ OUTLINE u64 sell(const Call *call, u64 tokens, u64 minimum_quote) {
   Market market;
   QuoteParts parts;
   LOG_INSTRUCTION("Sell");
-  TRY(load_trade(call, 0, &trade));
+  TRY(load_trade(call, 0, &trade, &market));
   REQUIRE(tokens > 0, ZERO_BASE_AMOUNT);
-  TRY(read_market(&trade, &market));
   u64 gross = low_half(divide_floor(multiply(market.quote, tokens), (u128)market.base + tokens));
   fees_on(gross, &market.rates, &parts);
   u128 fees = (u128)parts.lp + parts.protocol + parts.creator;

@@ -1,6 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
 import type { DerivedAddress } from "../../solana/derived-address.ts";
-import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { BUMP_STEP_UNITS, USER_VOLUME_SIZE } from "../shared/pump-costs.ts";
 import type { Quote, SwapLeg, SwapTerms } from "../venue.ts";
 import { type PumpInstruction, pumpFunSwap } from "./instruction.ts";
@@ -99,9 +98,12 @@ function olderSwap(state: PumpFunState, fill: PumpFunFill, amount: bigint, bound
   };
 }
 
-/** Accounts that a trade creates if they are missing, the wallet's volume record and the creator's vault, with their compute units. */
+/**
+ * Accounts that a trade creates if they are missing, with their compute units: the wallet's volume record, and the vault of a creator
+ * whom it pays a fee.
+ */
 function creationsOf(
-  { accounts, curve }: PumpFunState,
+  { accounts, curve, side }: PumpFunState,
   volume: DerivedAddress | undefined,
   terms: SwapTerms,
 ): Pick<SwapLeg, "computeUnits" | "creates"> {
@@ -112,7 +114,7 @@ function creationsOf(
     computeUnits += VOLUME_CREATION_UNITS;
   }
   const { vault } = accounts;
-  if (curve.creator !== SYSTEM_PROGRAM && !curve.cashback && !terms.exists(vault.address, "system")) {
+  if (side.fees.creator > 0n && !curve.cashback && !terms.exists(vault.address, "system")) {
     creates.push({ address: vault.address, space: 0 });
     computeUnits += VAULT_CREATION_UNITS;
   }

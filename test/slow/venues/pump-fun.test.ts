@@ -10,7 +10,7 @@ import { judge, runTrades, type TradeOutcome } from "../../conformance/trades.ts
 import { oftenLean } from "../../support/lean-venue.ts";
 import { Svm } from "../../support/svm.ts";
 import { newTradedMint } from "./support/metadata-mint.ts";
-import { writeCoin, writePumpSettings } from "./support/pump-fun.ts";
+import { SCHEDULES, WITHOUT_CREATORS, writeCoin, writePumpSettings } from "./support/pump-fun.ts";
 import { metadataOf, newKey, newWallet } from "./support/random-keys.ts";
 
 /** Copies of `artifacts/pump.so` and `artifacts/pump_fees.so` of the crate pump-rust-client 0.2.0. */
@@ -36,6 +36,7 @@ describe.skipIf(!present)(`pump_fun on the real program (${PROGRAM})`, () => {
       svm.addProgram(PUMP_FEE_PROGRAM, FEES_PROGRAM);
       const quote = newQuote(svm, seed, random);
       writePumpSettings(svm, {
+        schedules: seed % 8 === 0 ? WITHOUT_CREATORS : SCHEDULES,
         creatorFeeConfigurable: random.chance(0.5),
         buybackBps: random.below(10_001n),
         quoteMints: quote.mint === SOL_MINT ? [] : [quote.mint],

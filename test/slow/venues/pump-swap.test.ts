@@ -11,7 +11,7 @@ import { judge, runTrades, type TradeOutcome } from "../../conformance/trades.ts
 import { buyForTrimmedBudgets } from "../../conformance/trimmed-budgets.ts";
 import { Svm } from "../../support/svm.ts";
 import { newTradedMint } from "./support/metadata-mint.ts";
-import { SCHEDULES } from "./support/pump-fun.ts";
+import { WITHOUT_CREATORS } from "./support/pump-fun.ts";
 import { writePumpPool, writePumpSwapSettings } from "./support/pump-swap.ts";
 import { metadataOf, newKey, newWallet } from "./support/random-keys.ts";
 
@@ -74,8 +74,7 @@ describe.skipIf(!present)(`pump_swap on the real program (${PROGRAM})`, () => {
     const svm = new Svm();
     svm.addProgram(PUMP_SWAP_PROGRAM, PROGRAM);
     svm.addProgram(PUMP_FEE_PROGRAM, FEES_PROGRAM);
-    const schedules = { ...SCHEDULES, tiers: [[0n, [20n, 5n, 0n]]] } as const;
-    writePumpSwapSettings(svm, { schedules, quoteMint: SOL_MINT });
+    writePumpSwapSettings(svm, { schedules: WITHOUT_CREATORS, quoteMint: SOL_MINT });
     const base = svm.newMint({ decimals: 6, supply: 10n ** 15n });
     const amounts = { baseAmount: 10n ** 14n, quoteAmount: 10n ** 11n };
     const pool = writePumpPool(svm, { base, quote: SOL_MINT, ...amounts, cashback, coinCreator: svm.newAddress() });

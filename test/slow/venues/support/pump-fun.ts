@@ -43,6 +43,14 @@ export const SCHEDULES: FeeSchedules = {
   exotic: [30n, 120n, 40n],
 };
 
+/** Schedules that give creators nothing. */
+export const WITHOUT_CREATORS: FeeSchedules = {
+  flat: [25n, 5n, 0n],
+  tiers: [[0n, [20n, 5n, 0n]]],
+  stableTiers: [[0n, [20n, 5n, 0n]]],
+  exotic: [30n, 120n, 0n],
+};
+
 /** The data of a fee configuration with these schedules. */
 export function feeConfigData(schedules: FeeSchedules, bump: number): Uint8Array {
   const { flat, tiers, stableTiers, exotic } = schedules;

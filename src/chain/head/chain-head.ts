@@ -2,7 +2,6 @@ import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Now } from "../../primitives/clock.ts";
 import type { ChainClock } from "../../solana/account.ts";
 import { TRANSACTION_V1_FEATURE } from "../../solana/features.ts";
-import { CLOCK_SYSVAR } from "../../solana/programs.ts";
 import type { ChainHead, Lifetime } from "../port.ts";
 import { NodeError } from "../rpc/node-error.ts";
 import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
@@ -14,11 +13,11 @@ import { NewestBlockhash } from "./blockhash/newest-blockhash.ts";
 import { ChainTime } from "./chain-time.ts";
 import { FeatureGates } from "./feature-gates.ts";
 import { GenesisWatch } from "./genesis-watch.ts";
-import { type ClockAnswer, decodeClock, decodeSlotMs } from "./head-answers.ts";
-import { MAX_LAG_SLOTS, NewestSlot } from "./newest-slot.ts";
+import { decodeSlotMs } from "./head-answers.ts";
+import { NewestClock } from "./newest-clock.ts";
+import { MAX_LAG_SLOTS, NewestSlot, PROCESSED_LAG_SLOTS } from "./newest-slot.ts";
 import { RentRates } from "./rent-rates.ts";
 import { repeat } from "./repeat.ts";
-import { UnfollowedSlot } from "./unfollowed-slot.ts";
 
 export interface LiveChainHead extends ChainHead {
   /** The newest slot known. */
@@ -79,8 +78,6 @@ const REST_AFTER_MS = 10_000;
 const DEFAULT_SLOW_REFRESH_MS = 10_000;
 const START_TIMEOUT_MS = 10_000;
 const START_POLL_MS = 20;
-/** Slots by which a node's processed state may be behind its newest slot: the one being produced and the one being voted on. */
-const PROCESSED_LAG_SLOTS = 2n;
 /** Features are activated at the beginning of an epoch, announced days before. */
 const FEATURE_REFRESH_MS = 60_000;
 /** Blockhashes asked for at the start until one is proven, and the pause after one that is not proven. Milliseconds. */
@@ -116,7 +113,6 @@ class FollowedChainHead implements LiveChainHead {
   readonly #monotonicMs: Now;
   readonly #warn: (message: string) => void;
   readonly #maxAgeMs: number;
-  readonly #clockMaxAgeMs: number;
   readonly #refreshMs: number;
   readonly #idleRefreshMs: number;
   readonly #slowRefreshMs: number;
@@ -127,17 +123,12 @@ class FollowedChainHead implements LiveChainHead {
   readonly #heights: BlockHeights;
   readonly #blockhash: NewestBlockhash;
   readonly #time: ChainTime;
-  readonly #unfollowed = new UnfollowedSlot();
+  readonly #clock: NewestClock;
   readonly #stops: (() => void)[] = [];
   #genesisHash = "";
-  #clock: ChainClock | undefined;
-  #clockAtMs = 0;
-  /** When a node was last asked that showed nothing newer than the newest slot. */
-  #shownAtMs = 0;
   #usedAtMs = 0;
   #refreshedAtMs = 0;
   #contradictions = 0;
-  #clockReads = 0;
 
   constructor(options: ChainHeadOptions) {
     this.#pool = options.pool;
@@ -147,7 +138,6 @@ class FollowedChainHead implements LiveChainHead {
     this.#monotonicMs = options.monotonicMs;
     this.#warn = options.warn;
     this.#maxAgeMs = options.maxAgeMs ?? DEFAULT_MAX_AGE_MS;
-    this.#clockMaxAgeMs = options.clockMaxAgeMs ?? this.#maxAgeMs;
     this.#refreshMs = options.refreshMs ?? DEFAULT_REFRESH_MS;
     this.#idleRefreshMs = options.idleRefreshMs ?? DEFAULT_IDLE_REFRESH_MS;
     this.#slowRefreshMs = options.slowRefreshMs ?? DEFAULT_SLOW_REFRESH_MS;
@@ -162,6 +152,12 @@ class FollowedChainHead implements LiveChainHead {
       newest: this.#newest,
       heights: this.#heights,
       maxAgeMs: this.#maxAgeMs,
+    });
+    this.#clock = new NewestClock({
+      ...{ pool: options.pool, now: options.now, newest: this.#newest, time: this.#time },
+      maxAgeMs: options.clockMaxAgeMs ?? this.#maxAgeMs,
+      maxPauseMs: this.#maxAgeMs,
+      onUnfollowed: () => this.#correctNewest(),
     });
   }
 
@@ -197,7 +193,7 @@ class FollowedChainHead implements LiveChainHead {
   clock(): ChainClock {
     const stale = this.#staleClock();
     if (stale !== undefined) throw stale;
-    return this.#clock!;
+    return this.#clock.clock!;
   }
 
   fault(): string | undefined {
@@ -246,12 +242,12 @@ class FollowedChainHead implements LiveChainHead {
   }
 
   slotAgeMs(): number {
-    return this.#now() - this.#newest.atMs;
+    return this.#newest.ageMs();
   }
 
   silenceMs(): number {
     const pausedMs = this.slotAgeMs();
-    return pausedMs > this.#maxAgeMs ? pausedMs : Math.min(pausedMs, this.#now() - this.#shownAtMs);
+    return pausedMs > this.#maxAgeMs ? pausedMs : Math.min(pausedMs, this.#now() - this.#clock.shownAtMs);
   }
 
   close(): void {
@@ -263,9 +259,7 @@ class FollowedChainHead implements LiveChainHead {
   }
 
   #staleClock(): TradewireError | undefined {
-    const pausedMs = this.slotAgeMs();
-    const ageMs = Math.max(this.#now() - this.#clockAtMs, pausedMs > this.#maxAgeMs ? pausedMs : 0);
-    return this.#clock === undefined || ageMs > this.#clockMaxAgeMs ? this.#stale("chain clock", ageMs) : undefined;
+    return this.#clock.isStale() ? this.#stale("chain clock", this.#clock.ageMs()) : undefined;
   }
 
   #stale(what: string, ageMs: number): TradewireError {
@@ -288,7 +282,7 @@ class FollowedChainHead implements LiveChainHead {
     this.#newest.reset(await this.#heights.locate(asked.then((answers) => this.#time.laggards(answers))));
     this.#time.take((await asked).filter(({ readAt }) => !this.#isBehind(readAt)));
     this.#blockhash.forget();
-    this.#clock = undefined;
+    this.#clock.forget();
   }
 
   /** Less often at rest: nobody uses the results then. */
@@ -302,7 +296,7 @@ class FollowedChainHead implements LiveChainHead {
 
   async #refreshFast(isClockOnly = false): Promise<void> {
     try {
-      await Promise.all([isClockOnly ? undefined : this.#blockhash.refresh(), this.#refreshClock()]);
+      await Promise.all([isClockOnly ? undefined : this.#blockhash.refresh(), this.#clock.refresh()]);
       this.#contradictions = 0;
     } catch (error) {
       if (error instanceof NodeError && error.kind === "malformed") this.#contradictions += 1;
@@ -319,43 +313,6 @@ class FollowedChainHead implements LiveChainHead {
       this.#rent.refresh(this.#pool),
       this.#time.refresh((slot) => this.#isBehind(slot)),
     ]);
-  }
-
-  async #refreshClock(): Promise<void> {
-    const askedAtMs = this.#now();
-    const known = { slot: this.#newest.slot, ageMs: this.slotAgeMs() };
-    const params = [[CLOCK_SYSVAR.toString()], { encoding: "base64", ...PROCESSED }];
-    const result = await this.#pool.read("getMultipleAccounts", params, {
-      // Each time another, so that what each has come to is known.
-      startAt: this.#clockReads++,
-      isWrong: (answer) => this.#isWrongClock(decodeClock(answer)),
-    });
-    const { readAt, clock } = decodeClock(result);
-    this.#newest.noteBegun(readAt);
-    if (this.#unfollowed.note(readAt, known, this.slotMs())) await this.#correctNewest();
-    const isNewest = readAt + PROCESSED_LAG_SLOTS >= this.#newest.slot;
-    if (isNewest) this.#shownAtMs = askedAtMs;
-    if (this.#clock !== undefined && clock.slot <= this.#clock.slot) {
-      // The chain pauses: its clock is the newest there is.
-      const isPause = isNewest && clock.slot === this.#clock.slot && this.slotAgeMs() <= this.#maxAgeMs;
-      if (isPause) this.#clockAtMs = askedAtMs;
-      return;
-    }
-    this.#clock = clock;
-    this.#clockAtMs = askedAtMs;
-  }
-
-  /**
-   * A clock is that of the slot it was read at, or of one shortly before; or just after, since a node may read accounts later than it
-   * takes the slot that its answer names. The time of a clock that is not newer does not matter.
-   *
-   * @see https://github.com/anza-xyz/agave/issues/4807
-   */
-  #isWrongClock({ readAt, clock }: ClockAnswer): boolean {
-    const isOfThatSlot = clock.slot <= readAt + PROCESSED_LAG_SLOTS && clock.slot + MAX_LAG_SLOTS >= readAt;
-    if (this.#newest.isOff(readAt) || !isOfThatSlot) return true;
-    const isNew = this.#clock === undefined || clock.slot > this.#clock.slot;
-    return isNew && this.#time.isOff(clock);
   }
 
   /** True for a slot that shows nothing about the time now. */

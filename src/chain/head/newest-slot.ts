@@ -4,6 +4,8 @@ import { SlotPace } from "./slot-pace.ts";
 
 /** Slots by which an endpoint may be behind the best one. */
 export const MAX_LAG_SLOTS = 10n;
+/** Slots by which a node's processed state may be behind its newest slot: the one being produced and the one being voted on. */
+export const PROCESSED_LAG_SLOTS = 2n;
 /** Slots by which the chain may run ahead of its measured pace. */
 const MAX_LEAD_SLOTS = 40n;
 /** Slots remembered as begun. */
@@ -36,6 +38,11 @@ export class NewestSlot {
   /** When the slot was first known (epoch milliseconds). */
   get atMs(): number {
     return this.#atMs;
+  }
+
+  /** Milliseconds since the slot was first known. */
+  ageMs(): number {
+    return this.#now() - this.#atMs;
   }
 
   /** Milliseconds per slot; 0 while unmeasured. */

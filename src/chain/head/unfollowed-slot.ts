@@ -1,5 +1,5 @@
-/** Slots by which a node's processed state may be behind its newest slot. */
-const PROCESSED_LAG_SLOTS = 2n;
+import { PROCESSED_LAG_SLOTS } from "./newest-slot.ts";
+
 /** Slot times that the next slot may take, with a skipped one between. */
 const PATIENCE_SLOTS = 2;
 

@@ -16,13 +16,13 @@ import type { StateWitness } from "./compare/witness-nodes.ts";
 import type { WitnessSource } from "./compare/witness-stream.ts";
 import type { FollowedAccount, Standing } from "./followed-account.ts";
 import { FollowedAccounts } from "./followed-accounts.ts";
-import { FollowedReads } from "./followed-reads.ts";
-import { ReadPlan } from "./read-plan.ts";
+import { FollowedReads } from "./reads/followed-reads.ts";
+import { ReadPlan } from "./reads/read-plan.ts";
 import { SlotTree } from "./slots/slot-tree.ts";
 import { createStateCounters, type StateCounts } from "./state-counts.ts";
-import { StreamAudit } from "./stream-audit.ts";
-import { StreamProgress } from "./stream-progress.ts";
-import { StreamSuspension } from "./stream-suspension.ts";
+import { StreamAudit } from "./stream/stream-audit.ts";
+import { StreamProgress } from "./stream/stream-progress.ts";
+import { StreamSuspension } from "./stream/stream-suspension.ts";
 
 export interface LiveStateSource extends StateSource {
   /** Events since the start; and now, how many accounts are followed, how many of them are streamed, and how many contested. */

@@ -3,7 +3,7 @@ import { hasSameContent } from "../../../solana/account-content.ts";
 import { type AccountVersion, versionAt } from "../account-versions.ts";
 import type { FollowedAccount } from "../followed-account.ts";
 import type { SlotTree } from "../slots/slot-tree.ts";
-import type { StreamProgress } from "../stream-progress.ts";
+import type { StreamProgress } from "../stream/stream-progress.ts";
 import { StreamRecord } from "./stream-record.ts";
 
 /** What one node said about an account. */

@@ -4,7 +4,7 @@ import { Address } from "../../../primitives/address.ts";
 import type { AccountFeed, FeedListener } from "../account-feed.ts";
 import { FollowedAccounts } from "../followed-accounts.ts";
 import { SlotTree } from "../slots/slot-tree.ts";
-import { StreamProgress } from "../stream-progress.ts";
+import { StreamProgress } from "../stream/stream-progress.ts";
 import { AccountObservations } from "./account-observations.ts";
 import { ComparedStreams } from "./compared-streams.ts";
 

@@ -6,7 +6,7 @@ import { hasSameContent } from "../../../solana/account-content.ts";
 import type { AccountNotice } from "../account-feed.ts";
 import { sizeOf, versionAt } from "../account-versions.ts";
 import type { SlotTree } from "../slots/slot-tree.ts";
-import type { StreamProgress } from "../stream-progress.ts";
+import type { StreamProgress } from "../stream/stream-progress.ts";
 import type { AccountObservations } from "./account-observations.ts";
 import { SlotEnds } from "./slot-ends.ts";
 import { type WitnessSource, WitnessStream } from "./witness-stream.ts";

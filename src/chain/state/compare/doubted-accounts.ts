@@ -1,7 +1,7 @@
 import type { Now } from "../../../primitives/clock.ts";
 import type { FollowedAccount } from "../followed-account.ts";
 import type { FollowedAccounts } from "../followed-accounts.ts";
-import type { StreamProgress } from "../stream-progress.ts";
+import type { StreamProgress } from "../stream/stream-progress.ts";
 
 interface DoubtedAccountsOptions {
   readonly followed: FollowedAccounts;

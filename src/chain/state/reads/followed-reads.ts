@@ -1,19 +1,19 @@
-import type { Now } from "../../primitives/clock.ts";
-import { background } from "../../primitives/turns/background.ts";
-import { TurnBudget } from "../../primitives/turns/turn-budget.ts";
-import type { Account } from "../../solana/account.ts";
-import { hasSameContent } from "../../solana/account-content.ts";
-import { type AccountReader, isOversized, isUncertain, type KnownAccount } from "../port.ts";
-import type { AccountFeed } from "./account-feed.ts";
-import type { AccountVersion } from "./account-versions.ts";
-import { isGone } from "./compare/gone-account.ts";
-import type { FollowedAccount } from "./followed-account.ts";
-import type { FollowedAccounts } from "./followed-accounts.ts";
-import type { SlotTree } from "./slots/slot-tree.ts";
-import type { StateCounters } from "./state-counts.ts";
-import type { StreamAudit } from "./stream-audit.ts";
-import type { StreamProgress } from "./stream-progress.ts";
-import type { StreamSuspension } from "./stream-suspension.ts";
+import type { Now } from "../../../primitives/clock.ts";
+import { background } from "../../../primitives/turns/background.ts";
+import { TurnBudget } from "../../../primitives/turns/turn-budget.ts";
+import type { Account } from "../../../solana/account.ts";
+import { hasSameContent } from "../../../solana/account-content.ts";
+import { type AccountReader, isOversized, isUncertain, type KnownAccount } from "../../port.ts";
+import type { AccountFeed } from "../account-feed.ts";
+import type { AccountVersion } from "../account-versions.ts";
+import { isGone } from "../compare/gone-account.ts";
+import type { FollowedAccount } from "../followed-account.ts";
+import type { FollowedAccounts } from "../followed-accounts.ts";
+import type { SlotTree } from "../slots/slot-tree.ts";
+import type { StateCounters } from "../state-counts.ts";
+import type { StreamAudit } from "../stream/stream-audit.ts";
+import type { StreamProgress } from "../stream/stream-progress.ts";
+import type { StreamSuspension } from "../stream/stream-suspension.ts";
 
 interface FollowedReadsOptions {
   readonly reader: AccountReader;

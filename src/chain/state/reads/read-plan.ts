@@ -1,8 +1,8 @@
-import type { Now } from "../../primitives/clock.ts";
-import type { AccountFeed } from "./account-feed.ts";
-import type { FollowedAccount } from "./followed-account.ts";
-import type { FollowedAccounts } from "./followed-accounts.ts";
-import type { StreamProgress } from "./stream-progress.ts";
+import type { Now } from "../../../primitives/clock.ts";
+import type { AccountFeed } from "../account-feed.ts";
+import type { FollowedAccount } from "../followed-account.ts";
+import type { FollowedAccounts } from "../followed-accounts.ts";
+import type { StreamProgress } from "../stream/stream-progress.ts";
 
 interface ReadPlanOptions {
   readonly followed: FollowedAccounts;

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { FollowedAccounts } from "./followed-accounts.ts";
-import { SlotTree } from "./slots/slot-tree.ts";
+import { FollowedAccounts } from "../followed-accounts.ts";
+import { SlotTree } from "../slots/slot-tree.ts";
 import { StreamProgress } from "./stream-progress.ts";
 import { StreamSuspension } from "./stream-suspension.ts";
 

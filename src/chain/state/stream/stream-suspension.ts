@@ -1,5 +1,5 @@
-import type { Now } from "../../primitives/clock.ts";
-import type { FollowedAccounts } from "./followed-accounts.ts";
+import type { Now } from "../../../primitives/clock.ts";
+import type { FollowedAccounts } from "../followed-accounts.ts";
 import type { StreamProgress } from "./stream-progress.ts";
 
 interface StreamSuspensionOptions {

@@ -1,7 +1,7 @@
-import type { Now } from "../../primitives/clock.ts";
-import { maxOf } from "../../primitives/integer.ts";
-import { SlotTimes } from "./slots/slot-times.ts";
-import type { SlotTree } from "./slots/slot-tree.ts";
+import type { Now } from "../../../primitives/clock.ts";
+import { maxOf } from "../../../primitives/integer.ts";
+import { SlotTimes } from "../slots/slot-times.ts";
+import type { SlotTree } from "../slots/slot-tree.ts";
 
 interface StreamProgressOptions {
   readonly tree: SlotTree;

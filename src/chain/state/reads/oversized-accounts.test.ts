@@ -1,11 +1,11 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { fakeFeed } from "../../../test/support/fake-feed.ts";
-import { Address } from "../../primitives/address.ts";
-import type { Account } from "../../solana/account.ts";
-import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
-import { NodeError } from "../rpc/node-error.ts";
-import type { FeedListener } from "./account-feed.ts";
-import { createStateSource } from "./state-source.ts";
+import { fakeFeed } from "../../../../test/support/fake-feed.ts";
+import { Address } from "../../../primitives/address.ts";
+import type { Account } from "../../../solana/account.ts";
+import { SYSTEM_PROGRAM } from "../../../solana/programs.ts";
+import { NodeError } from "../../rpc/node-error.ts";
+import type { FeedListener } from "../account-feed.ts";
+import { createStateSource } from "../state-source.ts";
 
 const addressAt = (n: number) => {
   const bytes = new Uint8Array(32).fill(1);

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { Address } from "../../primitives/address.ts";
-import type { AccountFeed } from "./account-feed.ts";
-import { FollowedAccounts } from "./followed-accounts.ts";
+import { Address } from "../../../primitives/address.ts";
+import type { AccountFeed } from "../account-feed.ts";
+import { FollowedAccounts } from "../followed-accounts.ts";
+import { SlotTree } from "../slots/slot-tree.ts";
+import { StreamProgress } from "../stream/stream-progress.ts";
 import { ReadPlan } from "./read-plan.ts";
-import { SlotTree } from "./slots/slot-tree.ts";
-import { StreamProgress } from "./stream-progress.ts";
 
 function planning(count: number) {
   const tree = new SlotTree();

@@ -1,11 +1,11 @@
-import type { Account } from "../../solana/account.ts";
-import { hasSameContent } from "../../solana/account-content.ts";
-import type { AccountReader } from "../port.ts";
-import { type AccountVersion, versionAt } from "./account-versions.ts";
-import type { FollowedAccount } from "./followed-account.ts";
-import type { FollowedAccounts } from "./followed-accounts.ts";
-import type { SlotTree } from "./slots/slot-tree.ts";
-import type { StateCounters } from "./state-counts.ts";
+import type { Account } from "../../../solana/account.ts";
+import { hasSameContent } from "../../../solana/account-content.ts";
+import type { AccountReader } from "../../port.ts";
+import { type AccountVersion, versionAt } from "../account-versions.ts";
+import type { FollowedAccount } from "../followed-account.ts";
+import type { FollowedAccounts } from "../followed-accounts.ts";
+import type { SlotTree } from "../slots/slot-tree.ts";
+import type { StateCounters } from "../state-counts.ts";
 import type { StreamProgress } from "./stream-progress.ts";
 
 /** A read, kept for comparison until the stream has passed its slot. */

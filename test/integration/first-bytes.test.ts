@@ -1,10 +1,9 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import net from "node:net";
-import { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import tls from "node:tls";
 import { afterEach, expect, it } from "vitest";
+import { clientHello } from "../support/client-hello.ts";
 import { type Edge, startEdge } from "../support/edge.ts";
 import { HTTP2_PREFACE } from "../support/http2-frames.ts";
 
@@ -44,14 +43,6 @@ async function lifeOf({ port, host }: Edge, pieces: readonly Uint8Array[]): Prom
   const lifeMs = performance.now() - startMs;
   socket.destroy();
   return lifeMs;
-}
-
-/** What a client opens TLS with. */
-function clientHello(): Promise<Buffer> {
-  return new Promise((resolve) => {
-    const socket = new Duplex({ read() {}, write: (chunk: Buffer) => resolve(chunk) });
-    tls.connect({ socket, ALPNProtocols: ["h2"] }).on("error", () => {});
-  });
 }
 
 const byteByByte = (bytes: Buffer): Buffer[] => Array.from(bytes, (byte) => Buffer.of(byte));

@@ -14,6 +14,7 @@ import { createHttp1, createHttp2 } from "./http-servers.ts";
 import { FirstReads } from "./opening/first-reads.ts";
 import { Proxies } from "./proxies.ts";
 import { type ServeConnection, sniffProtocol } from "./sniff-protocol.ts";
+import { Handshakes } from "./tls/handshakes.ts";
 
 /** On close, how long new connections are accepted and not served before the port closes: longer than clients nearby take to connect. Milliseconds. */
 const HOLD_MS = 100;
@@ -127,9 +128,13 @@ export class Listener {
     );
     // A failed handshake concerns only its client. One that takes too long is left open by Node.
     secure.on("tlsClientError", (_, socket) => void socket.destroy());
-    const shakeHands = takeConnections(secure);
+    const handshakes = new Handshakes({
+      silentMs: settings.headersTimeoutMs,
+      undecided: this.#undecided,
+      shakeHands: takeConnections(secure),
+    });
     secure.on("connection", (socket: Socket) => {
-      this.#take(socket, () => shakeHands(socket));
+      this.#take(socket, () => handshakes.begin(socket));
     });
     return secure;
   }

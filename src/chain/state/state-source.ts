@@ -1,13 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
-import {
-  type AccountReader,
-  type FollowedRecord,
-  isOversized,
-  isUncertain,
-  type KnownAccount,
-  type StateSource,
-} from "../port.ts";
+import type { AccountReader, FollowedRecord, KnownAccount, StateSource } from "../port.ts";
 import type { AccountFeed, AccountNotice, FeedListener } from "./account-feed.ts";
 import { DoubtedAccounts } from "./compare/doubted-accounts.ts";
 import { isGone } from "./compare/gone-account.ts";
@@ -17,12 +10,14 @@ import type { WitnessSource } from "./compare/witness-stream.ts";
 import type { FollowedAccount, Standing } from "./followed-account.ts";
 import { FollowedAccounts } from "./followed-accounts.ts";
 import { FollowedReads } from "./reads/followed-reads.ts";
+import { Polls } from "./reads/polls.ts";
 import { ReadPlan } from "./reads/read-plan.ts";
 import { SlotTree } from "./slots/slot-tree.ts";
 import { createStateCounters, type StateCounts } from "./state-counts.ts";
 import { StreamAudit } from "./stream/stream-audit.ts";
 import { StreamProgress } from "./stream/stream-progress.ts";
 import { StreamSuspension } from "./stream/stream-suspension.ts";
+import { StreamTrust } from "./stream/stream-trust.ts";
 
 export interface LiveStateSource extends StateSource {
   /** Events since the start; and now, how many accounts are followed, how many of them are streamed, and how many contested. */
@@ -78,11 +73,6 @@ const DEFAULT_COMPARISONS_PER_SECOND = 40;
 const DEFAULT_AUDIT_MS = 5_000;
 /** Accounts compared with the chain at a time. */
 const SAMPLE_SIZE = 100;
-/** Time for which a stream that lost a change is not relied on. */
-const DISTRUST_MS = 10_000;
-/** Between two changes of the stream because the nodes contradict it. Milliseconds. */
-const CONTRADICTED_MS = 2_000;
-
 /**
  * Follows accounts by a stream of changes, with reads to start from, to bridge lost connections, and to heal.
  *
@@ -101,27 +91,18 @@ class StreamedStateSource implements LiveStateSource {
   readonly #feed: AccountFeed;
   readonly #now: Now;
   readonly #warn: (message: string) => void;
-  readonly #quietMs: number;
   readonly #tree = new SlotTree();
   readonly #stream: StreamProgress;
   readonly #followed: FollowedAccounts;
   readonly #counters = createStateCounters();
-  readonly #audit: StreamAudit;
   readonly #suspension: StreamSuspension;
   readonly #doubted: DoubtedAccounts;
   readonly #reads: FollowedReads;
   readonly #plan: ReadPlan;
+  readonly #polls: Polls;
+  readonly #trust: StreamTrust;
   readonly #comparison: NodeComparison;
   readonly #timers: readonly NodeJS.Timeout[];
-  #isPolling = false;
-  #isFailing = false;
-  /** True while an account that no answer can carry is followed. */
-  #isLeavingOut = false;
-  /** True while accounts that have just come to depend on reads wait for one. */
-  #isUrgent = false;
-  #wasQuiet = false;
-  #doubtedAtMs = Number.NEGATIVE_INFINITY;
-  #floodedUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: StateSourceOptions) {
     const { reader, feed, now, warn, headSlot = () => 0n, slotByNodes = () => undefined } = options;
@@ -131,7 +112,6 @@ class StreamedStateSource implements LiveStateSource {
     this.#feed = feed;
     this.#now = now;
     this.#warn = warn;
-    this.#quietMs = quietMs;
     const tree = this.#tree;
     const counters = this.#counters;
     const stream = new StreamProgress({ tree, now, headSlot, slotByNodes, quietMs, maxLagSlots, maxLeadSlots });
@@ -139,7 +119,6 @@ class StreamedStateSource implements LiveStateSource {
     const audit = new StreamAudit({ reader, followed, tree, stream, counters, sampleSize: SAMPLE_SIZE });
     this.#stream = stream;
     this.#followed = followed;
-    this.#audit = audit;
     this.#doubted = new DoubtedAccounts({ followed, stream, now });
     const suspension = new StreamSuspension({ followed, stream, now, warn });
     this.#suspension = suspension;
@@ -150,7 +129,7 @@ class StreamedStateSource implements LiveStateSource {
     });
     const { witnesses = [], witnessStreams: streams = [], followedHost = () => undefined, random = () => 1 } = options;
     const { comparisonsPerSecond: callsPerSecond = DEFAULT_COMPARISONS_PER_SECOND } = options;
-    const onWrongStream = () => this.#leaveFeed();
+    const onWrongStream = () => this.#trust.leave();
     const tickMs = pollMs / 4;
     this.#comparison = new NodeComparison({
       ...{ witnesses, callsPerSecond, followed, reads: this.#reads, tree, stream, counters, now, warn, onWrongStream },
@@ -161,10 +140,13 @@ class StreamedStateSource implements LiveStateSource {
     const isCompared = this.#comparison.isOn;
     const verifyInUseMs = isCompared ? Number.POSITIVE_INFINITY : verifyMs;
     this.#plan = new ReadPlan({ followed, feed, stream, now, pollMs, refreshMs, verifyMs: verifyInUseMs, quietMs });
+    this.#polls = new Polls({ plan: this.#plan, reads: this.#reads, stream, feed, now, warn, quietMs, isCompared });
+    const onUrgent = () => this.#polls.hurry();
+    this.#trust = new StreamTrust({ feed, followed, stream, audit, suspension, now, warn, quietMs, onUrgent });
     feed.listen(this.#feedListener());
     this.#timers = [
-      setInterval(() => this.#compareAndPoll(), pollMs),
-      setInterval(() => this.#pollIfUrgent(), pollMs / 4),
+      setInterval(() => this.#tick(), pollMs),
+      setInterval(() => this.#tickBetween(), tickMs),
       setInterval(() => this.#comparison.tick(), tickMs),
       ...(isCompared ? [] : [setInterval(() => void audit.takeSample(), auditMs)]),
     ];
@@ -196,7 +178,7 @@ class StreamedStateSource implements LiveStateSource {
       const entry = this.#followed.get(address);
       if (entry === undefined) continue;
       this.#comparison.use(entry);
-      if (this.#plan.use(entry, atMs)) this.#isUrgent = true;
+      if (this.#plan.use(entry, atMs)) this.#polls.hurry();
     }
   }
 
@@ -288,7 +270,7 @@ class StreamedStateSource implements LiveStateSource {
     const isFarAhead = this.#stream.isFarAhead(slot);
     // Noted also while it does not count: a stream that goes on lying is not believed again.
     if (!isFarAhead) this.#comparison.noteChange(entry, notice);
-    if (isFarAhead || this.#suspension.isOn || entry.isDoubted || this.#isFlooded()) {
+    if (isFarAhead || this.#suspension.isOn || entry.isDoubted || this.#trust.isFlooded()) {
       this.#counters.disbelieved += 1;
       return;
     }
@@ -302,27 +284,13 @@ class StreamedStateSource implements LiveStateSource {
     if (isCovered && this.#tree.isOnChain(slot)) this.#followed.trust(entry);
   }
 
-  /** True while the stream reports more than can be kept: it is left, and changes that are not taken in are read. */
-  #isFlooded(): boolean {
-    if (!this.#followed.isFlooded()) return false;
-    const atMs = this.#now();
-    if (atMs >= this.#floodedUntilMs)
-      this.#warn(
-        `The stream reports more changes of accounts than a chain makes; followed accounts are read until it no longer does.`,
-      );
-    this.#floodedUntilMs = atMs + DISTRUST_MS;
-    this.#followed.distrustUntil(this.#floodedUntilMs);
-    this.#leaveFeed();
-    return true;
-  }
-
   /** The stream says that the account is gone: it does not suffice for it until the nodes have been asked, or it was read after that. */
   #leaveToNodes(entry: FollowedAccount, slot: bigint): void {
     if (entry.streamed) entry.provenAtMs = Math.max(entry.provenAtMs, this.#streamedUpToMs(entry));
     if (entry.coveredFrom !== undefined && entry.coveredFrom < slot) entry.coveredFrom = slot;
     this.#followed.doubt(entry);
     this.#comparison.suspect(entry);
-    this.#isUrgent = true;
+    this.#polls.hurry();
   }
 
   #receiveSlot(slot: bigint, parent: bigint): void {
@@ -330,7 +298,7 @@ class StreamedStateSource implements LiveStateSource {
     if (stream.isFarAheadOfOthers(slot)) {
       this.#counters.disbelieved += 1;
       // One that has named credible slots before falls behind, and is left for that.
-      if (stream.slot === 0n) this.#doubtFeed();
+      if (stream.slot === 0n) this.#trust.doubt();
       return;
     }
     const completeUpToMs = Math.min(stream.receivedAtMs, stream.completeUpToMs());
@@ -346,7 +314,7 @@ class StreamedStateSource implements LiveStateSource {
   #bridgeGap(slot: bigint, completeUpToMs: number): void {
     this.#counters.gaps += 1;
     this.#warn(`The stream of slots has a gap before slot ${slot}; all followed accounts are read again.`);
-    this.#isUrgent = true;
+    this.#polls.hurry();
     const liveAtMs = this.#feed.liveTimes();
     this.#followed.upset((standing, address) => {
       proveUpTo(standing, Math.min(liveAtMs(address), completeUpToMs));
@@ -373,7 +341,7 @@ class StreamedStateSource implements LiveStateSource {
       entry.coveredFrom = fromSlot;
       this.#followed.doubt(entry);
     }
-    this.#isUrgent = true;
+    this.#polls.hurry();
   }
 
   #uncoverAll(): void {
@@ -383,7 +351,7 @@ class StreamedStateSource implements LiveStateSource {
       proveUpTo(standing, Math.min(liveAtMs(address), completeUpToMs));
       standing.coveredFrom = undefined;
     });
-    this.#isUrgent = true;
+    this.#polls.hurry();
   }
 
   /** Up to when the stream's state of the account is complete, if it has missed no notice. */
@@ -391,74 +359,17 @@ class StreamedStateSource implements LiveStateSource {
     return Math.min(this.#feed.liveAtMs(entry.address), this.#stream.completeUpToMs());
   }
 
-  #compareAndPoll(): void {
+  #tick(): void {
     this.#suspension.tick();
     this.#doubted.tick();
-    this.#compare();
-    if (!this.#isPolling) this.#poll();
-  }
-
-  #poll(): void {
-    this.#isUrgent = false;
-    const due = this.#plan.due();
-    if (due.length > 0) void this.#readDue(due);
-  }
-
-  async #readDue(due: readonly FollowedAccount[]): Promise<void> {
-    this.#isPolling = true;
-    try {
-      if (this.#comparison.isOn) await this.#reads.compare(due);
-      else await this.#reads.read(due);
-      this.#isFailing = false;
-      this.#isLeavingOut = false;
-    } catch (error) {
-      // The others have been read: the log says so once, and goes on to say when nodes fail.
-      const isOneLeftOut = isOversized(error) && !isUncertain(error);
-      if (isOneLeftOut ? !this.#isLeavingOut : !this.#isFailing)
-        this.#warn(`Cannot read followed accounts: ${String(error)}`);
-      this.#isFailing = !isOneLeftOut;
-      if (isOneLeftOut) this.#isLeavingOut = true;
-    } finally {
-      this.#isPolling = false;
-    }
+    this.#trust.checkLosses();
+    this.#polls.poll();
   }
 
   /** Between polls: accounts that have just come to depend on reads do not wait for the next one. */
-  #pollIfUrgent(): void {
-    const lagMs = this.#stream.lagMs();
-    const isFeedQuiet = this.#now() - this.#feed.leastLiveAtMs() > this.#quietMs;
-    const isQuiet = lagMs > this.#quietMs || isFeedQuiet;
-    const isNews = this.#isUrgent || (isQuiet && !this.#wasQuiet);
-    this.#wasQuiet = isQuiet;
-    // It delivers, but less than others do: a node that lags or is wrong about its slot.
-    if (lagMs > 2 * this.#quietMs && !isFeedQuiet) this.#doubtFeed();
-    if (isNews && !this.#isPolling) this.#poll();
-  }
-
-  /** Not often: the next connection needs time to open and to subscribe to everything. @returns false if there is no other stream */
-  #doubtFeed(pauseMs = DISTRUST_MS): boolean {
-    if (this.#now() < this.#doubtedAtMs + pauseMs) return true;
-    this.#doubtedAtMs = this.#now();
-    return this.#feed.doubt();
-  }
-
-  /** Most nodes contradict what the stream reported. */
-  #leaveFeed(): void {
-    if (this.#doubtFeed(CONTRADICTED_MS)) return;
-    this.#suspension.begin();
-    this.#isUrgent = true;
-  }
-
-  #compare(): void {
-    const wrong = this.#audit.compare();
-    if (wrong.size === 0) return;
-    const [first] = wrong;
-    this.#warn(
-      `The stream did not report changes of ${wrong.size} accounts, such as ${first!.address}; all followed accounts are read for ${DISTRUST_MS / 1_000} s.`,
-    );
-    this.#followed.distrustUntil(this.#now() + DISTRUST_MS);
-    this.#isUrgent = true;
-    this.#doubtFeed();
+  #tickBetween(): void {
+    this.#trust.checkLag();
+    this.#polls.pollIfUrgent();
   }
 }
 

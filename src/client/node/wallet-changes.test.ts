@@ -137,3 +137,11 @@ test("a bonding curve that grows while it pays out a sale is paid for, as announ
     expect(problemsOf(sold, spent, [before], [kept], rent).join()).toContain("base units arrive");
   }
 });
+
+test("a wallet that is the account of a nonce stays what it was", () => {
+  const was = account(SYSTEM_PROGRAM, 80);
+  const reasons = (is: NodeAccount) =>
+    walletChanges(wallet, [wallet], new Map([[wallet, was]]), new Map([[wallet, is]]), EMPTY_RENT).problems.length;
+  const other = { ...was, data: Uint8Array.from(was.data, (_, at) => (at === 8 ? 1 : 0)) };
+  expect([was, { ...was, owner: program }, other, account(SYSTEM_PROGRAM, 81)].map(reasons)).toEqual([0, 1, 1, 1]);
+});

@@ -71,7 +71,7 @@ export function walletChanges(
     if (holds !== undefined && held === undefined && holds.mint !== SOL_MINT) {
       rentOwn += is!.lamports - (was?.lamports ?? 0n);
     }
-    if (address === wallet && is !== undefined && !isPlain(is)) {
+    if (address === wallet && is !== undefined && !isPlain(is) && !isAsBefore(was, is)) {
       problems.push(problem("the wallet itself ends as another program's account", address));
     }
     if (held !== undefined && is !== undefined && holds === undefined) {
@@ -113,6 +113,10 @@ function rentPaidFor(was: NodeAccount | undefined, is: NodeAccount, emptyRent: b
   if (paid <= 0n || received <= 0n) return 0n;
   return received < paid ? received : paid;
 }
+
+/** True of an account that belongs to the same program as before and holds the same: a wallet may be the account of a nonce. */
+const isAsBefore = (was: NodeAccount | undefined, is: NodeAccount): boolean =>
+  was !== undefined && was.owner === is.owner && equalBytes(was.data, is.data);
 
 /** What an account holds beside the lamports that trades have left there. */
 const heldAsRent = (account: NodeAccount): bigint => account.lamports - curveReserve(account);

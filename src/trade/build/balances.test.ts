@@ -55,7 +55,7 @@ function refusal(
     assembly: { temporaryRent },
     costs: COSTS,
     markets: { account: (of: Address) => accounts.get(of) },
-    rentExemption: RENT,
+    head: { rentExemption: () => RENT },
   } as unknown as Check);
   return shortfall && insufficientFunds(shortfall);
 }

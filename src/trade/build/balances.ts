@@ -1,7 +1,10 @@
+import type { ChainHead } from "../../chain/port.ts";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Markets } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
 import { formatAmount, SOL_DECIMALS } from "../../primitives/amount.ts";
+import { viewOf } from "../../primitives/bytes.ts";
+import type { Account } from "../../solana/account.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { isTokenAccount, tokenBalance } from "../../solana/token/token-account.ts";
@@ -18,15 +21,14 @@ interface BalanceCheck {
   readonly assembly: Assembly;
   readonly costs: Costs;
   readonly markets: Pick<Markets, "account">;
-  /** Lamports that a system account without data must hold. */
-  readonly rentExemption: bigint;
+  readonly head: Pick<ChainHead, "rentExemption">;
 }
 
 /** What a wallet lacks for a trade. Tokens in base units of their mint, SOL in lamports. */
 export type Shortfall =
   /** It cannot use its own account of a mint. */
   | { readonly kind: "account"; readonly mint: Mint; readonly fault: AccountFault }
-  /** The wallet belongs to a program, or holds data as a nonce account does: it cannot pay for the trade. */
+  /** The wallet belongs to a program or holds data: it cannot pay for the trade. */
   | { readonly kind: "payer"; readonly wallet: Address }
   | { readonly kind: "token"; readonly mint: Mint; readonly held: bigint; readonly needed: bigint }
   /** `rent` must stay in the wallet's account, beside what the trade needs; 0 if what the trade returns leaves more than that. */
@@ -63,12 +65,14 @@ function destinationShortfall({ intent, route, accounts, markets }: BalanceCheck
 }
 
 function payerShortfall(check: BalanceCheck): Shortfall | undefined {
-  const { intent, route, accounts, assembly, costs, markets, rentExemption: rent } = check;
+  const { intent, route, accounts, assembly, costs, markets, head } = check;
   const account = markets.account(accounts.wallet);
   if (account === undefined) return undefined;
+  const isNonce = account !== null && isNonceAccount(account);
   // A wallet that has signed an Assign belongs to a program, and the chain takes no fee from it.
-  if (account !== null && (account.owner !== SYSTEM_PROGRAM || account.data.length > 0))
+  if (account !== null && !isNonce && (account.owner !== SYSTEM_PROGRAM || account.data.length > 0))
     return { kind: "payer", wallet: accounts.wallet };
+  const rent = head.rentExemption(account?.data.length ?? 0);
   const held = account?.lamports ?? 0n;
   const exactIn = intent.mode === "exactIn";
   const givesSol = accounts.source === undefined;
@@ -78,19 +82,33 @@ function payerShortfall(check: BalanceCheck): Shortfall | undefined {
   const received = !getsSol ? 0n : exactIn ? route.threshold : route.outAmount;
   // Tips are paid last, after the temporary account and an emptied one have returned their rent.
   const most = given + costs.rentPaid + assembly.temporaryRent;
+  if (isNonce && most + costs.tip > 0n) return { kind: "payer", wallet: accounts.wallet };
   const inAll = most + costs.tip - assembly.temporaryRent - costs.rentReturned - received;
   // What is received or spent may vary, so that only a fixed trade can leave nothing at all.
   const isFixed = !getsSol && (exactIn || !givesSol) && route.remainders.length === 0;
   const left = held - fees;
   const end = left - inAll;
   // The chain lets an account hold nothing, or its rent and more: after the fees, and again at the end. Between, it need not.
-  const paysFees = left === 0n || left >= rent;
+  const paysFees = (left === 0n && !isNonce) || left >= rent;
   const endsWell = end >= rent || (end === 0n && isFixed);
   if (paysFees && left >= most && endsWell) return undefined;
   const spent = inAll > 0n ? inAll : 0n;
   const isPeak = most >= spent + rent;
   const needed = fees + (isPeak ? most : spent);
   return { kind: "sol", wallet: accounts.wallet, held, needed, rent: isPeak ? 0n : rent };
+}
+
+/** Bytes of the account of a durable nonce, its version in the first four and whether it is in use in the next. */
+const NONCE_SIZE = 80;
+const [LEGACY, CURRENT] = [0, 1];
+const IN_USE = 1;
+
+/** True of the account of a durable nonce: it pays fees, but the system program moves no lamports out of an account with data. */
+function isNonceAccount({ owner, data }: Account): boolean {
+  if (data.length !== NONCE_SIZE || owner !== SYSTEM_PROGRAM) return false;
+  const view = viewOf(data);
+  const version = view.getUint32(0, true);
+  return (version === LEGACY || version === CURRENT) && view.getUint32(4, true) === IN_USE;
 }
 
 /**

@@ -148,7 +148,7 @@ function checkDraft({ markets, head }: BuildPorts, draft: TradeDraft): Shortfall
   request.stages?.mark("route");
   checkPriceImpact(request, route.priceImpact);
   checkPriorityCost(request, costs);
-  return shortfallOf({ intent, route, accounts, assembly, costs, markets, rentExemption: head.rentExemption(0) });
+  return shortfallOf({ intent, route, accounts, assembly, costs, markets, head });
 }
 
 /** Seals the draft. A requested worst case is computed first, so that the expiry counts from the end of that. */

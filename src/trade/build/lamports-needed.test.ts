@@ -3,7 +3,7 @@ import { Svm } from "../../../test/support/svm.ts";
 import { createRandom } from "../../primitives/random.ts";
 import type { Account } from "../../solana/account.ts";
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
-import { closeTokenAccount, transferLamports } from "../../solana/token/token-instructions.ts";
+import { closeTokenAccount, requireBalance, transferLamports } from "../../solana/token/token-instructions.ts";
 import { openWrappedSol, seededAddress } from "../../solana/token/wrapped-sol.ts";
 import { shortfallOf } from "./balances.ts";
 
@@ -23,6 +23,8 @@ interface Flow {
   readonly wraps: boolean;
   readonly returned: bigint;
 }
+
+const NOTHING: Flow = { given: 0n, received: 0n, rentPaid: 0n, tip: 0n, wraps: false, returned: 0n };
 
 /** Whether the chain executes the flow, in the order of a trade's instructions, for a wallet that holds so much. */
 function executes(svm: Svm, { given, received, rentPaid, tip, wraps, returned }: Flow, held: bigint): boolean {
@@ -59,7 +61,7 @@ function shortfall(svm: Svm, flow: Flow, account: Account | null) {
     assembly: { temporaryRent: wraps ? svm.rent(165) : 0n },
     costs: { baseFee: FEE - 1_000n, priorityFee: 1_000n, tip, rentPaid, rentReturned: returned },
     markets: { account: (address: unknown) => (address === "wallet" ? account : undefined) },
-    rentExemption: svm.rent(0),
+    head: { rentExemption: (space: number) => svm.rent(space) },
   } as unknown as Check);
 }
 
@@ -105,9 +107,33 @@ test.each([
 ])("a wallet that %s can pay for nothing, however much it holds", (_, owner, size) => {
   const svm = new Svm();
   const [wallet, other] = [svm.newWallet(), svm.newWallet()];
-  const flow: Flow = { given: 1n, received: 0n, rentPaid: 0n, tip: 0n, wraps: false, returned: 0n };
+  const flow = { ...NOTHING, given: 1n };
   expect(svm.send(wallet, [transferLamports(wallet, other, 1n)]).ok).toBe(true);
   svm.setAccount({ address: wallet, owner, data: new Uint8Array(size), lamports: 10n ** 12n });
   expect(svm.send(wallet, [transferLamports(wallet, other, 1n)]).error).toContain("InvalidAccountForFee");
   expect(shortfall(svm, flow, svm.get(wallet))).toEqual({ kind: "payer", wallet: "wallet" });
+});
+
+test("a nonce account pays fees and nothing else, and keeps its rent", () => {
+  const svm = new Svm();
+  const [wallet, other] = [svm.newWallet(), svm.newWallet()];
+  const mint = svm.newMint({ decimals: 6 });
+  const account = svm.setTokens(wallet, mint, 9n);
+  const data = new Uint8Array(80);
+  data[4] = 1;
+  const tokens = requireBalance({ account, mint, owner: wallet, amount: 9n, decimals: 6, tokenProgram: TOKEN_PROGRAM });
+  const lamports = transferLamports(wallet, other, 1n);
+  const ends = [tokens, lamports].map((paying) =>
+    [svm.rent(80), svm.rent(80) + FEE - 1n, svm.rent(80) + FEE, 10n ** 9n].map((held) => {
+      svm.setAccount({ address: wallet, owner: SYSTEM_PROGRAM, data, lamports: held });
+      const flow = { ...NOTHING, given: paying === lamports ? 1n : 0n };
+      const isAllowed = shortfall(svm, flow, svm.get(wallet)) === undefined;
+      expect(svm.simulate(wallet, [transferLamports(other, wallet, 1n), paying]).ok).toBe(isAllowed);
+      return isAllowed;
+    }),
+  );
+  expect(ends).toEqual([
+    [false, false, true, true],
+    [false, false, false, false],
+  ]);
 });

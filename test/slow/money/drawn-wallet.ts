@@ -17,6 +17,9 @@ const SCARCE = [1n, 5_000n, 890_880n, 2_000_000n, 5_000_000n, 10n ** 8n] as cons
 /** What somebody may have sent to an address at which nothing is yet. Lamports. */
 const DUST = [1n, 650_240n, 890_880n, 1_488_440n, 1_488_441n, 3_000_000n] as const;
 const NO_DATA = new Uint8Array(0);
+/** The account of a durable nonce in use: it pays fees and nothing else. */
+const NONCE = new Uint8Array(80);
+NONCE[4] = 1;
 
 /** Addresses that Pump's settings list in each of their groups. */
 const LISTED = 8n;
@@ -39,6 +42,7 @@ export function drawWallet(world: DrawnWorld, random: Random): Address {
   if (random.chance(0.3)) settleOddly(world, random, wallet, SOL_MINT);
   // Its owner has assigned it to a program, as thieves ask for.
   if (random.chance(0.03)) svm.setAccount({ ...svm.get(wallet)!, owner: TOKEN_PROGRAM });
+  else if (random.chance(0.05)) svm.setAccount({ ...svm.get(wallet)!, data: NONCE });
   if (random.chance(0.3))
     for (const address of volumeAccounts(wallet)) if (random.chance(0.5)) dust(svm, random, address);
   return wallet;

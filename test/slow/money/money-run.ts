@@ -154,9 +154,8 @@ async function neededFault(world: DrawnWorld, ports: BuildPorts, request: TradeR
     return [];
   const { svm } = world;
   const { wallet } = request.principal;
-  const held = svm.lamports(wallet);
-  const give = (lamports: bigint) =>
-    svm.setAccount({ address: wallet, owner: SYSTEM_PROGRAM, data: new Uint8Array(0), lamports });
+  const account = svm.get(wallet) ?? { address: wallet, owner: SYSTEM_PROGRAM, data: new Uint8Array(0), lamports: 0n };
+  const give = (lamports: bigint) => svm.setAccount({ ...account, lamports });
   give(BigInt(neededLamports));
   try {
     const built = await buildTrade(ports, request);
@@ -174,6 +173,6 @@ async function neededFault(world: DrawnWorld, ports: BuildPorts, request: TradeR
     if (!(error instanceof TradewireError)) throw error;
     return error.code === "INSUFFICIENT_SOL" ? [`refused again with the ${neededLamports} lamports asked for`] : [];
   } finally {
-    give(held);
+    give(account.lamports);
   }
 }

@@ -8,8 +8,9 @@ import type { FollowedReads } from "../reads/followed-reads.ts";
 import type { SlotTree } from "../slots/slot-tree.ts";
 import type { StateCounters } from "../state-counts.ts";
 import type { StreamProgress } from "../stream/stream-progress.ts";
-import { AccountObservations, agreedBy, type Relation, type Statement } from "./account-observations.ts";
+import { type AccountObservations, agreedBy, type Relation, type Statement } from "./account-observations.ts";
 import { CallBudget } from "./call-budget.ts";
+import { ComparedAccounts } from "./compared-accounts.ts";
 import { ComparedStreams } from "./compared-streams.ts";
 import type { DoubtedAccounts } from "./doubted-accounts.ts";
 import { StreamVerdicts } from "./stream-verdicts.ts";
@@ -43,27 +44,9 @@ interface NodeComparisonOptions {
   readonly onWrongStream: () => void;
 }
 
-/** How long an account is compared after a trade was built on it. Milliseconds. */
-const IN_USE_MS = 10_000;
-/** How often an account in use is compared. Milliseconds. */
-const ROUND_MS = 700;
-/**
- * The same with a stream that reports every change: the shortest time. A new one is drawn each time, because rounds in step with slots would
- * miss the same ones. A stream of slots' ends is wrong only if two slots show it, for which rounds must not be too close.
- */
-const LEAST_ROUND_MS = 150;
-/** The same of one about which the nodes do not agree. Milliseconds. */
-const OPEN_ROUND_MS = 250;
-/** Every other round about an account that the stream is doubted about comes so much sooner: in step with slots it would miss the same ones. */
-const ROUND_SHIFT_MS = 100;
-const ACCOUNTS_PER_CALL = 100;
-/** Accounts out of use that are compared along with each call, in turn. */
-const IDLE_PER_CALL = 20;
 /** Disagreement that cannot be decided stops builds after this long and this many rounds. */
 const OPEN_MS = 1_200;
 const OPEN_ROUNDS = 3;
-/** Accounts judged per call of `tick`, in turn: a few milliseconds' worth, however many are open. */
-const JUDGED_PER_TICK = 1_000;
 /** How late a tick may be, in ticks: a process that is later stood still, and what it waits for may have arrived. */
 const LONGEST_TICKS = 1.5;
 /** Pause between two lines in the log about contradictions. Milliseconds. */
@@ -81,15 +64,9 @@ export class NodeComparison {
   readonly #time: RunningTime;
   readonly #nodes: WitnessNodes;
   readonly #budget: CallBudget;
-  /** Accounts in use or not settled, those asked longest ago first. */
-  readonly #tracked = new Map<FollowedAccount, AccountObservations>();
-  readonly #open = new Set<AccountObservations>();
-  readonly #contested = new Set<Address>();
-  #idle: Iterator<FollowedAccount> | undefined;
+  readonly #accounts: ComparedAccounts;
   readonly #verdicts: StreamVerdicts;
   readonly #streams: ComparedStreams;
-  #roundMs = ROUND_MS;
-  #rounds = 0;
   #warnedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: NodeComparisonOptions) {
@@ -99,6 +76,10 @@ export class NodeComparison {
     this.#options = { ...options, now };
     this.#nodes = new WitnessNodes(options.witnesses, now, options.warn);
     this.#budget = new CallBudget(options.callsPerSecond, now);
+    this.#accounts = new ComparedAccounts({
+      ...{ followed: options.followed, isComplete: options.isComplete, now, random: options.random },
+      onForgotten: (observations) => this.#streams.unfollow(observations),
+    });
     this.#verdicts = new StreamVerdicts({
       ...this.#options,
       warn: (message) => this.#warn(message),
@@ -119,26 +100,22 @@ export class NodeComparison {
 
   /** Accounts that nothing may be built on now: the nodes contradict each other. */
   get contested(): ReadonlySet<Address> {
-    return this.#contested;
+    return this.#accounts.contested;
   }
 
   /** How long the account in use that was compared longest ago has waited. Milliseconds. */
   oldestMs(): number {
-    const first = this.#tracked.values().next().value;
-    return first === undefined || first.askedAtMs < 0 ? 0 : this.#options.now() - first.askedAtMs;
+    return this.#accounts.oldestMs();
   }
 
   /** A trade is about to be built on the account. */
   use(entry: FollowedAccount): void {
-    if (!this.isOn) return;
-    let observations = this.#tracked.get(entry);
-    if (observations === undefined) observations = this.#track(entry);
-    observations.usedAtMs = this.#options.now();
+    if (this.isOn) this.#accounts.use(entry);
   }
 
   /** The stream reports a change. */
   noteChange(entry: FollowedAccount, notice: AccountNotice): void {
-    const observations = this.#tracked.get(entry);
+    const observations = this.#accounts.get(entry);
     if (observations === undefined) return;
     observations.streamRecord.note(notice.slot, notice.account);
     this.#streams.note(notice);
@@ -152,8 +129,7 @@ export class NodeComparison {
 
   /** A read differs from what the stream says: the nodes decide. */
   suspect(entry: FollowedAccount): void {
-    const observations = this.#tracked.get(entry) ?? this.#track(entry);
-    this.#open.add(observations);
+    this.#accounts.open(entry);
   }
 
   /** Asks the nodes about what is due, and decides what time has made decidable. Called several times a second. */
@@ -162,117 +138,24 @@ export class NodeComparison {
     this.#time.turn();
     this.#verdicts.tick();
     this.#streams.tick();
-    for (const observations of this.#nextOpen()) this.#judge(observations);
-    for (let batch = this.#due(); batch.length > 0; batch = this.#due()) {
+    for (const observations of this.#accounts.nextOpen()) this.#judge(observations);
+    for (let batch = this.#accounts.due(); batch.length > 0; batch = this.#accounts.due()) {
       const nodes = this.#nodes.free();
       if (nodes.length < 2 || !this.#budget.take(nodes.length)) return;
       this.#ask(nodes, batch);
     }
   }
 
-  /** The open ones that were judged longest ago. */
-  #nextOpen(): readonly AccountObservations[] {
-    if (this.#open.size <= JUDGED_PER_TICK) return [...this.#open];
-    const next: AccountObservations[] = [];
-    for (const observations of this.#open) {
-      if (next.push(observations) === JUDGED_PER_TICK) break;
-    }
-    for (const observations of next) {
-      this.#open.delete(observations);
-      this.#open.add(observations);
-    }
-    return next;
-  }
-
   clear(): void {
     this.#verdicts.clear();
     this.#streams.clear();
-    this.#tracked.clear();
-    this.#open.clear();
-    this.#contested.clear();
-  }
-
-  /** A new account goes first. */
-  #track(entry: FollowedAccount): AccountObservations {
-    const observations = new AccountObservations(entry, this.#options.isComplete);
-    this.#tracked.set(entry, observations);
-    // Judged, and so asked about, at the next tick.
-    this.#open.add(observations);
-    return observations;
-  }
-
-  /** True of an account long out of use that no node contradicts. */
-  #isForgettable({ entry, usedAtMs, openSinceMs }: AccountObservations, atMs: number): boolean {
-    if (this.#contested.has(entry.address) || usedAtMs >= atMs - IN_USE_MS) return false;
-    return openSinceMs === undefined || openSinceMs < atMs - IN_USE_MS;
-  }
-
-  #forget(observations: AccountObservations): void {
-    this.#tracked.delete(observations.entry);
-    this.#open.delete(observations);
-    this.#contested.delete(observations.entry.address);
-    this.#streams.unfollow(observations);
-  }
-
-  #openRoundMs({ entry }: AccountObservations): number {
-    const isShifted = this.#options.isComplete && entry.isDoubted && this.#rounds % 2 === 0;
-    return isShifted ? OPEN_ROUND_MS - ROUND_SHIFT_MS : OPEN_ROUND_MS;
-  }
-
-  /** Up to one call's worth of accounts to ask about now. */
-  #due(): readonly AccountObservations[] {
-    const { followed, now } = this.#options;
-    const atMs = now();
-    const due: AccountObservations[] = [];
-    for (const observations of this.#open) {
-      if (due.length === ACCOUNTS_PER_CALL) return due;
-      if (!followed.has(observations.entry) || this.#isForgettable(observations, atMs)) this.#forget(observations);
-      else if (observations.askedAtMs <= atMs - this.#openRoundMs(observations)) due.push(observations);
-    }
-    const open = new Set(due);
-    const first = this.#tracked.values().next().value;
-    // Once one is due, those due soon come along: fewer calls for the same accounts.
-    const isAnyDue = due.length > 0 || (first !== undefined && first.askedAtMs <= atMs - this.#roundMs);
-    if (!isAnyDue) return due;
-    for (const observations of this.#tracked.values()) {
-      if (due.length === ACCOUNTS_PER_CALL || observations.askedAtMs > atMs - this.#roundMs / 2) break;
-      if (open.has(observations) || this.#open.has(observations)) continue;
-      if (!followed.has(observations.entry) || observations.usedAtMs < atMs - IN_USE_MS) this.#forget(observations);
-      else due.push(observations);
-    }
-    if (due.length > 0) this.#addIdle(due);
-    return due;
-  }
-
-  /** Accounts that no trade uses now are compared too, a few with each call: the next trade may be built on them. */
-  #addIdle(due: AccountObservations[]): void {
-    const { followed } = this.#options;
-    const room = Math.min(IDLE_PER_CALL, ACCOUNTS_PER_CALL - due.length);
-    this.#idle ??= followed.values()[Symbol.iterator]();
-    for (let i = 0; i < room; i++) {
-      const { value: entry, done } = this.#idle.next();
-      if (done === true) {
-        this.#idle = undefined;
-        return;
-      }
-      if (!this.#tracked.has(entry)) due.push(new AccountObservations(entry, this.#options.isComplete));
-    }
+    this.#accounts.clear();
   }
 
   #ask(nodes: readonly number[], batch: readonly AccountObservations[]): void {
-    const { now, counters, random, isComplete } = this.#options;
+    const { now, counters } = this.#options;
     const sentAtMs = this.#clock();
-    const askedAtMs = now();
-    for (const observations of batch) {
-      observations.askedAtMs = askedAtMs;
-      if (observations.openSinceMs !== undefined) observations.openRounds += 1;
-      // To the end of the line.
-      if (!this.#tracked.delete(observations.entry)) continue;
-      this.#tracked.set(observations.entry, observations);
-      this.#streams.follow(observations);
-    }
-    this.#roundMs = isComplete ? LEAST_ROUND_MS + random() * (ROUND_MS - LEAST_ROUND_MS) : ROUND_MS;
-    this.#rounds += 1;
+    for (const observations of this.#accounts.beginRound(batch)) this.#streams.follow(observations);
     counters.compared += batch.length;
     const addresses = batch.map(({ entry }) => entry.address);
     for (const node of nodes)
@@ -341,7 +224,7 @@ export class NodeComparison {
     const contradicting = statements.find((other) => other !== first && observations.isContradicted(first!, other));
     if (against >= 0) this.#contest(observations, statements[against]!);
     else if (contradicting !== undefined) this.#contest(observations, contradicting);
-    else if (this.#isExplained(observations, statements, relations)) this.#settle(observations);
+    else if (this.#isExplained(observations, statements, relations)) this.#accounts.settle(observations);
     else this.#leaveOpen(observations, statements[Math.max(0, relations.indexOf("open"))]!);
   }
 
@@ -362,10 +245,10 @@ export class NodeComparison {
     this.#warn(
       `The stream and the WebSocket of ${this.#streams.host} contradict each other about account ${address}, which is read instead.`,
     );
-    this.#hold(observations);
+    this.#accounts.hold(observations);
     // At once.
     observations.askedAtMs = Number.NEGATIVE_INFINITY;
-    if (delivered?.isStreamed === true && delivered.slot >= slot) this.#contested.add(address);
+    if (delivered?.isStreamed === true && delivered.slot >= slot) this.#accounts.contest(observations);
   }
 
   /** True if the known state explains what every node says, and the nodes have recently agreed. */
@@ -418,20 +301,14 @@ export class NodeComparison {
       if (isWrong)
         this.#nodes.setAside(other.node, `its state of account ${entry.address} at slot ${other.slot} differs`);
     }
-    this.#settle(observations);
-    if (streamRecord.wrong > 0 || entry.isDoubted) this.#hold(observations);
-  }
-
-  #settle(observations: AccountObservations): void {
-    observations.settle();
-    this.#open.delete(observations);
-    this.#contested.delete(observations.entry.address);
+    this.#accounts.settle(observations);
+    if (streamRecord.wrong > 0 || entry.isDoubted) this.#accounts.hold(observations);
   }
 
   #leaveOpen(observations: AccountObservations, other: Statement): void {
     const atMs = this.#options.now();
     observations.openSinceMs ??= atMs;
-    this.#hold(observations);
+    this.#accounts.hold(observations);
     if (this.#isOpenTooLong(observations)) this.#contest(observations, other);
   }
 
@@ -440,20 +317,11 @@ export class NodeComparison {
   }
 
   #contest(observations: AccountObservations, other: Statement): void {
-    const { address } = observations.entry;
-    this.#hold(observations);
-    if (this.#contested.has(address)) return;
-    this.#contested.add(address);
+    if (!this.#accounts.contest(observations)) return;
     this.#options.counters.contradicted += 1;
     this.#warn(
-      `The Solana node ${this.#nodes.nameOf(other.node)} contradicts the known state of account ${address} at slot ${other.slot}; nothing is built on it until the nodes agree.`,
+      `The Solana node ${this.#nodes.nameOf(other.node)} contradicts the known state of account ${observations.entry.address} at slot ${other.slot}; nothing is built on it until the nodes agree.`,
     );
-  }
-
-  /** Asked about more often until settled. */
-  #hold(observations: AccountObservations): void {
-    if (!this.#tracked.has(observations.entry)) this.#tracked.set(observations.entry, observations);
-    if (this.#tracked.get(observations.entry) === observations) this.#open.add(observations);
   }
 
   #warn(message: string): void {

@@ -15,6 +15,8 @@ import { FirstReads } from "./opening/first-reads.ts";
 import { Proxies } from "./proxies.ts";
 import { type ServeConnection, sniffProtocol } from "./sniff-protocol.ts";
 import { Handshakes } from "./tls/handshakes.ts";
+import { KeyUpdates } from "./tls/key-updates.ts";
+import { boundRecords } from "./tls/records.ts";
 
 /** On close, how long new connections are accepted and not served before the port closes: longer than clients nearby take to connect. Milliseconds. */
 const HOLD_MS = 100;
@@ -120,6 +122,7 @@ export class Listener {
           return;
         }
         socket.setTimeout(settings.keepAliveMs);
+        boundRecords(socket);
         serveHttp1(socket);
         // With a listener the data comes through the stream, which a pause holds back. Without one the HTTP parser reads the
         // decrypted records directly, and Node hands it those after a pause too: it refuses them as HPE_PAUSED.
@@ -128,6 +131,9 @@ export class Listener {
     );
     // A failed handshake concerns only its client. One that takes too long is left open by Node.
     secure.on("tlsClientError", (_, socket) => void socket.destroy());
+    const keyUpdates = new KeyUpdates();
+    // Node has no event of a renewal but this one, which says each new secret. It is not looked at.
+    secure.on("keylog", (_, socket) => keyUpdates.count(socket));
     const handshakes = new Handshakes({
       silentMs: settings.headersTimeoutMs,
       undecided: this.#undecided,

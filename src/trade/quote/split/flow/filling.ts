@@ -4,6 +4,10 @@ import { spreadPaths } from "./spread-paths.ts";
 
 /** Less room than this, in parts, counts as none. */
 const LEAST_ROOM = 1 / 64;
+/** Less than this share of a part is not worth sending. */
+const LEAST_SENT = 1 / 64;
+/** How often what is too much is taken back. */
+const MOST_TRIMMED = 8;
 /** What a move must gain, as a fraction of the output: less is noise. */
 const LEAST_MOVE = 1e-12;
 
@@ -64,16 +68,61 @@ export class Filling {
     for (let hub = 2; hub < mints; hub++) this.#rateAll(hub, OUTPUT);
   }
 
-  /** Sends a part, or as much of it as fits, along the best path. Returns what was sent; 0 if no path takes any more. */
+  /** Sends a part, or as much of it as fits, along the best path that takes any. Returns what was sent; 0 if no path takes any more. */
   push(part: number): number {
-    const legs = this.#choice.bestPath();
-    if (legs === undefined) return 0;
-    const sent = this.#fitting(legs, part);
-    this.#give(legs, sent);
+    for (let legs = this.#choice.bestPath(); legs !== undefined; legs = this.#choice.bestPath()) {
+      const sent = this.#send(legs, this.#fitting(legs, part));
+      if (sent > 0) {
+        this.inAmount += sent;
+        for (const { legs: passed } of this.#paths) for (const index of passed) this.#rateAnew(index);
+        return sent;
+      }
+      this.#block(legs);
+    }
+    return 0;
+  }
+
+  /**
+   * Sends a part along a path. Where prices move in steps, more may then reach a full market behind a shared entry: its paths give
+   * back what is too much. Returns what is sent more than before; 0 if nothing was done because that is next to nothing.
+   */
+  #send(legs: PathShare["legs"], part: number): number {
+    if (part === 0) return 0;
+    const given = this.#give(legs, part);
+    if (this.#spread()) return part;
+    const before = this.#paths.map((path) => (path === given ? path.sent - part : path.sent));
+    let sent = part;
+    for (let trimmed = 0; trimmed < MOST_TRIMMED; trimmed++) {
+      sent -= this.#trim();
+      if (sent < part * LEAST_SENT) break;
+      if (this.#spread()) return sent;
+    }
+    for (const [index, path] of this.#paths.entries()) path.sent = before[index]!;
+    this.#dropEmpty();
     this.#spread();
-    this.inAmount += sent;
-    for (const { legs: passed } of this.#paths) for (const index of passed) this.#rateAnew(index);
-    return sent;
+    return 0;
+  }
+
+  /** Takes what is too much for markets from their paths. Returns how much that is. */
+  #trim(): number {
+    let taken = 0;
+    for (const path of this.#paths) {
+      let kept = 1;
+      for (const index of path.legs) {
+        if (index < 0) break;
+        kept = Math.min(kept, this.#edges[index]!.curve.most / this.#inputs[index]!);
+      }
+      taken += path.sent * (1 - kept);
+      path.sent *= kept;
+    }
+    return taken;
+  }
+
+  /** Chooses the last market of a path no more, until the next cut. */
+  #block(legs: PathShare["legs"]): void {
+    const last = legs.findLast((index) => index >= 0)!;
+    const { from, to } = this.#edges[last]!;
+    this.#choice.rate(last, from, to, 0);
   }
 
   /** Moves parts between paths while that gains, in steps from `first` down to `least`. Base units of input. */

@@ -44,7 +44,7 @@ type SizeQuote = { readonly in: number; readonly out: number } | "refused" | "to
 export class MarketRate {
   /** When it was taken. Slot. */
   readonly slot: bigint;
-  /** At that moment; 0 if the market refuses the size. */
+  /** At that moment; 0 if the market refuses the size as too large. */
   readonly rate: number;
   readonly #hot: HotMarket;
   readonly #ask: RateAsk;
@@ -137,10 +137,15 @@ function smallQuoteOf(hot: HotMarket, ask: RateAsk): SizeQuote {
   return isServed(hot, ask) ? quoteOf(hot, ask, smallSizeOf(ask), ask.clock) : "refused";
 }
 
-/** The rate of the small size, or of a smaller one if that is refused. */
+/** The rate of the small size, or of a smaller one if that is refused; if it buys no unit, the most for a unit of a trade. */
 function rateBy(small: SizeQuote, hot: HotMarket, ask: RateAsk): number {
-  const isRefused = small === "refused" || small === "too small";
-  const taken = isRefused && isServed(hot, ask) ? quoteOf(hot, ask, smallerSizeOf(ask), ask.clock) : small;
+  if (!isServed(hot, ask)) return 0;
+  if (small === "too small") {
+    const half = quoteOf(hot, ask, Math.ceil(ask.roundSize / 2), ask.clock);
+    // All trades of the round size are larger than half of it, and rates fall but for the unit that rounding may cost.
+    return typeof half === "object" ? (half.out + 1) / half.in : 1 / smallSizeOf(ask);
+  }
+  const taken = small === "refused" ? quoteOf(hot, ask, smallerSizeOf(ask), ask.clock) : small;
   return typeof taken === "object" ? taken.out / taken.in : 0;
 }
 

@@ -4,10 +4,14 @@ import { bestRouteOver, hubNetwork, type NetworkPair } from "../../../../test/su
 /** Of each market both reserves, and the most that it takes. Base units. */
 type Rows = readonly (readonly [bigint, bigint, bigint])[];
 
-function inputFor(amount: bigint, rows: Readonly<Record<NetworkPair, Rows>>): bigint {
-  const network = hubNetwork((pair) => rows[pair].map(([x, y, most]) => ({ reserves: [x, y], most })));
-  return bestRouteOver(network, "exactOut", amount).inAmount;
-}
+type AllRows = Readonly<Record<NetworkPair, Rows>>;
+
+const networkOf = (rows: AllRows) =>
+  hubNetwork((pair) => rows[pair].map(([x, y, most]) => ({ reserves: [x, y], most })));
+
+const inputFor = (amount: bigint, rows: AllRows) => bestRouteOver(networkOf(rows), "exactOut", amount).inAmount;
+
+const outputFor = (amount: bigint, rows: AllRows) => bestRouteOver(networkOf(rows), "exactIn", amount).outAmount;
 
 test("an exact output is divided over a hub whose units are worth a hundredth of the trade each", () => {
   const input = inputFor(2_575_619_780n, {
@@ -68,4 +72,106 @@ test("where all markets of a division are at their limits, it is made without on
   });
   // One market takes 4,631,008,692.
   expect(input).toBeLessThan(3_000_000_000n);
+});
+
+test("an exact input is divided over a hub of whose units a small part buys none", () => {
+  const output = outputFor(2_424_660_301n, {
+    ab: [[1_985_162_396n, 3_848_667_146n, 612_486_059n]],
+    ah: [
+      [4_866_382_132n, 25n, 2_925_861_610n],
+      [9_490_819_438n, 99n, 8_153_961_427n],
+    ],
+    hb: [[21n, 1_689_021_249n, 9n]],
+    af: [[1_217_748_892n, 647_440_589n, 546_959_513n]],
+    fb: [
+      [6_011_610_985n, 9_156_464_521n, 3_574_304_003n],
+      [7_767_100_239n, 14_691_694_380n, 7_469_888_596n],
+    ],
+    hf: [
+      [14n, 1_054_053_445n, 9n],
+      [31n, 4_092_676_748n, 8n],
+      [37n, 4_491_905_598n, 19n],
+    ],
+  });
+  // The best path gives 1,433,084,819.
+  expect(output).toBeGreaterThan(3_300_000_000n);
+});
+
+test("a small part that buys no unit of a hub does not say what dividing gains", () => {
+  const output = outputFor(156_357_035n, {
+    ab: [[5_536_356_808n, 5_211_901_181n, 5_164_804_790n]],
+    ah: [
+      [8_949_399_088n, 1_313n, 6_745_911_226n],
+      [2_878_435_500n, 540n, 744_755_726n],
+    ],
+    hb: [[935n, 10_148_679_226n, 560n]],
+    af: [
+      [7_048_466_693n, 3_731_352_411n, 1_792_409_341n],
+      [8_967_159_585n, 6_020_763_912n, 2_111_377_551n],
+    ],
+    fb: [
+      [5_087_546_919n, 9_895_853_042n, 200_866_990n],
+      [4_519_879_472n, 5_099_081_916n, 3_786_833_797n],
+      [1_153_749_662n, 2_064_909_842n, 357_000_561n],
+    ],
+    hf: [
+      [303n, 3_254_466_596n, 49n],
+      [623n, 9_756_087_160n, 265n],
+      [594n, 8_626_093_627n, 242n],
+    ],
+  });
+  // The best path gives 462,242,966.
+  expect(output).toBeGreaterThan(680_000_000n);
+});
+
+test("an exact input gives no less than the best path, of whose first market it buys a single unit", () => {
+  const output = outputFor(2_811_625_660n, {
+    ab: [[1_841_315_719n, 3_514_532_075n, 650_280_340n]],
+    ah: [
+      [8_682_585_038n, 7n, 6_813_291_148n],
+      [2_413_351_744n, 2n, 1_215_992_650n],
+      [8_642_085_326n, 12n, 3_295_060_959n],
+    ],
+    hb: [
+      [1n, 1_353_848_552n, 1n],
+      [5n, 11_052_983_188n, 1n],
+    ],
+    af: [[3_658_844_435n, 6_969_387_422n, 319_541_374n]],
+    fb: [
+      [9_018_816_584n, 12_076_667_597n, 1_824_960_605n],
+      [8_574_165_963n, 5_842_351_706n, 907_799_142n],
+      [8_453_233_747n, 8_656_690_627n, 1_388_798_971n],
+    ],
+    hf: [
+      [1n, 2_301_759_985n, 1n],
+      [3n, 7_111_227_384n, 1n],
+    ],
+  });
+  expect(output).toBeGreaterThanOrEqual(1_988_583_048n);
+});
+
+test("an exact input gives no less than the best path, where what reaches a hub is between one and two units", () => {
+  const output = outputFor(1_733_265_468n, {
+    ab: [
+      [2_187_482_456n, 1_539_818_671n, 1_583_116_087n],
+      [4_143_601_108n, 5_906_729_236n, 2_759_108_019n],
+      [7_896_313_288n, 6_666_405_649n, 6_571_018_196n],
+    ],
+    ah: [
+      [8_993_025_560n, 12n, 1_475_355_898n],
+      [5_721_851_676n, 10n, 3_230_480_317n],
+    ],
+    hb: [
+      [5n, 8_234_528_910n, 1n],
+      [7n, 5_095_157_066n, 3n],
+      [7n, 11_437_311_543n, 6n],
+    ],
+    af: [[8_076_940_466n, 7_625_219_869n, 4_375_066_016n]],
+    fb: [[9_053_669_934n, 16_629_433_661n, 2_280_784_101n]],
+    hf: [
+      [9n, 9_076_144_013n, 4n],
+      [9n, 13_858_100_676n, 8n],
+    ],
+  });
+  expect(output).toBeGreaterThanOrEqual(2_563_746_023n);
 });

@@ -1,6 +1,7 @@
 import type { ChainClock } from "../../../solana/account.ts";
 import type { Intent } from "../../intent.ts";
 import type { Route } from "../route.ts";
+import type { MarketCurve } from "./curves/market-curve.ts";
 import { INPUT, OUTPUT } from "./flow/flow.ts";
 import type { CurveNetwork } from "./network.ts";
 import { realizePlan } from "./realize.ts";
@@ -32,7 +33,7 @@ export function limitedChain(
   if (!network.isLimited || intent.mode === "exactOut") return undefined;
   let best = single;
   const least = Number(single?.outAmount ?? 0n) / (1 + MOST_ERROR);
-  for (const { edges, outAmount } of chainsAbove(network, least, inAmount, maxLegs).slice(0, MOST_QUOTED)) {
+  for (const { edges, outAmount } of chainsAbove(network, inAmount, maxLegs, { least, clock }).slice(0, MOST_QUOTED)) {
     if (best !== undefined && outAmount * (1 + MOST_ERROR) <= Number(best.outAmount)) break;
     const plan = edges.map((index) => {
       const { hot, inMint, outMint } = network.edges[index]!.curve;
@@ -45,17 +46,23 @@ export function limitedChain(
   return best === single ? undefined : best;
 }
 
+interface ChainTerms {
+  /** Base units of output. */
+  readonly least: number;
+  readonly clock: ChainClock;
+}
+
 /** The paths of two or three markets that may take the amount and give more than `least`, the best first. */
-function chainsAbove(network: CurveNetwork, least: number, inAmount: number, maxLegs: number): readonly Chain[] {
+function chainsAbove(network: CurveNetwork, inAmount: number, maxLegs: number, terms: ChainTerms): readonly Chain[] {
   const chains: Chain[] = [];
   const start: readonly Chain[] = [{ edges: [], outAmount: inAmount }];
   for (let hub = OUTPUT + 1; hub < network.mints; hub++) {
-    const arriving = extended(network, start, [INPUT, hub], least);
-    chains.push(...extended(network, arriving, [hub, OUTPUT], least));
+    const arriving = extended(network, start, [INPUT, hub], terms);
+    chains.push(...extended(network, arriving, [hub, OUTPUT], terms));
     for (let next = OUTPUT + 1; next < network.mints && maxLegs > 2; next++) {
       if (next === hub || arriving.length === 0) continue;
-      const crossed = extended(network, arriving, [hub, next], least);
-      chains.push(...extended(network, crossed, [next, OUTPUT], least));
+      const crossed = extended(network, arriving, [hub, next], terms);
+      chains.push(...extended(network, crossed, [next, OUTPUT], terms));
     }
   }
   return chains.sort(byOutput);
@@ -66,7 +73,7 @@ function extended(
   { edges, onwardRates }: CurveNetwork,
   chains: readonly Chain[],
   [from, to]: readonly [number, number],
-  least: number,
+  { least, clock }: ChainTerms,
 ): readonly Chain[] {
   const longer: Chain[] = [];
   for (const [index, edge] of edges.entries()) {
@@ -75,13 +82,25 @@ function extended(
     for (const chain of chains) {
       const amount = chain.outAmount;
       if (amount >= curve.refused) continue;
-      // Between the known limits nothing is known: at best the price stays.
-      const outAmount = curve.out(amount) * Math.max(1, amount / curve.most);
+      const outAmount = curve.isCoarse ? unitsOf(curve, amount, clock) : mostOf(curve, amount);
       if (outAmount * onwardRates[to]! > least) longer.push({ edges: [...chain.edges, index], outAmount });
       if (to === OUTPUT && amount <= curve.most) break;
     }
   }
   return longer.sort(byOutput);
+}
+
+/** What a market gives at most. Between its known limits nothing is known: at best the price stays. */
+const mostOf = (curve: MarketCurve, amount: number) => curve.out(amount) * Math.max(1, amount / curve.most);
+
+/** The whole units that a market gives; 0 if it refuses. */
+function unitsOf({ hot, inMint, outMint }: MarketCurve, amount: number, clock: ChainClock): number {
+  try {
+    const ask = { mode: "exactIn", inMint, outMint, amount: BigInt(Math.floor(amount)), clock } as const;
+    return Number(hot.venue.quote(hot.state, ask).outAmount);
+  } catch {
+    return 0;
+  }
 }
 
 const byOutput = (a: Chain, b: Chain): number => b.outAmount - a.outAmount;

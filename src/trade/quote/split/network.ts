@@ -83,8 +83,9 @@ export function sampleSmall(intent: Intent, crossings: readonly MintCrossing[], 
     const curves = sampleCrossing(intent, { from, to, pair }, amount, terms);
     if (curves.length === 0) continue;
     if (!addresses.includes(to)) addresses.push(to);
-    // Several markets may give what one cannot: as much as the best price of all gives.
-    arriving.set(to, Math.max(arriving.get(to) ?? 0, Math.floor(amount * curves[0]!.rate)));
+    // Several markets may give what one cannot: as much as the best price of all gives. A part of a unit may be a whole one.
+    const most = amount * curves[0]!.rate;
+    arriving.set(to, Math.max(arriving.get(to) ?? 0, intent.mode === "exactIn" ? Math.ceil(most) : Math.floor(most)));
     sampled.push({ from: addresses.indexOf(from), to: addresses.indexOf(to), amount, curves });
   }
   return { addresses, crossings: sampled };

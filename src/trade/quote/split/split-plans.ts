@@ -106,8 +106,14 @@ export class SplitPlan {
 
   /** False if dividing gains next to nothing. */
   get pays(): boolean {
-    this.#pays ??= this.network.edges.length > 1 && this.#allShapes.gain() >= LEAST_SPLIT_GAIN;
+    this.#pays ??=
+      this.network.edges.length > 1 && (this.coarse.size > 0 || this.#allShapes.gain() >= LEAST_SPLIT_GAIN);
     return this.#pays;
+  }
+
+  /** Markets whose curves say little. */
+  get coarse(): ReadonlySet<HotMarket> {
+    return new Set(this.network.edges.filter(({ curve }) => curve.isCoarse).map(({ curve }) => curve.hot));
   }
 
   get network(): CurveNetwork {

@@ -120,16 +120,26 @@ class SplitSearch {
   /** The best route of two up to `maxPaths` paths; undefined if one path takes everything. */
   *best(maxPaths: number, without: ReadonlySet<HotMarket> = NONE_LEFT_OUT): Steps<Route | undefined> {
     if (maxPaths < 2) return undefined;
+    const { coarse } = this.#plan;
+    let best = yield* this.#found(maxPaths, without, without.size > 0);
+    // What is found on curves that say little may be worse than what the other markets give.
+    const fine = coarse.size === 0 ? undefined : yield* this.#found(maxPaths, new Set([...without, ...coarse]), false);
+    if (fine !== undefined && (best === undefined || this.#gainOf(fine, best) > 0)) best = fine;
+    if (best !== undefined) this.#without.set(best.steps, without);
+    return best;
+  }
+
+  /** @param isLight true if one of many such divisions is compared */
+  *#found(maxPaths: number, without: ReadonlySet<HotMarket>, isLight: boolean): Steps<Route | undefined> {
     const refused = new Set(without);
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-      const isLight = without.size > 0 && attempt === 0;
-      const closed = isLight
-        ? this.#plan.closedWithout(maxPaths, refused)
-        : yield* this.#plan.closedFor(maxPaths, refused);
+      const closed =
+        isLight && attempt === 0
+          ? this.#plan.closedWithout(maxPaths, refused)
+          : yield* this.#plan.closedFor(maxPaths, refused);
       if (closed === undefined) return undefined;
       yield* this.#plan.work.pause();
       const { best, fault } = this.#refine(openEdges(this.#plan.network, closed));
-      if (best !== undefined) this.#without.set(best.steps, without);
       if (best !== undefined || fault === undefined) return best;
       // Without the market that cannot make its part.
       refused.add(fault);

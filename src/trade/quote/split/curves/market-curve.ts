@@ -1,3 +1,4 @@
+import { TradewireError } from "../../../../errors/tradewire-error.ts";
 import type { HotMarket } from "../../../../market/port.ts";
 import type { Address } from "../../../../primitives/address.ts";
 import { minOf } from "../../../../primitives/integer.ts";
@@ -20,6 +21,8 @@ interface SizeQuote {
 export type SizeQuotes = Map<number, SizeQuote>;
 
 const REFUSED: SizeQuote = { in: 0, out: 0, isWhole: false };
+/** Says nothing of larger sizes. */
+const TOO_SMALL: SizeQuote = { in: 0, out: 0, isWhole: true };
 
 /**
  * What one market gives for what goes in, in one direction: read off exact quotes at a few sizes. Between them, input per
@@ -35,6 +38,8 @@ export class MarketCurve {
   /** The most that is known to go in, and the least that is known to be too much. Base units. */
   most = 0;
   refused = Number.POSITIVE_INFINITY;
+  /** True if a small part of a trade buys no unit of its output here: between whole units the curve says little. */
+  isCoarse = false;
   /** Grows with every quote that is news. */
   learned = 0;
   /** Shared with every curve of this market: what was quoted once serves all of them. */
@@ -60,6 +65,7 @@ export class MarketCurve {
     const copy = new MarketCurve(hot, this.inMint, this.outMint, quotes, this.mode);
     copy.most = this.most;
     copy.refused = this.refused;
+    copy.isCoarse = this.isCoarse;
     for (let place = 0; place < this.#sizes.length; place++) {
       copy.#sizes.push(this.#sizes[place]!);
       copy.#prices.push(this.#prices[place]!);
@@ -99,25 +105,25 @@ export class MarketCurve {
 
   #ask(size: number, clock: Ask["clock"], budget: QuoteBudget): SizeQuote {
     const given = this.#quote("exactIn", BigInt(size), clock, budget);
-    if (given === undefined) return REFUSED;
+    if (!("outAmount" in given)) return given;
     const { inAmount, outAmount } = given;
     const isFew = this.mode === "exactOut" && outAmount < FEW_UNITS;
-    const least = isFew ? this.#quote("exactOut", outAmount, clock, budget)?.inAmount : undefined;
+    const least = isFew ? this.#quote("exactOut", outAmount, clock, budget) : given;
     return {
-      in: Number(minOf(least ?? inAmount, inAmount)),
+      in: Number("outAmount" in least ? minOf(least.inAmount, inAmount) : inAmount),
       out: Number(outAmount),
       isWhole: Number(inAmount) >= size,
     };
   }
 
-  /** An exact quote; undefined if the market refuses. */
-  #quote(mode: SwapMode, amount: bigint, clock: Ask["clock"], budget: QuoteBudget): Quote | undefined {
+  /** An exact quote, or how the market refuses. */
+  #quote(mode: SwapMode, amount: bigint, clock: Ask["clock"], budget: QuoteBudget): Quote | SizeQuote {
     const { hot, inMint, outMint } = this;
     budget.left--;
     try {
       return hot.venue.quote(hot.state, { mode, inMint, outMint, amount, clock, amountsOnly: true });
-    } catch {
-      return undefined;
+    } catch (error) {
+      return error instanceof TradewireError && error.code === "VALIDATION_ERROR" ? TOO_SMALL : REFUSED;
     }
   }
 

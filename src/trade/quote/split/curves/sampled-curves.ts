@@ -7,6 +7,8 @@ import { MarketCurve, type QuoteBudget, type SizeQuotes } from "./market-curve.t
 
 /** Sizes between the small and the round one, as parts of it. */
 const MIDDLE_PARTS = [16, 4, 2] as const;
+/** Sizes tried if the small one buys no unit, as parts of the round one. */
+const COARSE_PARTS = [16, 4, 2, 1] as const;
 /** Halvings between what a market takes and what it refuses: when it is first sampled, and if a trade comes near the limit. */
 const LIMIT_STEPS = 3;
 const FINE_LIMIT_STEPS = 9;
@@ -49,7 +51,9 @@ export function sampledCurve(hot: HotMarket, ask: CurveAsk, budget: QuoteBudget)
   const curve = new MarketCurve(hot, inMint, outMint, quotesOf(hot, ask), mode);
   const small = smallSizeOf(roundSize);
   if (curve.sample(small, clock, budget)) return curve;
-  return curve.sample(Math.ceil(small / SMALLER_PART), clock, budget) ? curve : undefined;
+  if (curve.refused === small) return curve.sample(Math.ceil(small / SMALLER_PART), clock, budget) ? curve : undefined;
+  curve.isCoarse = true;
+  return COARSE_PARTS.some((part) => curve.sample(Math.floor(roundSize / part), clock, budget)) ? curve : undefined;
 }
 
 /** The size that is quoted first. */

@@ -1,4 +1,4 @@
-import { hex, writeU64 } from "../../primitives/bytes.ts";
+import { hex, pooledBytes, writeU64 } from "../../primitives/bytes.ts";
 import { type AccountMeta, type Instruction, readonly, readonlySigner, writable } from "../../solana/instruction.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { SwapTerms } from "../venue.ts";
@@ -42,7 +42,7 @@ export function dammV1Swap(
   minimum: bigint,
   terms: SwapTerms,
 ): Instruction {
-  const data = new Uint8Array(24);
+  const data = pooledBytes(24);
   data.set(SWAP);
   writeU64(data, 8, input);
   writeU64(data, 16, minimum);

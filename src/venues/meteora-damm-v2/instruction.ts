@@ -1,4 +1,4 @@
-import { hex, writeU64 } from "../../primitives/bytes.ts";
+import { hex, pooledBytes, writeU64 } from "../../primitives/bytes.ts";
 import { type AccountMeta, type Instruction, readonly, readonlySigner, writable } from "../../solana/instruction.ts";
 import { INSTRUCTIONS_SYSVAR } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
@@ -53,7 +53,7 @@ export function dammV2Swap(
   terms: SwapTerms,
   watched: boolean,
 ): Instruction {
-  const data = new Uint8Array(25);
+  const data = pooledBytes(25);
   data.set(SWAP2);
   writeU64(data, 8, amount);
   writeU64(data, 16, terms.threshold);

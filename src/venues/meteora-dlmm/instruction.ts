@@ -1,4 +1,4 @@
-import { hex, writeU64 } from "../../primitives/bytes.ts";
+import { hex, pooledBytes, writeU64 } from "../../primitives/bytes.ts";
 import { type AccountMeta, type Instruction, readonly, readonlySigner, writable } from "../../solana/instruction.ts";
 import { MEMO_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
@@ -60,7 +60,7 @@ export function dlmmSwap(
   terms: SwapTerms,
   isOlder: boolean,
 ): Instruction {
-  const data = new Uint8Array(isOlder ? 24 : 28);
+  const data = pooledBytes(isOlder ? 24 : 28);
   if (mode === "exactIn") {
     data.set(isOlder ? SWAP : SWAP2);
     writeU64(data, 8, amount);

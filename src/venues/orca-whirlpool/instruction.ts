@@ -1,5 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
-import { hex, writeU64 } from "../../primitives/bytes.ts";
+import { hex, pooledBytes, writeU64 } from "../../primitives/bytes.ts";
 import { type Instruction, readonly, readonlySigner, writable } from "../../solana/instruction.ts";
 import { MEMO_PROGRAM } from "../../solana/programs.ts";
 import type { SwapMode, SwapTerms } from "../venue.ts";
@@ -28,7 +28,7 @@ export function whirlpoolSwap(
   terms: SwapTerms,
   isOlder: boolean,
 ): Instruction {
-  const data = new Uint8Array(isOlder ? 42 : 43);
+  const data = pooledBytes(isOlder ? 42 : 43);
   data.set(isOlder ? SWAP : SWAP_V2);
   writeU64(data, 8, amount);
   writeU64(data, 16, terms.threshold);

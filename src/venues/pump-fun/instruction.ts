@@ -1,5 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
-import { hex, writeU64 } from "../../primitives/bytes.ts";
+import { hex, pooledBytes, writeU64 } from "../../primitives/bytes.ts";
 import { associatedTokenAccount, type DerivedAddress } from "../../solana/derived-address.ts";
 import { type AccountMeta, type Instruction, readonly, writable, writableSigner } from "../../solana/instruction.ts";
 import { ASSOCIATED_TOKEN_PROGRAM, SOL_MINT, SYSTEM_PROGRAM } from "../../solana/programs.ts";
@@ -161,7 +161,7 @@ export function pumpFunSwap(
   const volume = pumpUserVolumeOf(terms.wallet);
   const volumeQuote = associatedTokenAccount(volume.address, accounts.quoteMint, accounts.quoteProgram);
   const selling = kind === "sell";
-  const data = new Uint8Array(24);
+  const data = pooledBytes(24);
   data.set(DISCRIMINATORS[kind]);
   writeU64(data, 8, amount);
   writeU64(data, 16, bound);

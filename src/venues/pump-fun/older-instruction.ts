@@ -1,4 +1,4 @@
-import { hex, writeU64 } from "../../primitives/bytes.ts";
+import { hex, pooledBytes, writeU64 } from "../../primitives/bytes.ts";
 import type { DerivedAddress } from "../../solana/derived-address.ts";
 import { type AccountMeta, type Instruction, readonly, writable, writableSigner } from "../../solana/instruction.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
@@ -92,7 +92,7 @@ export function olderPumpSwap(
 
 /** Purchases say that they count towards the wallet's volume, as those of today always do. */
 function dataOf(kind: PumpInstruction, amount: bigint, bound: bigint): Uint8Array {
-  const data = new Uint8Array(kind === "sell" ? 24 : 25);
+  const data = pooledBytes(kind === "sell" ? 24 : 25);
   data.set(DISCRIMINATORS[kind]);
   writeU64(data, 8, amount);
   writeU64(data, 16, bound);

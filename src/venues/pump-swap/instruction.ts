@@ -1,5 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
-import { hex, writeU64 } from "../../primitives/bytes.ts";
+import { hex, pooledBytes, writeU64 } from "../../primitives/bytes.ts";
 import { associatedTokenAccount, type DerivedAddress } from "../../solana/derived-address.ts";
 import { type AccountMeta, type Instruction, readonly, writable, writableSigner } from "../../solana/instruction.ts";
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "../../solana/programs.ts";
@@ -132,7 +132,7 @@ export function pumpSwapCall(
   const volume = pumpSwapUserVolumeOf(terms.wallet);
   const volumeQuote = associatedTokenAccount(volume.address, accounts.quoteMint, accounts.quoteProgram);
   const selling = kind === "sell";
-  const data = new Uint8Array(selling ? 24 : 25);
+  const data = pooledBytes(selling ? 24 : 25);
   data.set(DISCRIMINATORS[kind]);
   writeU64(data, 8, amount);
   writeU64(data, 16, bound);

@@ -1,4 +1,4 @@
-import { writeU64 } from "../../primitives/bytes.ts";
+import { pooledBytes, writeU64 } from "../../primitives/bytes.ts";
 import { type Instruction, readonly, readonlySigner, writable } from "../../solana/instruction.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { SwapMode, SwapTerms } from "../venue.ts";
@@ -17,7 +17,7 @@ const authority = readonly(AMM_V4_AUTHORITY);
  * @see raydium-amm `instruction.rs`, SwapBaseInV2 and SwapBaseOutV2
  */
 export function ammV4Swap(market: AmmV4Market, mode: SwapMode, amount: bigint, terms: SwapTerms): Instruction {
-  const data = new Uint8Array(17);
+  const data = pooledBytes(17);
   if (mode === "exactIn") {
     data[0] = SWAP_BASE_IN_V2;
     writeU64(data, 1, amount);

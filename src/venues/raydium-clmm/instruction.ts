@@ -1,5 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
-import { hex, writeU64 } from "../../primitives/bytes.ts";
+import { hex, pooledBytes, writeU64 } from "../../primitives/bytes.ts";
 import { type AccountMeta, type Instruction, readonly, readonlySigner, writable } from "../../solana/instruction.ts";
 import { MEMO_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { SwapMode, SwapTerms } from "../venue.ts";
@@ -30,7 +30,7 @@ export function clmmSwap(
 ): Instruction {
   const from = zeroForOne ? 0 : 1;
   const to = zeroForOne ? 1 : 0;
-  const data = new Uint8Array(41);
+  const data = pooledBytes(41);
   data.set(isOlder ? SWAP : SWAP_V2);
   writeU64(data, 8, amount);
   writeU64(data, 16, terms.threshold);

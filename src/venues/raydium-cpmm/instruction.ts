@@ -1,4 +1,4 @@
-import { hex, writeU64 } from "../../primitives/bytes.ts";
+import { hex, pooledBytes, writeU64 } from "../../primitives/bytes.ts";
 import { type Instruction, readonly, readonlySigner, writable } from "../../solana/instruction.ts";
 import type { SwapMode, SwapTerms } from "../venue.ts";
 import { CPMM_AUTHORITY, CPMM_PROGRAM, type CpmmMarket } from "./layout.ts";
@@ -23,7 +23,7 @@ export function cpmmSwap(
 ): Instruction {
   const from = zeroForOne ? 0 : 1;
   const to = zeroForOne ? 1 : 0;
-  const data = new Uint8Array(24);
+  const data = pooledBytes(24);
   if (mode === "exactIn") {
     data.set(SWAP_BASE_INPUT);
     writeU64(data, 8, amount);

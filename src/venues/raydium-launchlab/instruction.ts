@@ -1,5 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
-import { hex, writeU64 } from "../../primitives/bytes.ts";
+import { hex, pooledBytes, writeU64 } from "../../primitives/bytes.ts";
 import { type Instruction, readonly, writable, writableSigner } from "../../solana/instruction.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import type { SwapMode, SwapTerms } from "../venue.ts";
@@ -30,7 +30,7 @@ export function launchlabTrade(
   terms: SwapTerms,
 ): Instruction {
   const exactIn = mode === "exactIn";
-  const data = new Uint8Array(32);
+  const data = pooledBytes(32);
   data.set(buying ? (exactIn ? BUY_EXACT_IN : BUY_EXACT_OUT) : exactIn ? SELL_EXACT_IN : SELL_EXACT_OUT);
   writeU64(data, 8, amount);
   writeU64(data, 16, terms.threshold);

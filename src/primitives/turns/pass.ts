@@ -25,7 +25,17 @@ let serveMs = Number.POSITIVE_INFINITY;
 /** Work at its step: the method of that name. It is the call's own object, so that no step takes a closure. */
 export type Work<S extends Step> = { readonly [step in S]: () => void };
 
-const waiting: { [S in Step]: Work<S>[] } = { serve: [], answer: [], write: [] };
+/** The work at a step of the open pass: what waits stands at the first places. Lists serve every pass, since each would grow by its own. */
+interface Waiting<S extends Step> {
+  readonly works: (Work<S> | undefined)[];
+  count: number;
+}
+
+const waiting: { readonly [S in Step]: Waiting<S> } = {
+  serve: { works: [], count: 0 },
+  answer: { works: [], count: 0 },
+  write: { works: [], count: 0 },
+};
 
 /**
  * Begins a call in the next pass. All that one turn of the event loop reads is served together, step by step, so that the code and
@@ -44,8 +54,12 @@ export function inNextPass(caller: object, enter: () => void): void {
 
 /** Does the work at its step of the open pass, or at once if none is open. */
 export function inStep<S extends Step>(step: S, work: Work<S>): void {
-  if (isOpen) waiting[step].push(work);
-  else work[step]();
+  if (!isOpen) {
+    work[step]();
+    return;
+  }
+  const at: Waiting<S> = waiting[step];
+  at.works[at.count++] = work;
 }
 
 /** Opens a pass: the work of steps waits until it is closed. */
@@ -65,17 +79,21 @@ export function closePass(): void {
 }
 
 function doAll<S extends Step>(step: S): void {
-  const works: readonly Work<S>[] = waiting[step];
-  waiting[step] = [];
+  const at: Waiting<S> = waiting[step];
+  const { works, count } = at;
   const startMs = step === "serve" ? monotonicMs() : 0;
-  for (const work of works) {
+  for (let place = 0; place < count; place++) {
     try {
-      work[step]();
+      works[place]![step]();
     } catch (error) {
       throwLater(error);
     }
   }
-  if (step === "serve") noteTime((monotonicMs() - startMs) / works.length);
+  // What was added meanwhile waits for the next time. Nothing keeps what is done.
+  works.copyWithin(0, count, at.count);
+  works.fill(undefined, at.count - count, at.count);
+  at.count -= count;
+  if (step === "serve") noteTime((monotonicMs() - startMs) / count);
 }
 
 function noteTime(tookMs: number): void {
@@ -83,7 +101,7 @@ function noteTime(tookMs: number): void {
 }
 
 function firstStep(): Step | undefined {
-  return STEPS.find((step) => waiting[step].length > 0);
+  return STEPS.find((step) => waiting[step].count > 0);
 }
 
 /** Runs the waiting calls now, as many as a turn has time for. @returns false if none waits */
@@ -118,7 +136,7 @@ function runPass(lines: Lines, untilMs: number): void {
     } catch (error) {
       throwLater(error);
     }
-    if (--left === 0 || waiting.serve.length >= mostServed() || monotonicMs() >= untilMs) break;
+    if (--left === 0 || waiting.serve.count >= mostServed() || monotonicMs() >= untilMs) break;
   }
   closePass();
 }

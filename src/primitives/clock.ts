@@ -4,6 +4,8 @@ export type Now = () => number;
 /** A monotonic clock, for durations and deadlines. Milliseconds since an arbitrary point. */
 export const monotonicMs = (): number => performance.now();
 
+/** What follows the second, by the millisecond. */
+const MILLIS: readonly string[] = Array.from({ length: 1_000 }, (_, millis) => `.${`${millis}`.padStart(3, "0")}Z`);
 let knownSecond = Number.NaN;
 let knownText = "";
 
@@ -13,10 +15,10 @@ export function isoMillis(epochMs: number): string {
   const second = Math.floor(milliseconds / 1_000);
   // Consecutive times are close together: most differ from the last one in a few digits only.
   if (second !== knownSecond) {
-    knownText = new Date(second * 1_000).toISOString().slice(0, -"000Z".length);
+    knownText = new Date(second * 1_000).toISOString().slice(0, -".000Z".length);
     knownSecond = second;
   }
-  return `${knownText}${String(milliseconds - second * 1_000).padStart(3, "0")}Z`;
+  return knownText + MILLIS[milliseconds - second * 1_000]!;
 }
 
 /** Steps of the wall clock smaller than this are left to the monotonic one. Milliseconds. */

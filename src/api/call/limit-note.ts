@@ -16,12 +16,15 @@ export interface NotedPolicy {
  */
 export class LimitNote {
   #policy: NotedPolicy | undefined = undefined;
-  #verdict: Verdict | undefined = undefined;
+  #remaining = 0;
+  /** No whole number to begin with, so that every time takes its place. */
+  #resetMs = 0.5;
 
   /** Replaces what an earlier policy noted: the response describes the key's own policy, unless the address is exhausted. */
-  set(policy: NotedPolicy, verdict: Verdict): void {
+  set(policy: NotedPolicy, { remaining, resetMs }: Verdict): void {
     this.#policy = policy;
-    this.#verdict = verdict;
+    this.#remaining = remaining;
+    this.#resetMs = resetMs;
   }
 
   /** The value of RateLimit-Policy; undefined if no policy counted the call. */
@@ -31,19 +34,17 @@ export class LimitNote {
 
   /** The value of RateLimit; only if there is a policy. */
   get state(): string {
-    const { remaining, resetMs } = this.#verdict!;
-    return `"${this.#policy!.name}";r=${remaining};t=${Math.ceil(resetMs / 1_000)}`;
+    return `"${this.#policy!.name}";r=${this.#remaining};t=${Math.ceil(this.#resetMs / 1_000)}`;
   }
 
   /** Writes the same piece by piece: joined, each would be an object. */
   writeState(out: AnswerBytes): void {
-    const { remaining, resetMs } = this.#verdict!;
     out.latin1('"');
     out.latin1(this.#policy!.name);
     out.latin1('";r=');
-    out.number(remaining);
+    out.number(this.#remaining);
     out.latin1(";t=");
-    out.number(Math.ceil(resetMs / 1_000));
+    out.number(Math.ceil(this.#resetMs / 1_000));
   }
 
   /** Response headers, names and values in turn. */

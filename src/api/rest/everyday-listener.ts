@@ -55,14 +55,15 @@ export class EverydayListener {
       settings,
       isClosing,
       wallMs,
-      refuse: (request, asking) => {
+      refuse: (request, remoteAddress, wasLimited) => {
         const known = routes.get(request.path);
         if (known === undefined) return undefined;
         if (known.isBuild && shedder.refuses(Number(request.length))) {
           return shedder.refuseDue(known.route.method.name, TRACEPARENT.exec(request.lines)?.[1]);
         }
         // Behind proxies only the router knows whom a call comes from.
-        return requests.mayBypass ? refuser.refuseDue(known.route, request, asking) : undefined;
+        if (!requests.mayBypass || !wasLimited) return undefined;
+        return refuser.refuseDue(known.route, request, remoteAddress ?? "");
       },
       serve: requests.mayBypass ? (request, response) => requests.takeWhole(request, response) : undefined,
     });

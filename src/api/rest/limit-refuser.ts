@@ -2,7 +2,7 @@ import { responseHeaders, type StartCall } from "../call/call-state.ts";
 import { failureOfCall } from "../call/failure.ts";
 import type { Gate, GatedCall } from "../call/gate.ts";
 import { httpStatusOf, JSON_TYPE, toEnvelope } from "../http/envelope.ts";
-import type { Asking, Refusal } from "../http/lane/lane-connection.ts";
+import type { Refusal } from "../http/lane/lane-connection.ts";
 import type { WholeRequest } from "../http/lane/whole-request.ts";
 import type { RestRoute } from "./rest-route.ts";
 
@@ -23,10 +23,10 @@ export class LimitRefuser {
   }
 
   /** The response to a call beyond its limit; undefined, with nothing counted, if the route has to decide. */
-  refuseDue({ method }: RestRoute, request: WholeRequest, { remoteAddress, wasLimited }: Asking): Refusal | undefined {
-    const headers = wasLimited ? request.headers : undefined;
+  refuseDue({ method }: RestRoute, request: WholeRequest, peer: string): Refusal | undefined {
+    const { headers } = request;
     if (headers === undefined) return undefined;
-    const state = this.#parts.startCall(remoteAddress ?? "");
+    const state = this.#parts.startCall(peer);
     state.stages.mark("receive");
     const headerOf: GatedCall["headerOf"] = (name) => headers[name] as string | undefined;
     const failure = this.#parts.gate.refuseNow({ method, state, headerOf, message: undefined });

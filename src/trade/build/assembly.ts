@@ -85,22 +85,23 @@ let current: AssemblyParts | undefined;
 /** What venues ask: made once, not for each assembly. */
 const exists = (address: Address, owner?: "program" | "system"): boolean => current!.exists(address, owner);
 
-/** Collects the instructions of one transaction and what they cost. */
-class AssemblyParts {
+/** Collects the instructions of one transaction and what they cost: the assembly itself, once it is finished. */
+class AssemblyParts implements Assembly {
+  instructions: readonly Instruction[] = NONE_WRITTEN;
+  computeUnits = 0;
+  calls = 0;
+  creates: readonly CreatedAccount[] = NONE_CREATED;
+  prepaid = 0n;
+  temporaryRent = 0n;
+  closes: Intent["emptied"] = undefined;
+  unknown: readonly Address[] = NONE_UNKNOWN;
+  isGuarded = false;
   readonly #wallet: Address;
   readonly #context: AssemblyContext;
   #count = BUDGET_INSTRUCTIONS.length;
-  #creates: readonly CreatedAccount[] = NONE_CREATED;
-  #prepaid = 0n;
-  #unknown: readonly Address[] = NONE_UNKNOWN;
   /** How many accounts were asked for. */
   #asked = 0;
-  #computeUnits = 0;
-  #calls = 0;
-  #temporaryRent = 0n;
   #wrapped: Address | undefined;
-  #closes: Intent["emptied"];
-  #isGuarded = false;
 
   constructor(wallet: Address, context: AssemblyContext) {
     this.#wallet = wallet;
@@ -116,24 +117,24 @@ class AssemblyParts {
   needTokenAccount(mint: Mint, { address, bump }: DerivedAddress): void {
     if (this.exists(address)) return;
     this.#write(createTokenAccount(address, this.#wallet, mint.address, mint.program));
-    this.#computeUnits +=
+    this.computeUnits +=
       createAccountUnits(mint, bump) + (this.#account(address) == null ? 0 : UNITS.createTokenAccount.funded);
     this.#create(address, mint.accountSize);
     // The first of those that make it is the message's own.
-    this.#calls--;
+    this.calls--;
   }
 
   /** Opens the temporary wrapped-SOL account with `lamports` in it. One that is open holds what the next swaps need. */
   openWrapped(lamports: bigint): void {
     if (this.#wrapped !== undefined) return;
     const rent = this.#context.head.rentExemption(TOKEN_ACCOUNT_BYTES);
-    this.#temporaryRent = rent;
+    this.temporaryRent = rent;
     if (this.#context.wrapping === "associated") {
       const { address, bump } = wrappedSolAccount(this.#wallet);
       for (const part of fillWrappedSol({ account: address, wallet: this.#wallet, lamports })) this.#write(part);
-      this.#computeUnits +=
+      this.computeUnits +=
         UNITS.createTokenAccount.base + UNITS.createTokenAccount.perBump * (255 - bump) + UNITS.fillWrappedSol;
-      this.#calls += creationCalls(TOKEN_ACCOUNT_BYTES, false) - 1;
+      this.calls += creationCalls(TOKEN_ACCOUNT_BYTES, false) - 1;
       this.#wrapped = address;
       return;
     }
@@ -142,7 +143,7 @@ class AssemblyParts {
     const [create, initialize] = openWrappedSol({ account, wallet: this.#wallet, seed, lamports, rent });
     this.#write(create);
     this.#write(initialize);
-    this.#computeUnits += UNITS.openWrappedSol;
+    this.computeUnits += UNITS.openWrappedSol;
     this.#wrapped = account;
   }
 
@@ -150,7 +151,7 @@ class AssemblyParts {
   closeWrapped(): void {
     if (this.#wrapped === undefined) return;
     this.#write(closeTokenAccount(this.#wrapped, this.#wallet, TOKEN_PROGRAM));
-    this.#computeUnits += UNITS.closeWrappedSol;
+    this.computeUnits += UNITS.closeWrappedSol;
     this.#wrapped = undefined;
   }
 
@@ -159,15 +160,15 @@ class AssemblyParts {
     const owner = this.#wallet;
     const order = { mint: SOL_MINT, tokenProgram: TOKEN_PROGRAM, amount, decimals: SOL_DECIMALS };
     this.#write(requireBalance({ account: this.#wrapped!, owner, ...order }));
-    this.#computeUnits += UNITS.guardTotal;
-    this.#isGuarded = true;
+    this.computeUnits += UNITS.guardTotal;
+    this.isGuarded = true;
   }
 
   /** Closes the token account that the swap emptied: its rent returns to the wallet. */
   closeEmptied({ program }: Mint, emptied: NonNullable<Intent["emptied"]>): void {
     this.#write(closeTokenAccount(emptied.address, this.#wallet, program));
-    this.#computeUnits += program === TOKEN_2022_PROGRAM ? UNITS.closeEmptied.token2022 : UNITS.closeEmptied.base;
-    this.#closes = emptied;
+    this.computeUnits += program === TOKEN_2022_PROGRAM ? UNITS.closeEmptied.token2022 : UNITS.closeEmptied.base;
+    this.closes = emptied;
   }
 
   /** The wallet's account of one side of a swap. Venues that move lamports still name the wallet's wrapped-SOL account. */
@@ -193,13 +194,12 @@ class AssemblyParts {
     const { instructions, creates } = leg;
     for (let at = 0; at < instructions.length; at++) this.#write(instructions[at]!);
     // The deployed program may take more than the table says.
-    this.#computeUnits +=
-      hot.unitsScale === undefined ? leg.computeUnits : Math.ceil(leg.computeUnits * hot.unitsScale);
+    this.computeUnits += hot.unitsScale === undefined ? leg.computeUnits : Math.ceil(leg.computeUnits * hot.unitsScale);
     const receiver = quote.outMint === SOL_MINT ? undefined : this.#account(destination);
-    this.#calls += hot.venue.calls ?? 0;
+    this.calls += hot.venue.calls ?? 0;
     if (receiver != null && wantsMemo(receiver)) {
-      this.#computeUnits += UNITS.memo;
-      this.#calls++;
+      this.computeUnits += UNITS.memo;
+      this.calls++;
     }
     for (let at = 0; at < creates.length; at++) {
       const { address, space } = creates[at]!;
@@ -208,39 +208,30 @@ class AssemblyParts {
     const { head } = this.#context;
     if (leg.grows === undefined) return;
     for (const growth of leg.grows) {
-      this.#calls += GROWTH_CALLS;
+      this.calls += GROWTH_CALLS;
       const { address, to } = growth;
       const rent = rentOfGrowth(growth, (space) => head.rentExemption(space));
       if (rent === 0n) continue;
       const grown = { address, space: to, rent, grows: true };
       const isTraded = hot.market.nativeSol && address === hot.market.address;
-      this.#creates = [...this.#creates, isTraded ? { ...grown, isTraded } : grown];
+      this.creates = [...this.creates, isTraded ? { ...grown, isTraded } : grown];
     }
   }
 
   /** Counts an account once: two legs may name the same one, and only the first creates it. */
   #create(address: Address, space: number): void {
-    const creates = this.#creates;
+    const creates = this.creates;
     for (let at = 0; at < creates.length; at++) if (creates[at]!.address === address) return;
     const created = { address, space, rent: this.#context.head.rentExemption(space), grows: false };
-    this.#creates = creates.length === 0 ? [created] : [...creates, created];
+    this.creates = creates.length === 0 ? [created] : [...creates, created];
     const held = this.#account(address)?.lamports ?? 0n;
-    this.#calls += creationCalls(space, held > 0n);
-    this.#prepaid += held < created.rent ? held : created.rent;
+    this.calls += creationCalls(space, held > 0n);
+    this.prepaid += held < created.rent ? held : created.rent;
   }
 
   finish(): Assembly {
-    return {
-      instructions: written.slice(0, this.#count),
-      computeUnits: this.#computeUnits,
-      calls: this.#calls,
-      creates: this.#creates,
-      prepaid: this.#prepaid,
-      temporaryRent: this.#temporaryRent,
-      closes: this.#closes,
-      unknown: this.#unknown,
-      isGuarded: this.#isGuarded,
-    };
+    this.instructions = written.slice(0, this.#count);
+    return this;
   }
 
   #account(address: Address): Account | null | undefined {
@@ -256,7 +247,7 @@ class AssemblyParts {
   /** Anyone can send lamports to an address at which nothing is yet: that makes a system account, and no other. */
   exists(address: Address, owner: "program" | "system" = "program"): boolean {
     const account = this.#account(address);
-    if (account === undefined) this.#unknown = [...this.#unknown, address];
+    if (account === undefined) this.unknown = [...this.unknown, address];
     return account != null && (owner === "system" || account.owner !== SYSTEM_PROGRAM);
   }
 }
@@ -265,5 +256,6 @@ const pooledSha256 = (bytes: Uint8Array): Uint8Array => nativeSha256(bytes, pool
 /** Most trades create one account or none, and know of all whether they exist. */
 const NONE_CREATED: readonly CreatedAccount[] = [];
 const NONE_UNKNOWN: readonly Address[] = [];
+const NONE_WRITTEN: readonly Instruction[] = [];
 const TOKEN_ACCOUNT_BYTES = 165;
 const SOL_DECIMALS = 9;

@@ -16,7 +16,7 @@ const TEMPORARY = 2_039n;
 const BESIDE = 5_000n + 77n + 900n + 2_000n;
 const RETURNED = 300n;
 
-type Check = Parameters<typeof shortfallOf>[0];
+type Check = Parameters<typeof shortfallOf>[0] & Parameters<typeof shortfallOf>[1] & Parameters<typeof shortfallOf>[2];
 
 const account = (of: Address, lamports: bigint): Account => ({
   address: of,
@@ -44,7 +44,7 @@ function refusal(
   temporaryRent = TEMPORARY,
 ) {
   const accounts = new Map(known.map((one) => (Array.isArray(one) ? one : ([one.address, one] as const))));
-  const shortfall = shortfallOf({
+  const check = {
     intent: { mode, inMint: { address: MINT, decimals: 2 } },
     route: { inAmount: 1_000n, outAmount: 990n, threshold: mode === "exactIn" ? 900n : 1_100n, remainders: [] },
     accounts: {
@@ -56,7 +56,8 @@ function refusal(
     costs: COSTS,
     markets: { account: (of: Address) => accounts.get(of) },
     head: { rentExemption: () => RENT },
-  } as unknown as Check);
+  } as unknown as Check;
+  const shortfall = shortfallOf(check, check, check);
   return shortfall && insufficientFunds(shortfall);
 }
 

@@ -14,12 +14,21 @@ import type { Costs } from "../trade.ts";
 import type { Assembly } from "./parts/assembled.ts";
 import { type AccountFault, payingFault, receivingFault, type WalletAccounts } from "./wallet-accounts.ts";
 
-interface BalanceCheck {
+/** Whose trade it is. */
+interface Trader {
   readonly intent: Intent;
-  readonly route: Route;
   readonly accounts: WalletAccounts;
+}
+
+/** What the trade moves, and takes beside that. */
+interface Spending {
+  readonly route: Route;
   readonly assembly: Assembly;
   readonly costs: Costs;
+}
+
+/** What checking balances reads. */
+interface BalancePorts {
   readonly markets: Pick<Markets, "account">;
   readonly head: Pick<ChainHead, "rentExemption">;
 }
@@ -41,11 +50,16 @@ export type Shortfall =
     };
 
 /** What the wallet lacks to pay for the trade, as far as its balances are known. */
-export function shortfallOf(check: BalanceCheck): Shortfall | undefined {
-  return sourceShortfall(check) ?? destinationShortfall(check) ?? payerShortfall(check);
+export function shortfallOf(trader: Trader, spending: Spending, ports: BalancePorts): Shortfall | undefined {
+  const { route } = spending;
+  return (
+    sourceShortfall(trader, route, ports) ??
+    destinationShortfall(trader, route, ports) ??
+    payerShortfall(trader, spending, ports)
+  );
 }
 
-function sourceShortfall({ intent, route, accounts, markets }: BalanceCheck): Shortfall | undefined {
+function sourceShortfall({ intent, accounts }: Trader, route: Route, { markets }: BalancePorts): Shortfall | undefined {
   if (accounts.source === undefined) return undefined;
   const account = markets.account(accounts.source.address);
   if (account === undefined) return undefined;
@@ -56,7 +70,11 @@ function sourceShortfall({ intent, route, accounts, markets }: BalanceCheck): Sh
   return held >= route.inAmount ? undefined : { kind: "token", mint, held, needed: route.inAmount };
 }
 
-function destinationShortfall({ intent, route, accounts, markets }: BalanceCheck): Shortfall | undefined {
+function destinationShortfall(
+  { intent, accounts }: Trader,
+  route: Route,
+  { markets }: BalancePorts,
+): Shortfall | undefined {
   if (accounts.destination === undefined) return undefined;
   const account = markets.account(accounts.destination.address);
   if (account == null) return undefined;
@@ -64,8 +82,11 @@ function destinationShortfall({ intent, route, accounts, markets }: BalanceCheck
   return fault === undefined ? undefined : { kind: "account", mint: intent.outMint, fault };
 }
 
-function payerShortfall(check: BalanceCheck): Shortfall | undefined {
-  const { intent, route, accounts, assembly, costs, markets, head } = check;
+function payerShortfall(
+  { intent, accounts }: Trader,
+  { route, assembly, costs }: Spending,
+  { markets, head }: BalancePorts,
+): Shortfall | undefined {
   const account = markets.account(accounts.wallet);
   if (account === undefined) return undefined;
   const isNonce = account !== null && isNonceAccount(account);

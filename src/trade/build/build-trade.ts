@@ -142,13 +142,13 @@ function draftBySearch(
 }
 
 /** What the wallet lacks to pay for the draft, if anything. @throws TradewireError if it exceeds a limit of the caller */
-function checkDraft({ markets, head }: BuildPorts, draft: TradeDraft): Shortfall | undefined {
-  const { request, intent, accounts } = draft.loaded;
-  const { route, assembly, costs } = draft.composed;
+function checkDraft(ports: BuildPorts, draft: TradeDraft): Shortfall | undefined {
+  const { loaded, composed } = draft;
+  const { request } = loaded;
   request.stages?.mark("route");
-  checkPriceImpact(request, route.priceImpact);
-  checkPriorityCost(request, costs);
-  return shortfallOf({ intent, route, accounts, assembly, costs, markets, head });
+  checkPriceImpact(request, composed.route.priceImpact);
+  checkPriorityCost(request, composed.costs);
+  return shortfallOf(loaded, composed, ports);
 }
 
 /** Seals the draft. A requested worst case is computed first, so that the expiry counts from the end of that. */

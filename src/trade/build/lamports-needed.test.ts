@@ -7,7 +7,7 @@ import { closeTokenAccount, requireBalance, transferLamports } from "../../solan
 import { openWrappedSol, seededAddress } from "../../solana/token/wrapped-sol.ts";
 import { shortfallOf } from "./balances.ts";
 
-type Check = Parameters<typeof shortfallOf>[0];
+type Check = Parameters<typeof shortfallOf>[0] & Parameters<typeof shortfallOf>[1] & Parameters<typeof shortfallOf>[2];
 
 /** Two signatures: the wallet's, and that of who stands for the market. */
 const FEE = 10_000n;
@@ -50,7 +50,7 @@ function allows(svm: Svm, flow: Flow, held: bigint): boolean {
 function shortfall(svm: Svm, flow: Flow, account: Account | null) {
   const { given, received, rentPaid, tip, wraps, returned } = flow;
   const token = { address: "a token account" };
-  return shortfallOf({
+  const check = {
     intent: { mode: "exactIn" },
     route: { inAmount: given, threshold: received, remainders: [] },
     accounts: {
@@ -62,7 +62,8 @@ function shortfall(svm: Svm, flow: Flow, account: Account | null) {
     costs: { baseFee: FEE - 1_000n, priorityFee: 1_000n, tip, rentPaid, rentReturned: returned },
     markets: { account: (address: unknown) => (address === "wallet" ? account : undefined) },
     head: { rentExemption: (space: number) => svm.rent(space) },
-  } as unknown as Check);
+  } as unknown as Check;
+  return shortfallOf(check, check, check);
 }
 
 test("a wallet is refused for SOL exactly if the chain would refuse its transaction", () => {

@@ -24,16 +24,17 @@ export interface Refusal {
   readonly body: string;
 }
 
-/** Whom a request of a watched connection comes from. */
-export interface Asking {
-  /** Undefined once the connection is gone. */
-  readonly remoteAddress: string | undefined;
-  /** True if one of its latest requests was answered with 429: only then is it worth a look whether this one is. */
-  readonly wasLimited: boolean;
-}
-
-/** Refuses a request of a watched connection; undefined, with nothing counted, if it is not to be refused. */
-type RefuseAgain = (request: WholeRequest, asking: Asking) => Refusal | undefined;
+/**
+ * Refuses a request of a watched connection; undefined, with nothing counted, if it is not to be refused.
+ *
+ * @param remoteAddress undefined once the connection is gone
+ * @param wasLimited true if one of its latest requests was answered with 429: only then is it worth a look whether this one is
+ */
+type RefuseAgain = (
+  request: WholeRequest,
+  remoteAddress: string | undefined,
+  wasLimited: boolean,
+) => Refusal | undefined;
 
 /** Serves a request to the end of its response; false, with nothing done, if the server has to. */
 type ServeWhole = (request: LaneRequest, response: LaneResponse) => boolean;
@@ -161,8 +162,7 @@ export class LaneConnection {
     if (!isAnswered(socket) || socket.writableLength > 0 || isClosing() || isEndLate(socket)) return "untaken";
     // The server closes the connection after its last request.
     if (requestsOn(socket) + 1 >= settings.maxRequestsPerConnection) return "untaken";
-    const { remoteAddress } = socket;
-    const refusal = refuse(request, { remoteAddress, wasLimited: this.#limited > 0 });
+    const refusal = refuse(request, socket.remoteAddress, this.#limited > 0);
     if (refusal !== undefined) {
       countRequest(socket);
       socket.write(written(refusal, tail), "latin1");

@@ -37,11 +37,6 @@ export class LaneRequest
   implements
     Pick<IncomingMessage, "headers" | "httpVersion" | "httpVersionMajor" | "method" | "rawHeaders" | "socket" | "url">
 {
-  readonly method = "POST";
-  readonly httpVersion = "1.1";
-  readonly httpVersionMajor = 1;
-  /** Not listed again: a lane takes no request with more headers than any may have. */
-  readonly rawHeaders = NO_HEADERS;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly socket: Socket;
@@ -56,6 +51,23 @@ export class LaneRequest
     this.socket = socket;
     this.headBytes = request.head.length;
     this.body = body;
+  }
+
+  get method(): string {
+    return "POST";
+  }
+
+  get httpVersion(): string {
+    return "1.1";
+  }
+
+  get httpVersionMajor(): number {
+    return 1;
+  }
+
+  /** Not listed again: a lane takes no request with more headers than any may have. */
+  get rawHeaders(): string[] {
+    return NO_HEADERS;
   }
 
   /** As everyday calls take it: they use nothing but what is here. */

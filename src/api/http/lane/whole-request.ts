@@ -9,10 +9,10 @@ const HEAD = /^POST \/[\w./-]* HTTP\/1\.1(?:\r\n[\w-]+:[\t\x20-\x7e]*)+$/;
 const METHOD = "POST ";
 const VERSION = " HTTP/1.1";
 const MAX_FIELDS = 64;
-/** What may stand behind the colon of these headers. */
-const HOST = /^ ?(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
-const LENGTH = /^ ?\d{1,6}$/;
-const KEEP_ALIVE = /^ ?keep-alive$/i;
+/** The values that these headers may have, behind the colon and a space at most. */
+const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+const LENGTH = /^\d{1,6}$/;
+const KEEP_ALIVE = /^keep-alive$/i;
 /** Headers that change how long a request is, whether an answer may come now, or what becomes of the connection. */
 const UNUSUAL: ReadonlySet<string> = new Set([
   "transfer-encoding",
@@ -101,12 +101,13 @@ function readHead(head: string): WholeRequest | undefined {
     const value = valueIn(head, colon + 1, end);
     if (known === "host") {
       // Given twice, it would be ambiguous. So would a length.
-      if (host !== undefined || !HOST.test(head.slice(colon + 1, end))) return undefined;
+      if (host !== undefined || !HOST.test(value) || !isBehindSpace(head, colon, end, value)) return undefined;
       host = value;
     } else if (known === "content-length") {
-      if (length !== undefined || !LENGTH.test(head.slice(colon + 1, end))) return undefined;
+      if (length !== undefined || !LENGTH.test(value) || !isBehindSpace(head, colon, end, value)) return undefined;
       length = value;
-    } else if (known === "connection" && !KEEP_ALIVE.test(head.slice(colon + 1, end))) return undefined;
+    } else if (known === "connection" && !(KEEP_ALIVE.test(value) && isBehindSpace(head, colon, end, value)))
+      return undefined;
     if (usual?.[known] !== undefined) usual = undefined;
     else if (usual !== undefined) usual[known] = value;
   }
@@ -119,6 +120,12 @@ function valueIn(head: string, from: number, to: number): string {
   while (start < end && isBlank(head.charCodeAt(start))) start++;
   while (end > start && isBlank(head.charCodeAt(end - 1))) end--;
   return head.slice(start, end);
+}
+
+/** True if nothing but the value stands between a colon and the end of its line, or one space before it. */
+function isBehindSpace(head: string, colon: number, end: number, value: string): boolean {
+  const before = end - value.length - (colon + 1);
+  return before === 0 || (before === 1 && head.startsWith(" ", colon + 1));
 }
 
 const isBlank = (code: number): boolean => code === 0x20 || code === 0x09;

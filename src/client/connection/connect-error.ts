@@ -21,12 +21,15 @@ export function toTradeError(error: unknown): TradeError {
   });
 }
 
+/** What a transport calls a connection that broke, and a proxy the service behind it. */
+const LOST: readonly Code[] = [Code.Unavailable, Code.Unknown, Code.DeadlineExceeded, Code.Aborted];
+
 /** A failure outside the service: of the connection, a proxy, or the caller's own signal. */
 function withoutDetail(failure: ConnectError, cause: unknown): TradeError {
   if (failure.code === Code.Canceled) return new TradeError("ABORTED", "The caller aborted the call.", { cause });
-  const lost =
-    failure.code === Code.Unavailable || failure.code === Code.Unknown || failure.code === Code.DeadlineExceeded;
-  return lost
+  // Transports call some breaks internal; an answer that says so has headers.
+  const isBreak = failure.code === Code.Internal && failure.metadata.keys().next().done === true;
+  return isBreak || LOST.includes(failure.code)
     ? new TradeError("CONNECTION_ERROR", `The service could not be reached: ${printable(failure.rawMessage)}`, {
         retryable: true,
         cause,

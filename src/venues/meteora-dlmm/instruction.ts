@@ -44,22 +44,24 @@ export function dlmmAccounts(market: DlmmMarket, mints: readonly [Mint, Mint], e
   };
 }
 
+interface DlmmSwap {
+  readonly accounts: DlmmAccounts;
+  /** Writable, in the order the trade meets them. */
+  readonly binArrays: readonly AccountMeta[];
+  readonly mode: SwapMode;
+  readonly amount: bigint;
+  /** True for the older instructions, which make the same trade of two SPL Token mints without the memo program. */
+  readonly isOlder: boolean;
+}
+
 /**
  * The swap instruction. exactIn: `amount` goes in, at least the threshold comes out. exactOut: `amount` comes out, at most
  * the threshold goes in. Amounts are the wallet's side. The last four bytes say that no transfer hooks follow.
  *
- * @param binArrays writable, in the order the trade meets them
- * @param isOlder true for the older instructions, which make the same trade of two SPL Token mints without the memo program
  * @see @meteora-ag/dlmm 1.9.14 IDL, instructions swap2 and swap_exact_out2; swap and swap_exact_out
  */
-export function dlmmSwap(
-  accounts: DlmmAccounts,
-  binArrays: readonly AccountMeta[],
-  mode: SwapMode,
-  amount: bigint,
-  terms: SwapTerms,
-  isOlder: boolean,
-): Instruction {
+export function dlmmSwap(swap: DlmmSwap, terms: SwapTerms): Instruction {
+  const { accounts, binArrays, mode, amount, isOlder } = swap;
   const data = pooledBytes(isOlder ? 24 : 28);
   if (mode === "exactIn") {
     data.set(isOlder ? SWAP : SWAP2);

@@ -113,10 +113,11 @@ export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
   older,
   lean,
 
-  swap(state, { mode, inAmount, outAmount, fill }, terms) {
+  swap({ accounts }, { mode, inAmount, outAmount, fill }, terms) {
     const amount = mode === "exactIn" ? inAmount : outAmount;
+    const { binArrays, isOlder = false } = fill;
     return {
-      instructions: [dlmmSwap(state.accounts, fill.binArrays, mode, amount, terms, fill.isOlder === true)],
+      instructions: [dlmmSwap({ accounts, binArrays, mode, amount, isOlder }, terms)],
       computeUnits: fill.computeUnits,
       creates: [],
     };

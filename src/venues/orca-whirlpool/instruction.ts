@@ -10,24 +10,26 @@ const SWAP_V2 = hex("2b04ed0b1ac91e62");
 const SWAP = hex("f8c69e91e17587c8");
 const memo = readonly(MEMO_PROGRAM);
 
+interface WhirlpoolSwap {
+  readonly market: WhirlpoolMarket;
+  readonly tokenPrograms: readonly [Address, Address];
+  /** In any order, and one may repeat; those not initialised count as empty. */
+  readonly tickArrays: readonly [Address, Address, Address];
+  readonly aToB: boolean;
+  readonly mode: SwapMode;
+  readonly amount: bigint;
+  /** True for `swap`, which makes the same trade of two SPL Token mints and names four accounts fewer. */
+  readonly isOlder: boolean;
+}
+
 /**
  * The `swap_v2` instruction, without a price limit and without extra accounts. exactIn: `amount` goes in, at least the
  * threshold comes out. exactOut: `amount` comes out, at most the threshold goes in. Amounts are the wallet's side.
- * The three tick arrays may come in any order and repeat; those not initialised count as empty.
  *
- * @param isOlder true for `swap`, which makes the same trade of two SPL Token mints and names four accounts fewer
  * @see Orca whirlpools, program of October 2024, `instructions/v2/swap.rs`
  */
-export function whirlpoolSwap(
-  market: WhirlpoolMarket,
-  tokenPrograms: readonly [Address, Address],
-  tickArrays: readonly [Address, Address, Address],
-  aToB: boolean,
-  mode: SwapMode,
-  amount: bigint,
-  terms: SwapTerms,
-  isOlder: boolean,
-): Instruction {
+export function whirlpoolSwap(swap: WhirlpoolSwap, terms: SwapTerms): Instruction {
+  const { market, tokenPrograms, tickArrays, aToB, mode, amount, isOlder } = swap;
   const data = pooledBytes(isOlder ? 42 : 43);
   data.set(isOlder ? SWAP : SWAP_V2);
   writeU64(data, 8, amount);

@@ -95,9 +95,9 @@ export const orcaWhirlpool: Venue<WhirlpoolMarket, WhirlpoolState, WhirlpoolQuot
   swap(state, { mode, inAmount, outAmount, fill }, terms) {
     const amount = mode === "exactIn" ? inAmount : outAmount;
     const { market, tokenPrograms } = state;
-    const isOlder = fill.isOlder === true;
+    const { tickArrays, aToB, isOlder = false } = fill;
     return {
-      instructions: [whirlpoolSwap(market, tokenPrograms, fill.tickArrays, fill.aToB, mode, amount, terms, isOlder)],
+      instructions: [whirlpoolSwap({ market, tokenPrograms, tickArrays, aToB, mode, amount, isOlder }, terms)],
       computeUnits: fill.computeUnits - (isOlder ? olderSaving(market.adaptive) : 0),
       creates: [],
     };

@@ -11,23 +11,25 @@ const SWAP = hex("f8c69e91e17587c8");
 const tokenProgram = readonly(TOKEN_PROGRAM);
 const programs = [tokenProgram, readonly(TOKEN_2022_PROGRAM), readonly(MEMO_PROGRAM)];
 
+interface ClmmSwap {
+  readonly market: ClmmMarket;
+  /** The bitmap's extension where it is needed, then the tick arrays in the direction of the swap. */
+  readonly trail: readonly Address[];
+  readonly zeroForOne: boolean;
+  readonly mode: SwapMode;
+  readonly amount: bigint;
+  /** True for `swap`, which makes the same trade of two SPL Token mints and names four accounts fewer. */
+  readonly isOlder: boolean;
+}
+
 /**
  * The `swap_v2` instruction, without a price limit. exactIn: `amount` goes in, at least the threshold comes out. exactOut:
  * `amount` comes out, at most the threshold goes in. Amounts are the wallet's side.
  *
- * @param trail the bitmap's extension where it is needed, then the tick arrays in the direction of the swap
- * @param isOlder true for `swap`, which makes the same trade of two SPL Token mints and names four accounts fewer
  * @see raydium-clmm `instructions/swap_v2.rs`, `instructions/swap.rs`
  */
-export function clmmSwap(
-  market: ClmmMarket,
-  trail: readonly Address[],
-  zeroForOne: boolean,
-  mode: SwapMode,
-  amount: bigint,
-  terms: SwapTerms,
-  isOlder: boolean,
-): Instruction {
+export function clmmSwap(swap: ClmmSwap, terms: SwapTerms): Instruction {
+  const { market, trail, zeroForOne, mode, amount, isOlder } = swap;
   const from = zeroForOne ? 0 : 1;
   const to = zeroForOne ? 1 : 0;
   const data = pooledBytes(41);

@@ -100,11 +100,11 @@ export const raydiumClmm: Venue<ClmmMarket, ClmmState, ClmmQuoteFill> = {
   older,
   lean,
 
-  swap(state, { mode, inAmount, outAmount, fill }, terms) {
+  swap({ market }, { mode, inAmount, outAmount, fill }, terms) {
     const amount = mode === "exactIn" ? inAmount : outAmount;
-    const isOlder = fill.isOlder === true;
+    const { trail, zeroForOne, isOlder = false } = fill;
     return {
-      instructions: [clmmSwap(state.market, fill.trail, fill.zeroForOne, mode, amount, terms, isOlder)],
+      instructions: [clmmSwap({ market, trail, zeroForOne, mode, amount, isOlder }, terms)],
       computeUnits: fill.computeUnits - (isOlder ? OLDER_SAVES_UNITS : 0),
       creates: [],
     };

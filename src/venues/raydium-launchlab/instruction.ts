@@ -15,20 +15,22 @@ const eventAuthority = readonly(LAUNCHLAB_EVENT_AUTHORITY);
 const program = readonly(LAUNCHLAB_PROGRAM);
 const system = readonly(SYSTEM_PROGRAM);
 
+interface LaunchlabTrade {
+  readonly market: LaunchlabMarket;
+  readonly tokenPrograms: readonly [Address, Address];
+  readonly buying: boolean;
+  readonly mode: SwapMode;
+  readonly amount: bigint;
+}
+
 /**
  * The trade instruction. All four forms take the same accounts and arguments: the exact amount, the bound on the other amount,
  * and the share of a referrer, which is 0 here. Amounts are the wallet's side.
  *
  * @see https://docs.raydium.io/products/launchlab/instructions
  */
-export function launchlabTrade(
-  market: LaunchlabMarket,
-  tokenPrograms: readonly [Address, Address],
-  buying: boolean,
-  mode: SwapMode,
-  amount: bigint,
-  terms: SwapTerms,
-): Instruction {
+export function launchlabTrade(trade: LaunchlabTrade, terms: SwapTerms): Instruction {
+  const { market, tokenPrograms, buying, mode, amount } = trade;
   const exactIn = mode === "exactIn";
   const data = pooledBytes(32);
   data.set(buying ? (exactIn ? BUY_EXACT_IN : BUY_EXACT_OUT) : exactIn ? SELL_EXACT_IN : SELL_EXACT_OUT);

@@ -109,7 +109,7 @@ export const raydiumLaunchlab: Venue<LaunchlabMarket, LaunchlabState, LaunchlabQ
   swap({ market, tokenPrograms, mints, creates }, { mode, inAmount, outAmount, fill }, terms) {
     const amount = mode === "exactIn" ? inAmount : outAmount;
     return {
-      instructions: [launchlabTrade(market, tokenPrograms, fill.buying, mode, amount, terms)],
+      instructions: [launchlabTrade({ market, tokenPrograms, buying: fill.buying, mode, amount }, terms)],
       computeUnits:
         TRADE_UNITS + creates.length * CREATION_UNITS + (mints[0].transferFees === undefined ? 0 : TRANSFER_FEE_UNITS),
       creates,

@@ -1,5 +1,5 @@
 import { readBaseInstruction } from "../../../src/client/verify/base-instruction.ts";
-import { addressWithSeed } from "../../../src/client/verify/derived-address.ts";
+import { addressWithSeed, tokenAccountAddress } from "../../../src/client/verify/derived-address.ts";
 import { readTransaction } from "../../../src/client/verify/read-transaction.ts";
 import { TradewireError } from "../../../src/errors/tradewire-error.ts";
 import { Address } from "../../../src/primitives/address.ts";
@@ -11,29 +11,58 @@ import { isTokenAccount } from "../../../src/solana/token/token-account.ts";
 import type { BuildPorts } from "../../../src/trade/build/build-trade.ts";
 import { buildTrade } from "../../../src/trade/build/build-trade.ts";
 import type { BuiltTrade, TradeRequest } from "../../../src/trade/trade.ts";
+import { drawOrder } from "./drawn-order.ts";
+import { openAccount } from "./drawn-wallet.ts";
 import type { DrawnWorld } from "./drawn-world.ts";
-import { executed } from "./executed-trade.ts";
-
-/** What happens between a build and its landing: nothing, something that may make it fail, or something that must not. */
-export type Disturbance = "none" | "market" | "strangers";
+import { type Disturbance, executeAndJudge, executed } from "./executed-trade.ts";
 
 const DUST = [1n, 650_240n, 890_880n, 1_488_440n, 3_000_000n] as const;
 const GIFTS = [1n, 5_000n, 2_000_000n] as const;
 /** Places in a token account. */
 const AT = { mint: 0, owner: 32, amount: 64 } as const;
 
-/** Lets time pass and another wallet trade, or strangers send lamports and tokens; most builds land undisturbed. */
+/** What happened, and what is wrong with a trade that the wallet made meanwhile. */
+interface Disturbed {
+  readonly since: Disturbance;
+  readonly found: readonly string[];
+}
+
+/**
+ * Lets time pass and another wallet trade, the wallet itself make another trade, or strangers send lamports and tokens; most builds land
+ * undisturbed.
+ */
 export async function disturb(
   world: DrawnWorld,
   portsNow: (random: Random) => BuildPorts,
   request: TradeRequest,
   built: BuiltTrade,
   random: Random,
-): Promise<Disturbance> {
-  const kind = random.pick(["none", "none", "none", "market", "strangers"] as const);
-  if (kind === "market") await moveMarket(world, portsNow, request, built, random);
-  if (kind === "strangers") actAsStrangers(world, built, random);
-  return kind;
+): Promise<Disturbed> {
+  const since = random.pick(["none", "none", "none", "market", "own", "strangers"] as const);
+  if (since === "market") await moveMarket(world, portsNow, request, built, random);
+  if (since === "strangers") actAsStrangers(world, built, random);
+  return { since, found: since === "own" ? await tradeMeanwhile(world, portsNow, request, random) : [] };
+}
+
+/** Another trade of the wallet, built beside the one that waits, lands before it. @returns what differs, in words */
+async function tradeMeanwhile(
+  world: DrawnWorld,
+  portsNow: (random: Random) => BuildPorts,
+  { principal }: TradeRequest,
+  random: Random,
+): Promise<readonly string[]> {
+  const ports = portsNow(random);
+  const order = drawOrder(world, principal.wallet, random);
+  try {
+    const other = await buildTrade(ports, order);
+    const sealed = ports.sealer.open(other.submissionToken, principal.accountId);
+    return executeAndJudge(world.svm, other, sealed, order, "none").map(
+      (fault) => `its own ${other.platform}: ${fault}`,
+    );
+  } catch (error) {
+    if (!(error instanceof TradewireError)) throw error;
+    return [];
+  }
 }
 
 async function moveMarket(
@@ -75,10 +104,12 @@ async function moveMarket(
 
 /**
  * Lamports to every account that the trade writes, but for the temporary one, whose address nobody can know, and tokens to the wallet's
- * accounts, but for those that it closes: that a deposit keeps those from closing is known.
+ * accounts, but for those that it closes: that a deposit keeps those from closing is known. Accounts that it opens may be open by then.
  */
-function actAsStrangers({ svm }: DrawnWorld, { unsignedTransaction }: BuiltTrade, random: Random): void {
+function actAsStrangers(world: DrawnWorld, { unsignedTransaction }: BuiltTrade, random: Random): void {
+  const { svm, mints } = world;
   const { accounts, instructions } = readTransaction(unsignedTransaction);
+  const wallet = accounts[0]!.address;
   const bases = instructions.map((instruction) => readBaseInstruction(instruction));
   const temporary = bases.flatMap((base) =>
     base?.kind === "createWithSeed" ? [addressWithSeed(base.base, base.seed, base.owner)] : [],
@@ -87,7 +118,10 @@ function actAsStrangers({ svm }: DrawnWorld, { unsignedTransaction }: BuiltTrade
   for (const { address, index, writable } of accounts) {
     if (!writable || index === 0 || temporary.includes(address) || random.chance(0.4)) continue;
     const account = svm.get(address);
-    if (account !== null && isOwnToken(account, accounts[0]!.address) && !closed.includes(address)) {
+    const opens = mints.find((mint) => tokenAccountAddress(wallet, mint, svm.get(mint)!.owner) === address);
+    if (account === null && opens !== undefined && random.chance(0.5))
+      openAccount(world, random, wallet, opens, random.pick([0n, ...GIFTS]));
+    else if (account !== null && isOwnToken(account, wallet) && !closed.includes(address)) {
       const { data } = account;
       writeU64(data, AT.amount, readU64(data, AT.amount) + random.pick(GIFTS));
       svm.setAccount(account);

@@ -54,7 +54,7 @@ const accountAt = ({ svm }: DrawnWorld, wallet: Address, mint: Address): Address
 /** Plenty of every token, and no wrapped SOL. */
 function settleRich(world: DrawnWorld, random: Random, wallet: Address, mint: Address): void {
   if (mint === SOL_MINT) return;
-  write(world, random, wallet, mint, random.chance(0.5) ? 1n << 60n : random.magnitude(1n << 50n));
+  openAccount(world, random, wallet, mint, random.chance(0.5) ? 1n << 60n : random.magnitude(1n << 50n));
 }
 
 /** No account, dust at its address, or an account of any kind. */
@@ -67,19 +67,19 @@ function settleOddly(world: DrawnWorld, random: Random, wallet: Address, mint: A
       dust(world.svm, random, address);
       return;
     case "empty":
-      write(world, random, wallet, mint, 0n);
+      openAccount(world, random, wallet, mint, 0n);
       return;
     case "held":
-      write(world, random, wallet, mint, random.magnitude(1n << 50n));
+      openAccount(world, random, wallet, mint, random.magnitude(1n << 50n));
       return;
     default:
-      write(world, random, wallet, mint, random.pick([0n, 1n, 10n ** 9n, 1n << 50n]));
+      openAccount(world, random, wallet, mint, random.pick([0n, 1n, 10n ** 9n, 1n << 50n]));
       setUp(world, random, address, mint);
   }
 }
 
 /** A token account with the extensions that the token program itself would give it. */
-function write({ svm }: DrawnWorld, random: Random, wallet: Address, mint: Address, amount: bigint): void {
+export function openAccount({ svm }: DrawnWorld, random: Random, wallet: Address, mint: Address, amount: bigint): void {
   const address = svm.setTokens(wallet, mint, amount);
   if (svm.get(mint)!.owner === TOKEN_2022_PROGRAM) extend(svm, address, mint, []);
   // Accounts keep what rent was when they were made, and what strangers send.

@@ -35,12 +35,16 @@ const TRIES = 20;
 /** Where the fee of the next epoch is in the data of a mint that has no other extension before it. */
 const NEXT_FEE = 170 + 90;
 
-/** Extensions that could change transfers, and do not: no hook's program, not paused, accounts that start usable, confidential transfers. */
+/**
+ * Extensions that could change transfers, and do not: no hook's program, not paused, accounts that start usable, confidential transfers,
+ * amounts that wallets show as others.
+ */
 const IDLE = [
   [14, new Uint8Array(64)],
   [26, new Uint8Array(33)],
   [6, Uint8Array.of(1)],
   [4, new Uint8Array(65)],
+  [25, new Uint8Array(56)],
 ] as const;
 
 /** A mint of either token program: with a transfer fee, one that changes with the next epoch, and extensions that leave transfers alone. */

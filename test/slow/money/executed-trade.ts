@@ -1,17 +1,21 @@
 import { getTransactionDecoder } from "@solana/kit";
 import { FailedTransactionMetadata, type TransactionMetadata } from "litesvm";
 import type { LamportTransfer, TransactionRecord } from "../../../src/chain/port.ts";
+import { tokenAccountAddress } from "../../../src/client/verify/derived-address.ts";
 import { type ReadTransaction, readTransaction } from "../../../src/client/verify/read-transaction.ts";
 import { Address } from "../../../src/primitives/address.ts";
 import { equalBytes, readU64, viewOf } from "../../../src/primitives/bytes.ts";
 import type { Account } from "../../../src/solana/account.ts";
-import { COMPUTE_BUDGET_PROGRAM, SOL_MINT, SYSTEM_PROGRAM } from "../../../src/solana/programs.ts";
+import { COMPUTE_BUDGET_PROGRAM, SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
 import { isTokenAccount } from "../../../src/solana/token/token-account.ts";
 import type { SealedTrade } from "../../../src/trade/build/token/sealed-trade.ts";
 import { readReceipt } from "../../../src/trade/submit/outcome/receipt.ts";
 import type { BuiltTrade, TradeRequest } from "../../../src/trade/trade.ts";
 import type { Svm } from "../../support/svm.ts";
 import { forOlderAmm } from "../client/world-builds.ts";
+
+/** What happens between a build and its landing: nothing, something that may make it fail, or something that must not. */
+export type Disturbance = "none" | "market" | "own" | "strangers";
 
 type Held = readonly (Account | null)[];
 
@@ -27,14 +31,15 @@ interface Execution {
  * Executes a built trade and holds what was told against what the chain has: the estimates, the costs, the receipt that a submit would
  * measure, and each account of the wallet. @returns what differs, in words
  *
- * @param hasMoved true if something happened since the build: amounts and rent then keep what the build allows at worst
+ * @param since what happened since the build: after another trade amounts keep what the build allows at worst, and rent does after
+ * anything
  */
 export function executeAndJudge(
   svm: Svm,
   built: BuiltTrade,
   sealed: SealedTrade,
   order: Pick<TradeRequest, "mode" | "amountRaw">,
-  hasMoved: boolean,
+  since: Disturbance,
 ): readonly string[] {
   const transaction = readTransaction(built.unsignedTransaction);
   const accounts = transaction.accounts.map(({ address }) => address);
@@ -48,7 +53,7 @@ export function executeAndJudge(
   const limit = unitLimit(transaction);
   if (units > limit) faults.push(`used ${units} units of ${limit}`);
   const transfers = transfersOf(done, accounts);
-  return [...faults, ...differences(built, sealed, order, hasMoved, { accounts, before, after, transfers })];
+  return [...faults, ...differences(built, sealed, order, since, { accounts, before, after, transfers })];
 }
 
 /** Executes a built trade and keeps the result. @returns false if it fails */
@@ -76,7 +81,7 @@ function differences(
   built: BuiltTrade,
   sealed: SealedTrade,
   { mode, amountRaw }: Pick<TradeRequest, "mode" | "amountRaw">,
-  hasMoved: boolean,
+  since: Disturbance,
   execution: Execution,
 ): readonly string[] {
   const { accounts, before, after } = execution;
@@ -88,9 +93,11 @@ function differences(
   };
   const fee = costs.baseFee + costs.priorityFee;
   const { result, costs: paid } = readReceipt(sealed, recordOf(execution, fee));
-  if (!hasMoved) {
+  if (since === "none" || since === "strangers") {
     same("input of the receipt", estimates.inAmount, result.inAmount);
     same("output of the receipt", estimates.outAmount, result.outAmount);
+  }
+  if (since === "none") {
     same("rent paid", costs.rentPaid, paid.rentPaid);
     same("rent returned", costs.rentReturned, paid.rentReturned);
     const remainders = new Map((estimates.remainders ?? []).map(({ mint, amount }) => [mint, amount]));
@@ -108,17 +115,26 @@ function differences(
   const expected = (mint: Address): bigint =>
     (mint === outMint ? result.outAmount : 0n) - (mint === inMint ? result.inAmount : 0n) + (left.get(mint) ?? 0n);
   const lamports = (held: Held): bigint => held[0]?.lamports ?? 0n;
-  const net = expected(SOL_MINT) - fee - costs.tip - paid.rentPaid + paid.rentReturned;
+  const [unwrapped, wrapped] = unwrappedBeside(wallet, execution);
+  const net = expected(SOL_MINT) - fee - costs.tip - paid.rentPaid + paid.rentReturned + unwrapped;
   same("lamports of the wallet", net, lamports(after) - lamports(before));
   for (const mint of ownMints(wallet, [...before, ...after])) {
     const change = tokensOf(wallet, mint, after) - tokensOf(wallet, mint, before);
-    same(`tokens of ${mint}`, mint === SOL_MINT ? 0n : expected(mint), change);
+    same(`tokens of ${mint}`, mint === SOL_MINT ? -wrapped : expected(mint), change);
   }
   for (const [index, address] of accounts.entries()) {
     if (address === wallet || before[index] !== null || after[index] === null) continue;
     if (!sealed.creates.some((created) => created.address === address)) faults.push(`creates ${address}, untold`);
   }
   return [...faults, ...changedRights(wallet, before, after)];
+}
+
+/** Lamports and wrapped SOL that others left in the wallet's own wrapped-SOL account, if the trade closed it. */
+function unwrappedBeside(wallet: Address, { accounts, before, after }: Execution): readonly [bigint, bigint] {
+  const index = accounts.indexOf(tokenAccountAddress(wallet, SOL_MINT, TOKEN_PROGRAM));
+  const held = before[index];
+  if (held == null || after[index] !== null) return [0n, 0n];
+  return [held.lamports, isTokenAccount(held) ? readU64(held.data, 64) : 0n];
 }
 
 /** Bytes of a token account that say whose it is, who else may spend from it, its state, and who may close it. */

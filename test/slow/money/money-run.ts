@@ -91,13 +91,14 @@ async function trade(
   }
   const refused = await clientFault(world, request, built, random);
   const sealed = ports.sealer.open(built.submissionToken, "money");
-  const disturbance = await disturb(world, portsNow, request, built, random);
-  const differs = executeAndJudge(world.svm, built, sealed, request, disturbance !== "none");
-  if ([...refused, ...differs].some((fault) => isOfOlderBuild(world, fault)))
+  const { since, found: foundBefore } = await disturb(world, portsNow, request, built, random);
+  const differs = executeAndJudge(world.svm, built, sealed, request, since);
+  if ([...refused, ...foundBefore, ...differs].some((fault) => isOfOlderBuild(world, fault)))
     return { end: "refused by an older build", on: NONE, found: [] };
-  if (disturbance === "market" && differs.some((fault) => fault.startsWith("fails")))
-    return { end: "failed after others traded", on: NONE, found: refused };
-  const found = [...refused, ...differs].map((text) => `${built.platform}: ${text}`);
+  const hasTraded = since === "market" || since === "own";
+  if (hasTraded && differs.some((fault) => fault.startsWith("fails")))
+    return { end: `failed after another trade: ${since}`, on: NONE, found: [...refused, ...foundBefore] };
+  const found = [...refused, ...foundBefore, ...differs].map((text) => `${built.platform}: ${text}`);
   return { end: "executed", on: new Set(built.route.map((leg) => leg.venue)), found };
 }
 

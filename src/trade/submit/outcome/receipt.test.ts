@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { TokenBalanceRecord, TransactionRecord } from "../../../chain/port.ts";
 import { Address } from "../../../primitives/address.ts";
 import { createRandom } from "../../../primitives/random.ts";
-import { SOL_MINT } from "../../../solana/programs.ts";
+import { associatedTokenAddress } from "../../../solana/pda.ts";
+import { SOL_MINT, TOKEN_PROGRAM } from "../../../solana/programs.ts";
 import type { SealedTrade } from "../../build/token/sealed-trade.ts";
 import { readReceipt } from "./receipt.ts";
 
@@ -60,6 +61,15 @@ test("a buy: lamports without fee and tip, and only the wallet's tokens", () => 
   const { result, costs } = readReceipt(sealedTrade({}), record);
   expect(result).toEqual({ inAmount: 40_000n, outAmount: 42n });
   expect(costs).toEqual({ baseFee: FEE - 77n, priorityFee: 77n, tip: 900n, rentPaid: 0n, rentReturned: 0n });
+});
+
+test("what was in the wallet's own wrapped-SOL account, which the trade closed, is not part of the trade", () => {
+  const wrapped = associatedTokenAddress(WALLET, SOL_MINT, TOKEN_PROGRAM);
+  const wallet = [1_000_000n, 1_000_000n + 2_039_280n + 700n - 40_000n - FEE - 900n] as const;
+  const bought = readReceipt(sealedTrade({}), recordOf(wallet, [[wrapped, 2_039_980n, 0n]])).result;
+  expect(bought.inAmount).toBe(40_000n);
+  const stays = readReceipt(sealedTrade({}), recordOf([9n, 9n - FEE - 907n], [[wrapped, 700n, 700n]])).result;
+  expect(stays.inAmount).toBe(7n);
 });
 
 test("the wallet's token accounts are summed; a new one held nothing before", () => {

@@ -4,6 +4,7 @@ import { maxOf, minOf } from "../../../primitives/integer.ts";
 import { SOL_MINT } from "../../../solana/programs.ts";
 import type { CreatedAccount } from "../../build/parts/assembled.ts";
 import type { SealedTrade } from "../../build/token/sealed-trade.ts";
+import { wrappedSolAccount } from "../../build/wallet-accounts.ts";
 import type { Costs, ExactAmounts } from "../../trade.ts";
 
 /** What a transaction moved and cost, from the chain's own record. */
@@ -36,7 +37,22 @@ function gainedTokens(wallet: Address, mint: Address, record: TransactionRecord)
 function gainedLamports(sealed: SealedTrade, record: TransactionRecord, costs: Costs): bigint {
   const payer = record.accounts.indexOf(sealed.wallet);
   const change = record.postBalances[payer]! - record.preBalances[payer]!;
-  return change + record.feeLamports + costs.tip + costs.rentPaid - costs.rentReturned;
+  const traded = change + record.feeLamports + costs.tip + costs.rentPaid - costs.rentReturned;
+  return traded - unwrappedBeside(sealed.wallet, record);
+}
+
+/**
+ * What was in the wallet's own wrapped-SOL account before the transaction wrapped in it and closed it. Builds take that account only
+ * while there is none, but until they land the wallet may wrap there, and anyone may send lamports.
+ */
+function unwrappedBeside(wallet: Address, { accounts, preBalances, postBalances }: TransactionRecord): bigint {
+  for (let index = 0; index < accounts.length; index++) {
+    const before = preBalances[index]!;
+    // Hardly any trade ends an account: the address is not derived for others.
+    if (before === 0n || postBalances[index] !== 0n) continue;
+    if (accounts[index] === wrappedSolAccount(wallet).address) return before;
+  }
+  return 0n;
 }
 
 function measureCosts({ costs, creates, closes }: SealedTrade, record: TransactionRecord): Costs {

@@ -10,6 +10,7 @@ import type { Trades } from "../trade/trade.ts";
 import { Admission } from "./call/admission.ts";
 import type { CallObserver } from "./call/call-record.ts";
 import { CallState } from "./call/call-state.ts";
+import { STOPPING } from "./call/failure.ts";
 import { Gate } from "./call/gate.ts";
 import { createInvoker, type Invoker, type UnaryImplementation } from "./call/invoker.ts";
 import { RateLimits } from "./call/rate-limits.ts";
@@ -248,7 +249,7 @@ export class Api {
   /** Refuses new connections, ends streams, and lets calls in flight end within the drain time. */
   async close(): Promise<void> {
     this.drain();
-    this.#closing.abort(new ConnectError("the service is closing", Code.Unavailable));
+    this.#closing.abort(STOPPING);
     await this.#listener.close(this.#parts.settings.drainMs);
     await this.fastify.close();
   }

@@ -2,6 +2,7 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { afterEach, describe, expect, it } from "vitest";
 import { AccountService } from "../../gen/tradewire/v1/account_pb.ts";
+import { ErrorDetailSchema } from "../../gen/tradewire/v1/errors_pb.ts";
 import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
 import { SwapMode } from "../../gen/tradewire/v1/types_pb.ts";
 import { type Edge, startEdge } from "../support/edge.ts";
@@ -55,7 +56,8 @@ function openTyped(service: Edge, key: string) {
         return "ended";
       } catch (error) {
         first.resolve();
-        return Code[ConnectError.from(error).code];
+        const failure = ConnectError.from(error);
+        return `${Code[failure.code]} ${failure.findDetails(ErrorDetailSchema)[0]?.code}`;
       }
     })();
   });
@@ -136,7 +138,7 @@ describe("a stream of prices", () => {
     await typed.begun;
     await edge.close();
     expect(await rest).toBe("");
-    expect(await typed.ends).toEqual(["Unavailable", "Unavailable", "Unavailable"]);
+    expect(await typed.ends).toEqual(Array(3).fill("Unavailable OVERLOADED"));
     expect(edge.errors).toEqual([]);
     edge = undefined;
   });
@@ -151,7 +153,7 @@ describe("a stream of prices", () => {
     await accounts.revokeKey({ keyId: `id of ${ALICE.key}` }, { headers: bearer(ALICE.key) });
     const [, name, data] = /^event: (\w+)\ndata: (.*)\n\n$/.exec((await rest)!)!;
     expect([name, JSON.parse(data!).error.code]).toEqual(["error", "AUTH_ERROR"]);
-    expect(await typed.ends).toEqual(["Unauthenticated", "Unauthenticated", "Unauthenticated"]);
+    expect(await typed.ends).toEqual(Array(3).fill("Unauthenticated AUTH_ERROR"));
     await edge.close();
     expect(await other.rest).toBe("");
     edge = undefined;
@@ -169,7 +171,7 @@ describe("a stream of prices", () => {
       expect(failure.code).toBe("RATE_LIMIT_EXCEEDED");
       expect(response.headers.get("retry-after")).toBe("1");
       const typed = openTyped(edge, ALICE.key);
-      expect(await typed.ends).toEqual(["ResourceExhausted", "ResourceExhausted", "ResourceExhausted"]);
+      expect(await typed.ends).toEqual(Array(3).fill("ResourceExhausted RATE_LIMIT_EXCEEDED"));
       await edge.close();
       edge = undefined;
     }

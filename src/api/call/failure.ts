@@ -65,6 +65,13 @@ export function refusalOfRequest(
 export const isOfProtocol = (error: unknown): error is ConnectError =>
   error instanceof ConnectError && !(error.cause instanceof TradewireError);
 
+/** Ends the streams of a process that stops. Nothing of theirs has ended or failed, so none is counted as refused. */
+export const STOPPING = new ConnectError("the service is closing", Code.Unavailable);
+
+/** What callers are told of a stream that ends so. */
+export const stoppingRefusal = (): TradewireError =>
+  new TradewireError("OVERLOADED", "This process is stopping. Open the stream again.", { retryAfterMs: 1_000 });
+
 /** What a call of the typed wires is refused with. */
 interface CallRefusal {
   readonly error: ConnectError;
@@ -76,6 +83,7 @@ interface CallRefusal {
  * The refusal of a call of the typed wires. A ConnectError keeps its code and its headers, which the protocol prescribes.
  */
 export function refusalOfCall(call: { readonly method: DescMethod }, error: unknown, requestId: string): CallRefusal {
+  if (error === STOPPING) return refusalOfCall(call, stoppingRefusal(), requestId);
   if (isOfProtocol(error)) return { error, failure: undefined };
   const isOwn = call.method.parent.file.proto.package === ErrorDetailSchema.file.proto.package;
   const failure = failureOfCall(call, error);

@@ -2,10 +2,9 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { DescMethodServerStreaming, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
 import { ConnectError, type HandlerContext } from "@connectrpc/connect";
-import { TradewireError } from "../../errors/tradewire-error.ts";
 import { type CallRequest, UnaryCall } from "../call/call.ts";
 import { type CallState, responseHeaders, type StartCall } from "../call/call-state.ts";
-import { failureOfCall } from "../call/failure.ts";
+import { failureOfCall, stoppingRefusal } from "../call/failure.ts";
 import type { Gate } from "../call/gate.ts";
 import { toEnvelope } from "../http/envelope.ts";
 import { beginAnswer } from "../http/lane/answer-bytes.ts";
@@ -83,7 +82,8 @@ export class EventRoute {
     gate.leave(call, failure);
     // The service is closing: nothing has ended or failed, so a stream that has begun is only cut.
     if (failure instanceof ConnectError && !isOpen(response)) failure = undefined;
-    if (failure !== undefined) this.#refuse(failure instanceof ConnectError ? closing() : failure, response, state);
+    if (failure !== undefined)
+      this.#refuse(failure instanceof ConnectError ? stoppingRefusal() : failure, response, state);
     else if (isConnected(response)) response.end();
   }
 
@@ -130,9 +130,6 @@ export function createEventRoutes(edge: EventEdge, service: DescService): readon
     return [new EventRoute(edge, method as DescMethodServerStreaming, binding)];
   });
 }
-
-const closing = () =>
-  new TradewireError("OVERLOADED", "This process is stopping. Open the stream again.", { retryAfterMs: 1_000 });
 
 function writeHead(response: ServerResponse, state: CallState): void {
   const headers = ["Content-Type", "text/event-stream", "Cache-Control", "no-store", "X-Accel-Buffering", "no"];

@@ -1,8 +1,8 @@
-import { listSettings } from "../src/process/config/describe-settings.ts";
+import { listSettings } from "../src/config/describe-settings.ts";
 
 const HEAD = `# Settings
 
-<!-- Written by \`npm run generate\` from the tables in src/process/config. -->
+<!-- Written by \`npm run generate\` from the tables in src/config. -->
 
 Everything is set by environment variables, and every one has a default or is optional. An empty variable counts as absent. \`npm start -- --help\` prints this
 table. \`npm start -- --check\` checks the settings and what they name (files, folders, ports) and reports every problem; a start runs the same checks.

@@ -5,8 +5,8 @@ import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
 import { claimOf } from "../../test/support/claim.ts";
 import { startPostgres, type TestPostgres } from "../../test/support/postgres.ts";
 import { createSubmissions } from "../accounts/submissions.ts";
+import type { Config } from "../config/settings.ts";
 import { monotonicMs, steadyClock } from "../primitives/clock.ts";
-import type { Config } from "../process/config/settings.ts";
 import { openAccounts } from "./account-parts.ts";
 import { type AppContext, Closers } from "./context.ts";
 

@@ -1,5 +1,5 @@
 import type { ApiSettings } from "../api/settings.ts";
-import type { Config } from "../process/config/settings.ts";
+import type { Config } from "../config/settings.ts";
 
 /** How often to check for timed-out requests, whose limits are whole seconds. */
 const TIMEOUT_CHECK_MS = 500;

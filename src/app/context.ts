@@ -1,5 +1,5 @@
+import type { Config } from "../config/settings.ts";
 import type { Now } from "../primitives/clock.ts";
-import type { Config } from "../process/config/settings.ts";
 
 /** Where the service reports. A pino logger is one. */
 export interface AppLogger {

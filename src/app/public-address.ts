@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { ApiSettings } from "../api/settings.ts";
-import type { Config } from "../process/config/settings.ts";
+import type { Config } from "../config/settings.ts";
 
 /** How clients reach the service: its certificate and its URL. The port may be known only once it listens. */
 export class PublicAddress {

@@ -1,4 +1,4 @@
-import { ConfigError } from "./config/config.ts";
+import { ConfigError } from "../config/config.ts";
 
 /** What the service was started to do. */
 export interface ServiceArguments {

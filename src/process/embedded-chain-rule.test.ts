@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseConfig } from "./config/config.ts";
+import { parseConfig } from "../config/config.ts";
 import { checkProduction, doubtSecrets } from "./embedded-chain-rule.ts";
 
 const NODE = { SOLANA_RPC_URLS: "https://node.example" };

@@ -1,4 +1,4 @@
-import type { Config } from "./config/settings.ts";
+import type { Config } from "../config/settings.ts";
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?|\[?::ffff:127(?:\.\d{1,3}){3}\]?)$/i;
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
-import { parseConfig } from "./config/config.ts";
+import { parseConfig } from "../config/config.ts";
 import { runPreflight } from "./preflight.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tradewire-preflight-"));

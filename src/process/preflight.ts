@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmdirSync, statSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { createSecureContext } from "node:tls";
-import { shadowMode } from "./config/chain-settings.ts";
-import type { Config } from "./config/settings.ts";
+import { shadowMode } from "../config/chain-settings.ts";
+import type { Config } from "../config/settings.ts";
 import { checkProduction } from "./embedded-chain-rule.ts";
 
 /** What is about to start: the service with this many processes, or the embedded chain alone. */

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
+import { ConfigError } from "../config/config.ts";
 import { TradewireError } from "../errors/tradewire-error.ts";
-import { ConfigError } from "./config/config.ts";
 import { describeStartFailure } from "./start-failure.ts";
 
 function listen(port: number, host: string): Promise<ReturnType<typeof createServer>> {

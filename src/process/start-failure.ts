@@ -1,5 +1,5 @@
+import { ConfigError } from "../config/config.ts";
 import { TradewireError } from "../errors/tradewire-error.ts";
-import { ConfigError } from "./config/config.ts";
 
 /** Why the service could not start, in words for the operator. Only a bug comes with its stack. */
 export function describeStartFailure(error: unknown): string {

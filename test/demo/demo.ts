@@ -10,8 +10,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import bs58 from "bs58";
 import { type App, startApp } from "../../src/app/app.ts";
+import { parseConfig } from "../../src/config/config.ts";
 import { toWholeUnits } from "../../src/primitives/amount.ts";
-import { parseConfig } from "../../src/process/config/config.ts";
 import { SOL_MINT } from "../../src/solana/programs.ts";
 import { callNode, migrate, readTokensLeft } from "./graduation.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { parseConfig } from "../../src/process/config/config.ts";
+import { parseConfig } from "../../src/config/config.ts";
 
 const read = (path: string) => readFileSync(path, "utf8");
 const has = (program: string) => spawnSync(program, ["-v"]).error === undefined;

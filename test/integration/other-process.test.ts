@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type App, startApp } from "../../src/app/app.ts";
-import { parseConfig } from "../../src/process/config/config.ts";
+import { parseConfig } from "../../src/config/config.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
 import { type History, Trader } from "../slow/faults/trader.ts";
 import { eventually } from "../support/eventually.ts";

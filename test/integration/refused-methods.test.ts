@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from "vitest";
 import { startApp } from "../../src/app/app.ts";
-import { parseConfig } from "../../src/process/config/config.ts";
+import { parseConfig } from "../../src/config/config.ts";
 import { type Faults, type RpcProxy, startRpcProxy } from "../slow/faults/rpc-proxy.ts";
 import { type History, Trader } from "../slow/faults/trader.ts";
 import { type PacedSandbox, startPacedSandbox } from "../support/paced-sandbox.ts";

@@ -1,6 +1,6 @@
 import type { ApiSettings } from "../../src/api/settings.ts";
 import { apiSettings } from "../../src/app/api-settings.ts";
-import { parseConfig } from "../../src/process/config/config.ts";
+import { parseConfig } from "../../src/config/config.ts";
 
 /** The default settings of the API. */
 export const DEFAULT_API_SETTINGS: ApiSettings = apiSettings(parseConfig({}), {

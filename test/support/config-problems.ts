@@ -1,4 +1,4 @@
-import { ConfigError, parseConfig } from "../../src/process/config/config.ts";
+import { ConfigError, parseConfig } from "../../src/config/config.ts";
 
 /** What `parse` reports as wrong; empty if it accepts everything. */
 export function configProblems(parse: () => unknown): readonly string[] {

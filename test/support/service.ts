@@ -7,9 +7,9 @@ import { describeChain } from "../../src/app/chain/embedded-chain.ts";
 import type { AppLogger } from "../../src/app/context.ts";
 import type { ConnectOptions } from "../../src/client/order/options.ts";
 import { Tradewire } from "../../src/client/tradewire.ts";
+import { type Environment, parseConfig } from "../../src/config/config.ts";
 import type { Now } from "../../src/primitives/clock.ts";
 import { createRandom } from "../../src/primitives/random.ts";
-import { type Environment, parseConfig } from "../../src/process/config/config.ts";
 import type { VenueId } from "../../src/venues/venue.ts";
 import { type PacedSandbox, startPacedSandbox } from "./paced-sandbox.ts";
 

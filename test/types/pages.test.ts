@@ -6,8 +6,8 @@ import { pythonClient } from "../../scripts/clients/python-client.ts";
 import { errorsPage } from "../../scripts/errors-page.ts";
 import { settingsPage } from "../../scripts/settings-page.ts";
 import { venuesPage } from "../../scripts/venues-page.ts";
+import { parseConfig } from "../../src/config/config.ts";
 import { ERRORS } from "../../src/errors/error-codes.ts";
-import { parseConfig } from "../../src/process/config/config.ts";
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 

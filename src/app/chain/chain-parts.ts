@@ -16,10 +16,10 @@ import { SeldomWarnings } from "../../chain/rpc/subscriptions/seldom-warnings.ts
 import { createSubscriptions } from "../../chain/rpc/subscriptions/subscriptions.ts";
 import { Witnesses } from "../../chain/rpc/witnesses.ts";
 import { createStreamFees } from "../../chain/yellowstone/stream-fees.ts";
+import { trustedNodeAt } from "../../config/node-urls.ts";
+import { priorityBounds, priorityTrims } from "../../config/priority-settings.ts";
 import { monotonicMs, type Now } from "../../primitives/clock.ts";
 import { RunningTime } from "../../primitives/turns/running-time.ts";
-import { trustedNodeAt } from "../../process/config/node-urls.ts";
-import { priorityBounds, priorityTrims } from "../../process/config/priority-settings.ts";
 import type { AppContext } from "../context.ts";
 import type { ChainLocation } from "./chain-location.ts";
 

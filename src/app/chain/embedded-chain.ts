@@ -1,4 +1,4 @@
-import type { Config } from "../../process/config/settings.ts";
+import type { Config } from "../../config/settings.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 
 /** A token of the embedded chain; listed once, however many markets it has. */

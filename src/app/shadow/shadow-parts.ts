@@ -1,8 +1,8 @@
 import { createProgramReader } from "../../chain/programs/program-reader.ts";
 import { createProgramWatch } from "../../chain/programs/program-watch.ts";
+import { shadowMode } from "../../config/chain-settings.ts";
+import type { Config } from "../../config/settings.ts";
 import { monotonicMs } from "../../primitives/clock.ts";
-import { shadowMode } from "../../process/config/chain-settings.ts";
-import type { Config } from "../../process/config/settings.ts";
 import { MarketChecks } from "../../shadow/market-checks.ts";
 import { ShadowLink } from "../../shadow/shadow-link.ts";
 import { type ShadowProcess, startShadowProcess } from "../../shadow/shadow-process.ts";

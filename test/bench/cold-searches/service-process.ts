@@ -5,7 +5,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { Environment } from "../../../src/process/config/config.ts";
+import type { Environment } from "../../../src/config/config.ts";
 import { type CoreTime, CoreTimes } from "../../slow/edge/core-times.ts";
 import { startTestService } from "../../support/service.ts";
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startApp } from "../../../src/app/app.ts";
-import { parseConfig } from "../../../src/process/config/config.ts";
+import { parseConfig } from "../../../src/config/config.ts";
 import { answerParent } from "../child.ts";
 import { cpuMicros } from "../measure.ts";
 

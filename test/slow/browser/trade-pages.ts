@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
-import type { Environment } from "../../../src/process/config/config.ts";
+import type { Environment } from "../../../src/config/config.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
 import { createTestWallet, type TestWallet } from "../../support/wallet.ts";
 import { findChromium, launch } from "./browser.ts";

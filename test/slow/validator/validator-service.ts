@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Tradewire } from "../../../src/client/tradewire.ts";
-import type { Environment } from "../../../src/process/config/config.ts";
+import type { Environment } from "../../../src/config/config.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
 import { lookupTablesOf } from "../../support/world.ts";

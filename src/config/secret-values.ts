@@ -1,5 +1,5 @@
-import type { TokenKey } from "../../accounts/secrets.ts";
-import { hex } from "../../primitives/bytes.ts";
+import type { TokenKey } from "../accounts/secrets.ts";
+import { hex } from "../primitives/bytes.ts";
 import { parseList, type Setting } from "./setting.ts";
 
 /** A secret of 32 bytes or more. */

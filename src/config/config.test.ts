@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
-import { problemsOf } from "../../../test/support/config-problems.ts";
-import { Address } from "../../primitives/address.ts";
-import { SOL_MINT } from "../../solana/programs.ts";
+import { problemsOf } from "../../test/support/config-problems.ts";
+import { Address } from "../primitives/address.ts";
+import { SOL_MINT } from "../solana/programs.ts";
 import { parseConfig } from "./config.ts";
 import { priorityBounds } from "./priority-settings.ts";
 import type { Config } from "./settings.ts";

@@ -1,5 +1,5 @@
-import { parseRelays, type RelayConfig } from "../../chain/landing/relay-config.ts";
-import { Address } from "../../primitives/address.ts";
+import { parseRelays, type RelayConfig } from "../chain/landing/relay-config.ts";
+import { Address } from "../primitives/address.ts";
 import { parseList, type Setting } from "./setting.ts";
 
 /** Relays and block engines, as a JSON list. */

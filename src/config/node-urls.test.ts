@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { problemsOf } from "../../../test/support/config-problems.ts";
+import { problemsOf } from "../../test/support/config-problems.ts";
 import { trustedNodeAt } from "./node-urls.ts";
 
 it("refuses a node that is listed twice: alone it would be the two that must agree", () => {

@@ -1,4 +1,4 @@
-import { parseAddressRange } from "../../primitives/address-range.ts";
+import { parseAddressRange } from "../primitives/address-range.ts";
 import type { SettingWithDefault } from "./setting.ts";
 
 /** The highest priority fee that can be set, in micro-lamports per compute unit. */

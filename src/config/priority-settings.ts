@@ -1,4 +1,4 @@
-import { PRIORITY_LEVELS, type Priority } from "../../chain/port.ts";
+import { PRIORITY_LEVELS, type Priority } from "../chain/port.ts";
 import { integer, price } from "./plain-values.ts";
 import type { SettingWithDefault } from "./setting.ts";
 

@@ -1,4 +1,4 @@
-import { closest } from "../../errors/closest.ts";
+import { closest } from "../errors/closest.ts";
 import type { Environment } from "./config.ts";
 import { SETTING_SECTIONS } from "./settings.ts";
 

@@ -8,6 +8,7 @@ import type { Intent } from "../intent.ts";
 import type { Leader } from "./bounds/leader.ts";
 import { allAtOnce, pausing, type Steps } from "./long-searches.ts";
 import { noRoute, SHARED_CODES } from "./no-route.ts";
+import { inputNear } from "./pricing/input-near.ts";
 import { type HubMarkets, priceRoutes, type Routes, routesAbove } from "./pricing/price-routes.ts";
 import { threeLegRoutes } from "./pricing/three-legs.ts";
 import type { Route } from "./route.ts";
@@ -102,10 +103,12 @@ export function* routesOf(
   const { routes, refusals, faults } = priceRoutes(intent, direct, hubs, clock, least);
   const longer = between.length === 0 ? [] : threeLegRoutes(intent, hubs, between, clock);
   const singles = orderRoutes(intent, [...routes, ...longer], clock);
+  const inAmount = singles.length > 0 ? undefined : inputNear(intent, eligible, clock);
   const search = splitRoutes(intent, crossingsOf(intent, eligible), singles[0], {
     ...boundsOf(intent),
     clock,
     capacity,
+    inAmount,
   });
   const splits = singles.length > 0 || searches ? yield* pausing(search, searches) : allAtOnce(search);
   const found = [splits?.best, splits?.chain].filter((route) => route !== undefined);

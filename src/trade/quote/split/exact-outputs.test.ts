@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import { bestRouteOver, hubNetwork, type Product } from "../../../../test/support/hub-network.ts";
+import { TradewireError } from "../../../errors/tradewire-error.ts";
 import { maxOf } from "../../../primitives/integer.ts";
 import { createRandom, type Random } from "../../../primitives/random.ts";
+import type { Route } from "../route.ts";
+import type { Snapshot } from "../snapshot.ts";
 
 const NETWORKS = 60;
 /** How much more an exact input of as much may give. Fraction. */
@@ -28,3 +31,48 @@ test(`${NETWORKS} exact outputs take no more than an exact input that gives as m
   }
   expect(worst).toBeLessThan(MOST_MISSED);
 });
+
+const twoMarkets = () => {
+  const market = { reserves: [10n ** 10n, 10n ** 10n] } as const;
+  return hubNetwork((pair) => (pair === "ab" ? [market, market] : []));
+};
+
+test("what no market holds is bought on two that hold it together", () => {
+  const { inAmount, outAmount, steps } = bestRouteOver(twoMarkets(), "exactOut", 15n * 10n ** 9n);
+  expect([outAmount, steps.length]).toEqual([15n * 10n ** 9n, 2]);
+  // Three quarters of each cost three times what it holds of the other side.
+  expect(Number(inAmount) / 6e10).toBeCloseTo(1, 6);
+});
+
+test("what all markets together do not hold is refused as too large", () => {
+  expect(() => bestRouteOver(twoMarkets(), "exactOut", 2n * 10n ** 10n)).toThrow("Trade less");
+});
+
+test("exact outputs that no market holds take about what an exact input takes that gives as much", () => {
+  const random = createRandom(4243);
+  let made = 0;
+  let missed = 0;
+  for (let drawn = 0; drawn < NETWORKS; drawn++) {
+    const direct = drawProducts(random);
+    const network = hubNetwork((pair) => (pair === "ab" ? direct : drawProducts(random)));
+    const deepest = direct.map(({ reserves }) => reserves[1]).reduce(maxOf);
+    const amount = (deepest * random.between(100n, 200n)) / 100n;
+    const route = routeOrNone(network, amount);
+    if (route === undefined) continue;
+    expect(route.outAmount).toBe(amount);
+    made++;
+    missed += Number(bestRouteOver(network, "exactIn", route.inAmount).outAmount) / Number(amount) - 1;
+  }
+  // The others ask for more than four paths give.
+  expect(made).toBe(NETWORKS - 4);
+  expect(missed / made).toBeLessThan(MOST_MISSED);
+});
+
+function routeOrNone(network: Snapshot, amount: bigint): Route | undefined {
+  try {
+    return bestRouteOver(network, "exactOut", amount);
+  } catch (error) {
+    if (error instanceof TradewireError) return undefined;
+    throw error;
+  }
+}

@@ -32,6 +32,8 @@ const NOTHING_LEFT_OUT: ReadonlySet<HotMarket> = new Set();
 export interface PlanTerms {
   /** What goes in, or about that; for exact outputs at most. Base units. */
   readonly inAmount: number;
+  /** What comes out of an exact output that no single path gives. Base units. */
+  readonly outAmount?: number | undefined;
   readonly maxLegs: number;
   readonly clock: ChainClock;
 }
@@ -149,9 +151,10 @@ export class SplitPlan {
    */
   #learnInput(network: CurveNetwork): void {
     const terms = this.#searchTerms;
-    this.#outAmount = singleOut(network, terms.inAmount, terms.maxLegs);
+    const asked = terms.outAmount;
+    this.#outAmount = asked ?? singleOut(network, terms.inAmount, terms.maxLegs);
     const flow = coarseFlowFor(network, terms, this.#outAmount);
-    if (flow !== undefined && flow.inAmount < terms.inAmount) this.#inAmount = flow.inAmount;
+    if (flow !== undefined && (asked !== undefined || flow.inAmount < terms.inAmount)) this.#inAmount = flow.inAmount;
   }
 
   #sampled(): Steps<CurveNetwork> {

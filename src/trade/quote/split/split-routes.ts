@@ -39,6 +39,8 @@ export interface SplitTerms {
   readonly clock: ChainClock;
   /** Names what decides how much a transaction holds, the wallet aside; undefined if all widths are of interest. */
   readonly capacity?: string | undefined;
+  /** What goes in, or about that, if no single path makes the trade. Base units; undefined if no division makes it either. */
+  readonly inAmount?: bigint | undefined;
 }
 
 /**
@@ -50,7 +52,7 @@ export interface SplitTerms {
  * Amounts and quotes of the result are exact: see `realizePlan`. Pauses after each piece of a search that is long: see `StepWork`.
  *
  * @param crossings the pairs of the trade, those that start at the input first, those that end at the output last
- * @param single the best single route; undefined if none can make the trade (exactIn only)
+ * @param single the best single route; undefined if none can make the trade
  */
 export function* splitRoutes(
   intent: Intent,
@@ -60,15 +62,17 @@ export function* splitRoutes(
 ): Steps<Splits | undefined> {
   // Over one market each, no single path is better than the best that was priced.
   if (terms.maxPaths < 2 && !leadsToHubs(intent, crossings)) return undefined;
-  if (single === undefined && intent.mode === "exactOut") return undefined;
   if (crossings.reduce((sum, { pair }) => sum + pair.markets.length, 0) < 2) return undefined;
-  const inAmount = single?.inAmount ?? intent.amount;
-  const planTerms = { inAmount: Number(inAmount), maxLegs: terms.maxLegs, clock: terms.clock };
+  const inAmount = single?.inAmount ?? terms.inAmount;
+  if (inAmount === undefined) return undefined;
+  const outAmount = single === undefined && intent.mode === "exactOut" ? Number(intent.amount) : undefined;
+  const planTerms = { inAmount: Number(inAmount), outAmount, maxLegs: terms.maxLegs, clock: terms.clock };
   if (single !== undefined && !mayGain(intent, crossings, single, planTerms)) return undefined;
   const plan = planOf(intent, crossings, planTerms);
   yield* plan.ready();
   const chain = limitedChain(intent, plan.network, single, planTerms);
-  if (terms.maxPaths < 2 || !plan.pays) return chain === undefined ? undefined : { ...NO_SPLITS, chain };
+  if (terms.maxPaths < 2 || (single !== undefined && !plan.pays))
+    return chain === undefined ? undefined : { ...NO_SPLITS, chain };
   // Fewer paths that the caller allows may fit where more do not.
   const capacity = terms.capacity === undefined ? undefined : `${terms.capacity}, ${terms.maxPaths} paths`;
   const search = new SplitSearch(intent, plan, { ...terms, capacity });

@@ -21,11 +21,17 @@ export function fillForOutput(
   outAmount: number,
   start?: Flow,
 ): Flow | undefined {
-  let flow = start;
+  let flow: Flow | undefined;
   let { inAmount } = search;
   for (let filled = 0; filled < MOST_FILLED; filled++) {
-    flow = fillNetwork(network, { ...search, inAmount }, flow);
-    if (flow === undefined || Math.abs(flow.outAmount / outAmount - 1) < MOST_MISSED) break;
+    const found = fillNetwork(network, { ...search, inAmount }, flow ?? start);
+    if (found === undefined) {
+      // More than the network takes: half as far from what it takes, or from the least that may be needed.
+      inAmount = (inAmount + (flow?.inAmount ?? outAmount / network.onwardRates[INPUT]!)) / 2;
+      continue;
+    }
+    flow = found;
+    if (Math.abs(flow.outAmount / outAmount - 1) < MOST_MISSED) break;
     inAmount = inputFor(network, flow, outAmount);
   }
   return flow;

@@ -229,7 +229,10 @@ async function consumeChallenge(db: Database, message: string, atMs: number): Pr
   if (consumed === undefined) throw challengeUsed();
 }
 
-/** The id of the wallet's account, created with `newId` if there is none. Locks the account's row, so that registrations of one wallet queue. */
+/**
+ * The id of the wallet's account, created with `newId` if there is none. Locks the account's row, so that registrations of one
+ * wallet queue.
+ */
 async function openAccount(db: Database, newId: string, wallet: Address, atMs: number): Promise<string> {
   const { id } = await db
     .insertInto("accounts")

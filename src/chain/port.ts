@@ -257,7 +257,10 @@ export type MessageFinding = (
 ) & {
   /** Time since the message's last valid block, at the measured pace. Milliseconds. */
   readonly sinceMs: number;
-  /** True while every node still has the status of whatever landed in the message's lifetime in memory, for those who know the signature. */
+  /**
+   * True while every node still has the status of whatever landed in the message's lifetime in memory, for those who know the
+   * signature.
+   */
   readonly isRemembered: boolean;
 };
 
@@ -268,8 +271,8 @@ export interface Landing {
    */
   land(order: LandingOrder): Promise<LandingOutcome>;
   /**
-   * Asks the nodes once how far a transaction has got, as far as they agree; undefined if it is in no block. Given the last valid block height of its
-   * message, a block outside the message's lifetime is not accepted.
+   * Asks the nodes once how far a transaction has got, as far as they agree; undefined if it is in no block. Given the last valid
+   * block height of its message, a block outside the message's lifetime is not accepted.
    * @throws TradewireError UPSTREAM_ERROR
    */
   fetchProgress(signature: string, lastValidBlockHeight?: bigint): Promise<TransactionProgress | undefined>;

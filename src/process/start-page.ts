@@ -16,7 +16,10 @@ export interface DemoWallet {
 
 const DEMO_LAMPORTS = 100_000_000_000n;
 
-/** Creates a demo wallet: a fresh key pair, 100 SOL of the embedded chain, and an ordinary registration. Undefined without an embedded chain. */
+/**
+ * Creates a demo wallet: a fresh key pair, 100 SOL of the embedded chain, and an ordinary registration. Undefined without an
+ * embedded chain.
+ */
 export async function createDemoWallet({ giveSol, accounts }: App): Promise<DemoWallet | undefined> {
   if (giveSol === undefined) return undefined;
   const { privateKey } = generateKeyPairSync("ed25519");

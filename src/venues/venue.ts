@@ -182,7 +182,8 @@ export interface Venue<M extends Market = Market, State = unknown, Fill = unknow
   readonly readsLess?: boolean;
   /**
    * Quotes a trade as the program would execute it, to the base unit.
-   * @throws TradewireError INSUFFICIENT_LIQUIDITY, NO_ROUTE (paused, completed or not open yet, as the message says), VALIDATION_ERROR (too small to trade)
+   * @throws TradewireError INSUFFICIENT_LIQUIDITY, NO_ROUTE (paused, completed or not open yet, as the message says),
+   *   VALIDATION_ERROR (too small to trade)
    */
   quote(state: State, ask: Ask): Quote<Fill>;
   /**

@@ -13,7 +13,10 @@ const MIGRATION_LIMITS: PostgresLimits = { connections: 1, connectMs: 10_000, st
 /** PostgreSQL's error classes for a faulty statement: data, constraint, cursor and transaction state, syntax or access. */
 const FAULTS = new Set(["21", "22", "23", "24", "25", "42"]);
 
-/** Opens a PostgreSQL database and migrates its schema. Migrating a large table takes long, and so does waiting for a process that does; queries have a short time-out. */
+/**
+ * Opens a PostgreSQL database and migrates its schema. Migrating a large table takes long, and so does waiting for a process that
+ * does; queries have a short time-out.
+ */
 export async function openPostgres(databaseUrl: string, limits: PostgresLimits): Promise<OpenDatabase> {
   const connectMs = Math.max(limits.connectMs, MIGRATION_LIMITS.connectMs);
   const migrating = connect(databaseUrl, { ...MIGRATION_LIMITS, connectMs });

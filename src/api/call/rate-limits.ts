@@ -37,7 +37,10 @@ export class RateLimits {
   /** Calls since the last exchange; undefined if there are none to exchange with. */
   #calls: Map<string, Calls> | undefined;
   #callsSinceMs = 0;
-  /** Those here and elsewhere that calls of other processes may still be charged beside: of one interval, or of more once an exchange fails. */
+  /**
+   * Those here and elsewhere that calls of other processes may still be charged beside: of one interval, or of more once an
+   * exchange fails.
+   */
   #open = new Map<string, Calls>();
   #openSinceMs: number | undefined;
   #openUntilMs = 0;

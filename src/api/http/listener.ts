@@ -18,13 +18,19 @@ import { Handshakes } from "./tls/handshakes.ts";
 import { KeyUpdates } from "./tls/key-updates.ts";
 import { boundRecords } from "./tls/records.ts";
 
-/** On close, how long new connections are accepted and not served before the port closes: longer than clients nearby take to connect. Milliseconds. */
+/**
+ * On close, how long new connections are accepted and not served before the port closes: longer than clients nearby take to
+ * connect. Milliseconds.
+ */
 const HOLD_MS = 100;
 /** On close, grace for a new connection that has sent nothing yet. Milliseconds. */
 const FIRST_BYTES_MS = 500;
 /** On close, how often connections that have become idle are closed. Milliseconds. */
 const SWEEP_MS = 50;
-/** A request may come unread within the last turn before idle connections are closed: it should be short, if one of the next is. Milliseconds. */
+/**
+ * A request may come unread within the last turn before idle connections are closed: it should be short, if one of the next is.
+ * Milliseconds.
+ */
 const SHORT_TURN_MS = 2;
 const MOST_TURNS = 20;
 

@@ -3,7 +3,10 @@ import { fileURLToPath } from "node:url";
 
 const LONGEST_MS = 30_000;
 
-/** What pages import: the client library's verifier, what it cannot show, and its choice of slippage, and what a wallet made in a page signs with. */
+/**
+ * What pages import: the client library's verifier, what it cannot show, and its choice of slippage, and what a wallet made in a
+ * page signs with.
+ */
 const ENTRIES = [
   "./client/entry/verify.ts",
   "./client/proof/transfer-fee.ts",

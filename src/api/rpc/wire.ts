@@ -10,7 +10,8 @@ import { LaneResponse } from "../http/lane/lane-exchange.ts";
 import type { CodingHeader, Inflate } from "./coding/inflate.ts";
 
 /**
- * The everyday form of a unary call on one typed wire: one message in, one uncompressed message out. Such calls run through the same invoker as REST at a quarter of the RPC library's cost; every other form is left to the library.
+ * The everyday form of a unary call on one typed wire: one message in, one uncompressed message out. Such calls run through the
+ * same invoker as REST at a quarter of the RPC library's cost; every other form is left to the library.
  */
 export interface Wire {
   /** Bytes of framing on top of the message. */
@@ -39,7 +40,10 @@ const TIMEOUTS = {
   "connect-timeout-ms": "one to ten digits",
 } as const;
 
-/** Reads a deadline header, however far the deadline is; undefined if there is none. @throws TradewireError VALIDATION_ERROR if it cannot be read */
+/**
+ * Reads a deadline header, however far the deadline is; undefined if there is none.
+ * @throws TradewireError VALIDATION_ERROR if it cannot be read
+ */
 export function readTimeout(
   parse: typeof parseTimeout,
   headers: IncomingHttpHeaders,

@@ -86,7 +86,10 @@ export function decodeRecentBlockhashes(result: unknown): RecentBlockhashes | un
   return { readAt, blockhashes };
 }
 
-/** Decodes getRecentPerformanceSamples: milliseconds per slot over the last minute, 0 without a sample. @throws TradewireError UPSTREAM_ERROR */
+/**
+ * Decodes getRecentPerformanceSamples: milliseconds per slot over the last minute, 0 without a sample.
+ * @throws TradewireError UPSTREAM_ERROR
+ */
 export function decodeSlotMs(result: unknown): number {
   const [sample] = asList(result, "performance samples");
   if (sample === undefined) return 0;

@@ -17,7 +17,10 @@ export interface Waiter {
   resolve(outcome: LandingOutcome): void;
 }
 
-/** Upper bound of the slots reported: nodes on different branches, or one that lies, may name others in turn for as long as it is pending. */
+/**
+ * Upper bound of the slots reported: nodes on different branches, or one that lies, may name others in turn for as long as it is
+ * pending.
+ */
 const MAX_PROCESSED = 32;
 
 /** What a pending transaction is sent through, and judged by. */

@@ -127,7 +127,10 @@ class HeaderWatch implements ProgramWatch {
     });
   }
 
-  /** What one node says counts once the others were asked. Null is read again too: a program may be deployed, or its node may have lagged. */
+  /**
+   * What one node says counts once the others were asked. Null is read again too: a program may be deployed, or its node may have
+   * lagged.
+   */
   async refresh(): Promise<void> {
     if (this.#isPolling) return;
     this.#isPolling = true;

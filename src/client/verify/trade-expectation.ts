@@ -173,7 +173,8 @@ function checkOrder(order: TradeOrder): void {
 
 /**
  * Base units of the exact side: those of the order, or the service's figure for a share of the balance.
- * @param rounding what may come out beyond an exact output. Base units @throws TradeError UNEXPECTED_TRANSACTION if the estimate contradicts the order; DECIMALS_REQUIRED
+ * @param rounding what may come out beyond an exact output. Base units
+ * @throws TradeError UNEXPECTED_TRANSACTION if the estimate contradicts the order; DECIMALS_REQUIRED
  */
 function orderedAmount(
   order: TradeOrder,

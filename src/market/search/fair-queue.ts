@@ -1,4 +1,7 @@
-/** A queue that serves addresses in turn and, within each, its keys in turn: however much one of them asks for, the others wait no longer. */
+/**
+ * A queue that serves addresses in turn and, within each, its keys in turn: however much one of them asks for, the others wait no
+ * longer.
+ */
 export class FairQueue<T> {
   /** In the order of their turns. */
   readonly #addresses = new Map<string, Map<string, T[]>>();

@@ -2,8 +2,8 @@ const SEXTETS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 const PAD = 0x3d;
 
 /**
- * Writes base64 into memory of its own, from which it is copied to where it is wanted. Node makes a text of it instead, an object as long as
- * the text for every call.
+ * Writes base64 into memory of its own, from which it is copied to where it is wanted. Node makes a text of it instead, an object
+ * as long as the text for every call.
  */
 export class Base64Writer {
   /** Where the text is, from `front` on, until the next one is written. */

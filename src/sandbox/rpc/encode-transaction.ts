@@ -30,7 +30,10 @@ export function parseTransactionFormat(config: RpcConfig): TransactionFormat {
   }
 }
 
-/** Transaction, meta and version, as `getTransaction` and `getBlock` write them. @throws RpcError -32015 when the caller cannot read its version */
+/**
+ * Transaction, meta and version, as `getTransaction` and `getBlock` write them.
+ * @throws RpcError -32015 when the caller cannot read its version
+ */
 export function encodeTransaction(landed: LandedTransaction, format: TransactionFormat) {
   const { version } = landed.wire;
   if (version !== "legacy" && (format.maxVersion === undefined || version > format.maxVersion)) {

@@ -22,7 +22,10 @@ interface Feed {
 /** Reads the parameters and prepares a feed. `finish` ends the subscription after its last notification. */
 type OpenFeed = (chain: Chain, params: Params, notify: Notify, finish: () => void) => Feed;
 
-/** Every kind of subscription, by the first part of its method names: `account` is accountSubscribe, accountNotification, accountUnsubscribe. */
+/**
+ * Every kind of subscription, by the first part of its method names: `account` is accountSubscribe, accountNotification,
+ * accountUnsubscribe.
+ */
 export const FEEDS: Readonly<Record<string, OpenFeed>> = {
   account: (chain, params, notify) => {
     const address = params.parseAddressParam(0);

@@ -148,7 +148,10 @@ export function putFeeConfig(ledger: WorldLedger, program: Address, admin: Addre
   ledger.put(address, FEE_PROGRAM, account);
 }
 
-/** The program gives room for fifty tiers of each kind and does not read parts of a shorter account. @see pump-sdk `sdk.ts`, FEE_CONFIG_CURRENT_SIZE */
+/**
+ * The program gives room for fifty tiers of each kind and does not read parts of a shorter account.
+ * @see pump-sdk `sdk.ts`, FEE_CONFIG_CURRENT_SIZE
+ */
 const FEE_CONFIG_SIZE = 4_097;
 
 /** The account at which a program's trading volume is counted. */

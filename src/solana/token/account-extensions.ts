@@ -3,7 +3,10 @@ import type { Account } from "../account.ts";
 import { extensionsOf } from "./mint.ts";
 import { TOKEN_ACCOUNT_SIZE } from "./token-account.ts";
 
-/** Type numbers of the extensions of a Token-2022 account that matter to trading. @see spl-token-2022 `extension/mod.rs`, enum ExtensionType */
+/**
+ * Type numbers of the extensions of a Token-2022 account that matter to trading.
+ * @see spl-token-2022 `extension/mod.rs`, enum ExtensionType
+ */
 const EXTENSION = {
   transferFeeAmount: 2,
   confidentialTransferAccount: 5,

@@ -41,7 +41,10 @@ interface DammV2Volatility extends PriceVolatility {
   readonly control: bigint;
 }
 
-/** The part of a pool that quotes depend on. Square-root prices of B per A in Q64.64; liquidity scaled by 2^64; fees in parts per billion. */
+/**
+ * The part of a pool that quotes depend on. Square-root prices of B per A in Q64.64; liquidity scaled by 2^64; fees in parts per
+ * billion.
+ */
 export interface DammV2Pool {
   readonly baseFee: BaseFee;
   /** Undefined if the fee does not follow it. */

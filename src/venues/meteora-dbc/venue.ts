@@ -48,12 +48,12 @@ interface DbcQuoteFill {
 }
 
 /**
- * Meteora Dynamic Bonding Curve: stretches of constant liquidity up to a migration price, exact in and exact out, coins of
- * either token program; fee schedules by time, rate limiters, volatility fees. A buy may complete the curve; after that
- * nothing trades here until the coin moves to its DAMM pool, where that venue finds it.
- * From the interface and maths of the MIT SDK 1.5.12; proven by execution on the program's build of March 2026.
- * Uncertain or not offered: coins made with a transfer hook and quote tokens that charge for transfers are refused; a buy beyond the curve's end is refused rather than filled in
- * part; pools have no derived address and are found only by the filter search.
+ * Meteora Dynamic Bonding Curve: stretches of constant liquidity up to a migration price, exact in and exact out, coins of either
+ * token program; fee schedules by time, rate limiters, volatility fees. A buy may complete the curve; after that nothing trades
+ * here until the coin moves to its DAMM pool, where that venue finds it. From the interface and maths of the MIT SDK 1.5.12; proven
+ * by execution on the program's build of March 2026. Uncertain or not offered: coins made with a transfer hook and quote tokens
+ * that charge for transfers are refused; a buy beyond the curve's end is refused rather than filled in part; pools have no derived
+ * address and are found only by the filter search.
  */
 export const meteoraDbc: Venue<DbcMarket, DbcState, DbcQuoteFill> = {
   id: "meteora_dbc",

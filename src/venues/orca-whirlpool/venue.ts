@@ -37,11 +37,12 @@ const ACCOUNTS = {
 } as const;
 
 /**
- * Orca Whirlpools: concentrated liquidity, exact in and exact out, Token-2022 with transfer fees, fixed and dynamic tick
- * arrays, and fees that follow volatility.
- * Proven by execution on the builds deployed on mainnet from September 2024 to September 2025, on pools they created and on a
- * mainnet SOL/USDC pool; fees that follow volatility on those since May 2025, dynamic tick arrays on those since July 2025. A swap reaches three arrays of 88 ticks; more is refused as too little
- * liquidity, as the program does, and so is a trade through more ticks than one transaction has compute units for. Pools of adaptive fee tiers and other configurations are found by the filter search.
+ * Orca Whirlpools: concentrated liquidity, exact in and exact out, Token-2022 with transfer fees, fixed and dynamic tick arrays,
+ * and fees that follow volatility. Proven by execution on the builds deployed on mainnet from September 2024 to September 2025, on
+ * pools they created and on a mainnet SOL/USDC pool; fees that follow volatility on those since May 2025, dynamic tick arrays on
+ * those since July 2025. A swap reaches three arrays of 88 ticks; more is refused as too little liquidity, as the program does, and
+ * so is a trade through more ticks than one transaction has compute units for. Pools of adaptive fee tiers and other configurations
+ * are found by the filter search.
  */
 export const orcaWhirlpool: Venue<WhirlpoolMarket, WhirlpoolState, WhirlpoolQuoteFill> = {
   id: ID,

@@ -152,7 +152,10 @@ export class VolatilityMeter {
   }
 }
 
-/** The volatility and the group from which a new swap measures, and when they were set. A clock behind the pool's last trade counts as the time of that trade. */
+/**
+ * The volatility and the group from which a new swap measures, and when they were set. A clock behind the pool's last trade counts
+ * as the time of that trade.
+ */
 function referenceAt(
   oracle: WhirlpoolOracle,
   group: number,

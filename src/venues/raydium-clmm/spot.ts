@@ -3,7 +3,10 @@ import { numberI32, numberQ64, numberU128, type SpotBounds } from "../spot-bound
 import { type ClmmMarket, clmmArrayStart } from "./layout.ts";
 import type { ClmmState } from "./state.ts";
 
-/** The fee comes from the state, without the part that follows volatility, price, liquidity and the side of the fee from the pool's account. */
+/**
+ * The fee comes from the state, without the part that follows volatility, price, liquidity and the side of the fee from the pool's
+ * account.
+ */
 export const clmmSpot: SpotBounds<ClmmMarket, ClmmState> = {
   reads: ({ market }) => [market.address],
   of({ market, curve }, [account]) {

@@ -8,7 +8,10 @@ interface Bounded {
   readonly curve: LaunchCurve;
 }
 
-/** Fees and the curve come from the state, what was sold and raised from the pool's account. Curves whose price rises along a line have no bound. */
+/**
+ * Fees and the curve come from the state, what was sold and raised from the pool's account. Curves whose price rises along a line
+ * have no bound.
+ */
 export const launchlabSpot: SpotBounds<LaunchlabMarket, Bounded> = {
   reads: ({ market }) => [market.address],
   of({ curve }, [pool]) {

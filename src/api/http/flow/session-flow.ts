@@ -47,8 +47,8 @@ export class SessionFlow {
   readonly #nowMs: () => number;
   readonly #allowance: ControlAllowance;
   /**
-   * The open streams, in no order. Not a map: one that streams come into and leave all the time keeps each of them in memory, with its whole
-   * call, until the next full collection, for its outgrown tables lead from one to the next.
+   * The open streams, in no order. Not a map: one that streams come into and leave all the time keeps each of them in memory, with
+   * its whole call, until the next full collection, for its outgrown tables lead from one to the next.
    */
   readonly #open: WaitingStream[] = [];
   readonly #waiting: { readonly serve: () => void; readonly stream: ServerHttp2Stream }[] = [];
@@ -138,7 +138,10 @@ export class SessionFlow {
     waiting.bodyBytes = 0;
   }
 
-  /** Removes a closed stream. A connection with few streams may have twice as many once it has read that many answers. @param most streams at once */
+  /**
+   * Removes a closed stream. A connection with few streams may have twice as many once it has read that many answers.
+   * @param most streams at once
+   */
   remove(stream: ServerHttp2Stream, most: number): void {
     const at = this.#open.findIndex((waiting) => waiting.stream === stream);
     if (at !== -1) {

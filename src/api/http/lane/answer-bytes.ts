@@ -1,6 +1,9 @@
 import { Base64Writer } from "../../../primitives/encoding/base64.ts";
 
-/** Answers share blocks, as Node's small buffers do: one that waits for its client keeps no more than this in memory, or twice itself. Bytes. */
+/**
+ * Answers share blocks, as Node's small buffers do: one that waits for its client keeps no more than this in memory, or twice
+ * itself. Bytes.
+ */
 const BLOCK = 8 * 1024;
 /** Room in front of a body, for the head that is written once its length is known. Bytes. */
 const HEAD_ROOM = 512;

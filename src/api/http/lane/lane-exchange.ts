@@ -179,7 +179,10 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
     this.#end();
   }
 
-  /** Writes what `answer` was given. If nothing waits in the socket after it, the system has copied it, and its memory serves the next ones. */
+  /**
+   * Writes what `answer` was given. If nothing waits in the socket after it, the system has copied it, and its memory serves the
+   * next ones.
+   */
   write(): void {
     this.socket.write(this.#taken!.bytes);
     if (this.socket.writableLength === 0) this.#taken!.release();

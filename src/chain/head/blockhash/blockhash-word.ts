@@ -23,7 +23,10 @@ const LISTED = 32;
 const ALL_LISTED = 150;
 /** Blocks that may follow the blockhash: ten of a node that lags, two until one is confirmed, and those of the time of two calls. */
 const MAX_BLOCKS_SINCE = 16;
-/** Slots by which a node may read a later list than that of the slot it names, and an earlier one. @see https://github.com/anza-xyz/agave/issues/4807 */
+/**
+ * Slots by which a node may read a later list than that of the slot it names, and an earlier one.
+ * @see https://github.com/anza-xyz/agave/issues/4807
+ */
 const READ_LATER_SLOTS = 2n;
 const READ_EARLIER_SLOTS = 1n;
 

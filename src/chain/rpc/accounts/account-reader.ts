@@ -29,7 +29,10 @@ const MAX_CONCURRENT_CALLS = 16;
 const MAX_CONCURRENT_SEARCHES = 64;
 /** Searches of which it is kept who answered: some hundred tokens' worth, each a few hundred bytes. */
 const MAX_SEARCHES_KEPT = 4_000;
-/** How often a search is made that nodes have too many calls for, and the pause before the next time: their limits are of a second. Milliseconds. */
+/**
+ * How often a search is made that nodes have too many calls for, and the pause before the next time: their limits are of a second.
+ * Milliseconds.
+ */
 const MOST_TRIES = 4;
 const LIMIT_MS = 1_000;
 /** Accounts decoded in one turn of the event loop. */

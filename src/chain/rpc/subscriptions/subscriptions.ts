@@ -23,7 +23,10 @@ export interface Subscriptions {
   lastSlotAtMs(): number;
   /** Host of the node in use; undefined while there is no connection. */
   host(): string | undefined;
-  /** The connection contradicts the chain or has lost something: the next node replaces it as soon as it can. @returns false if there is no other node */
+  /**
+   * The connection contradicts the chain or has lost something: the next node replaces it as soon as it can.
+   * @returns false if there is no other node
+   */
   doubt(): boolean;
   close(): void;
 }

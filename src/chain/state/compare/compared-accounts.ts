@@ -20,13 +20,17 @@ const IN_USE_MS = 10_000;
 /** How often an account in use is compared. Milliseconds. */
 const ROUND_MS = 700;
 /**
- * The same with a stream that reports every change: the shortest time. A new one is drawn each time, because rounds in step with slots would
- * miss the same ones. A stream of slots' ends is wrong only if two slots show it, for which rounds must not be too close.
+ * The same with a stream that reports every change: the shortest time. A new one is drawn each time, because rounds in step with
+ * slots would miss the same ones. A stream of slots' ends is wrong only if two slots show it, for which rounds must not be too
+ * close.
  */
 const LEAST_ROUND_MS = 150;
 /** The same of one about which the nodes do not agree. Milliseconds. */
 const OPEN_ROUND_MS = 250;
-/** Every other round about an account that the stream is doubted about comes so much sooner: in step with slots it would miss the same ones. */
+/**
+ * Every other round about an account that the stream is doubted about comes so much sooner: in step with slots it would miss the
+ * same ones.
+ */
 const ROUND_SHIFT_MS = 100;
 const ACCOUNTS_PER_CALL = 100;
 /** Accounts out of use that are compared along with each call, in turn. */

@@ -80,7 +80,10 @@ export class FollowedReads {
     return this.#readAll(entries, false);
   }
 
-  /** The same, except that no read changes a streamed account: one that differs is reported, for the nodes to decide. @throws TradewireError UPSTREAM_ERROR */
+  /**
+   * The same, except that no read changes a streamed account: one that differs is reported, for the nodes to decide.
+   * @throws TradewireError UPSTREAM_ERROR
+   */
   compare(entries: readonly FollowedAccount[]): Promise<void> {
     return this.#readAll(entries, true);
   }

@@ -103,8 +103,9 @@ export class ClaimKeeper {
   }
 
   /**
-   * What the process that holds the claim has written by now; the claim itself if its lease has expired, or if this process has it. While the lease lasts, a
-   * database that is away, or lacks the record after a failover, is no reason to rule beside it: it writes the record again.
+   * What the process that holds the claim has written by now; the claim itself if its lease has expired, or if this process has it.
+   * While the lease lasts, a database that is away, or lacks the record after a failover, is no reason to rule beside it: it writes
+   * the record again.
    */
   async readAgain(held: SubmissionRecord): Promise<"claimed" | SubmissionRecord> {
     const { submissions, settings } = this.#ports;

@@ -55,7 +55,8 @@ export class ExpiryRuling {
 
   /**
    * The outcome of an expired message; "followed" if another signature is to be followed first. If no node shows the wallet's
-   * history back to the build, the stored signatures are needed: it waits for the database. Undefined if another process is to take over meanwhile.
+   * history back to the build, the stored signatures are needed: it waits for the database. Undefined if another process is to take
+   * over meanwhile.
    */
   async rule(signature: string): Promise<Outcome | "followed" | undefined> {
     const { landing, now, historyMs, keeper, broadcast, explain, onUnproven } = this.#ports;

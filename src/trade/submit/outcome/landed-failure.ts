@@ -25,9 +25,10 @@ const NOT_CLOSED =
   "Tokens arrived in the account that this sale of all of them was to close, which only an empty one can be; the next sale leaves it open";
 
 /**
- * The outcome of a transaction that landed and failed: by the guard of the total, else by the deepest failing program in its logs; if they are cut, by the
- * program of the instruction that failed; without one, by the chain's own error: INSUFFICIENT_SOL or PROGRAM_ERROR. A block may contain a transaction whose payer cannot pay: it executes
- * nothing, costs nothing, and its message is used up like any other (SIMD-0290).
+ * The outcome of a transaction that landed and failed: by the guard of the total, else by the deepest failing program in its logs;
+ * if they are cut, by the program of the instruction that failed; without one, by the chain's own error: INSUFFICIENT_SOL or
+ * PROGRAM_ERROR. A block may contain a transaction whose payer cannot pay: it executes nothing, costs nothing, and its message is
+ * used up like any other (SIMD-0290).
  *
  * @param programs the program of each instruction, by the bytes that were sent: nodes need not agree on what they say of them
  * @param witnesses nodes that agree on the record

@@ -41,11 +41,13 @@ export function executeAndJudge(
   order: Pick<TradeRequest, "mode" | "amountRaw">,
   since: Disturbance,
 ): readonly string[] {
-  const transaction = readTransaction(built.unsignedTransaction);
+  // An older form of the bytes has its accounts in another order.
+  const wire = forOlderAmm(built.unsignedTransaction);
+  const transaction = readTransaction(wire);
   const accounts = transaction.accounts.map(({ address }) => address);
   const read = (): Held => accounts.map((address) => svm.get(address));
   const before = read();
-  const done = svm.inner.sendTransaction(getTransactionDecoder().decode(forOlderAmm(built.unsignedTransaction)));
+  const done = svm.inner.sendTransaction(getTransactionDecoder().decode(wire));
   if (done instanceof FailedTransactionMetadata) return [reasonOf(done)];
   const faults: string[] = [];
   const after = read();

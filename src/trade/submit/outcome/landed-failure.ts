@@ -8,6 +8,7 @@ import {
   failureOfInstruction,
   isCloseFailure,
   isGuardFailure,
+  isOutOfUnits,
   type ProgramFailure,
   parseProgramFailure,
 } from "./program-failure.ts";
@@ -23,6 +24,7 @@ const MEANING: Partial<Record<ErrorCode, string>> = {
 };
 const NOT_CLOSED =
   "Tokens arrived in the account that this sale of all of them was to close, which only an empty one can be; the next sale leaves it open";
+const OUT_OF_UNITS = "The trade took more compute units than it asked for, as it may if the market has moved";
 
 /**
  * The outcome of a transaction that landed and failed: by the guard of the total, else by the deepest failing program in its logs;
@@ -42,7 +44,11 @@ export function failedOutcome(
 ): Outcome {
   const failure = parseProgramFailure(logs) ?? failureOfInstruction(error, programs);
   const reason = isGuardFailure(error, programs) ? "SLIPPAGE_EXCEEDED" : reasonOf(failure, error, venues);
-  const meaning = isCloseFailure(error, programs) ? NOT_CLOSED : MEANING[reason];
+  const meaning = isCloseFailure(error, programs)
+    ? NOT_CLOSED
+    : isOutOfUnits(error, logs)
+      ? OUT_OF_UNITS
+      : MEANING[reason];
   // A landed trade is final: a retryable code would make the caller wait for nothing.
   const code = reason === "VENUE_DEGRADED" ? "PROGRAM_ERROR" : reason;
   const paid = feeLamports === 0n ? "no fee was charged" : "only the network fees were paid";

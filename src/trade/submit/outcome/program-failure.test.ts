@@ -1,7 +1,18 @@
 import { expect, test } from "vitest";
+import { Svm } from "../../../../test/support/svm.ts";
+import { Address } from "../../../primitives/address.ts";
+import { setComputeUnitLimit } from "../../../solana/compute-budget.ts";
+import { requireBalance } from "../../../solana/token/token-instructions.ts";
 import { programErrors } from "../../../venues/shared/program-errors.ts";
 import type { Venue } from "../../../venues/venue.ts";
-import { classifyFailure, failureOfInstruction, isCloseFailure, isGuardFailure } from "./program-failure.ts";
+import { failedOutcome } from "./landed-failure.ts";
+import {
+  classifyFailure,
+  failureOfInstruction,
+  isCloseFailure,
+  isGuardFailure,
+  isOutOfUnits,
+} from "./program-failure.ts";
 
 const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 const VENUE = "venue";
@@ -18,6 +29,26 @@ test("an error names the instruction that failed", () => {
     program: VENUE,
     number: 6_000,
   });
+});
+
+test("a trade that runs out of compute units says so, and no program can say it of another failure", () => {
+  const svm = new Svm();
+  const wallet = svm.newWallet();
+  const mint = svm.newMint({ decimals: 6 });
+  const account = svm.setTokens(wallet, mint, 9n);
+  const messageOf = (units: number, amount: bigint, error: unknown): string => {
+    const order = { account, mint, owner: wallet, amount, decimals: 6, tokenProgram: Address.of(TOKEN_PROGRAM) };
+    const { ok, logs } = svm.send(wallet, [setComputeUnitLimit(units), requireBalance(order)]);
+    expect(ok).toBe(false);
+    const record = { slot: 1n, error: { InstructionError: [1, error] }, logs, feeLamports: 5_000n } as never;
+    const outcome = failedOutcome("signature", record, [order.tokenProgram, order.tokenProgram], 1, []);
+    return (outcome as { readonly message: string }).message;
+  };
+  expect(messageOf(300, 9n, "ProgramFailedToComplete")).toContain("took more compute units than it asked for");
+  expect(messageOf(200_000, 10n, { Custom: 1 })).not.toContain("compute units");
+  const log = (line: string) => isOutOfUnits({ InstructionError: [1, "InvalidArgument"] }, [line]);
+  expect(log("Program log: Program x failed: exceeded CUs meter at BPF instruction")).toBe(false);
+  expect(isOutOfUnits({ InstructionError: [1, "ComputationalBudgetExceeded"] }, [])).toBe(true);
 });
 
 test("an error in a form that no node should use names none", () => {

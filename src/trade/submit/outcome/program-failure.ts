@@ -90,6 +90,18 @@ export function isCloseFailure(error: unknown, programs: readonly { toString(): 
   return isClosing && TOKEN_PROGRAMS.has(programs[index!]?.toString() ?? "");
 }
 
+/**
+ * True if the trade took more compute units than it had asked for, as it may if the market has moved: prices further on lie in other
+ * bins and arrays. The runtime says so in its error where a program calls it, else in the log.
+ */
+export function isOutOfUnits(error: unknown, logs: readonly string[]): boolean {
+  const [, cause] = failedInstruction(error);
+  return (cause as unknown) === "ComputationalBudgetExceeded" || logs.some((line) => OUT_OF_UNITS.test(line));
+}
+
+/** What a program prints cannot begin so. */
+const OUT_OF_UNITS = /^Program \w+ failed: (?:exceeded CUs meter|Computational budget exceeded)/;
+
 const TOKEN_PROGRAMS = new Set([
   "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
   "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb",

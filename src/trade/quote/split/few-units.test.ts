@@ -175,3 +175,23 @@ test("an exact input gives no less than the best path, where what reaches a hub 
   });
   expect(output).toBeGreaterThanOrEqual(2_563_746_023n);
 });
+
+test("an exact output is divided anew after a round that whole units made worse", () => {
+  const input = inputFor(1_027_779_741n, {
+    ab: [[9_044_218_413n, 14_682_567_741n, 5_625_978_392n]],
+    ah: [[8_654_233_298n, 636n, 7_422_307_550n]],
+    hb: [[787n, 6_882_595_515n, 122n]],
+    af: [
+      [4_977_148_394n, 4_686_201_172n, 126_304_218n],
+      [1_069_641_815n, 939_192_991n, 651_529_895n],
+    ],
+    fb: [
+      [6_003_148_671n, 7_765_734_502n, 1_263_653_345n],
+      [9_286_370_954n, 15_481_976_559n, 720_099_455n],
+      [5_617_239_361n, 8_520_346_012n, 2_212_881_141n],
+    ],
+    hf: [[219n, 3_579_493_535n, 52n]],
+  });
+  // After the round before it is 642,686,369.
+  expect(input).toBeLessThan(631_000_000n);
+});

@@ -27,8 +27,8 @@ const MOST_ATTEMPTS = 4;
  * say.
  */
 const LIMIT_STEPS = [0.999, 0.995, 0.98, 0.9] as const;
-/** A round that gains less than this ends the search. Fraction. */
-const LEAST_GAIN = 1e-7;
+/** A round that changes less than this ends the search. One that loses more does not: where units are large, the next may gain. Fraction. */
+const LEAST_CHANGE = 1e-7;
 /** Curves that are off by less than this end it too: the best division is flat, so that errors of prices count squared. Fraction. */
 const LEAST_ERROR = 5e-4;
 
@@ -186,7 +186,7 @@ class SplitSearch {
       if (mode === "exactOut") inAmount = Number(route.inAmount);
       const gain = best === undefined ? 1 : this.#gainOf(route, best);
       if (gain > 0) best = route;
-      if (gain < LEAST_GAIN || learnFrom(network, route) < LEAST_ERROR) break;
+      if (Math.abs(gain) < LEAST_CHANGE || learnFrom(network, route) < LEAST_ERROR) break;
     }
     return best === undefined ? { fault } : { best };
   }

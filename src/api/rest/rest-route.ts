@@ -36,6 +36,9 @@ export interface RestRequest {
   readonly query: object;
 }
 
+/** Where the fields of a request without a body stand. */
+type RestFields = Pick<RestRequest, "variables" | "query">;
+
 /** A method as REST serves it. */
 export class RestRoute {
   readonly method: DescMethodUnary;
@@ -44,7 +47,7 @@ export class RestRoute {
   readonly #edge: RestEdge;
   readonly #invoke: Invoker;
   readonly #decodeJson: (json: unknown) => Message;
-  readonly #decodePath: (request: RestRequest) => Message;
+  readonly #decodePath: (request: RestFields) => Message;
 
   constructor(edge: RestEdge, method: DescMethodUnary, binding: RestBinding) {
     this.method = method;
@@ -72,21 +75,27 @@ export class RestRoute {
   }
 
   /** The message of a request. @param body undefined if the method has none. @throws TradewireError VALIDATION_ERROR */
-  decode(rest: RestRequest, body: Buffer | undefined): Message {
+  decode(rest: Omit<RestRequest, "peer">, body: Buffer | undefined): Message {
     return body === undefined ? this.#decodePath(rest) : this.#decodeJson(parseBody(body, rest.request, rest.query));
   }
 }
 
 /** A request as its call reads it, and where its outcome goes. */
-class RestExchange implements CallRequest, CallOutcome, BodyTaker {
+class RestExchange implements Omit<RestRequest, "peer">, CallRequest, CallOutcome, BodyTaker {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly variables: RestRequest["variables"];
+  readonly query: object;
   readonly #route: RestRoute;
-  readonly #rest: RestRequest;
   readonly #state: CallState;
   #body: Buffer | undefined;
 
-  constructor(route: RestRoute, rest: RestRequest, state: CallState) {
+  constructor(route: RestRoute, { request, response, variables, query }: RestRequest, state: CallState) {
+    this.request = request;
+    this.response = response;
+    this.variables = variables;
+    this.query = query;
     this.#route = route;
-    this.#rest = rest;
     this.#state = state;
     this.#body = undefined;
   }
@@ -105,19 +114,19 @@ class RestExchange implements CallRequest, CallOutcome, BodyTaker {
 
   answer(output: Output): void {
     try {
-      if (!isOpen(this.#rest.response)) return;
+      if (!isOpen(this.response)) return;
       const out = beginAnswer();
       out.latin1(SUCCESS);
       this.#route.encode(output, out);
       out.latin1("}");
-      writeAnswer(this.#rest.response, out, this.#state);
+      writeAnswer(this.response, out, this.#state);
     } catch (error) {
       this.fail(error);
     }
   }
 
   fail(error: unknown): void {
-    writeFailure(this.#rest.response, failureOfCall(this.#route, error), this.#state);
+    writeFailure(this.response, failureOfCall(this.#route, error), this.#state);
   }
 
   get requestMethod(): string {
@@ -125,15 +134,15 @@ class RestExchange implements CallRequest, CallOutcome, BodyTaker {
   }
 
   get url(): string {
-    return this.#rest.request.url!;
+    return this.request.url!;
   }
 
   get headers(): IncomingHttpHeaders {
-    return this.#rest.request.headers;
+    return this.request.headers;
   }
 
   decode(): Message {
-    return this.#route.decode(this.#rest, this.#body);
+    return this.#route.decode(this, this.#body);
   }
 }
 
@@ -181,7 +190,7 @@ export function createPathDecoder(
   method: DescMethod,
   binding: RestBinding,
   decode: (json: unknown) => Message,
-): (request: RestRequest) => Message {
+): (request: RestFields) => Message {
   const fields = binding.variables.map((variable) => {
     const field = method.input.fields.find(({ name }) => name === variable);
     if (field?.fieldKind !== "scalar" || field.scalar !== ScalarType.STRING) {

@@ -37,13 +37,13 @@ function sale(held: bigint, inAmount: bigint) {
   const quote = { mode: "exactIn", inMint: COIN, outMint: SOL_MINT, inAmount, outAmount: 5n } as Quote;
   const market = { venue: "pump_fun", address: POOL, mints: [COIN, SOL_MINT], nativeSol: true } as const;
   const steps = [{ hot: { venue, market, state: undefined, slot: 1n }, quote, threshold: 4n }];
-  const assembly = assemble(intent, { steps, inAmount } as unknown as Route, accounts, {
-    markets: { account: () => null },
-    head: { rentExemption: () => 2_039_280n },
-    nonce: 7,
-    seed: "AbCdEfGhIjK",
-    wrapping: "seeded",
-  });
+  const assembly = assemble(
+    { markets: { account: () => null }, head: { rentExemption: () => 2_039_280n } },
+    { intent, nonce: 7, seed: "AbCdEfGhIjK" },
+    { steps, inAmount } as unknown as Route,
+    accounts,
+    "seeded",
+  );
   return { assembly, emptied, terms: asked[0]! };
 }
 
@@ -74,13 +74,16 @@ function twoLegs(legs: readonly Pick<SwapLeg, "creates" | "grows">[], address = 
   });
   const intent = { inMint: mint(COIN), outMint: mint(POOL), mode: "exactIn", amount: 5n } as Intent;
   const accounts = walletAccounts({ wallet: WALLET }, mint(COIN), mint(POOL));
-  return assemble(intent, { steps, inAmount: 5n } as unknown as Route, accounts, {
-    markets: { account: (address) => (address === accounts.destination?.address ? OPEN : null) },
-    head: { rentExemption: (space) => BigInt(space) * 10n },
-    nonce: 7,
-    seed: "tw7",
-    wrapping: "seeded",
-  }).creates;
+  return assemble(
+    {
+      markets: { account: (address) => (address === accounts.destination?.address ? OPEN : null) },
+      head: { rentExemption: (space) => BigInt(space) * 10n },
+    },
+    { intent, nonce: 7, seed: "tw7" },
+    { steps, inAmount: 5n } as unknown as Route,
+    accounts,
+    "seeded",
+  ).creates;
 }
 
 test("an account that both legs of a trade need is created, and paid for, once", () => {
@@ -121,13 +124,13 @@ test("a market that pays lamports is never given the temporary account that othe
   });
   const intent = { inMint: mint(COIN), outMint: mint(SOL_MINT), mode: "exactIn", amount: 10n } as Intent;
   const accounts = walletAccounts({ wallet: WALLET }, mint(COIN), mint(SOL_MINT));
-  assemble(intent, { steps, inAmount: 10n } as unknown as Route, accounts, {
-    markets: { account: () => OPEN },
-    head: { rentExemption: () => 2_039_280n },
-    nonce: 7,
-    seed: "AbCdEfGhIjK",
-    wrapping: "seeded",
-  });
+  assemble(
+    { markets: { account: () => OPEN }, head: { rentExemption: () => 2_039_280n } },
+    { intent, nonce: 7, seed: "AbCdEfGhIjK" },
+    { steps, inAmount: 10n } as unknown as Route,
+    accounts,
+    "seeded",
+  );
   const own = wrappedSolAccount(WALLET).address;
   expect(asked.map(({ destination }) => destination === own)).toEqual([false, true]);
 });

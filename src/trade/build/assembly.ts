@@ -14,7 +14,7 @@ import type { Route, RouteStep } from "../quote/route.ts";
 import { loosened, type TotalGuard, totalGuardOf } from "../total-guard.ts";
 import { BUDGET_INSTRUCTIONS } from "./budget.ts";
 import { nativeSha256 } from "./native-sha256.ts";
-import type { Assembly, AssemblyContext, CreatedAccount } from "./parts/assembled.ts";
+import type { Assembly, AssemblyPorts, AssemblyTerms, CreatedAccount, Wrapping } from "./parts/assembled.ts";
 import { createAccountUnits, creationCalls, GROWTH_CALLS, UNITS } from "./parts/compute-units.ts";
 import { swapLegOf } from "./unbuildable-market.ts";
 import { type WalletAccounts, wrappedSolAccount } from "./wallet-accounts.ts";
@@ -23,10 +23,19 @@ import { type WalletAccounts, wrappedSolAccount } from "./wallet-accounts.ts";
  * The instructions the trade needs and nothing else, behind those of the compute budget: token accounts that may be missing, SOL
  * wrapped and unwrapped for venues that need it, and the swaps.
  *
+ * @param guardsTotal true if the caller knows the guard of the total
  * @throws UnbuildableMarket
  */
-export function assemble(intent: Intent, route: Route, accounts: WalletAccounts, context: AssemblyContext): Assembly {
-  const parts = new AssemblyParts(accounts.wallet, context);
+export function assemble(
+  ports: AssemblyPorts,
+  terms: AssemblyTerms,
+  route: Route,
+  accounts: WalletAccounts,
+  wrapping: Wrapping,
+  guardsTotal = false,
+): Assembly {
+  const { intent } = terms;
+  const parts = new AssemblyParts(accounts.wallet, ports, terms, wrapping);
   const { steps } = route;
   const { destination, intermediate } = accounts;
   let wrapped = 0n;
@@ -35,7 +44,8 @@ export function assemble(intent: Intent, route: Route, accounts: WalletAccounts,
   if (destination !== undefined) parts.needTokenAccount(intent.outMint, destination);
   for (let at = 0; at < intermediate.length; at++)
     parts.needTokenAccount(intermediate[at]!.mint, intermediate[at]!.account);
-  const guard = guardOf(intent, route, context);
+  // The wallet's own account may hold more than the transaction puts into it.
+  const guard = guardsTotal && wrapping === "seeded" ? totalGuardOf(intent, route, ports.head) : undefined;
   for (let at = 0; at < steps.length; at++) {
     const step = steps[at]!;
     const { quote, hot } = step;
@@ -55,16 +65,6 @@ export function assemble(intent: Intent, route: Route, accounts: WalletAccounts,
   if (intent.emptied !== undefined && route.inAmount === intent.amount)
     parts.closeEmptied(intent.inMint, intent.emptied);
   return parts.finish();
-}
-
-/** The guard of the total, if the caller knows it. The wallet's own account may hold more than the transaction puts into it. */
-function guardOf(
-  intent: Intent,
-  route: Route,
-  { guardsTotal, wrapping, head }: AssemblyContext,
-): TotalGuard | undefined {
-  if (guardsTotal !== true || wrapping !== "seeded") return undefined;
-  return totalGuardOf(intent, route, head);
 }
 
 /** The most wrapped SOL that a step may spend. Lamports. */
@@ -97,15 +97,19 @@ class AssemblyParts implements Assembly {
   unknown: readonly Address[] = NONE_UNKNOWN;
   isGuarded = false;
   readonly #wallet: Address;
-  readonly #context: AssemblyContext;
+  readonly #ports: AssemblyPorts;
+  readonly #terms: AssemblyTerms;
+  readonly #wrapping: Wrapping;
   #count = BUDGET_INSTRUCTIONS.length;
   /** How many accounts were asked for. */
   #asked = 0;
   #wrapped: Address | undefined;
 
-  constructor(wallet: Address, context: AssemblyContext) {
+  constructor(wallet: Address, ports: AssemblyPorts, terms: AssemblyTerms, wrapping: Wrapping) {
     this.#wallet = wallet;
-    this.#context = context;
+    this.#ports = ports;
+    this.#terms = terms;
+    this.#wrapping = wrapping;
     current = this;
   }
 
@@ -127,9 +131,9 @@ class AssemblyParts implements Assembly {
   /** Opens the temporary wrapped-SOL account with `lamports` in it. One that is open holds what the next swaps need. */
   openWrapped(lamports: bigint): void {
     if (this.#wrapped !== undefined) return;
-    const rent = this.#context.head.rentExemption(TOKEN_ACCOUNT_BYTES);
+    const rent = this.#ports.head.rentExemption(TOKEN_ACCOUNT_BYTES);
     this.temporaryRent = rent;
-    if (this.#context.wrapping === "associated") {
+    if (this.#wrapping === "associated") {
       const { address, bump } = wrappedSolAccount(this.#wallet);
       for (const part of fillWrappedSol({ account: address, wallet: this.#wallet, lamports })) this.#write(part);
       this.computeUnits +=
@@ -138,7 +142,7 @@ class AssemblyParts implements Assembly {
       this.#wrapped = address;
       return;
     }
-    const { seed } = this.#context;
+    const { seed } = this.#terms;
     const account = seededAddress(this.#wallet, seed, TOKEN_PROGRAM, pooledSha256);
     const [create, initialize] = openWrappedSol({ account, wallet: this.#wallet, seed, lamports, rent });
     this.#write(create);
@@ -188,7 +192,7 @@ class AssemblyParts implements Assembly {
       source,
       destination,
       threshold,
-      salt: this.#context.nonce,
+      salt: this.#terms.nonce,
       exists,
     });
     const { instructions, creates } = leg;
@@ -205,7 +209,7 @@ class AssemblyParts implements Assembly {
       const { address, space } = creates[at]!;
       if (!this.exists(address, space === 0 ? "system" : "program")) this.#create(address, space);
     }
-    const { head } = this.#context;
+    const { head } = this.#ports;
     if (leg.grows === undefined) return;
     for (const growth of leg.grows) {
       this.calls += GROWTH_CALLS;
@@ -222,7 +226,7 @@ class AssemblyParts implements Assembly {
   #create(address: Address, space: number): void {
     const creates = this.creates;
     for (let at = 0; at < creates.length; at++) if (creates[at]!.address === address) return;
-    const created = { address, space, rent: this.#context.head.rentExemption(space), grows: false };
+    const created = { address, space, rent: this.#ports.head.rentExemption(space), grows: false };
     this.creates = creates.length === 0 ? [created] : [...creates, created];
     const held = this.#account(address)?.lamports ?? 0n;
     this.calls += creationCalls(space, held > 0n);
@@ -237,7 +241,7 @@ class AssemblyParts implements Assembly {
   #account(address: Address): Account | null | undefined {
     const count = this.#asked;
     for (let at = 0; at < count; at++) if (asked[at] === address) return known[at];
-    const account = this.#context.markets.account(address);
+    const account = this.#ports.markets.account(address);
     asked[count] = address;
     known[count] = account;
     this.#asked = count + 1;

@@ -166,40 +166,40 @@ async function sealWithWorstCase(ports: BuildPorts, draft: TradeDraft): Promise<
   return { ...built, estimates: { ...built.estimates, worstCase } };
 }
 
-/** The hash of the message that is being sealed: nothing keeps it. */
+/** The hash of the message that is being sealed. */
 const digest = new Uint8Array(32);
+/** What is being sealed. One object serves every build: the seal writes it down at once and keeps nothing of it. */
+const sealing = {} as { -readonly [field in keyof SealedTrade]: SealedTrade[field] };
 
 /** Sets the expiry, seals the submission token and writes the answer. */
 function seal(ports: BuildPorts, draft: TradeDraft): BuiltTrade {
   const { loaded, composed, lifetime } = draft;
-  const { request, accounts } = loaded;
+  const { request } = loaded;
   const { inMint, outMint } = loaded.intent;
   const { route, assembly, costs, message } = composed;
   const expiresAtMs = expiryOf(ports, lifetime);
   const legs = withArrayNumbers(route);
-  // Both objects are written field by field: one that starts as a copy of another costs several times as much.
-  const sealed: SealedTrade = {
-    inMint: inMint.address,
-    outMint: outMint.address,
-    inDecimals: inMint.decimals,
-    outDecimals: outMint.decimals,
-    wallet: accounts.wallet,
-    messageHash: nativeSha256(message, digest),
-    messageLength: message.length,
-    lastValidBlockHeight: lifetime.lastValidBlockHeight,
-    buildSlot: lifetime.slot,
-    stateSlot: route.stateSlot,
-    expiresAtMs,
-    costs,
-    route: legs,
-    creates: assembly.creates,
-    closes: assembly.closes?.address,
-    senders: draft.senders,
-    priority: request.priority,
-    blocksLeft: Number(lifetime.lastValidBlockHeight - ports.head.blockHeight()),
-  };
-  const submissionToken = ports.sealer.seal(sealed, request.principal.accountId);
+  sealing.inMint = inMint.address;
+  sealing.outMint = outMint.address;
+  sealing.inDecimals = inMint.decimals;
+  sealing.outDecimals = outMint.decimals;
+  sealing.wallet = loaded.accounts.wallet;
+  sealing.messageHash = nativeSha256(message, digest);
+  sealing.messageLength = message.length;
+  sealing.lastValidBlockHeight = lifetime.lastValidBlockHeight;
+  sealing.buildSlot = lifetime.slot;
+  sealing.stateSlot = route.stateSlot;
+  sealing.expiresAtMs = expiresAtMs;
+  sealing.costs = costs;
+  sealing.route = legs;
+  sealing.creates = assembly.creates;
+  sealing.closes = assembly.closes?.address;
+  sealing.senders = draft.senders;
+  sealing.priority = request.priority;
+  sealing.blocksLeft = Number(lifetime.lastValidBlockHeight - ports.head.blockHeight());
+  const submissionToken = ports.sealer.seal(sealing, request.principal.accountId);
   request.stages?.mark("seal");
+  // Written field by field: an object that starts as a copy of another costs several times as much.
   return {
     inMint: inMint.address,
     outMint: outMint.address,

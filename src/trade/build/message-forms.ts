@@ -31,7 +31,7 @@ import {
   estimateCosts,
   writeBudget,
 } from "./budget.ts";
-import { type Assembly, type AssemblyContext, NOTHING_ASSEMBLED } from "./parts/assembled.ts";
+import { type Assembly, NOTHING_ASSEMBLED, type Wrapping } from "./parts/assembled.ts";
 import { UNITS } from "./parts/compute-units.ts";
 import { UnbuildableMarket } from "./unbuildable-market.ts";
 import {
@@ -178,14 +178,13 @@ function formOf(
   ports: MessagePorts,
   terms: MessageTerms,
   route: Route,
-  wrapping: AssemblyContext["wrapping"],
+  wrapping: Wrapping,
   guardsTotal?: boolean,
 ): MessageForm {
-  const { markets, head } = ports;
-  const { request, intent, nonce, seed, choice } = terms;
+  const { request, nonce, choice } = terms;
   const accounts = accountsOf(route, terms);
-  rejectUnusable(markets, route, accounts);
-  const trade = assemble(intent, route, accounts, { markets, head, nonce, seed, wrapping, guardsTotal });
+  rejectUnusable(ports.markets, route, accounts);
+  const trade = assemble(ports, terms, route, accounts, wrapping, guardsTotal);
   const assembly = withTips(trade, accounts.wallet, choice.tips);
   const budget = budgetFor(ports, request, route, assembly, nonce);
   return {

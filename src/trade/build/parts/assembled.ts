@@ -51,10 +51,15 @@ export const NOTHING_ASSEMBLED: Assembly = {
   isGuarded: false,
 };
 
-/** What an assembly reads beside the trade itself, and how it wraps SOL. */
-export interface AssemblyContext {
+/** What an assembly reads beside the trade itself. */
+export interface AssemblyPorts {
   readonly markets: Pick<Markets, "account">;
   readonly head: Pick<ChainHead, "rentExemption">;
+}
+
+/** What the assemblies of a trade have in common. */
+export interface AssemblyTerms {
+  readonly intent: Intent;
   /** A number that differs between builds: spreads fee recipients. */
   readonly nonce: number;
   /**
@@ -62,11 +67,10 @@ export interface AssemblyContext {
    * anyone, makes the transaction fail.
    */
   readonly seed: string;
-  /**
-   * Where SOL is wrapped. `seeded`: in a temporary account at an address of its own; wrapped SOL that the wallet holds is
-   * untouched. `associated`: in the wallet's own wrapped-SOL account, a hundred bytes shorter; only for wallets without one.
-   */
-  readonly wrapping: "seeded" | "associated";
-  /** True if the caller knows the guard of the total. */
-  readonly guardsTotal?: boolean | undefined;
 }
+
+/**
+ * Where SOL is wrapped. `seeded`: in a temporary account at an address of its own; wrapped SOL that the wallet holds is
+ * untouched. `associated`: in the wallet's own wrapped-SOL account, a hundred bytes shorter; only for wallets without one.
+ */
+export type Wrapping = "seeded" | "associated";

@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import { ByteWriter } from "../primitives/byte-writer.ts";
 import { pooledBytes } from "../primitives/bytes.ts";
-import type { Instruction } from "./instruction.ts";
+import { accountCountOf, type Instruction } from "./instruction.ts";
 import { AccountTable } from "./message/account-table.ts";
 import { lengthSize } from "./message/compact-length.ts";
 import { messageTemplates } from "./message/message-template.ts";
@@ -94,10 +94,11 @@ function layOut(plan: MessagePlan): Uint8Array {
   at = writeLength(out, at + 32, instructions.length);
   let next = 0;
   for (let index = 0; index < instructions.length; index++) {
-    const { accounts, data } = instructions[index]!;
+    const { data } = instructions[index]!;
+    const count = accountCountOf(instructions[index]!);
     out[at++] = table.indexOfProgram(index);
-    at = writeLength(out, at, accounts.length);
-    for (let end = next + accounts.length; next < end; next++) out[at++] = table.indexOfUse(next);
+    at = writeLength(out, at, count);
+    for (let end = next + count; next < end; next++) out[at++] = table.indexOfUse(next);
     at = writeLength(out, at, data.length);
     out.set(data, at);
     at += data.length;
@@ -228,8 +229,11 @@ function takeLookups(tables: readonly LookupTable[]): readonly Lookup[] {
 function messageSize({ instructions }: MessagePlan, statics: number, lookups: readonly Lookup[]): number {
   let bytes =
     4 + lengthSize(statics) + 32 * statics + 32 + lengthSize(instructions.length) + lengthSize(lookups.length);
-  for (const { accounts, data } of instructions)
-    bytes += 1 + lengthSize(accounts.length) + accounts.length + lengthSize(data.length) + data.length;
+  for (const instruction of instructions) {
+    const count = accountCountOf(instruction);
+    const { length } = instruction.data;
+    bytes += 1 + lengthSize(count) + count + lengthSize(length) + length;
+  }
   for (const { writable, readonly } of lookups)
     bytes += 32 + lengthSize(writable.length) + writable.length + lengthSize(readonly.length) + readonly.length;
   return bytes;

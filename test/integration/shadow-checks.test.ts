@@ -371,7 +371,14 @@ test("a market whose program refuses the leaner form of its trades is counted, a
       swap(state, quote, terms) {
         const leg = pump.swap(state, quote, terms);
         if (!isDropped || (quote.fill as { readonly isOlder?: boolean }).isOlder !== true) return leg;
-        return { ...leg, instructions: leg.instructions.map((one) => ({ ...one, data: one.data.toReversed() })) };
+        return {
+          ...leg,
+          instructions: leg.instructions.map((one) => ({
+            ...one,
+            accounts: one.accounts,
+            data: one.data.toReversed(),
+          })),
+        };
       },
     }),
   );

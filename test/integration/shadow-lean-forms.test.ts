@@ -18,7 +18,10 @@ const dropped: Venue = {
   swap(state, quote, terms) {
     const leg = (pumpFun as Venue).swap(state, quote, terms);
     if ((quote.fill as { readonly isOlder?: boolean }).isOlder !== true) return leg;
-    return { ...leg, instructions: leg.instructions.map((one) => ({ ...one, data: one.data.toReversed() })) };
+    return {
+      ...leg,
+      instructions: leg.instructions.map((one) => ({ ...one, accounts: one.accounts, data: one.data.toReversed() })),
+    };
   },
 };
 

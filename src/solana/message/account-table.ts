@@ -1,8 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
-import type { Instruction } from "../instruction.ts";
+import { accountAt, accountCountOf, type Instruction, rightsAt, SIGNS, WRITES } from "../instruction.ts";
 
-const SIGNER = 2;
-const WRITABLE = 1;
 const INVOKED = 4;
 /** Loaded through a lookup table, so not among the message's static accounts. */
 const LOOKED_UP = 8;
@@ -32,15 +30,14 @@ export class AccountTable {
   /** Takes the accounts of a message. A linear search: for the few dozen of a transaction it beats any map. */
   fill(payer: Address, instructions: readonly Instruction[]): this {
     this.#count = 0;
-    this.#use(payer, SIGNER | WRITABLE);
+    this.#use(payer, SIGNS | WRITES);
     let uses = 0;
     for (let index = 0; index < instructions.length; index++) {
-      const { accounts } = instructions[index]!;
-      if (uses + accounts.length > this.#uses.length) this.#uses = enlarged(this.#uses, uses + accounts.length);
-      for (let at = 0; at < accounts.length; at++) {
-        const { address, signer, writable } = accounts[at]!;
-        this.#uses[uses++] = this.#use(address, (signer ? SIGNER : 0) | (writable ? WRITABLE : 0));
-      }
+      const instruction = instructions[index]!;
+      const count = accountCountOf(instruction);
+      if (uses + count > this.#uses.length) this.#uses = enlarged(this.#uses, uses + count);
+      for (let at = 0; at < count; at++)
+        this.#uses[uses++] = this.#use(accountAt(instruction, at), rightsAt(instruction, at));
     }
     if (instructions.length > this.#programs.length) this.#programs = enlarged(this.#programs, instructions.length);
     for (let index = 0; index < instructions.length; index++)
@@ -101,9 +98,9 @@ export class AccountTable {
     for (let place = 0; place < this.#count; place++) {
       if (this.#addresses[place] !== address) continue;
       const right = this.#rights[place]!;
-      if ((right & (SIGNER | INVOKED | LOOKED_UP)) !== 0) return undefined;
+      if ((right & (SIGNS | INVOKED | LOOKED_UP)) !== 0) return undefined;
       this.#rights[place] = right | LOOKED_UP;
-      return { place, writable: (right & WRITABLE) !== 0 };
+      return { place, writable: (right & WRITES) !== 0 };
     }
     return undefined;
   }
@@ -112,10 +109,10 @@ export class AccountTable {
   arrange(): number {
     let statics = 0;
     for (let group = 0; group < 4; group++) {
-      const wanted = (group < 2 ? SIGNER : 0) | (group % 2 === 0 ? WRITABLE : 0);
+      const wanted = (group < 2 ? SIGNS : 0) | (group % 2 === 0 ? WRITES : 0);
       const from = statics;
       for (let place = 0; place < this.#count; place++) {
-        if ((this.#rights[place]! & (SIGNER | WRITABLE | LOOKED_UP)) === wanted) this.#positions[place] = statics++;
+        if ((this.#rights[place]! & (SIGNS | WRITES | LOOKED_UP)) === wanted) this.#positions[place] = statics++;
       }
       this.counts[group] = statics - from;
     }

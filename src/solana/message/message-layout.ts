@@ -1,10 +1,8 @@
 import type { Address } from "../../primitives/address.ts";
-import type { Instruction } from "../instruction.ts";
+import { accountAt, accountCountOf, type Instruction, rightsAt, SIGNS, WRITES } from "../instruction.ts";
 import type { AccountTable } from "./account-table.ts";
 import { lengthSize } from "./compact-length.ts";
 
-const SIGNER = 1;
-const WRITABLE = 2;
 /** The use is the first of its account. */
 const FIRST = 4;
 
@@ -30,21 +28,24 @@ export class MessageLayout {
     this.blockhashAt = statics + 32 * table.size;
     this.#programs = instructions.map(({ program }) => program);
     this.#programPlaces = Uint16Array.from(instructions, (_, index) => table.placeOfProgram(index));
-    this.#accountCounts = Uint16Array.from(instructions, ({ accounts }) => accounts.length);
+    this.#accountCounts = Uint16Array.from(instructions, accountCountOf);
     this.#dataLengths = Uint16Array.from(instructions, ({ data }) => data.length);
     let at = this.blockhashAt + 32 + lengthSize(instructions.length);
-    this.dataAt = Uint16Array.from(instructions, ({ accounts, data }) => {
-      const start = at + 1 + lengthSize(accounts.length) + accounts.length + lengthSize(data.length);
+    this.dataAt = Uint16Array.from(instructions, ({ data }, index) => {
+      const count = this.#accountCounts[index]!;
+      const start = at + 1 + lengthSize(count) + count + lengthSize(data.length);
       at = start + data.length;
       return start;
     });
-    const metas = instructions.flatMap(({ accounts }) => accounts);
-    this.#places = Uint16Array.from(metas, (_, use) => table.placeOfUse(use));
+    const uses = instructions.flatMap((instruction) =>
+      Array.from({ length: accountCountOf(instruction) }, (_, place) => rightsAt(instruction, place)),
+    );
+    this.#places = Uint16Array.from(uses, (_, use) => table.placeOfUse(use));
     const seen = new Set([0]);
-    this.#rights = Uint8Array.from(metas, ({ signer, writable }, use) => {
+    this.#rights = Uint8Array.from(uses, (rights, use) => {
       const isFirst = !seen.has(this.#places[use]!);
       seen.add(this.#places[use]!);
-      return (signer ? SIGNER : 0) | (writable ? WRITABLE : 0) | (isFirst ? FIRST : 0);
+      return rights | (isFirst ? FIRST : 0);
     });
     const places = Array.from({ length: table.size }, (_, place) => place);
     this.addressAt = Uint16Array.from(places, (place) => statics + 32 * table.positionOf(place));
@@ -61,10 +62,10 @@ export class MessageLayout {
     if (table.size !== this.addressAt.length || !this.hasShapeOf(instructions)) return false;
     if (this.#programPlaces.some((place, index) => table.placeOfProgram(index) !== place)) return false;
     let use = 0;
-    for (const { accounts } of instructions) {
-      for (const { signer, writable } of accounts) {
-        const right = (signer ? SIGNER : 0) | (writable ? WRITABLE : 0);
-        if ((this.#rights[use]! & (SIGNER | WRITABLE)) !== right) return false;
+    for (const instruction of instructions) {
+      const count = accountCountOf(instruction);
+      for (let at = 0; at < count; at++) {
+        if ((this.#rights[use]! & (SIGNS | WRITES)) !== rightsAt(instruction, at)) return false;
         if (this.#places[use] !== table.placeOfUse(use)) return false;
         use += 1;
       }
@@ -77,9 +78,10 @@ export class MessageLayout {
     const programs = this.#programs;
     if (instructions.length !== programs.length) return false;
     for (let index = 0; index < instructions.length; index++) {
-      const { program, accounts, data } = instructions[index]!;
-      if (program !== programs[index] || accounts.length !== this.#accountCounts[index]) return false;
-      if (data.length !== this.#dataLengths[index]) return false;
+      const instruction = instructions[index]!;
+      if (instruction.program !== programs[index]) return false;
+      if (accountCountOf(instruction) !== this.#accountCounts[index]) return false;
+      if (instruction.data.length !== this.#dataLengths[index]) return false;
     }
     return true;
   }
@@ -97,13 +99,13 @@ export class MessageLayout {
     const rights = this.#rights;
     let use = 0;
     for (let index = 0; index < instructions.length; index++) {
-      const { accounts } = instructions[index]!;
-      for (let at = 0; at < accounts.length; at++) {
-        const { address, signer, writable } = accounts[at]!;
+      const instruction = instructions[index]!;
+      const count = this.#accountCounts[index]!;
+      for (let at = 0; at < count; at++) {
         const right = rights[use]!;
         const place = places[use++]!;
-        if ((right & SIGNER) !== (signer ? SIGNER : 0) || (right & WRITABLE) !== (writable ? WRITABLE : 0))
-          return false;
+        if ((right & (SIGNS | WRITES)) !== rightsAt(instruction, at)) return false;
+        const address = accountAt(instruction, at);
         const own = fixed[place];
         if (own !== undefined) {
           if (own !== address) return false;

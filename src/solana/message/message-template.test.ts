@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Address } from "../../primitives/address.ts";
 import { createRandom, type Random } from "../../primitives/random.ts";
-import type { Instruction } from "../instruction.ts";
+import { FlatInstruction, type Instruction, rightsOf } from "../instruction.ts";
 import { compileMessage, type MessagePlan } from "../message.ts";
 
 const addressOf = (random: Random) => Address.from(random.bytes(32));
@@ -65,6 +65,49 @@ test("a message on a known layout is, to the byte, the one compiled from scratch
       if (Buffer.compare(compileMessage({ ...next, kind }), compileMessage(next)) !== 0) expect.fail(describe(next));
     }
   }
+});
+
+/** The same with its accounts in lists. */
+function flattened({ program, accounts, data }: Instruction): Instruction {
+  const rights = accounts.map(({ writable, signer }) => (signer ? (writable ? "W" : "R") : writable ? "w" : "r"));
+  return new FlatInstruction(
+    program,
+    accounts.map(({ address }) => address),
+    rightsOf(rights.join("")),
+    data,
+  );
+}
+
+test("instructions with their accounts in lists give the same messages, on known layouts and on new ones", () => {
+  const random = createRandom(212);
+  for (let round = 0; round < 80; round++) {
+    const addresses = Array.from({ length: 2 + (random.u32() % 8) }, () => addressOf(random));
+    const kind = addressOf(random);
+    const plan = randomPlan(random, addresses);
+    for (let variant = 0; variant < 25; variant++) {
+      const next = changed(plan, random, addresses);
+      const flat = { ...next, instructions: next.instructions.map(flattened) };
+      expect(flat.instructions.map(({ accounts }) => accounts)).toEqual(
+        next.instructions.map(({ accounts }) => accounts),
+      );
+      const expected = compileMessage(next);
+      if (Buffer.compare(compileMessage(flat), expected) !== 0) expect.fail(describe(next));
+      if (Buffer.compare(compileMessage({ ...flat, kind }), expected) !== 0) expect.fail(describe(next));
+    }
+  }
+});
+
+test("accounts beyond the named rights have those of the last", () => {
+  const random = createRandom(213);
+  const [program, ...addresses] = Array.from({ length: 5 }, () => addressOf(random)) as [Address, ...Address[]];
+  const { accounts } = new FlatInstruction(program, addresses, rightsOf("W r w"), new Uint8Array(0));
+  expect(accounts.map(({ writable, signer }) => [writable, signer])).toEqual([
+    [true, true],
+    [false, false],
+    [true, false],
+    [true, false],
+  ]);
+  expect(() => rightsOf("rx")).toThrow(RangeError);
 });
 
 test("no message has bytes of an earlier one of its kind", () => {

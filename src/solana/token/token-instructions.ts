@@ -1,9 +1,18 @@
 import type { Address } from "../../primitives/address.ts";
 import { writeU32, writeU64 } from "../../primitives/bytes.ts";
-import { type Instruction, readonly, readonlySigner, writable, writableSigner } from "../instruction.ts";
+import {
+  FlatInstruction,
+  type Instruction,
+  readonly,
+  readonlySigner,
+  rightsOf,
+  writable,
+  writableSigner,
+} from "../instruction.ts";
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "../programs.ts";
 
-const systemProgram = readonly(SYSTEM_PROGRAM);
+const CREATE_RIGHTS = rightsOf("W w rr rr");
+const CLOSE_RIGHTS = rightsOf("w w R");
 const CREATE_IDEMPOTENT = Uint8Array.of(1);
 const SYNC_NATIVE = Uint8Array.of(17);
 const CLOSE_ACCOUNT = Uint8Array.of(9);
@@ -16,18 +25,8 @@ export function createTokenAccount(
   mint: Address,
   tokenProgram: Address,
 ): Instruction {
-  return {
-    program: ASSOCIATED_TOKEN_PROGRAM,
-    accounts: [
-      writableSigner(owner),
-      writable(account),
-      readonly(owner),
-      readonly(mint),
-      systemProgram,
-      readonly(tokenProgram),
-    ],
-    data: CREATE_IDEMPOTENT,
-  };
+  const accounts = [owner, account, owner, mint, SYSTEM_PROGRAM, tokenProgram];
+  return new FlatInstruction(ASSOCIATED_TOKEN_PROGRAM, accounts, CREATE_RIGHTS, CREATE_IDEMPOTENT);
 }
 
 /** Moves lamports between system accounts. */
@@ -45,11 +44,7 @@ export function syncNative(account: Address, tokenProgram: Address): Instruction
 
 /** Closes a token account of `owner`; all its lamports go to `owner`. */
 export function closeTokenAccount(account: Address, owner: Address, tokenProgram: Address): Instruction {
-  return {
-    program: tokenProgram,
-    accounts: [writable(account), writable(owner), readonlySigner(owner)],
-    data: CLOSE_ACCOUNT,
-  };
+  return new FlatInstruction(tokenProgram, [account, owner, owner], CLOSE_RIGHTS, CLOSE_ACCOUNT);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { Address } from "../../primitives/address.ts";
 import { pooledBytes, putAscii, writeU32, writeU64 } from "../../primitives/bytes.ts";
-import { type Instruction, readonly, writable, writableSigner } from "../instruction.ts";
+import { FlatInstruction, type Instruction, rightsOf } from "../instruction.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../programs.ts";
 import { TOKEN_ACCOUNT_SIZE } from "./token-account.ts";
 import { createTokenAccount, syncNative, transferLamports } from "./token-instructions.ts";
@@ -9,7 +9,8 @@ import { createTokenAccount, syncNative, transferLamports } from "./token-instru
 const CREATE_WITH_SEED = 3;
 const INITIALIZE_ACCOUNT_3 = 18;
 const MAX_SEED_LENGTH = 32;
-const solMint = readonly(SOL_MINT);
+const CREATE_RIGHTS = rightsOf("W w");
+const INITIALIZE_RIGHTS = rightsOf("w r");
 
 /** Preimage of a seeded address; overwritten for each. */
 const preimage = new Uint8Array(32 + MAX_SEED_LENGTH + 32);
@@ -51,10 +52,10 @@ export function openWrappedSol(order: {
   readonly lamports: bigint;
   readonly rent: bigint;
 }): readonly [create: Instruction, initialize: Instruction] {
-  const { seed } = order;
+  const { account, wallet, seed } = order;
   const create = pooledBytes(4 + 32 + 8 + seed.length + 8 + 8 + 32);
   writeU32(create, 0, CREATE_WITH_SEED);
-  create.set(order.wallet.bytes, 4);
+  create.set(wallet.bytes, 4);
   writeU32(create, 36, seed.length);
   putAscii(create, 44, seed);
   writeU64(create, 44 + seed.length, order.rent + order.lamports);
@@ -62,12 +63,11 @@ export function openWrappedSol(order: {
   create.set(TOKEN_PROGRAM.bytes, 60 + seed.length);
 
   const initialize = pooledBytes(33);
-  const opened = writable(order.account);
   initialize[0] = INITIALIZE_ACCOUNT_3;
-  initialize.set(order.wallet.bytes, 1);
+  initialize.set(wallet.bytes, 1);
   return [
-    { program: SYSTEM_PROGRAM, accounts: [writableSigner(order.wallet), opened], data: create },
-    { program: TOKEN_PROGRAM, accounts: [opened, solMint], data: initialize },
+    new FlatInstruction(SYSTEM_PROGRAM, [wallet, account], CREATE_RIGHTS, create),
+    new FlatInstruction(TOKEN_PROGRAM, [account, SOL_MINT], INITIALIZE_RIGHTS, initialize),
   ];
 }
 

@@ -1,6 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import { hex, pooledBytes, writeU64 } from "../../primitives/bytes.ts";
-import { type Instruction, readonly, readonlySigner, writable } from "../../solana/instruction.ts";
+import { FlatInstruction, type Instruction, rightsOf } from "../../solana/instruction.ts";
 import { MEMO_PROGRAM } from "../../solana/programs.ts";
 import type { SwapMode, SwapTerms } from "../venue.ts";
 import { WHIRLPOOL_PROGRAM, type WhirlpoolMarket } from "./layout.ts";
@@ -8,7 +8,8 @@ import { WHIRLPOOL_PROGRAM, type WhirlpoolMarket } from "./layout.ts";
 const SWAP_V2 = hex("2b04ed0b1ac91e62");
 /** The older instruction, which knows the SPL Token program alone. */
 const SWAP = hex("f8c69e91e17587c8");
-const memo = readonly(MEMO_PROGRAM);
+const SWAP_V2_RIGHTS = rightsOf("rr r R w rr ww ww www w");
+const SWAP_RIGHTS = rightsOf("r R w ww ww www w");
 
 interface WhirlpoolSwap {
   readonly market: WhirlpoolMarket;
@@ -36,25 +37,20 @@ export function whirlpoolSwap(swap: WhirlpoolSwap, terms: SwapTerms): Instructio
   writeU64(data, 16, terms.threshold);
   data[40] = mode === "exactIn" ? 1 : 0;
   data[41] = aToB ? 1 : 0;
-  const wallet = readonlySigner(terms.wallet);
-  const pool = writable(market.address);
-  const [a, b] = [readonly(tokenPrograms[0]), readonly(tokenPrograms[1])];
+  const [a, b] = tokenPrograms;
   const start = isOlder
-    ? [a, wallet, pool]
-    : [a, b, memo, wallet, pool, readonly(market.mints[0]), readonly(market.mints[1])];
-  return {
-    program: WHIRLPOOL_PROGRAM,
-    accounts: [
-      ...start,
-      writable(aToB ? terms.source : terms.destination),
-      writable(market.vaults[0]),
-      writable(aToB ? terms.destination : terms.source),
-      writable(market.vaults[1]),
-      writable(tickArrays[0]),
-      writable(tickArrays[1]),
-      writable(tickArrays[2]),
-      writable(market.oracle),
-    ],
-    data,
-  };
+    ? [a, terms.wallet, market.address]
+    : [a, b, MEMO_PROGRAM, terms.wallet, market.address, market.mints[0], market.mints[1]];
+  const accounts = [
+    ...start,
+    aToB ? terms.source : terms.destination,
+    market.vaults[0],
+    aToB ? terms.destination : terms.source,
+    market.vaults[1],
+    tickArrays[0],
+    tickArrays[1],
+    tickArrays[2],
+    market.oracle,
+  ];
+  return new FlatInstruction(WHIRLPOOL_PROGRAM, accounts, isOlder ? SWAP_RIGHTS : SWAP_V2_RIGHTS, data);
 }

@@ -1,5 +1,5 @@
 import { pooledBytes, writeU64 } from "../../primitives/bytes.ts";
-import { type Instruction, readonly, readonlySigner, writable } from "../../solana/instruction.ts";
+import { FlatInstruction, type Instruction, rightsOf } from "../../solana/instruction.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { SwapMode, SwapTerms } from "../venue.ts";
 import { AMM_V4_AUTHORITY, AMM_V4_PROGRAM, type AmmV4Market } from "./layout.ts";
@@ -7,8 +7,7 @@ import { AMM_V4_AUTHORITY, AMM_V4_PROGRAM, type AmmV4Market } from "./layout.ts"
 const SWAP_BASE_IN_V2 = 16;
 const SWAP_BASE_OUT_V2 = 17;
 
-const tokenProgram = readonly(TOKEN_PROGRAM);
-const authority = readonly(AMM_V4_AUTHORITY);
+const RIGHTS = rightsOf("r w r ww ww R");
 
 /**
  * The swap instruction, without an order book. exactIn: `amount` goes in, at least the threshold comes out. exactOut:
@@ -27,18 +26,15 @@ export function ammV4Swap(market: AmmV4Market, mode: SwapMode, amount: bigint, t
     writeU64(data, 1, terms.threshold);
     writeU64(data, 9, amount);
   }
-  return {
-    program: AMM_V4_PROGRAM,
-    accounts: [
-      tokenProgram,
-      writable(market.address),
-      authority,
-      writable(market.vaults[0]),
-      writable(market.vaults[1]),
-      writable(terms.source),
-      writable(terms.destination),
-      readonlySigner(terms.wallet),
-    ],
-    data,
-  };
+  const accounts = [
+    TOKEN_PROGRAM,
+    market.address,
+    AMM_V4_AUTHORITY,
+    market.vaults[0],
+    market.vaults[1],
+    terms.source,
+    terms.destination,
+    terms.wallet,
+  ];
+  return new FlatInstruction(AMM_V4_PROGRAM, accounts, RIGHTS, data);
 }

@@ -1,6 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import { hex, pooledBytes, writeU64 } from "../../primitives/bytes.ts";
-import { type AccountMeta, type Instruction, readonly, readonlySigner, writable } from "../../solana/instruction.ts";
+import { FlatInstruction, type Instruction, rightsOf } from "../../solana/instruction.ts";
 import { MEMO_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { SwapMode, SwapTerms } from "../venue.ts";
 import { CLMM_PROGRAM, type ClmmMarket } from "./layout.ts";
@@ -8,8 +8,9 @@ import { CLMM_PROGRAM, type ClmmMarket } from "./layout.ts";
 const SWAP_V2 = hex("2b04ed0b1ac91e62");
 /** The older instruction, which knows the SPL Token program alone. */
 const SWAP = hex("f8c69e91e17587c8");
-const tokenProgram = readonly(TOKEN_PROGRAM);
-const programs = [tokenProgram, readonly(TOKEN_2022_PROGRAM), readonly(MEMO_PROGRAM)];
+/** All that follow the fixed accounts are written to. */
+const SWAP_V2_RIGHTS = rightsOf("R rw ww ww w rrr rr w");
+const SWAP_RIGHTS = rightsOf("R rw ww ww w r w");
 
 interface ClmmSwap {
   readonly market: ClmmMarket;
@@ -37,20 +38,21 @@ export function clmmSwap(swap: ClmmSwap, terms: SwapTerms): Instruction {
   writeU64(data, 8, amount);
   writeU64(data, 16, terms.threshold);
   data[40] = mode === "exactIn" ? 1 : 0;
-  const accounts: AccountMeta[] = [
-    readonlySigner(terms.wallet),
-    readonly(market.config),
-    writable(market.address),
-    writable(terms.source),
-    writable(terms.destination),
-    writable(market.vaults[from]),
-    writable(market.vaults[to]),
-    writable(market.observation),
+  const start = [
+    terms.wallet,
+    market.config,
+    market.address,
+    terms.source,
+    terms.destination,
+    market.vaults[from],
+    market.vaults[to],
+    market.observation,
+    TOKEN_PROGRAM,
   ];
-  if (isOlder) accounts.push(tokenProgram);
-  else accounts.push(...programs, readonly(market.mints[from]), readonly(market.mints[to]));
-  for (const address of isOlder ? arrayFirst(trail, market) : trail) accounts.push(writable(address));
-  return { program: CLMM_PROGRAM, accounts, data };
+  const accounts = isOlder
+    ? [...start, ...arrayFirst(trail, market)]
+    : [...start, TOKEN_2022_PROGRAM, MEMO_PROGRAM, market.mints[from], market.mints[to], ...trail];
+  return new FlatInstruction(CLMM_PROGRAM, accounts, isOlder ? SWAP_RIGHTS : SWAP_V2_RIGHTS, data);
 }
 
 /** With the first array before the bitmap's extension: the older instruction has it among its fixed accounts. */

@@ -1,12 +1,12 @@
 import { hex, pooledBytes, writeU64 } from "../../primitives/bytes.ts";
-import { type Instruction, readonly, readonlySigner, writable } from "../../solana/instruction.ts";
+import { FlatInstruction, type Instruction, rightsOf } from "../../solana/instruction.ts";
 import type { SwapMode, SwapTerms } from "../venue.ts";
 import { CPMM_AUTHORITY, CPMM_PROGRAM, type CpmmMarket } from "./layout.ts";
 
 const SWAP_BASE_INPUT = hex("8fbe5adac41e33de");
 const SWAP_BASE_OUTPUT = hex("37d96256a34ab4ad");
 
-const authority = readonly(CPMM_AUTHORITY);
+const RIGHTS = rightsOf("R rrw ww ww rr rr w");
 
 /**
  * The swap instruction. exactIn: `amount` goes in, at least the threshold comes out. exactOut: `amount` comes out, at most
@@ -33,23 +33,20 @@ export function cpmmSwap(
     writeU64(data, 8, terms.threshold);
     writeU64(data, 16, amount);
   }
-  return {
-    program: CPMM_PROGRAM,
-    accounts: [
-      readonlySigner(terms.wallet),
-      authority,
-      readonly(market.config),
-      writable(market.address),
-      writable(terms.source),
-      writable(terms.destination),
-      writable(market.vaults[from]),
-      writable(market.vaults[to]),
-      readonly(market.tokenPrograms[from]),
-      readonly(market.tokenPrograms[to]),
-      readonly(market.mints[from]),
-      readonly(market.mints[to]),
-      writable(market.observation),
-    ],
-    data,
-  };
+  const accounts = [
+    terms.wallet,
+    CPMM_AUTHORITY,
+    market.config,
+    market.address,
+    terms.source,
+    terms.destination,
+    market.vaults[from],
+    market.vaults[to],
+    market.tokenPrograms[from],
+    market.tokenPrograms[to],
+    market.mints[from],
+    market.mints[to],
+    market.observation,
+  ];
+  return new FlatInstruction(CPMM_PROGRAM, accounts, RIGHTS, data);
 }

@@ -1,6 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import { hex, pooledBytes, writeU64 } from "../../primitives/bytes.ts";
-import { type Instruction, readonly, writable, writableSigner } from "../../solana/instruction.ts";
+import { FlatInstruction, type Instruction, rightsOf } from "../../solana/instruction.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import type { SwapMode, SwapTerms } from "../venue.ts";
 import { LAUNCHLAB_AUTHORITY, LAUNCHLAB_EVENT_AUTHORITY, LAUNCHLAB_PROGRAM, type LaunchlabMarket } from "./layout.ts";
@@ -10,10 +10,7 @@ const BUY_EXACT_OUT = hex("18d3742869039938");
 const SELL_EXACT_IN = hex("9527de9bd37c981a");
 const SELL_EXACT_OUT = hex("5fc8472208090ba6");
 
-const authority = readonly(LAUNCHLAB_AUTHORITY);
-const eventAuthority = readonly(LAUNCHLAB_EVENT_AUTHORITY);
-const program = readonly(LAUNCHLAB_PROGRAM);
-const system = readonly(SYSTEM_PROGRAM);
+const RIGHTS = rightsOf("W r rr w ww ww rr rr rr r ww");
 
 interface LaunchlabTrade {
   readonly market: LaunchlabMarket;
@@ -36,28 +33,25 @@ export function launchlabTrade(trade: LaunchlabTrade, terms: SwapTerms): Instruc
   data.set(buying ? (exactIn ? BUY_EXACT_IN : BUY_EXACT_OUT) : exactIn ? SELL_EXACT_IN : SELL_EXACT_OUT);
   writeU64(data, 8, amount);
   writeU64(data, 16, terms.threshold);
-  return {
-    program: LAUNCHLAB_PROGRAM,
-    accounts: [
-      writableSigner(terms.wallet),
-      authority,
-      readonly(market.config),
-      readonly(market.platform),
-      writable(market.address),
-      writable(buying ? terms.destination : terms.source),
-      writable(buying ? terms.source : terms.destination),
-      writable(market.vaults[0]),
-      writable(market.vaults[1]),
-      readonly(market.mints[0]),
-      readonly(market.mints[1]),
-      readonly(tokenPrograms[0]),
-      readonly(tokenPrograms[1]),
-      eventAuthority,
-      program,
-      system,
-      writable(market.platformFeeVault),
-      writable(market.creatorFeeVault),
-    ],
-    data,
-  };
+  const accounts = [
+    terms.wallet,
+    LAUNCHLAB_AUTHORITY,
+    market.config,
+    market.platform,
+    market.address,
+    buying ? terms.destination : terms.source,
+    buying ? terms.source : terms.destination,
+    market.vaults[0],
+    market.vaults[1],
+    market.mints[0],
+    market.mints[1],
+    tokenPrograms[0],
+    tokenPrograms[1],
+    LAUNCHLAB_EVENT_AUTHORITY,
+    LAUNCHLAB_PROGRAM,
+    SYSTEM_PROGRAM,
+    market.platformFeeVault,
+    market.creatorFeeVault,
+  ];
+  return new FlatInstruction(LAUNCHLAB_PROGRAM, accounts, RIGHTS, data);
 }

@@ -303,7 +303,14 @@ describe.skipIf(!present).each(BUILDS)("orca_whirlpool on the real program ($pat
           swap(state, quote, terms) {
             const leg = orcaWhirlpool.swap(state, quote, terms);
             if (!refuses(quote.fill)) return leg;
-            return { ...leg, instructions: leg.instructions.map((one) => ({ ...one, data: one.data.toReversed() })) };
+            return {
+              ...leg,
+              instructions: leg.instructions.map((one) => ({
+                ...one,
+                accounts: one.accounts,
+                data: one.data.toReversed(),
+              })),
+            };
           },
         };
         const [a, b] = pool.mints;

@@ -1,5 +1,5 @@
 import type { AnswerBytes } from "../http/lane/answer-bytes.ts";
-import type { Verdict } from "./token-bucket.ts";
+import { Verdict } from "./token-bucket.ts";
 
 /** A policy as response headers name it. */
 export interface NotedPolicy {
@@ -14,17 +14,18 @@ export interface NotedPolicy {
  *
  * @see https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/
  */
-export class LimitNote {
+export class LimitNote extends Verdict {
   #policy: NotedPolicy | undefined = undefined;
-  #remaining = 0;
-  /** No whole number to begin with, so that every time takes its place. */
-  #resetMs = 0.5;
 
-  /** Replaces what an earlier policy noted: the response describes the key's own policy, unless the address is exhausted. */
-  set(policy: NotedPolicy, { remaining, resetMs }: Verdict): void {
+  /**
+   * Replaces what an earlier policy noted: the response describes the key's own policy, unless the address is exhausted.
+   *
+   * @param verdict the note itself, if the policy has written to it
+   */
+  set(policy: NotedPolicy, verdict: Verdict = this): void {
     this.#policy = policy;
-    this.#remaining = remaining;
-    this.#resetMs = resetMs;
+    this.remaining = verdict.remaining;
+    this.resetMs = verdict.resetMs;
   }
 
   /** The value of RateLimit-Policy; undefined if no policy counted the call. */
@@ -34,7 +35,7 @@ export class LimitNote {
 
   /** The value of RateLimit; only if there is a policy. */
   get state(): string {
-    return `"${this.#policy!.name}";r=${this.#remaining};t=${Math.ceil(this.#resetMs / 1_000)}`;
+    return `"${this.#policy!.name}";r=${this.remaining};t=${Math.ceil(this.resetMs / 1_000)}`;
   }
 
   /** Writes the same piece by piece: joined, each would be an object. */
@@ -42,9 +43,9 @@ export class LimitNote {
     out.latin1('"');
     out.latin1(this.#policy!.name);
     out.latin1('";r=');
-    out.number(this.#remaining);
+    out.number(this.remaining);
     out.latin1(";t=");
-    out.number(Math.ceil(this.#resetMs / 1_000));
+    out.number(Math.ceil(this.resetMs / 1_000));
   }
 
   /** Response headers, names and values in turn. */

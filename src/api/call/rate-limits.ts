@@ -147,8 +147,8 @@ export class RateLimits {
     if (policy === undefined) return;
     const { buckets } = policy;
     const fullAtMs = this.#calls === undefined ? undefined : buckets.fullAtMs(name);
-    const verdict = buckets.take(name, this.#nowMs());
-    note?.set(policy, verdict);
+    const verdict = buckets.take(name, this.#nowMs(), note);
+    note?.set(policy);
     if (!verdict.allowed) throw exceeded(policy, verdict);
     if (this.#calls === undefined) return;
     const key = `${policy.name} ${name}`;

@@ -1,12 +1,12 @@
 /** The outcome of one call against a bucket. Milliseconds and whole calls. */
-export interface Verdict {
-  readonly allowed: boolean;
+export class Verdict {
+  allowed = true;
   /** Calls that would still pass now. */
-  readonly remaining: number;
-  /** Until the bucket is full again. */
-  readonly resetMs: number;
+  remaining = 0;
+  /** Until the bucket is full again. No whole number to begin with: every time takes its place. */
+  resetMs = 0.5;
   /** Until one more call passes; 0 if this one did. */
-  readonly retryAfterMs: number;
+  retryAfterMs = 0;
 }
 
 /** New buckets between two sweeps of full ones. */
@@ -39,32 +39,41 @@ export class TokenBuckets {
     return this.#fullAtMs.size;
   }
 
-  /** Takes one call from a bucket if there is one. `nowMs` is of any monotonic clock. */
-  take(name: string, nowMs: number): Verdict {
+  /**
+   * Takes one call from a bucket if there is one. `nowMs` is of any monotonic clock.
+   *
+   * @param verdict written to and returned: one may serve all limits of a call
+   */
+  take(name: string, nowMs: number, verdict: Verdict = new Verdict()): Verdict {
     const fullAtMs = this.#fullAt(name, nowMs);
-    const refusal = this.#refusal(fullAtMs, nowMs);
-    if (refusal !== undefined) return refusal;
+    if (this.#refuses(fullAtMs, nowMs, verdict)) return verdict;
     const nextMs = fullAtMs + this.#intervalMs;
     this.#fullAtMs.set(name, nextMs);
-    return {
-      allowed: true,
-      remaining: Math.floor((this.#spanMs - (nextMs - nowMs)) / this.#intervalMs + 0.001),
-      resetMs: nextMs - nowMs,
-      retryAfterMs: 0,
-    };
+    verdict.allowed = true;
+    verdict.remaining = Math.floor((this.#spanMs - (nextMs - nowMs)) / this.#intervalMs + 0.001);
+    verdict.resetMs = nextMs - nowMs;
+    verdict.retryAfterMs = 0;
+    return verdict;
   }
 
   /** What `take` would return if it refused; undefined if it would not. Takes nothing. */
   refusal(name: string, nowMs: number): Verdict | undefined {
     const fullAtMs = this.#fullAtMs.get(name);
-    return fullAtMs === undefined ? undefined : this.#refusal(Math.max(fullAtMs, nowMs), nowMs);
+    if (fullAtMs === undefined) return undefined;
+    const verdict = new Verdict();
+    return this.#refuses(Math.max(fullAtMs, nowMs), nowMs, verdict) ? verdict : undefined;
   }
 
-  #refusal(fullAtMs: number, nowMs: number): Verdict | undefined {
+  /** Writes the verdict if it is a refusal. */
+  #refuses(fullAtMs: number, nowMs: number, verdict: Verdict): boolean {
     const excessMs = fullAtMs + this.#intervalMs - nowMs - this.#spanMs;
     // A microsecond of grace, because sums of fractions are inexact.
-    if (excessMs <= 0.001) return undefined;
-    return { allowed: false, remaining: 0, resetMs: fullAtMs - nowMs, retryAfterMs: excessMs };
+    if (excessMs <= 0.001) return false;
+    verdict.allowed = false;
+    verdict.remaining = 0;
+    verdict.resetMs = fullAtMs - nowMs;
+    verdict.retryAfterMs = excessMs;
+    return true;
   }
 
   /** Returns one call that was taken and does not count after all. */

@@ -14,8 +14,10 @@ const TURN_MS = 5;
 /** Weight of a pass that was faster than the measure so far; a slower one counts in full. */
 const FORGOTTEN = 1 / 4;
 
+/** Calls of one caller: most have one at a time. */
+type Line = (() => void) | (() => void)[];
 /** Calls that wait for a pass, by caller. A caller whose call was taken goes to the end. */
-type Lines = Map<object, (() => void)[]>;
+type Lines = Map<object, Line>;
 
 let entering: Lines = new Map();
 let nextTurn: NodeJS.Immediate | undefined;
@@ -48,7 +50,8 @@ const waiting: { readonly [S in Step]: Waiting<S> } = {
 export function inNextPass(caller: object, enter: () => void): void {
   if (entering.size === 0) nextTurn = setImmediate(runPasses);
   const line = entering.get(caller);
-  if (line === undefined) entering.set(caller, [enter]);
+  if (line === undefined) entering.set(caller, enter);
+  else if (typeof line === "function") entering.set(caller, [line, enter]);
   else line.push(enter);
 }
 
@@ -118,7 +121,7 @@ export function runPasses(): boolean {
   const later = entering;
   if (later.size === 0) nextTurn = setImmediate(runPasses);
   entering = lines;
-  for (const [caller, calls] of later) for (const enter of calls) inNextPass(caller, enter);
+  for (const [caller, line] of later) for (const enter of [line].flat()) inNextPass(caller, enter);
   return true;
 }
 
@@ -126,11 +129,12 @@ export function runPasses(): boolean {
 function runPass(lines: Lines, untilMs: number): void {
   let left = MOST_IN_PASS;
   openPass();
-  // A line that is put back is at the end, so its next call follows the first calls of the others.
-  for (const [caller, line] of lines) {
-    const enter = line.shift()!;
+  for (const caller of lines.keys()) {
+    const line = lines.get(caller)!;
+    const enter = typeof line === "function" ? line : line.shift()!;
     lines.delete(caller);
-    if (line.length > 0) lines.set(caller, line);
+    // At the end, so that its next call follows the first calls of the others.
+    if (typeof line !== "function" && line.length > 0) lines.set(caller, line);
     try {
       enter();
     } catch (error) {

@@ -39,20 +39,21 @@ export function dammV2Accounts(market: DammV2Market, mints: readonly [Mint, Mint
   };
 }
 
+interface DammV2Swap {
+  readonly accounts: DammV2Accounts;
+  readonly mode: SwapMode;
+  readonly amount: bigint;
+  /** True adds the instructions sysvar, which a pool with a rate limiter requires for buys. */
+  readonly watched: boolean;
+}
+
 /**
  * The swap instruction. exactIn: `amount` goes in, at least the threshold comes out. exactOut: `amount` comes out, at most
  * the threshold goes in. Amounts are the wallet's side.
  *
- * @param watched true adds the instructions sysvar, which a pool with a rate limiter requires for buys
  * @see @meteora-ag/cp-amm-sdk 1.5.0 IDL, instruction swap2
  */
-export function dammV2Swap(
-  accounts: DammV2Accounts,
-  mode: SwapMode,
-  amount: bigint,
-  terms: SwapTerms,
-  watched: boolean,
-): Instruction {
+export function dammV2Swap({ accounts, mode, amount, watched }: DammV2Swap, terms: SwapTerms): Instruction {
   const data = pooledBytes(25);
   data.set(SWAP2);
   writeU64(data, 8, amount);

@@ -90,7 +90,7 @@ export const meteoraDammV2: Venue<DammV2Market, DammV2State, DammV2QuoteFill> = 
   swap(state, { mode, inAmount, outAmount, fill }, terms) {
     const amount = mode === "exactIn" ? inAmount : outAmount;
     return {
-      instructions: [dammV2Swap(state.accounts, mode, amount, terms, fill.watched)],
+      instructions: [dammV2Swap({ accounts: state.accounts, mode, amount, watched: fill.watched }, terms)],
       computeUnits: fill.computeUnits + laterRootUnits(fill.laterRoot, inAmount, terms.threshold),
       creates: [],
     };

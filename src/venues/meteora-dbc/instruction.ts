@@ -41,20 +41,21 @@ export function dbcAccounts(market: DbcMarket, mints: readonly [Mint, Mint]): Db
   };
 }
 
+interface DbcSwap {
+  readonly accounts: DbcAccounts;
+  readonly mode: SwapMode;
+  readonly amount: bigint;
+  /** True adds the instructions sysvar, which the program reads for rate limiters and for first swaps. */
+  readonly watched: boolean;
+}
+
 /**
  * The swap instruction. exactIn: `amount` goes in, at least the threshold comes out. exactOut: `amount` comes out, at most
  * the threshold goes in.
  *
- * @param watched true adds the instructions sysvar, which the program reads for rate limiters and for first swaps
  * @see @meteora-ag/dynamic-bonding-curve-sdk 1.5.12 IDL, instruction swap2
  */
-export function dbcSwap(
-  accounts: DbcAccounts,
-  mode: SwapMode,
-  amount: bigint,
-  terms: SwapTerms,
-  watched: boolean,
-): Instruction {
+export function dbcSwap({ accounts, mode, amount, watched }: DbcSwap, terms: SwapTerms): Instruction {
   const data = pooledBytes(25);
   data.set(SWAP2);
   writeU64(data, 8, amount);

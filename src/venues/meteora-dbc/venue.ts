@@ -81,7 +81,7 @@ export const meteoraDbc: Venue<DbcMarket, DbcState, DbcQuoteFill> = {
   swap(state, { mode, inAmount, outAmount, fill }, terms) {
     const amount = mode === "exactIn" ? inAmount : outAmount;
     return {
-      instructions: [dbcSwap(state.accounts, mode, amount, terms, fill.watched)],
+      instructions: [dbcSwap({ accounts: state.accounts, mode, amount, watched: fill.watched }, terms)],
       computeUnits: fill.computeUnits + laterRootUnits(fill, inAmount, terms.threshold),
       creates: [],
     };

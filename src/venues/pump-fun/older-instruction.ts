@@ -28,19 +28,22 @@ const events: readonly AccountMeta[] = [readonly(PUMP_EVENT_AUTHORITY), readonly
 const globalVolume = readonly(PUMP_GLOBAL_VOLUME);
 const fees: readonly AccountMeta[] = [readonly(PUMP_FEE_CONFIG), readonly(PUMP_FEE_PROGRAM)];
 
+interface OlderPumpSwap {
+  readonly kind: PumpInstruction;
+  readonly accounts: PumpAccounts;
+  readonly amount: bigint;
+  readonly bound: bigint;
+  /** True to name the wallet's volume record: buys do, and sales of coins with cashback. */
+  readonly namesVolume: boolean;
+}
+
 /**
  * The same trade by the program's older instructions, for coins priced in SOL: 16 to 18 accounts instead of 26 or 27. The program
  * insists on two more than the IDL lists, at the end: the coin's second curve account and a buyback recipient.
- *
- * @param namesVolume true to name the wallet's volume record: buys do, and sales of coins with cashback
  */
 export function olderPumpSwap(
-  kind: PumpInstruction,
-  accounts: PumpAccounts,
-  amount: bigint,
-  bound: bigint,
+  { kind, accounts, amount, bound, namesVolume }: OlderPumpSwap,
   terms: SwapTerms,
-  namesVolume: boolean,
 ): {
   readonly instruction: Instruction;
   /** The wallet's volume account, if the instruction names it. */

@@ -83,7 +83,10 @@ function olderSwap(state: PumpFunState, fill: PumpFunFill, amount: bigint, bound
   const { accounts, curve } = state;
   const isSale = fill.instruction === "sell";
   const namesVolume = !isSale || curve.cashback;
-  const { instruction, volume } = olderPumpSwap(fill.instruction, accounts, amount, bound, terms, namesVolume);
+  const { instruction, volume } = olderPumpSwap(
+    { kind: fill.instruction, accounts, amount, bound, namesVolume },
+    terms,
+  );
   const { creates, computeUnits } = creationsOf(state, volume, terms);
   const cashback = OLDER_CASHBACK_UNITS + (creates.length > 0 ? OLDER_CASHBACK_CREATION_UNITS : 0);
   return {

@@ -8,19 +8,20 @@ const SWAP_BASE_OUTPUT = hex("37d96256a34ab4ad");
 
 const RIGHTS = rightsOf("R rrw ww ww rr rr w");
 
+interface CpmmSwap {
+  readonly market: CpmmMarket;
+  readonly zeroForOne: boolean;
+  readonly mode: SwapMode;
+  readonly amount: bigint;
+}
+
 /**
  * The swap instruction. exactIn: `amount` goes in, at least the threshold comes out. exactOut: `amount` comes out, at most
  * the threshold goes in. Amounts are the wallet's side.
  *
  * @see raydium-cp-swap `instructions/swap_base_input.rs`, `swap_base_output.rs`
  */
-export function cpmmSwap(
-  market: CpmmMarket,
-  zeroForOne: boolean,
-  mode: SwapMode,
-  amount: bigint,
-  terms: SwapTerms,
-): Instruction {
+export function cpmmSwap({ market, zeroForOne, mode, amount }: CpmmSwap, terms: SwapTerms): Instruction {
   const from = zeroForOne ? 0 : 1;
   const to = zeroForOne ? 1 : 0;
   const data = pooledBytes(24);

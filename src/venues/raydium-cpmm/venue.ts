@@ -94,7 +94,7 @@ export const raydiumCpmm: Venue<CpmmMarket, CpmmState, CpmmQuoteFill> = {
   swap(state, { mode, inAmount, outAmount, fill }, terms) {
     const amount = mode === "exactIn" ? inAmount : outAmount;
     return {
-      instructions: [cpmmSwap(state.market, fill.zeroForOne, mode, amount, terms)],
+      instructions: [cpmmSwap({ market: state.market, zeroForOne: fill.zeroForOne, mode, amount }, terms)],
       computeUnits: state.computeUnits,
       creates: [],
     };

@@ -58,12 +58,14 @@ function pythonType(property: Schema): string {
 
 function callInPython({ name, about, verb, path, inPath, inQuery, body, answer, isStream }: ClientMethod): string {
   const required = (parameter: { readonly schema: Schema }) => pythonType(parameter.schema);
+  const optional = [
+    ...inQuery.map((parameter) => `${snakeOf(parameter.name)}: Optional[${required(parameter)}] = None`),
+    ...(isStream ? ["seconds: Optional[float] = None"] : []),
+  ];
   const parameters = [
     ...inPath.map((parameter) => `${snakeOf(parameter.name)}: ${required(parameter)}`),
     ...(body === undefined ? [] : [`request: ${body}`]),
-    ...(inQuery.length === 0
-      ? []
-      : ["*", ...inQuery.map((parameter) => `${snakeOf(parameter.name)}: Optional[${required(parameter)}] = None`)]),
+    ...(optional.length === 0 ? [] : ["*", ...optional]),
   ];
   const target = path.replace(/\{(\w+)\}/g, (_, part: string) => `{self._part(${snakeOf(part)})}`);
   const query = inQuery.map((parameter) => `${JSON.stringify(parameter.name)}: ${snakeOf(parameter.name)}`);
@@ -72,6 +74,7 @@ function callInPython({ name, about, verb, path, inPath, inQuery, body, answer, 
     target === path ? JSON.stringify(path) : `f${JSON.stringify(target)}`,
     ...(body === undefined ? [] : ["body=request"]),
     ...(query.length === 0 ? [] : [`query={${query.join(", ")}}`]),
+    ...(isStream ? ["seconds=seconds"] : []),
   ];
   return [
     `    def ${snakeOf(name)}(${["self", ...parameters].join(", ")}) -> ${isStream ? `Iterator[${answer}]` : answer}:`,

@@ -177,6 +177,31 @@ test.runIf(hasPackages)(hasPackages ? endless : `${endless} (not run: cryptograp
   expect(service.written).toBeLessThan(30_000_000);
 });
 
+const QUIET = `
+import sys
+from tradewire import Tradewire
+client = Tradewire(sys.argv[1] + "/quiet", "api_x")
+try:
+    for message in client.watch_trade("3" * 87, seconds=1):
+        print(message["status"])
+except TimeoutError as late:
+    print(late)
+print(next(client.watch_trade("3" * 87, seconds=3600))["status"])
+`;
+const quiet = "the client in Python leaves a stream after the time that was asked for, however quiet it is";
+
+test.runIf(hasPackages)(hasPackages ? quiet : `${quiet} (not run: cryptography is not here)`, async () => {
+  const service = await startForeignOutcome();
+  const env = childEnvironment({ PYTHONPATH: PACKAGES, PYTHONDONTWRITEBYTECODE: "1" });
+  const { stdout } = await promisify(execFile)("python3", ["-c", QUIET, service.url], { env });
+  service.close();
+  expect(stdout.trim().split("\n")).toEqual([
+    "finalized",
+    "the stream was open for as long as was asked for",
+    "finalized",
+  ]);
+});
+
 const KEYS = `
 import sys
 from tradewire import Wallet

@@ -13,7 +13,8 @@ const TRADE = { signature: "3".repeat(87), status: "finalized", slot: 7, platfor
 
 /**
  * Under `/endless` its answers have no end; under `/slow` they take for ever, a byte at a time, and under `/slow-head` so do their
- * heads. Under `/failed` an answer has an outcome and says that it is none, under `/empty` it has none. Under `/garbled` a message of a stream is none, and under `/cut` a stream stops inside one.
+ * heads. Under `/failed` an answer has an outcome and says that it is none, under `/empty` it has none. Under `/garbled` a message of a stream is none, under `/quiet` a
+ * stream goes on with nothing but signs of life, and under `/cut` a stream stops inside one.
  */
 export async function startForeignOutcome(): Promise<ForeignOutcome> {
   let written = 0;
@@ -46,6 +47,11 @@ export async function startForeignOutcome(): Promise<ForeignOutcome> {
       response.end('{"success":true,"data":null}');
     } else if (url.startsWith("/garbled")) {
       response.end('event: update\ndata: {"signature":\n\nevent: end\ndata: {}\n\n');
+    } else if (url.startsWith("/quiet")) {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(`event: update\ndata: ${JSON.stringify({ ...TRADE, events: [] })}\n\n`);
+      const signs = setInterval(() => response.write(": alive\n\n"), 20);
+      response.once("close", () => clearInterval(signs));
     } else if (url.startsWith("/cut")) {
       response.write("event: upd", () => response.socket?.end());
     } else if (url.endsWith("/events")) {

@@ -44,9 +44,9 @@ class Tradewire(Calls):
         """As `Calls.get_trade`. Raises UnexpectedAnswerError if the answer is about another transaction."""
         return answer_about(signature, super().get_trade(signature))
 
-    def watch_trade(self, signature: str) -> Iterator[WatchTradeResponse]:
+    def watch_trade(self, signature: str, *, seconds: Optional[float] = None) -> Iterator[WatchTradeResponse]:
         """As `Calls.watch_trade`. Raises UnexpectedAnswerError once a message is about another transaction."""
-        for message in super().watch_trade(signature):
+        for message in super().watch_trade(signature, seconds=seconds):
             yield answer_about(signature, message)
 
     def submit_until_decided(self, submission_token: str, signed_transaction: str) -> SubmitResponse:

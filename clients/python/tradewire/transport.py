@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import socket
@@ -96,7 +97,7 @@ class Transport:
     def _part(part: str) -> str:
         return urllib.parse.quote(part, safe="")
 
-    def _open(self, verb: str, path: str, body: Any, query: Optional[Mapping[str, Any]]):
+    def _open(self, verb: str, path: str, body: Any, query: Optional[Mapping[str, Any]], timeout: float):
         url = self.base_url + path
         given = {name: _in_query(value) for name, value in (query or {}).items() if value is not None}
         if given:
@@ -109,7 +110,7 @@ class Transport:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(url, data, headers, method=verb)
         try:
-            return self._opener.open(request, timeout=TIMEOUT)
+            return self._opener.open(request, timeout=timeout)
         except urllib.error.HTTPError as refused:
             with refused:
                 raise TradewireError(refused.code, _parsed(_rest_of(refused, time.monotonic() + TIMEOUT))) from None
@@ -118,7 +119,7 @@ class Transport:
 
     def call(self, verb: str, path: str, body: Any = None, query: Optional[Mapping[str, Any]] = None) -> Any:
         until = time.monotonic() + TIMEOUT
-        with self._open(verb, path, body, query) as response:
+        with self._open(verb, path, body, query, TIMEOUT) as response:
             try:
                 envelope = json.loads(_read(response, until))
                 if envelope["success"] is not True or not isinstance(envelope["data"], dict):
@@ -127,9 +128,15 @@ class Transport:
             except (http.client.HTTPException, ValueError, LookupError, TypeError, RecursionError) as cut:
                 raise ConnectionError("the answer was cut, or is not the service's") from cut
 
-    def stream(self, verb: str, path: str, query: Optional[Mapping[str, Any]] = None) -> Iterator[Any]:
-        """The messages of server-sent events until they end. Closing the iterator closes the stream."""
-        with self._open(verb, path, None, query) as response:
+    def stream(
+        self, verb: str, path: str, query: Optional[Mapping[str, Any]] = None, seconds: Optional[float] = None
+    ) -> Iterator[Any]:
+        """The messages of server-sent events until they end. Closing the iterator closes the stream.
+
+        `seconds`: raises TimeoutError that long after the first message was asked for, however quiet the stream is.
+        """
+        until = None if seconds is None else time.monotonic() + seconds
+        with self._open(verb, path, None, query, min(TIMEOUT, seconds or TIMEOUT)) as response, _cut_at(until, response):
             event = ""
             try:
                 while line := response.readline(MOST_BYTES + 1):
@@ -146,7 +153,35 @@ class Transport:
                         yield json.loads(value)
             except (http.client.HTTPException, ValueError, RecursionError) as cut:
                 raise ConnectionError("the stream was cut: open it again") from cut
-        raise ConnectionError("the stream was cut: open it again")
+            raise ConnectionError("the stream was cut: open it again")
+
+
+@contextlib.contextmanager
+def _cut_at(until: Optional[float], response: Any) -> Iterator[None]:
+    """Ends the connection of a response at a time by the monotonic clock in seconds. What was read from it then ends with TimeoutError."""
+    if until is None:
+        yield
+        return
+    connection = socket.fromfd(response.fileno(), socket.AF_INET, socket.SOCK_STREAM)
+    late = threading.Event()
+
+    def cut() -> None:
+        late.set()
+        with contextlib.suppress(OSError):
+            connection.shutdown(socket.SHUT_RDWR)
+
+    timer = threading.Timer(max(0, until - time.monotonic()), cut)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except OSError as ended:
+        if late.is_set():
+            raise TimeoutError("the stream was open for as long as was asked for") from ended
+        raise
+    finally:
+        timer.cancel()
+        connection.close()
 
 
 def _read(response: Any, until: float) -> bytes:

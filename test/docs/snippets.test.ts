@@ -163,6 +163,11 @@ describe.each(PAGES)("%s", (page, hasPrograms) => {
   }
 });
 
+it("runs the library's steps in a wallet that holds some of the token already", async () => {
+  const { code, output } = await paste("npx node first.ts\nnpx node steps.ts");
+  expect({ code, output }).toMatchObject({ code: 0 });
+});
+
 function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, "127.0.0.1", () => {

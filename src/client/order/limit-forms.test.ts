@@ -16,7 +16,8 @@ const malformed: readonly (readonly [object, RegExp])[] = [
   [{ decimals: 6 }, /^decimals is an object/],
   [{ decimals: null }, /^decimals is an object/],
   [{ decimals: { output: Number.NaN } }, /^decimals\.output is a number, not NaN\.$/],
-  [{ decimals: { outputs: 6 } }, /^Unknown key "outputs" in decimals/],
+  [{ decimals: { outputs: 6 } }, /^Unknown key "outputs" in decimals.* Did you mean "output"\?$/],
+  [{ decimals: { [mint]: 9 } }, /^Unknown key "So1+2" in decimals, .*"input" and "output" here; by mint .* connect\.$/],
 ];
 
 test("a limit of a form that limits nothing is refused by its name", () => {

@@ -16,7 +16,8 @@ export function checkLimitForms(limits: TradeLimits): void {
   if (decimals !== undefined && (typeof decimals !== "object" || decimals === null)) {
     throw new TypeError("decimals is an object, such as { output: 6 }.");
   }
-  refuseUnknownKeys(decimals, { input: true, output: true }, "decimals");
+  const where = 'decimals, which are those of "input" and "output" here; by mint they belong into connect';
+  refuseUnknownKeys(decimals, { input: true, output: true }, where);
   checkRouteLimits(limits);
   if (tipAccounts !== "any") checkAddresses("tipAccounts", tipAccounts, ', or "any"');
   checkAddresses("middleMints", middleMints, "");

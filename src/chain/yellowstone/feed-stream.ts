@@ -219,7 +219,7 @@ export class FeedStream {
       const update = decodeSubscribeUpdate(message);
       if (update.kind === "account") this.#receiveAccount(update);
       else if (update.kind === "slot") this.#receiveSlot(update);
-      else if (update.kind === "ping") this.#stream?.send(encodePing(1));
+      else if (update.kind === "ping") this.#stream?.answer(encodePing(1));
     } catch (error) {
       this.#options.warn(`Cannot decode an update of the Yellowstone stream of ${this.#host}: ${String(error)}`);
     }

@@ -16,6 +16,8 @@ interface GrpcStreamOptions {
 /** An open bidirectional call. */
 export interface GrpcStream {
   send(message: Uint8Array): void;
+  /** Sends a message unless others wait for the server to read them: one that reads none is owed no answers. */
+  answer(message: Uint8Array): void;
   /** The message being received caused as much work as so many do on average: that much less is received in this turn. */
   countWork(messages: number): void;
   close(): void;
@@ -92,6 +94,10 @@ class Http2GrpcStream implements GrpcStream {
     const prefix = Buffer.alloc(PREFIX_BYTES);
     prefix.writeUInt32BE(message.length, 1);
     this.#call.write(Buffer.concat([prefix, message]));
+  }
+
+  answer(message: Uint8Array): void {
+    if (this.#call.writableLength === 0) this.send(message);
   }
 
   countWork(messages: number): void {

@@ -20,6 +20,10 @@ it("distinguishes clients by IPv4 address and by /64 network of IPv6", () => {
     ["::ffff:c000:207", "192.0.2.7"],
     ["0:0:0:0:0:FFFF:192.0.2.7", "192.0.2.7"],
     ["2001:0DB8:0001:0002::9", "2001:db8:1:2::/64"],
+    // IPv4 clients as translators show them to a service that speaks IPv6 alone.
+    ["64:ff9b::192.0.2.7", "192.0.2.7"],
+    ["64:ff9b::c000:207", "192.0.2.7"],
+    ["64:ff9b:0:1::c000:207", "64:ff9b:0:1::/64"],
     // No address at all.
     ["unknown", "unknown"],
     ["a:b", "a:b"],

@@ -7,6 +7,10 @@ const LONGEST = 64;
 /** An address as some proxies forward it, with the port of its connection. */
 const WITH_PORT = /^(?:\[([^\]]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/;
 
+/** What stands before an IPv4 address that is mapped into IPv6, and before one that a translator shows (RFC 6052). */
+const MAPPED = [0, 0, 0, 0, 0, 0xffff].join(":");
+const TRANSLATED = [0x64, 0xff9b, 0, 0, 0, 0].join(":");
+
 const known = new Map<string, string>();
 
 /** An address without the port and zone that proxies may forward with it. Anything that is no address is returned as it is. */
@@ -16,8 +20,8 @@ export function withoutPort(address: string): string {
 }
 
 /**
- * The part of the address space that one client owns: an IPv4 address (also if mapped into IPv6) or a /64 network of IPv6, however
- * they are written. Empty if the address is unknown, as it is once a connection was reset.
+ * The part of the address space that one client owns: an IPv4 address (also if mapped or translated into IPv6) or a /64 network of IPv6,
+ * however they are written. Empty if the address is unknown, as it is once a connection was reset.
  */
 export function networkOf(address: string | undefined): string {
   if (address === undefined) return "";
@@ -35,8 +39,9 @@ export function networkOf(address: string | undefined): string {
 function readNetwork(address: string): string {
   if (isIPv4(address) || !isIPv6(address)) return address;
   const groups = groupsOf(address);
-  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
-  if (isMapped) return [groups[6]! >> 8, groups[6]! & 0xff, groups[7]! >> 8, groups[7]! & 0xff].join(".");
+  const prefix = groups.slice(0, 6).join(":");
+  if (prefix === MAPPED || prefix === TRANSLATED)
+    return [groups[6]! >> 8, groups[6]! & 0xff, groups[7]! >> 8, groups[7]! & 0xff].join(".");
   const network = groups.slice(0, 4).map((group) => group.toString(16));
   return `${network.join(":")}::/64`;
 }

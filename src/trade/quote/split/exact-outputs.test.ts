@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { bestRouteOver, hubNetwork, type Product } from "../../../../test/support/hub-network.ts";
 import { TradewireError } from "../../../errors/tradewire-error.ts";
-import { maxOf } from "../../../primitives/integer.ts";
+import { maxOf, U64_MAX } from "../../../primitives/integer.ts";
 import { createRandom, type Random } from "../../../primitives/random.ts";
 import type { Route } from "../route.ts";
 import type { Snapshot } from "../snapshot.ts";
@@ -76,3 +76,10 @@ function routeOrNone(network: Snapshot, amount: bigint): Route | undefined {
     throw error;
   }
 }
+
+test("a division that takes more than an account can hold is refused", () => {
+  const market = { reserves: [15n * 10n ** 18n, 10n ** 10n], most: U64_MAX } as const;
+  const network = hubNetwork((pair) => (pair === "ab" ? [market, market] : []));
+  // Each market would take 16.25e18.
+  expect(() => bestRouteOver(network, "exactOut", 104n * 10n ** 8n)).toThrow("Trade less");
+});

@@ -1,6 +1,6 @@
 import type { HotMarket } from "../../../market/port.ts";
 import type { Address } from "../../../primitives/address.ts";
-import { minOf } from "../../../primitives/integer.ts";
+import { minOf, U64_MAX } from "../../../primitives/integer.ts";
 import { dividePassing, type Passing } from "../../../primitives/passing.ts";
 import { maximumIn, minimumOut } from "../../../primitives/slippage.ts";
 import type { ChainClock } from "../../../solana/account.ts";
@@ -18,7 +18,7 @@ import { impactOf, pathsOfSteps } from "./path-legs.ts";
  * before it leave. What goes in, or comes out, is the amount of the trade to the base unit.
  *
  * @param plan each market after those that feed it
- * @returns the market at fault if one cannot make its part; "unordered" if all can, but not in one transaction
+ * @returns the market at fault if one cannot make its part; "unordered" if all can, but not in one transaction, or for more than an account holds
  */
 export function realizePlan(
   intent: Intent,
@@ -30,7 +30,9 @@ export function realizePlan(
   const sides = { inMint: inMint.address, outMint: outMint.address };
   const passing = dividePassing(plan, { ...sides, mode, slippagePpb, isBetweenHubs });
   const steps = mode === "exactIn" ? stepsIn(intent, plan, passing, clock) : stepsOut(intent, plan, passing, clock);
-  return Array.isArray(steps) ? routeOf(intent, steps, passing) : steps;
+  if (!Array.isArray(steps)) return steps;
+  const route = routeOf(intent, steps, passing);
+  return route.inAmount > U64_MAX ? "unordered" : route;
 }
 
 /** The quote of a market, or undefined if it refuses or cannot be priced. */

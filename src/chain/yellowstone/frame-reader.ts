@@ -9,20 +9,29 @@ const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
  */
 export class FrameReader {
   readonly #onMessage: (message: Uint8Array) => void;
+  readonly #mostAtOnce: number;
   /** The beginning of a message whose end is to come. */
   #parts: Buffer[] = [];
   #length = 0;
   /** Bytes needed before it is whole, or before its length is known. */
   #wanted = PREFIX_BYTES;
 
-  /** @param onMessage receives each message, which is valid only during the call */
-  constructor(onMessage: (message: Uint8Array) => void) {
+  /**
+   * @param onMessage receives each message, which is valid only during the call
+   * @param mostAtOnce messages of one chunk read at a time
+   */
+  constructor(onMessage: (message: Uint8Array) => void, mostAtOnce = Number.POSITIVE_INFINITY) {
     this.#onMessage = onMessage;
+    this.#mostAtOnce = mostAtOnce;
   }
 
-  /** @throws Error if a message is compressed or too large */
-  read(chunk: Buffer): void {
+  /**
+   * @returns what is to be read later, before the next chunk
+   * @throws Error if a message is compressed or too large
+   */
+  read(chunk: Buffer): Buffer | undefined {
     let at = 0;
+    let read = 0;
     while (this.#length > 0 && this.#length + chunk.length - at >= this.#wanted) at = this.#complete(chunk, at);
     if (this.#length === 0) {
       while (chunk.length - at >= PREFIX_BYTES) {
@@ -33,11 +42,13 @@ export class FrameReader {
         }
         this.#onMessage(chunk.subarray(at + PREFIX_BYTES, end));
         at = end;
+        if (++read >= this.#mostAtOnce && at < chunk.length) return chunk.subarray(at);
       }
     }
-    if (at === chunk.length) return;
+    if (at === chunk.length) return undefined;
     this.#parts.push(chunk.subarray(at));
     this.#length += chunk.length - at;
+    return undefined;
   }
 
   /** Adds to the message begun what it needs of the chunk. @returns where the rest begins */

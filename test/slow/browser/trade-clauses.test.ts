@@ -54,6 +54,20 @@ describe.skipIf(chromium === undefined)("what the trade page shows", () => {
     await page.getByText("The trade landed.").waitFor();
   }
 
+  it("shows what the wallet holds from a trade's confirmation on, however far its finality is", async () => {
+    await service.sandbox.setDelays({ confirmedAfterSlots: 2, finalizedAfterSlots: 1_000 });
+    const page = await openWithThrowaway();
+    await pay(page, "0.5");
+    await page.locator("#review:enabled").click();
+    await proven(page);
+    await page.getByRole("button", { name: "Sign and submit" }).click();
+    await page.locator("#timeline li", { hasText: /Confirmed/ }).waitFor();
+    await page.locator("#out-balance", { hasText: /^Balance [1-9][\d.]* USDC$/ }).waitFor();
+    expect(await page.getByText("The trade landed.").count()).toBe(0);
+    await service.sandbox.setDelays({ confirmedAfterSlots: 2, finalizedAfterSlots: 32 });
+    await page.getByText("The trade landed.").waitFor();
+  });
+
   it("takes shares of the balance, SOL for fees left", async () => {
     const page = await openWithThrowaway();
     for (const [name, amount] of [

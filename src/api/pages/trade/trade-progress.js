@@ -24,9 +24,10 @@ const ENDS = ["TX_EXPIRED", "OUTCOME_UNKNOWN"];
  *
  * @param trade what `keepTrade` keeps: `signature`, `body`, `order`, `built`, `startedMs`, `builtMs`
  * @param isAgain true if it may have been submitted before
+ * @param landed called once it is confirmed: what the wallet holds has changed, though the chain may take long to call it final
  * @returns false if it may have landed, but this key is not told how it ended
  */
-export async function followTrade(trade, { apiKey, tokens, status, isAgain = false }) {
+export async function followTrade(trade, { apiKey, tokens, status, landed, isAgain = false }) {
   const { signature, startedMs, builtMs, order, built } = trade;
   const { estimates } = built;
   tokens.learn(order.inputMint, estimates.inputAmount, estimates.inputAmountRaw);
@@ -56,6 +57,7 @@ export async function followTrade(trade, { apiKey, tokens, status, isAgain = fal
   try {
     const answer = await submitting;
     show(answer);
+    if (LANDED.includes(answer.status)) void landed();
     if (answer.status === "pending") tell("Not decided yet: this page follows it on.");
     await following;
     const final = await untilAnswered(() => call("GET", `/v1/tx/${signature}`, { apiKey }), retrying);

@@ -64,7 +64,7 @@ function follow(trade, { apiKey, keyId }, isAgain) {
   keepTrade(trade);
   const entry = { trade, credentials: { apiKey, keyId } };
   followed.add(entry);
-  entry.ended = followTrade(trade, { apiKey, tokens, status, isAgain }).then((isTold) => {
+  entry.ended = followTrade(trade, { apiKey, tokens, status, isAgain, landed: refreshBalances }).then((isTold) => {
     followed.delete(entry);
     if (!isTold) waiting.push(trade);
   });
@@ -198,8 +198,13 @@ byId("sign").addEventListener("click", async () => {
   const done = follow(submittable(signing, signed, session.account.address), session, false);
   goTo(byId("result"));
   await done;
-  await order.refreshBalances().catch((error) => say("order-notice", error.message, "bad"));
+  await refreshBalances();
 });
+
+/** Reads again what the wallet holds of both tokens of the order. */
+function refreshBalances() {
+  return order.refreshBalances().catch((error) => say("order-notice", error.message, "bad"));
+}
 
 /** What following a trade takes, as plain data. */
 function submittable({ built, order, startedMs, builtMs }, signed, address) {

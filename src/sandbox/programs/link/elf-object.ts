@@ -18,7 +18,7 @@ interface ObjectSymbol {
   readonly isSection: boolean;
 }
 
-interface Relocation {
+export interface Relocation {
   /** Offset inside the relocated section. */
   readonly offset: number;
   readonly type: number;

@@ -12,6 +12,7 @@ import type { ServeConnection } from "../sniff-protocol.ts";
 import { OpenStreams, SHARED } from "./open-streams.ts";
 import { OpeningRate } from "./opening-rate.ts";
 import { MAX_STREAMS, SessionFlow } from "./session-flow.ts";
+import { forgetClosedStreams } from "./session-streams.ts";
 import { WaitingConnection } from "./waiting.ts";
 
 const { NGHTTP2_REFUSED_STREAM } = http2.constants;
@@ -105,6 +106,7 @@ export class FlowGuard {
   watchHttp2(server: Http2Server, takeStream: TakeStream, serve: ServeConnection): ServeConnection {
     let maxStreams = MAX_STREAMS;
     server.on("session", (session) => {
+      forgetClosedStreams(session);
       const { remoteAddress } = session.socket;
       const isShared = this.#proxies.isProxy(remoteAddress);
       const network = isShared ? SHARED : networkOf(remoteAddress);
@@ -170,8 +172,8 @@ export class FlowGuard {
     stream.on("close", () => {
       this.#streams.free(network);
       flow.remove(stream, this.#streams.share(MAX_STREAMS));
-      // Node's table of a session's streams keeps a closed one in memory until the next full collection: not its call with it. Node's
-      // own listener for removals counts ones of no use here: without it all others go at once, not one by one.
+      // Where closed streams stay in memory until the next full collection after all, their calls do not stay with them. Node's own
+      // listener for removals counts ones of no use here: without it all others go at once, not one by one.
       dropListeners.call(stream, "removeListener");
       dropListeners.call(stream);
       stream.on("error", ignore);

@@ -159,7 +159,7 @@ export function fromPriorities(levels: ReturnType<Trades["priorities"]>) {
 }
 
 function fromEstimates({ inDecimals, outDecimals }: TradeSides, estimates: BuiltTrade["estimates"]) {
-  const { remainders = [], worstCase, fitLoss } = estimates;
+  const { remainders, worstCase, fitLoss } = estimates;
   const amounts = {
     inputAmount: toWholeUnits(estimates.inAmount, inDecimals),
     outputAmount: toWholeUnits(estimates.outAmount, outDecimals),
@@ -169,7 +169,8 @@ function fromEstimates({ inDecimals, outDecimals }: TradeSides, estimates: Built
     otherAmountThresholdRaw: estimates.threshold.toString(),
   } satisfies MessageInitShape<typeof EstimatesSchema>;
   // Most trades have nothing further: every copy takes memory.
-  if (remainders.length === 0 && worstCase === undefined && fitLoss === undefined) return amounts;
+  const hasRemainders = remainders !== undefined && remainders.length > 0;
+  if (!hasRemainders && worstCase === undefined && fitLoss === undefined) return amounts;
   return {
     ...amounts,
     ...fromRemainders(remainders),
@@ -235,5 +236,6 @@ function fromProof(proof: RouteProof | undefined) {
 
 /** Priority fee and tip, in SOL. */
 export function priorityCostOf(costs: Costs): number {
-  return toWholeUnits(costs.priorityFee + costs.tip, SOL_DECIMALS);
+  const { priorityFee, tip } = costs;
+  return toWholeUnits(tip === 0n ? priorityFee : priorityFee + tip, SOL_DECIMALS);
 }

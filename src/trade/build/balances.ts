@@ -98,8 +98,18 @@ function payerShortfall(
   const exactIn = intent.mode === "exactIn";
   const givesSol = accounts.source === undefined;
   const getsSol = accounts.destination === undefined;
-  const fees = costs.baseFee + costs.priorityFee;
   const given = !givesSol ? 0n : exactIn ? route.inAmount : route.threshold;
+  // Most wallets hold more than anything that is taken from them at any moment: doubles say so exactly, and make no objects.
+  const atMost =
+    Number(given) +
+    Math.max(0, Number(costs.rentPaid)) +
+    Number(assembly.temporaryRent) +
+    Number(costs.baseFee) +
+    Number(costs.priorityFee) +
+    Number(costs.tip) +
+    Number(rent);
+  if (!isNonce && atMost <= Number(held) && Number(held) <= Number.MAX_SAFE_INTEGER) return undefined;
+  const fees = costs.baseFee + costs.priorityFee;
   const received = !getsSol ? 0n : exactIn ? route.threshold : route.outAmount;
   // Tips are paid last, after the temporary account and an emptied one have returned their rent.
   const most = given + costs.rentPaid + assembly.temporaryRent;

@@ -15,7 +15,7 @@ const keyOf: (source: Uint8Array, offset: number) => string =
     : (source, offset) => Buffer.prototype.latin1Slice.call(source, offset, offset + LENGTH);
 
 /** What an address keeps beside its value: of an `AddressTable`, or `owned`, its token accounts as an owner. */
-export type Place = "single" | "pair" | "templates" | "owned";
+export type Place = "single" | "pair" | "followed" | "templates" | "owned";
 
 /** Reads and sets what an address keeps. It is no part of the address's value, and nobody else sees it. */
 export let keptAt: (address: Address, place: Place) => unknown;
@@ -30,6 +30,7 @@ export class Address {
   readonly bytes: Uint8Array;
   #single: unknown = undefined;
   #pair: unknown = undefined;
+  #followed: unknown = undefined;
   #templates: unknown = undefined;
   #owned: unknown = undefined;
   #base58: string | undefined;
@@ -42,11 +43,13 @@ export class Address {
     keptAt = (address, place) => {
       if (place === "single") return address.#single;
       if (place === "pair") return address.#pair;
+      if (place === "followed") return address.#followed;
       return place === "templates" ? address.#templates : address.#owned;
     };
     keepAt = (address, place, value) => {
       if (place === "single") address.#single = value;
       else if (place === "pair") address.#pair = value;
+      else if (place === "followed") address.#followed = value;
       else if (place === "templates") address.#templates = value;
       else address.#owned = value;
     };

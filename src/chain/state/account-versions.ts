@@ -64,7 +64,9 @@ export function addVersion(history: AccountHistory, version: AccountVersion, roo
   const added = shared === undefined ? version : { ...version, account: shared };
   const bytes = shared === undefined ? sizeOf(added.account) : 0;
   if (before?.slot !== version.slot) {
-    versions.splice(at, 0, added);
+    // Mostly it is the newest: its place costs nothing to find.
+    if (at === versions.length) versions.push(added);
+    else versions.splice(at, 0, added);
     return VERSION_BYTES + bytes;
   }
   if (before.epoch > version.epoch || (before.epoch === version.epoch && before.order >= version.order))

@@ -48,6 +48,8 @@ export class Upheavals {
 export class FollowedAccount implements AccountHistory, FollowedRecord, Indexed, Ordered<FollowedAccount>, Standing {
   // What every build asks of its accounts lies together: most are in no processor's caches.
   readonly address: Address;
+  /** That of the accounts it is followed with; undefined once it is not. */
+  table: object | undefined;
   #streamed = false;
   #takenIn: number;
   readonly #upheavals: Upheavals;
@@ -69,8 +71,6 @@ export class FollowedAccount implements AccountHistory, FollowedRecord, Indexed,
   replacementsTaken = 0;
   /** The slot that a version was last added of: it is among those changed in it. */
   touchedIn: bigint | undefined;
-  /** That of the accounts it is followed with; undefined once it is not. A look-up by address costs more. */
-  home: object | undefined;
   /** The last poll that was to read it. */
   plannedIn = 0;
   /** Its place among the accounts that the stream does not suffice for. */
@@ -79,8 +79,9 @@ export class FollowedAccount implements AccountHistory, FollowedRecord, Indexed,
   before: FollowedAccount | undefined;
   after: FollowedAccount | undefined;
 
-  constructor(address: Address, upheavals: Upheavals) {
+  constructor(address: Address, upheavals: Upheavals, table?: object) {
     this.address = address;
+    this.table = table;
     this.#upheavals = upheavals;
     this.#takenIn = upheavals.count;
   }

@@ -1,4 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
+import { AddressTable } from "../../primitives/addresses/address-table.ts";
 import type { Now } from "../../primitives/clock.ts";
 import { GradualWalk } from "../../primitives/turns/gradual-walk.ts";
 import { GradualWork } from "../../primitives/turns/gradual-work.ts";
@@ -34,7 +35,7 @@ export class FollowedAccounts {
   listener: Parameters<StateSource["onAccount"]>[0] = () => {};
   readonly #tree: SlotTree;
   readonly #now: Now;
-  readonly #byAddress = new Map<Address, FollowedAccount>();
+  #byAddress = new AddressTable<FollowedAccount>("followed");
   readonly #readOrder = new ReadOrder<FollowedAccount>();
   readonly #unstreamed = new IndexedSet<FollowedAccount>();
   readonly #touched = new Map<bigint, TouchedSlot>();
@@ -47,8 +48,6 @@ export class FollowedAccounts {
   /** Lets every account take in what happened to all, so that it is forgotten. */
   readonly #shaken: GradualWalk<FollowedAccount>;
   #distrustUntilMs = 0;
-  /** What the accounts followed now have in common. */
-  #home = {};
 
   constructor(tree: SlotTree, now: Now) {
     this.#tree = tree;
@@ -99,15 +98,14 @@ export class FollowedAccounts {
 
   /** False once it was stopped, even if the address is followed again. */
   has(entry: FollowedAccount): boolean {
-    return entry.home === this.#home;
+    return entry.table === this.#byAddress;
   }
 
   /** Follows an account with no known state yet. */
   start(address: Address): FollowedAccount {
     const known = this.#byAddress.get(address);
     if (known !== undefined) return known;
-    const entry = new FollowedAccount(address, this.#upheavals);
-    entry.home = this.#home;
+    const entry = new FollowedAccount(address, this.#upheavals, this.#byAddress);
     this.#byAddress.set(address, entry);
     this.#readOrder.add(entry);
     this.#unstreamed.add(entry);
@@ -116,15 +114,15 @@ export class FollowedAccounts {
 
   stop(entry: FollowedAccount): void {
     if (!this.has(entry)) return;
-    entry.home = undefined;
     this.#unstreamed.delete(entry);
     this.#readOrder.delete(entry);
     this.#byAddress.delete(entry.address);
+    entry.table = undefined;
   }
 
   clear(): void {
-    this.#home = {};
-    this.#byAddress.clear();
+    this.#byAddress.detach();
+    this.#byAddress = new AddressTable("followed");
     this.#readOrder.clear();
     this.#unstreamed.clear();
     this.#touched.clear();
@@ -208,7 +206,8 @@ export class FollowedAccounts {
 
   /** The stream suffices for the account from now on. */
   trust(entry: FollowedAccount): void {
-    if (entry.isDoubted || this.#now() < this.#distrustUntilMs) return;
+    // Most notices are of accounts that are trusted: they cost no look at the clock.
+    if (entry.streamed || entry.isDoubted || this.#now() < this.#distrustUntilMs) return;
     entry.streamed = true;
     this.#unstreamed.delete(entry);
   }

@@ -199,7 +199,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder, FollowingMarket
       const { withheld, backing, unitsScale, refusesLean } = this.#judge.standingOf(this);
       if (withheld !== undefined) return this.#fault(withheld, { isWithheld: true });
       const state = again === undefined ? venue.read(market, view) : again.state;
-      if (venue.readsLess !== true) this.#readFor = market;
+      this.#readFor = market;
       const { failed } = this;
       this.#begin(market, state, own);
       const facts = { venue, market, slot: this.#newestSlot(), backing, unitsScale, refusesLean, failed };

@@ -4,9 +4,7 @@ import type { Address } from "../primitives/address.ts";
 import { venues } from "./registry.ts";
 
 const { markets } = readSampleMarkets();
-const samples = venues
-  .filter(({ readsLess }) => readsLess !== true)
-  .map(({ id }) => [id, markets.filter(({ venue }) => venue.id === id)] as const);
+const samples = venues.map(({ id }) => [id, markets.filter(({ venue }) => venue.id === id)] as const);
 
 /** The accounts of a sample, one of which is not known; another may not exist. Says whether the unknown one was asked for. */
 function viewOf({ accounts }: SampleMarket, unknown: Address, gone: Address | undefined) {

@@ -174,12 +174,10 @@ export interface Venue<M extends Market = Market, State = unknown, Fill = unknow
   /**
    * The market's state, decoded once per change of its accounts.
    * Mints are among `needs`, so that transfer fees and token programs are known. Asks `have` for every account that `needs` names,
-   * unless it throws or `readsLess` says otherwise: if none is missing, nothing is lacking.
+   * unless it throws: if none is missing, nothing is lacking.
    * @throws TradewireError VENUE_DEGRADED if an account is not what the program's layout says
    */
   read(market: M, have: AccountView): State;
-  /** True if `needs` may name an account that `read` does not ask for. */
-  readonly readsLess?: boolean;
   /**
    * Quotes a trade as the program would execute it, to the base unit.
    * @throws TradewireError INSUFFICIENT_LIQUIDITY, NO_ROUTE (paused, completed or not open yet, as the message says),

@@ -121,6 +121,8 @@ export function readState(market: PumpSwapMarket, have: AccountView): PumpSwapSt
   const cashback = paysCreator && pool.cashback;
   const programs = [mints[0].program, mints[1].program] as const;
   const listed = accountsOf(market, ...programs, pool.coinCreator, paysCreator, cashback, ...recipients);
+  // Nothing is read from it: a swap asks whether it exists, so it has to be known.
+  have.get(listed.vaultQuote.address);
   const feeRecipients = payableRecipients(listed.feeRecipients, quoteMint, have);
   const buybackRecipients = payableRecipients(listed.buybackRecipients, quoteMint, have);
   const paying = cashback === pool.cashback ? pool : { ...pool, cashback };

@@ -84,8 +84,6 @@ export const pumpSwap: Venue<PumpSwapMarket, PumpSwapState, PumpSwapFill> = {
     return [...missing, ...unread(have, [associatedTokenAccount(vault, mints[1], program).address, ...recipients])];
   },
 
-  /** Nothing is read from the creator's token account: a swap asks whether it exists. */
-  readsLess: true,
   read: readState,
   quote,
   isTimeless: () => true,

@@ -1,4 +1,5 @@
 import type { Address } from "../primitives/address.ts";
+import { writeU64 } from "../primitives/bytes.ts";
 
 /** An account of an instruction, and the rights it requests. */
 export interface AccountMeta {
@@ -30,19 +31,59 @@ export function rightsOf(letters: string): Uint8Array {
   return Uint8Array.from(rights as number[]);
 }
 
-/** An instruction as builds write it: its accounts lie in one list and their rights in another, made once, instead of in an object for each. */
-export class FlatInstruction implements Instruction {
-  readonly program: Address;
-  readonly addresses: readonly Address[];
-  readonly data: Uint8Array;
-  readonly #rights: Uint8Array;
+/** An account that a pattern names: the address, or the number of one that each instruction brings. */
+export type PatternAccount = Address | number;
 
-  /** @param rights of each address, by `rightsOf`; further addresses have those of the last */
-  constructor(program: Address, addresses: readonly Address[], rights: Uint8Array, data: Uint8Array) {
-    this.program = program;
-    this.addresses = addresses;
-    this.data = data;
-    this.#rights = rights;
+interface PatternParts<Fixed> {
+  readonly program: Address;
+  /** By `rightsOf`; further accounts have those of the last. */
+  readonly rights: string;
+  /**
+   * The accounts in the program's order. A pure function: an instruction's accounts are decided by these three and by its own accounts.
+   *
+   * @param own how many accounts each instruction brings
+   */
+  readonly accounts: (fixed: Fixed, variant: number, own: number) => readonly PatternAccount[];
+  /** The data, with zeroes for amounts; absent if instructions bring it. */
+  readonly data?: (variant: number) => Uint8Array;
+  /** Where the amounts stand in the data, of 64 bits each, and how many they are. Absent: there are none. */
+  readonly amountsAt?: number;
+  readonly amounts?: 1 | 2;
+}
+
+/**
+ * What instructions of one kind have in common, so that a message is laid out once for all of them.
+ *
+ * `Fixed` is what names the accounts that no wallet and no price decides, a market for example. It never changes: accounts of the same
+ * object and variant are the same.
+ */
+export class InstructionPattern<Fixed = unknown> {
+  /** Different for each pattern. */
+  readonly id: number;
+  readonly program: Address;
+  readonly amountsAt: number;
+  readonly amounts: number;
+  readonly #rights: Uint8Array;
+  readonly #parts: PatternParts<Fixed>;
+  static #count = 0;
+
+  constructor(parts: PatternParts<Fixed>) {
+    this.id = InstructionPattern.#count++;
+    this.program = parts.program;
+    this.amountsAt = parts.amountsAt ?? 0;
+    this.amounts = parts.amounts ?? 0;
+    this.#rights = rightsOf(parts.rights);
+    this.#parts = parts;
+  }
+
+  /** The accounts in order, with numbers for those that an instruction brings. */
+  accounts(fixed: Fixed, variant: number, own: number): readonly PatternAccount[] {
+    return this.#parts.accounts(fixed, variant, own);
+  }
+
+  /** The data with zeroes for amounts. Never written to. */
+  data(variant: number): Uint8Array {
+    return this.#parts.data?.(variant) ?? NO_BYTES;
   }
 
   /** The rights of the account at a place. */
@@ -50,31 +91,86 @@ export class FlatInstruction implements Instruction {
     const rights = this.#rights;
     return rights[place < rights.length ? place : rights.length - 1]!;
   }
+}
+
+/** An instruction as builds make it: what differs from others of its pattern. Its accounts and data are written out when they are read. */
+export class FilledInstruction<Fixed = unknown> implements Instruction {
+  readonly program: Address;
+  readonly pattern: InstructionPattern<Fixed>;
+  readonly fixed: Fixed;
+  readonly variant: number;
+  /** Its own accounts, by the numbers that the pattern has for them. */
+  readonly own: readonly Address[];
+  readonly first: bigint;
+  readonly second: bigint;
+  /** The data, if the pattern has none. */
+  readonly bytes: Uint8Array | undefined;
+
+  constructor(
+    pattern: InstructionPattern<Fixed>,
+    fixed: Fixed,
+    variant: number,
+    own: readonly Address[],
+    first = 0n,
+    second = 0n,
+    bytes?: Uint8Array,
+  ) {
+    this.program = pattern.program;
+    this.pattern = pattern;
+    this.fixed = fixed;
+    this.variant = variant;
+    this.own = own;
+    this.first = first;
+    this.second = second;
+    this.bytes = bytes;
+  }
+
+  /** The accounts with numbers for its own. */
+  get named(): readonly PatternAccount[] {
+    return this.pattern.accounts(this.fixed, this.variant, this.own.length);
+  }
 
   get accounts(): readonly AccountMeta[] {
-    return this.addresses.map((address, place) => {
-      const rights = this.rightsAt(place);
+    return addressesOf(this).map((address, place) => {
+      const rights = this.pattern.rightsAt(place);
       return { address, writable: (rights & WRITES) !== 0, signer: (rights & SIGNS) !== 0 };
     });
   }
+
+  get data(): Uint8Array {
+    if (this.bytes !== undefined) return this.bytes;
+    const data = this.pattern.data(this.variant).slice();
+    this.writeOwnData(data, 0);
+    return data;
+  }
+
+  /** Writes what it has of its own into data of its pattern and variant that begins at `at`. */
+  writeOwnData(out: Uint8Array, at: number): void {
+    if (this.bytes !== undefined) {
+      out.set(this.bytes, at);
+      return;
+    }
+    const { amounts, amountsAt } = this.pattern;
+    if (amounts > 0) writeU64(out, at + amountsAt, this.first);
+    if (amounts > 1) writeU64(out, at + amountsAt + 8, this.second);
+  }
 }
 
-/** How many accounts an instruction names. */
-export function accountCountOf(instruction: Instruction): number {
-  return instruction instanceof FlatInstruction ? instruction.addresses.length : instruction.accounts.length;
+/** The accounts of an instruction, in order. */
+export function addressesOf(instruction: Instruction): readonly Address[] {
+  if (!(instruction instanceof FilledInstruction)) return instruction.accounts.map(({ address }) => address);
+  const { own } = instruction;
+  return instruction.named.map((account) => (typeof account === "number" ? own[account]! : account));
 }
 
-/** The account at a place of an instruction. */
-export function accountAt(instruction: Instruction, place: number): Address {
-  return instruction instanceof FlatInstruction ? instruction.addresses[place]! : instruction.accounts[place]!.address;
-}
-
-/** Its rights. */
+/** The rights of the account at a place of an instruction. */
 export function rightsAt(instruction: Instruction, place: number): number {
-  if (instruction instanceof FlatInstruction) return instruction.rightsAt(place);
+  if (instruction instanceof FilledInstruction) return instruction.pattern.rightsAt(place);
   const { signer, writable } = instruction.accounts[place]!;
   return (signer ? SIGNS : 0) | (writable ? WRITES : 0);
 }
+
+const NO_BYTES = new Uint8Array(0);
 
 /** Accounts as an instruction names them: whether the program may change them, and whether they must sign. */
 export const readonly = (address: Address): AccountMeta => ({ address, writable: false, signer: false });

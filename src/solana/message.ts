@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import { ByteWriter } from "../primitives/byte-writer.ts";
 import { pooledBytes } from "../primitives/bytes.ts";
-import { accountCountOf, type Instruction } from "./instruction.ts";
+import type { Instruction } from "./instruction.ts";
 import { AccountTable } from "./message/account-table.ts";
 import { lengthSize } from "./message/compact-length.ts";
 import { messageTemplates } from "./message/message-template.ts";
@@ -84,7 +84,8 @@ function layOut(plan: MessagePlan): Uint8Array {
   if (accountCount > 256) throw new RangeError("a message holds at most 256 accounts");
 
   const { counts } = table;
-  const out = pooledBytes(messageSize(plan, statics, lookups), ROOM);
+  const data = instructions.map((instruction) => instruction.data);
+  const out = pooledBytes(messageSize(data, statics, lookups), ROOM);
   out[0] = V0_PREFIX;
   out[1] = counts[0] + counts[1];
   out[2] = counts[1];
@@ -94,14 +95,13 @@ function layOut(plan: MessagePlan): Uint8Array {
   at = writeLength(out, at + 32, instructions.length);
   let next = 0;
   for (let index = 0; index < instructions.length; index++) {
-    const { data } = instructions[index]!;
-    const count = accountCountOf(instructions[index]!);
+    const count = table.namedBy(index);
     out[at++] = table.indexOfProgram(index);
     at = writeLength(out, at, count);
     for (let end = next + count; next < end; next++) out[at++] = table.indexOfUse(next);
-    at = writeLength(out, at, data.length);
-    out.set(data, at);
-    at += data.length;
+    at = writeLength(out, at, data[index]!.length);
+    out.set(data[index]!, at);
+    at += data[index]!.length;
   }
   at = writeLength(out, at, lookups.length);
   for (const { address, writable, readonly } of lookups) {
@@ -148,12 +148,13 @@ export function compileMessageV1(plan: Omit<MessagePlan, "lookupTables">, budget
   table.writeStatics(addresses, 0);
   out.bytes(addresses);
   out.u64(budget.priorityFeeLamports).u32(budget.computeUnitLimit).u32(budget.loadedBytesLimit);
-  for (const [index, { accounts, data }] of instructions.entries())
-    out.u8(table.indexOfProgram(index)).u8(accounts.length).u16(data.length);
+  const data = instructions.map((instruction) => instruction.data);
+  for (const [index, { length }] of data.entries())
+    out.u8(table.indexOfProgram(index)).u8(table.namedBy(index)).u16(length);
   let next = 0;
-  for (const { accounts, data } of instructions) {
-    for (let end = next + accounts.length; next < end; next++) out.u8(table.indexOfUse(next));
-    out.bytes(data);
+  for (const [index, bytes] of data.entries()) {
+    for (let end = next + table.namedBy(index); next < end; next++) out.u8(table.indexOfUse(next));
+    out.bytes(bytes);
   }
   return out.finish().slice();
 }
@@ -225,13 +226,11 @@ function takeLookups(tables: readonly LookupTable[]): readonly Lookup[] {
   return lookups;
 }
 
-/** Bytes of the version 0 message of a plan. */
-function messageSize({ instructions }: MessagePlan, statics: number, lookups: readonly Lookup[]): number {
-  let bytes =
-    4 + lengthSize(statics) + 32 * statics + 32 + lengthSize(instructions.length) + lengthSize(lookups.length);
-  for (const instruction of instructions) {
-    const count = accountCountOf(instruction);
-    const { length } = instruction.data;
+/** Bytes of the version 0 message whose accounts are in the table. @param data of each instruction */
+function messageSize(data: readonly Uint8Array[], statics: number, lookups: readonly Lookup[]): number {
+  let bytes = 4 + lengthSize(statics) + 32 * statics + 32 + lengthSize(data.length) + lengthSize(lookups.length);
+  for (const [index, { length }] of data.entries()) {
+    const count = table.namedBy(index);
     bytes += 1 + lengthSize(count) + count + lengthSize(length) + length;
   }
   for (const { writable, readonly } of lookups)

@@ -1,5 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
-import { accountAt, accountCountOf, type Instruction, rightsAt, SIGNS, WRITES } from "../instruction.ts";
+import { addressesOf, type Instruction, rightsAt, SIGNS, WRITES } from "../instruction.ts";
 
 const INVOKED = 4;
 /** Loaded through a lookup table, so not among the message's static accounts. */
@@ -18,8 +18,9 @@ export class AccountTable {
   #rights = new Uint8Array(USUAL);
   /** Places of the accounts that the instructions name, one instruction after another. */
   #uses = new Uint16Array(4 * USUAL);
-  /** Place of each instruction's program. */
+  /** Place of each instruction's program, and how many accounts it names. */
   #programs = new Uint16Array(USUAL);
+  #named = new Uint16Array(USUAL);
   /** Index of each place in the message. */
   #positions = new Uint16Array(USUAL);
   #count = 0;
@@ -31,15 +32,19 @@ export class AccountTable {
   fill(payer: Address, instructions: readonly Instruction[]): this {
     this.#count = 0;
     this.#use(payer, SIGNS | WRITES);
+    if (instructions.length > this.#programs.length) {
+      this.#programs = enlarged(this.#programs, instructions.length);
+      this.#named = enlarged(this.#named, instructions.length);
+    }
     let uses = 0;
     for (let index = 0; index < instructions.length; index++) {
       const instruction = instructions[index]!;
-      const count = accountCountOf(instruction);
+      const addresses = addressesOf(instruction);
+      const count = addresses.length;
+      this.#named[index] = count;
       if (uses + count > this.#uses.length) this.#uses = enlarged(this.#uses, uses + count);
-      for (let at = 0; at < count; at++)
-        this.#uses[uses++] = this.#use(accountAt(instruction, at), rightsAt(instruction, at));
+      for (let at = 0; at < count; at++) this.#uses[uses++] = this.#use(addresses[at]!, rightsAt(instruction, at));
     }
-    if (instructions.length > this.#programs.length) this.#programs = enlarged(this.#programs, instructions.length);
     for (let index = 0; index < instructions.length; index++)
       this.#programs[index] = this.#use(instructions[index]!.program, INVOKED);
     return this;
@@ -71,8 +76,9 @@ export class AccountTable {
     return this.#count;
   }
 
-  addressAt(place: number): Address {
-    return this.#addresses[place]!;
+  /** How many accounts an instruction names. */
+  namedBy(instruction: number): number {
+    return this.#named[instruction]!;
   }
 
   /** Place of the account named by the `use`-th of all uses. */

@@ -1,118 +1,155 @@
 import type { Address } from "../../primitives/address.ts";
-import { accountAt, accountCountOf, type Instruction, rightsAt, SIGNS, WRITES } from "../instruction.ts";
+import { hasBytesAt } from "../../primitives/bytes.ts";
+import { FilledInstruction, type Instruction, type InstructionPattern } from "../instruction.ts";
 import type { AccountTable } from "./account-table.ts";
 import { lengthSize } from "./compact-length.ts";
 
-/** The use is the first of its account. */
-const FIRST = 4;
+/** Accounts of a message at most. */
+const MOST_ACCOUNTS = 256;
 
-/** How a message without lookup tables is laid out, whatever its accounts are: the messages of a venue share a few of these. */
+/** The open accounts of the message that is being filled in. Serves every layout; none waits. */
+const taken = new Array<Address | undefined>(MOST_ACCOUNTS).fill(undefined);
+
+/**
+ * How a message without lookup tables is laid out, whatever the fixed accounts of its instructions are: the messages of a venue share a
+ * few of these. Open accounts are the payer, which is the first, and those that instructions bring, in order of first use. The order of
+ * accounts in a message, and the rights of each, follow from the patterns, and from which of the open accounts are the same.
+ */
 export class MessageLayout {
-  readonly blockhashAt: number;
-  /** By instruction: where its data begins. */
-  readonly dataAt: Uint16Array;
-  /** By place: where the address is written. */
-  readonly addressAt: Uint16Array;
+  /** Equal for equal layouts. */
+  readonly key: string;
+  readonly #blockhashAt: number;
   /** By instruction. */
-  readonly #programs: readonly Address[];
-  readonly #programPlaces: Uint16Array;
-  readonly #accountCounts: Uint16Array;
-  readonly #dataLengths: Uint16Array;
-  /** By use, one instruction after another: the account's place in order of first use, and its rights here. */
-  readonly #places: Uint16Array;
-  readonly #rights: Uint8Array;
+  readonly #patterns: readonly InstructionPattern[];
+  readonly #variants: Uint16Array;
+  readonly #ownCounts: Uint8Array;
+  readonly #dataAt: Uint16Array;
+  /** Length of the data that it brings; -1 if it brings none. */
+  readonly #bytesOfOwn: Int16Array;
+  /** By own account of the instructions, one instruction after another: which of the open accounts it is. */
+  readonly #opens: Uint8Array;
+  /** Where each open account is written, and where the fixed ones are. */
+  readonly #openAt: Uint16Array;
+  readonly #fixedAt: Uint16Array;
 
-  /** @param table holds the accounts of the instructions */
-  constructor(instructions: readonly Instruction[], table: AccountTable) {
+  /**
+   * The layout of a message; undefined if an account is open in one place and fixed in another, or if not all instructions have patterns.
+   *
+   * @param table holds the accounts of the instructions
+   */
+  static of(instructions: readonly Instruction[], table: AccountTable): MessageLayout | undefined {
+    const filled = instructions.filter((instruction) => instruction instanceof FilledInstruction);
+    if (filled.length !== instructions.length) return undefined;
+    const open: number[] = [0];
+    const opens: number[] = [];
+    const fixed = new Set<number>();
+    let use = 0;
+    for (const [index, instruction] of filled.entries()) {
+      const { named, own } = instruction;
+      const places = new Array<number | undefined>(own.length).fill(undefined);
+      for (const account of named) {
+        const place = table.placeOfUse(use++);
+        if (typeof account === "number") places[account] = place;
+        else fixed.add(place);
+      }
+      for (const place of places) {
+        // One that the instruction does not name has no place.
+        if (place === undefined) return undefined;
+        if (!open.includes(place)) open.push(place);
+        opens.push(open.indexOf(place));
+      }
+      fixed.add(table.placeOfProgram(index));
+    }
+    return open.some((place) => fixed.has(place))
+      ? undefined
+      : new MessageLayout(filled, table, { open, opens, fixed });
+  }
+
+  private constructor(
+    instructions: readonly FilledInstruction[],
+    table: AccountTable,
+    {
+      open,
+      opens,
+      fixed,
+    }: { readonly open: readonly number[]; readonly opens: readonly number[]; readonly fixed: ReadonlySet<number> },
+  ) {
     const statics = 4 + lengthSize(table.size);
-    this.blockhashAt = statics + 32 * table.size;
-    this.#programs = instructions.map(({ program }) => program);
-    this.#programPlaces = Uint16Array.from(instructions, (_, index) => table.placeOfProgram(index));
-    this.#accountCounts = Uint16Array.from(instructions, accountCountOf);
-    this.#dataLengths = Uint16Array.from(instructions, ({ data }) => data.length);
-    let at = this.blockhashAt + 32 + lengthSize(instructions.length);
-    this.dataAt = Uint16Array.from(instructions, ({ data }, index) => {
-      const count = this.#accountCounts[index]!;
-      const start = at + 1 + lengthSize(count) + count + lengthSize(data.length);
-      at = start + data.length;
+    const byteOf = (place: number) => statics + 32 * table.positionOf(place);
+    this.#blockhashAt = statics + 32 * table.size;
+    this.#patterns = instructions.map(({ pattern }) => pattern);
+    this.#variants = Uint16Array.from(instructions, ({ variant }) => variant);
+    this.#ownCounts = Uint8Array.from(instructions, ({ own }) => own.length);
+    this.#bytesOfOwn = Int16Array.from(instructions, ({ bytes }) => lengthOf(bytes));
+    let at = this.#blockhashAt + 32 + lengthSize(instructions.length);
+    const lengths = instructions.map(({ data }) => data.length);
+    this.#dataAt = Uint16Array.from(lengths, (length, index) => {
+      const count = table.namedBy(index);
+      const start = at + 1 + lengthSize(count) + count + lengthSize(length);
+      at = start + length;
       return start;
     });
-    const uses = instructions.flatMap((instruction) =>
-      Array.from({ length: accountCountOf(instruction) }, (_, place) => rightsAt(instruction, place)),
-    );
-    this.#places = Uint16Array.from(uses, (_, use) => table.placeOfUse(use));
-    const seen = new Set([0]);
-    this.#rights = Uint8Array.from(uses, (rights, use) => {
-      const isFirst = !seen.has(this.#places[use]!);
-      seen.add(this.#places[use]!);
-      return rights | (isFirst ? FIRST : 0);
-    });
-    const places = Array.from({ length: table.size }, (_, place) => place);
-    this.addressAt = Uint16Array.from(places, (place) => statics + 32 * table.positionOf(place));
+    this.#opens = Uint8Array.from(opens);
+    this.#openAt = Uint16Array.from(open, byteOf);
+    this.#fixedAt = Uint16Array.from(fixed, byteOf);
+    const patterns = this.#patterns.map(({ id }) => id);
+    const numbers = [this.#variants, this.#ownCounts, this.#bytesOfOwn, this.#dataAt, this.#opens, this.#openAt];
+    this.key = [patterns, ...numbers, this.#fixedAt].join(" ");
   }
 
-  /** Equal for equal layouts. */
-  get key(): string {
-    const numbers = [this.#programPlaces, this.#accountCounts, this.#dataLengths, this.#places, this.#rights];
-    return [this.addressAt, ...numbers, this.#programs].join(" ");
-  }
-
-  /** True if a message of the instructions has this layout, whatever its accounts are. */
-  fits(instructions: readonly Instruction[], table: AccountTable): boolean {
-    if (table.size !== this.addressAt.length || !this.hasShapeOf(instructions)) return false;
-    if (this.#programPlaces.some((place, index) => table.placeOfProgram(index) !== place)) return false;
-    let use = 0;
-    for (const instruction of instructions) {
-      const count = accountCountOf(instruction);
-      for (let at = 0; at < count; at++) {
-        if ((this.#rights[use]! & (SIGNS | WRITES)) !== rightsAt(instruction, at)) return false;
-        if (this.#places[use] !== table.placeOfUse(use)) return false;
-        use += 1;
-      }
-    }
-    return true;
-  }
-
-  /** True if the programs and all lengths are those of the instructions. */
-  hasShapeOf(instructions: readonly Instruction[]): boolean {
-    const programs = this.#programs;
-    if (instructions.length !== programs.length) return false;
-    for (let index = 0; index < instructions.length; index++) {
-      const instruction = instructions[index]!;
-      if (instruction.program !== programs[index]) return false;
-      if (accountCountOf(instruction) !== this.#accountCounts[index]) return false;
-      if (instruction.data.length !== this.#dataLengths[index]) return false;
-    }
-    return true;
+  /** The payer and what the instructions bring, written into a message of this layout and of the same fixed parts. */
+  write(out: Uint8Array, instructions: readonly Instruction[], blockhash: Uint8Array): void {
+    const at = this.#openAt;
+    for (let open = 0; open < at.length; open++) out.set(taken[open]!.bytes, at[open]!);
+    out.set(blockhash, this.#blockhashAt);
+    for (let index = 0; index < instructions.length; index++)
+      (instructions[index] as FilledInstruction).writeOwnData(out, this.#dataAt[index]!);
   }
 
   /**
-   * Matches the accounts against their places: each must equal the one in `fixed` or, if that has none, is written into `taken`.
-   * The payer is in place 0 already. False if an account differs from its place, or has other rights.
+   * Takes the open accounts, for `write`. False if compiling the instructions would lay them out in another way, or if their fixed parts are
+   * others.
+   *
+   * @param fixed of each instruction of the message
+   * @param message of this layout, with these fixed parts
    */
-  takeAccounts(
-    instructions: readonly Instruction[],
-    fixed: readonly (Address | undefined)[],
-    taken: (Address | undefined)[],
-  ): boolean {
-    const places = this.#places;
-    const rights = this.#rights;
+  take(payer: Address, instructions: readonly Instruction[], fixed: readonly unknown[], message: Uint8Array): boolean {
+    const patterns = this.#patterns;
+    if (instructions.length !== patterns.length) return false;
+    const opens = this.#opens;
+    taken[0] = payer;
     let use = 0;
-    for (let index = 0; index < instructions.length; index++) {
-      const instruction = instructions[index]!;
-      const count = this.#accountCounts[index]!;
-      for (let at = 0; at < count; at++) {
-        const right = rights[use]!;
-        const place = places[use++]!;
-        if ((right & (SIGNS | WRITES)) !== rightsAt(instruction, at)) return false;
-        const address = accountAt(instruction, at);
-        const own = fixed[place];
-        if (own !== undefined) {
-          if (own !== address) return false;
-        } else if ((right & FIRST) !== 0) taken[place] = address;
-        else if (taken[place] !== address) return false;
+    let count = 1;
+    for (let index = 0; index < patterns.length; index++) {
+      // Another kind of instruction has no pattern.
+      const instruction = instructions[index] as FilledInstruction;
+      if (instruction.pattern !== patterns[index] || instruction.fixed !== fixed[index]) return false;
+      const { own, bytes } = instruction;
+      if (instruction.variant !== this.#variants[index] || own.length !== this.#ownCounts[index]) return false;
+      if (lengthOf(bytes) !== this.#bytesOfOwn[index]) return false;
+      for (let at = 0; at < own.length; at++) {
+        const open = opens[use++]!;
+        if (open === count) taken[count++] = own[at];
+        else if (taken[open] !== own[at]) return false;
       }
+    }
+    return this.#areApart(message);
+  }
+
+  /** True if no open account is that of another place: compiled, both would be one. */
+  #areApart(message: Uint8Array): boolean {
+    const fixedAt = this.#fixedAt;
+    const { length } = this.#openAt;
+    for (let open = 0; open < length; open++) {
+      const address = taken[open]!;
+      for (let other = 0; other < open; other++) if (taken[other] === address) return false;
+      const { bytes } = address;
+      const first = bytes[0];
+      for (let at = 0; at < fixedAt.length; at++)
+        if (message[fixedAt[at]!] === first && hasBytesAt(message, fixedAt[at]!, bytes)) return false;
     }
     return true;
   }
 }
+
+const lengthOf = (bytes: Uint8Array | undefined): number => (bytes === undefined ? -1 : bytes.length);

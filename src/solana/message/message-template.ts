@@ -1,7 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import { AddressTable, type Tabled } from "../../primitives/addresses/address-table.ts";
 import { pooledBytes } from "../../primitives/bytes.ts";
-import type { Instruction } from "../instruction.ts";
+import type { FilledInstruction, Instruction } from "../instruction.ts";
 import type { AccountTable } from "./account-table.ts";
 import { MessageLayout } from "./message-layout.ts";
 
@@ -15,85 +15,46 @@ interface Plan {
 
 /** Bytes. */
 const CACHE_LINE = 64;
-/** Accounts of a message at most. */
-const MOST_ACCOUNTS = 256;
-
-/** The accounts of the message that is being filled in, by place. Serves every template; none waits. */
-const current = new Array<Address | undefined>(MOST_ACCOUNTS).fill(undefined);
 
 /**
- * A message laid out once, with the accounts that differ between messages of its kind left open: those of the wallet, and those
- * that depend on the price. A message is filled in only if compiling it would give the same layout.
+ * A message laid out once. Another is filled in only if compiling it would give the same layout, and the same bytes but for the accounts,
+ * amounts and data that its instructions bring.
  */
 class MessageTemplate {
   /** Shared with those of other markets, so that it is in the processor's caches. */
   readonly layout: MessageLayout;
   readonly #bytes: Uint8Array;
-  /** By place; undefined if it differs between messages. */
-  readonly #addresses: readonly (Address | undefined)[];
+  /** By instruction. */
+  readonly #fixed: readonly unknown[];
 
-  /**
-   * @param message compiled of the plan, without lookup tables
-   * @param table holds the accounts of the plan
-   * @param earlier of the same layout: accounts that differ from its own are open
-   */
-  constructor(
-    layout: MessageLayout,
-    payer: Address,
-    message: Uint8Array,
-    table: AccountTable,
-    earlier?: MessageTemplate,
-  ) {
+  /** @param message compiled of the instructions, without lookup tables */
+  constructor(layout: MessageLayout, instructions: readonly Instruction[], message: Uint8Array) {
     this.layout = layout;
     this.#bytes = message.slice();
-    this.#addresses = Array.from({ length: table.size }, (_, place) => {
-      const address = table.addressAt(place);
-      const isOpen = address === payer || (earlier !== undefined && earlier.#addresses[place] !== address);
-      return isOpen ? undefined : address;
-    });
+    this.#fixed = instructions.map((instruction) => (instruction as FilledInstruction).fixed);
   }
 
   /** Reads one byte of each line of the processor's caches. @returns their sum */
   readAhead(): number {
     const bytes = this.#bytes;
-    let sum = this.#addresses.length;
+    let sum = this.#fixed.length;
     for (let at = 0; at < bytes.length; at += CACHE_LINE) sum += bytes[at]!;
     return sum;
   }
 
   /**
-   * The message of the plan; undefined if it has another layout, or an account of its own in a place that is not open.
+   * The message of the plan; undefined if compiling it would give another layout, or other fixed accounts.
    *
    * @param before see `pooledBytes`
    */
   fill({ payer, instructions, blockhash }: Plan, before: number): Uint8Array | undefined {
     const { layout } = this;
-    if (!layout.hasShapeOf(instructions)) return undefined;
-    const addresses = this.#addresses;
-    current[0] = payer;
-    if (!layout.takeAccounts(instructions, addresses, current) || !this.#hasNoneTwice()) return undefined;
-    const out = pooledBytes(this.#bytes.length, before);
-    out.set(this.#bytes);
-    const { addressAt, dataAt } = layout;
-    for (let place = 0; place < addresses.length; place++)
-      if (addresses[place] === undefined) out.set(current[place]!.bytes, addressAt[place]!);
-    out.set(blockhash, layout.blockhashAt);
-    for (let index = 0; index < instructions.length; index++) out.set(instructions[index]!.data, dataAt[index]!);
+    const bytes = this.#bytes;
+    if (!layout.take(payer, instructions, this.#fixed, bytes)) return undefined;
+    const out = pooledBytes(bytes.length, before);
+    out.set(bytes);
+    layout.write(out, instructions, blockhash);
     return out;
-  }
-
-  /** True if no open account is that of another place: compiled, both would be one. */
-  #hasNoneTwice(): boolean {
-    const addresses = this.#addresses;
-    for (let open = 0; open < addresses.length; open++) {
-      if (addresses[open] !== undefined) continue;
-      const address = current[open];
-      for (let place = 0; place < addresses.length; place++) {
-        const other = addresses[place];
-        if (other === address || (other === undefined && place < open && current[place] === address)) return false;
-      }
-    }
-    return true;
   }
 }
 
@@ -142,9 +103,10 @@ class MessageTemplates {
    * @param message without lookup tables
    * @param table holds its accounts
    */
-  learn(kind: Address, plan: Plan, message: Uint8Array, table: AccountTable): void {
-    // A program that pays would have another place with each payer.
-    if (message.length > MOST_BYTES || plan.instructions.some(({ program }) => program === plan.payer)) return;
+  learn(kind: Address, { instructions }: Plan, message: Uint8Array, table: AccountTable): void {
+    if (message.length > MOST_BYTES) return;
+    const layout = this.#layoutOf(instructions, table);
+    if (layout === undefined) return;
     let entry = this.#byKind.get(kind);
     if (entry === undefined) {
       if (this.#byKind.size >= MOST_KINDS) this.#byKind.delete(this.#byKind.keys().next().value!);
@@ -152,9 +114,8 @@ class MessageTemplates {
       this.#byKind.set(kind, entry);
     }
     const known = entry.templates;
-    const index = known.findIndex(({ layout }) => layout.fits(plan.instructions, table));
-    const layout = known[index]?.layout ?? this.#layoutOf(plan, table);
-    const template = new MessageTemplate(layout, plan.payer, message, table, known[index]);
+    const template = new MessageTemplate(layout, instructions, message);
+    const index = known.findIndex((one) => one.layout === layout);
     if (index >= 0) known[index] = template;
     else {
       if (known.length === MOST_LAYOUTS) known.shift();
@@ -162,8 +123,9 @@ class MessageTemplates {
     }
   }
 
-  #layoutOf({ instructions }: Plan, table: AccountTable): MessageLayout {
-    const layout = new MessageLayout(instructions, table);
+  #layoutOf(instructions: readonly Instruction[], table: AccountTable): MessageLayout | undefined {
+    const layout = MessageLayout.of(instructions, table);
+    if (layout === undefined) return undefined;
     const { key } = layout;
     const shared = this.#layouts.get(key);
     if (shared !== undefined) return shared;

@@ -1,22 +1,51 @@
 import type { Address } from "../../primitives/address.ts";
-import { writeU32, writeU64 } from "../../primitives/bytes.ts";
+import { writeU64 } from "../../primitives/bytes.ts";
 import {
-  FlatInstruction,
+  FilledInstruction,
   type Instruction,
+  InstructionPattern,
   readonly,
   readonlySigner,
-  rightsOf,
   writable,
-  writableSigner,
 } from "../instruction.ts";
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "../programs.ts";
+import { TOKEN_PROGRAMS, tokenProgramNumber } from "./token-programs.ts";
 
-const CREATE_RIGHTS = rightsOf("W w rr rr");
-const CLOSE_RIGHTS = rightsOf("w w R");
 const CREATE_IDEMPOTENT = Uint8Array.of(1);
 const SYNC_NATIVE = Uint8Array.of(17);
 const CLOSE_ACCOUNT = Uint8Array.of(9);
+const TRANSFER_LAMPORTS = new Uint8Array(12).fill(2, 0, 1);
 const TRANSFER_CHECKED = 12;
+
+/** Numbers of own accounts, in patterns that have two: who signs, and the account. */
+const [OWNER, ACCOUNT] = [0, 1];
+
+const CREATE = new InstructionPattern<Address>({
+  program: ASSOCIATED_TOKEN_PROGRAM,
+  rights: "W w rr rr",
+  accounts: (mint, variant) => [OWNER, ACCOUNT, OWNER, mint, SYSTEM_PROGRAM, TOKEN_PROGRAMS[variant]!],
+  data: () => CREATE_IDEMPOTENT,
+});
+
+const TRANSFER = new InstructionPattern<undefined>({
+  program: SYSTEM_PROGRAM,
+  rights: "W w",
+  accounts: () => [OWNER, ACCOUNT],
+  data: () => TRANSFER_LAMPORTS,
+  amountsAt: 4,
+  amounts: 1,
+});
+
+/** By number of the token program. */
+const CLOSES = TOKEN_PROGRAMS.map(
+  (program) =>
+    new InstructionPattern<undefined>({
+      program,
+      rights: "w w R",
+      accounts: () => [ACCOUNT, OWNER, OWNER],
+      data: () => CLOSE_ACCOUNT,
+    }),
+);
 
 /** Creates the associated token account `account` of `owner` if it is not there yet; `owner` pays its rent. */
 export function createTokenAccount(
@@ -24,17 +53,13 @@ export function createTokenAccount(
   owner: Address,
   mint: Address,
   tokenProgram: Address,
-): Instruction {
-  const accounts = [owner, account, owner, mint, SYSTEM_PROGRAM, tokenProgram];
-  return new FlatInstruction(ASSOCIATED_TOKEN_PROGRAM, accounts, CREATE_RIGHTS, CREATE_IDEMPOTENT);
+): FilledInstruction<Address> {
+  return new FilledInstruction(CREATE, mint, tokenProgramNumber(tokenProgram), [owner, account]);
 }
 
 /** Moves lamports between system accounts. */
 export function transferLamports(from: Address, to: Address, lamports: bigint): Instruction {
-  const data = new Uint8Array(12);
-  writeU32(data, 0, 2);
-  writeU64(data, 4, lamports);
-  return { program: SYSTEM_PROGRAM, accounts: [writableSigner(from), writable(to)], data };
+  return new FilledInstruction(TRANSFER, undefined, 0, [from, to], lamports);
 }
 
 /** Makes a wrapped-SOL account's token balance follow its lamports. */
@@ -44,7 +69,7 @@ export function syncNative(account: Address, tokenProgram: Address): Instruction
 
 /** Closes a token account of `owner`; all its lamports go to `owner`. */
 export function closeTokenAccount(account: Address, owner: Address, tokenProgram: Address): Instruction {
-  return new FlatInstruction(tokenProgram, [account, owner, owner], CLOSE_RIGHTS, CLOSE_ACCOUNT);
+  return new FilledInstruction(CLOSES[tokenProgramNumber(tokenProgram)]!, undefined, 0, [owner, account]);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { Address } from "../../primitives/address.ts";
 import { pooledBytes, putAscii, writeU32, writeU64 } from "../../primitives/bytes.ts";
-import { FlatInstruction, type Instruction, rightsOf } from "../instruction.ts";
+import { FilledInstruction, type Instruction, InstructionPattern } from "../instruction.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../programs.ts";
 import { TOKEN_ACCOUNT_SIZE } from "./token-account.ts";
 import { createTokenAccount, syncNative, transferLamports } from "./token-instructions.ts";
@@ -9,8 +9,19 @@ import { createTokenAccount, syncNative, transferLamports } from "./token-instru
 const CREATE_WITH_SEED = 3;
 const INITIALIZE_ACCOUNT_3 = 18;
 const MAX_SEED_LENGTH = 32;
-const CREATE_RIGHTS = rightsOf("W w");
-const INITIALIZE_RIGHTS = rightsOf("w r");
+
+/** Numbers of their own accounts. Their data is their own, too: it names the wallet and the seed. */
+const [ACCOUNT, WALLET] = [0, 1];
+const CREATE = new InstructionPattern<undefined>({
+  program: SYSTEM_PROGRAM,
+  rights: "W w",
+  accounts: () => [WALLET, ACCOUNT],
+});
+const INITIALIZE = new InstructionPattern<undefined>({
+  program: TOKEN_PROGRAM,
+  rights: "w r",
+  accounts: () => [ACCOUNT, SOL_MINT],
+});
 
 /** Preimage of a seeded address; overwritten for each. */
 const preimage = new Uint8Array(32 + MAX_SEED_LENGTH + 32);
@@ -66,8 +77,8 @@ export function openWrappedSol(order: {
   initialize[0] = INITIALIZE_ACCOUNT_3;
   initialize.set(wallet.bytes, 1);
   return [
-    new FlatInstruction(SYSTEM_PROGRAM, [wallet, account], CREATE_RIGHTS, create),
-    new FlatInstruction(TOKEN_PROGRAM, [account, SOL_MINT], INITIALIZE_RIGHTS, initialize),
+    new FilledInstruction(CREATE, undefined, 0, [account, wallet], 0n, 0n, create),
+    new FilledInstruction(INITIALIZE, undefined, 0, [account], 0n, 0n, initialize),
   ];
 }
 

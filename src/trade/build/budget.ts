@@ -8,7 +8,7 @@ import {
   setComputeUnitPrice,
   setLoadedAccountsDataSizeLimit,
 } from "../../solana/compute-budget.ts";
-import type { Instruction } from "../../solana/instruction.ts";
+import { FilledInstruction, type Instruction, InstructionPattern } from "../../solana/instruction.ts";
 import { instructionsAt } from "../../solana/message.ts";
 import type { Route } from "../quote/route.ts";
 import type { Costs, TradeRequest } from "../trade.ts";
@@ -76,7 +76,10 @@ export const BUDGET_INSTRUCTIONS: readonly Instruction[] = [
   setComputeUnitLimit(0),
   setComputeUnitPrice(0n),
   setLoadedAccountsDataSizeLimit(0),
-];
+].map(({ program, data }) => {
+  const pattern = new InstructionPattern({ program, rights: "r", accounts: () => [], data: () => data });
+  return new FilledInstruction(pattern, undefined, 0, []);
+});
 
 /** Program, number of accounts, length and tag: what precedes the number of a compute-budget instruction. Bytes. */
 const BEFORE_NUMBER = 4;

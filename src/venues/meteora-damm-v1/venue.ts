@@ -1,7 +1,8 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
+import type { Address } from "../../primitives/address.ts";
 import { minOf } from "../../primitives/integer.ts";
 import type { AccountView, ChainClock } from "../../solana/account.ts";
-import { decodeOnce } from "../../solana/decode-once.ts";
+import { decodeOnce, decodeOnceFor } from "../../solana/decode-once.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { filterByMint, filterEitherWay } from "../shared/mint-filter.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
@@ -9,7 +10,7 @@ import { rejectUnsupported, requireAccount, requireMint, unread } from "../share
 import { assertReserve, requireReserve } from "../shared/reserves.ts";
 import type { Ask, Quote, Replay, Venue } from "../venue.ts";
 import { meteoraDammV1Errors } from "./errors.ts";
-import { type DammV1Accounts, dammV1Accounts, dammV1Swap } from "./instruction.ts";
+import { type DammV1Accounts, dammV1Swap } from "./instruction.ts";
 import {
   DAMM_V1_MINT_A_OFFSET,
   DAMM_V1_MINT_B_OFFSET,
@@ -149,6 +150,13 @@ function checkedMinimum(outAmount: bigint, { checkedOut }: Pick<DammV1QuoteFill,
   return threshold + (threshold < outAmount ? MOST_ROUNDING : checkedOut - outAmount);
 }
 
+const accountsOf = decodeOnceFor(
+  (market: DammV1Market, ...vaultParts: [Address, Address, Address, Address]): DammV1Accounts => ({
+    market,
+    vaultParts,
+  }),
+);
+
 function readState(market: DammV1Market, have: AccountView): DammV1State {
   const account = requireAccount(have, market.address, "meteora_damm_v1", "pool");
   if (!isDammV1Pool(account)) {
@@ -176,7 +184,7 @@ function readState(market: DammV1Market, have: AccountView): DammV1State {
     ],
     shares: [share(0), share(1)],
     stakedPrice: readStakedPrice(market, pool, have),
-    accounts: dammV1Accounts(market, vaults),
+    accounts: accountsOf(market, vaults[0].tokenVault, vaults[1].tokenVault, vaults[0].shareMint, vaults[1].shareMint),
   };
 }
 

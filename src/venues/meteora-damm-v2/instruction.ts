@@ -1,46 +1,57 @@
-import { hex, pooledBytes, writeU64 } from "../../primitives/bytes.ts";
-import { type AccountMeta, type Instruction, readonly, readonlySigner, writable } from "../../solana/instruction.ts";
+import { hex } from "../../primitives/bytes.ts";
+import { FilledInstruction, InstructionPattern } from "../../solana/instruction.ts";
 import { INSTRUCTIONS_SYSVAR } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
+import {
+  DESTINATION,
+  FIRST_OTHER,
+  ownAccounts,
+  SOURCE,
+  tokenProgramsOf,
+  tokenProgramsVariant,
+  WALLET,
+} from "../swap-pattern.ts";
 import type { SwapMode, SwapTerms } from "../venue.ts";
 import { DAMM_V2_AUTHORITY, DAMM_V2_EVENT_AUTHORITY, DAMM_V2_PROGRAM, type DammV2Market } from "./layout.ts";
 
-const SWAP2 = hex("414b3f4ceb5b5b88");
-const EXACT_IN = 0;
-const EXACT_OUT = 2;
+/** Beside the token programs, a variant says whether it names the instructions sysvar, and whether the input is exact. */
+const WATCHED = FIRST_OTHER;
+const EXACT_IN = 2 * FIRST_OTHER;
+/** The last byte of the data. */
+const [EXACT_IN_MODE, EXACT_OUT_MODE] = [0, 2];
 
-const authority = readonly(DAMM_V2_AUTHORITY);
-const eventAuthority = readonly(DAMM_V2_EVENT_AUTHORITY);
-/** Also fills the place of the referral account, which is absent. */
-const program = readonly(DAMM_V2_PROGRAM);
-const instructionsSysvar = readonly(INSTRUCTIONS_SYSVAR);
-
-/** The accounts of a swap that depend only on the pool, in the program's order around the wallet's own. */
-export interface DammV2Accounts {
-  readonly pool: AccountMeta;
-  readonly vaultA: AccountMeta;
-  readonly vaultB: AccountMeta;
-  readonly mintA: AccountMeta;
-  readonly mintB: AccountMeta;
-  readonly programA: AccountMeta;
-  readonly programB: AccountMeta;
-}
-
-/** Prepared once per pool. */
-export function dammV2Accounts(market: DammV2Market, mints: readonly [Mint, Mint]): DammV2Accounts {
-  return {
-    pool: writable(market.address),
-    vaultA: writable(market.vaults[0]),
-    vaultB: writable(market.vaults[1]),
-    mintA: readonly(market.mints[0]),
-    mintB: readonly(market.mints[1]),
-    programA: readonly(mints[0].program),
-    programB: readonly(mints[1].program),
-  };
-}
+/** The program also fills the place of the referral account, which is absent. */
+const SWAP2 = new InstructionPattern<DammV2Market>({
+  program: DAMM_V2_PROGRAM,
+  rights: "r w ww ww rr R rr r r r r",
+  accounts: ({ address, vaults, mints }, variant) => [
+    DAMM_V2_AUTHORITY,
+    address,
+    SOURCE,
+    DESTINATION,
+    vaults[0],
+    vaults[1],
+    mints[0],
+    mints[1],
+    WALLET,
+    ...tokenProgramsOf(variant),
+    DAMM_V2_PROGRAM,
+    DAMM_V2_EVENT_AUTHORITY,
+    DAMM_V2_PROGRAM,
+    ...((variant & WATCHED) === 0 ? [] : [INSTRUCTIONS_SYSVAR]),
+  ],
+  data: (variant) => {
+    const data = hex("414b3f4ceb5b5b88".padEnd(50, "0"));
+    data[24] = (variant & EXACT_IN) === 0 ? EXACT_OUT_MODE : EXACT_IN_MODE;
+    return data;
+  },
+  amountsAt: 8,
+  amounts: 2,
+});
 
 interface DammV2Swap {
-  readonly accounts: DammV2Accounts;
+  readonly market: DammV2Market;
+  readonly mints: readonly [Mint, Mint];
   readonly mode: SwapMode;
   readonly amount: bigint;
   /** True adds the instructions sysvar, which a pool with a rate limiter requires for buys. */
@@ -53,28 +64,10 @@ interface DammV2Swap {
  *
  * @see @meteora-ag/cp-amm-sdk 1.5.0 IDL, instruction swap2
  */
-export function dammV2Swap({ accounts, mode, amount, watched }: DammV2Swap, terms: SwapTerms): Instruction {
-  const data = pooledBytes(25);
-  data.set(SWAP2);
-  writeU64(data, 8, amount);
-  writeU64(data, 16, terms.threshold);
-  data[24] = mode === "exactIn" ? EXACT_IN : EXACT_OUT;
-  const metas = [
-    authority,
-    accounts.pool,
-    writable(terms.source),
-    writable(terms.destination),
-    accounts.vaultA,
-    accounts.vaultB,
-    accounts.mintA,
-    accounts.mintB,
-    readonlySigner(terms.wallet),
-    accounts.programA,
-    accounts.programB,
-    program,
-    eventAuthority,
-    program,
-  ];
-  if (watched) metas.push(instructionsSysvar);
-  return { program: DAMM_V2_PROGRAM, accounts: metas, data };
+export function dammV2Swap({ market, mints, mode, amount, watched }: DammV2Swap, terms: SwapTerms) {
+  const variant =
+    tokenProgramsVariant(mints[0].program, mints[1].program) +
+    (watched ? WATCHED : 0) +
+    (mode === "exactIn" ? EXACT_IN : 0);
+  return new FilledInstruction(SWAP2, market, variant, ownAccounts(terms), amount, terms.threshold);
 }

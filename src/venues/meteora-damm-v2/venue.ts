@@ -1,5 +1,4 @@
 import type { AccountView, ChainClock } from "../../solana/account.ts";
-import { decodeOnceFor } from "../../solana/decode-once.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { isPriceableFee, type LaterRoot, laterRoot } from "../curves/scheduled-fee.ts";
@@ -10,7 +9,7 @@ import { assertReserve, type Reserves, requireReserves } from "../shared/reserve
 import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
 import { meteoraDammV2Errors } from "./errors.ts";
-import { type DammV2Accounts, dammV2Accounts, dammV2Swap } from "./instruction.ts";
+import { dammV2Swap } from "./instruction.ts";
 import {
   DAMM_V2_MINT_A_OFFSET,
   DAMM_V2_MINT_B_OFFSET,
@@ -35,7 +34,6 @@ interface DammV2State {
   readonly reserves: Reserves;
   /** Extensions each mint carries. */
   readonly extensions: readonly [number, number];
-  readonly accounts: DammV2Accounts;
 }
 
 interface DammV2QuoteFill {
@@ -87,10 +85,10 @@ export const meteoraDammV2: Venue<DammV2Market, DammV2State, DammV2QuoteFill> = 
   spot: dammV2Spot,
   traded,
 
-  swap(state, { mode, inAmount, outAmount, fill }, terms) {
+  swap({ market, mints }, { mode, inAmount, outAmount, fill }, terms) {
     const amount = mode === "exactIn" ? inAmount : outAmount;
     return {
-      instructions: [dammV2Swap({ accounts: state.accounts, mode, amount, watched: fill.watched }, terms)],
+      instructions: [dammV2Swap({ market, mints, mode, amount, watched: fill.watched }, terms)],
       computeUnits: fill.computeUnits + laterRootUnits(fill.laterRoot, inAmount, terms.threshold),
       creates: [],
     };
@@ -98,8 +96,6 @@ export const meteoraDammV2: Venue<DammV2Market, DammV2State, DammV2QuoteFill> = 
 
   errors: meteoraDammV2Errors,
 };
-
-const accountsOf = decodeOnceFor((market: DammV2Market, a: Mint, b: Mint) => dammV2Accounts(market, [a, b]));
 
 function readState(market: DammV2Market, have: AccountView): DammV2State {
   const account = requireAccount(have, market.address, "meteora_damm_v2", "pool");
@@ -114,7 +110,7 @@ function readState(market: DammV2Market, have: AccountView): DammV2State {
   ] as const;
   const extensions = [mints[0].extensions, mints[1].extensions] as const;
   const reserves = requireReserves(have, market, market.vaults);
-  return { market, pool, mints, reserves, extensions, accounts: accountsOf(market, mints[0], mints[1]) };
+  return { market, pool, mints, reserves, extensions };
 }
 
 /** False for numbers that no program writes. */

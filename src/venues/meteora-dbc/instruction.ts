@@ -1,48 +1,58 @@
-import { hex, pooledBytes, writeU64 } from "../../primitives/bytes.ts";
-import { type AccountMeta, type Instruction, readonly, readonlySigner, writable } from "../../solana/instruction.ts";
+import { hex } from "../../primitives/bytes.ts";
+import { FilledInstruction, InstructionPattern } from "../../solana/instruction.ts";
 import { INSTRUCTIONS_SYSVAR } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
+import {
+  DESTINATION,
+  FIRST_OTHER,
+  ownAccounts,
+  SOURCE,
+  tokenProgramsOf,
+  tokenProgramsVariant,
+  WALLET,
+} from "../swap-pattern.ts";
 import type { SwapMode, SwapTerms } from "../venue.ts";
 import { DBC_AUTHORITY, DBC_EVENT_AUTHORITY, DBC_PROGRAM, type DbcMarket } from "./layout.ts";
 
-const SWAP2 = hex("414b3f4ceb5b5b88");
-const EXACT_IN = 0;
-const EXACT_OUT = 2;
+/** Beside the token programs, a variant says whether it names the instructions sysvar, and whether the input is exact. */
+const WATCHED = FIRST_OTHER;
+const EXACT_IN = 2 * FIRST_OTHER;
+/** The last byte of the data. */
+const [EXACT_IN_MODE, EXACT_OUT_MODE] = [0, 2];
 
-const authority = readonly(DBC_AUTHORITY);
-const eventAuthority = readonly(DBC_EVENT_AUTHORITY);
-/** Also fills the place of the referral account, which is absent. */
-const program = readonly(DBC_PROGRAM);
-const instructionsSysvar = readonly(INSTRUCTIONS_SYSVAR);
-
-/** The accounts of a swap that depend only on the pool. */
-export interface DbcAccounts {
-  readonly config: AccountMeta;
-  readonly pool: AccountMeta;
-  readonly baseVault: AccountMeta;
-  readonly quoteVault: AccountMeta;
-  readonly baseMint: AccountMeta;
-  readonly quoteMint: AccountMeta;
-  readonly baseProgram: AccountMeta;
-  readonly quoteProgram: AccountMeta;
-}
-
-/** Prepared once per pool. */
-export function dbcAccounts(market: DbcMarket, mints: readonly [Mint, Mint]): DbcAccounts {
-  return {
-    config: readonly(market.config),
-    pool: writable(market.address),
-    baseVault: writable(market.vaults[0]),
-    quoteVault: writable(market.vaults[1]),
-    baseMint: readonly(market.mints[0]),
-    quoteMint: readonly(market.mints[1]),
-    baseProgram: readonly(mints[0].program),
-    quoteProgram: readonly(mints[1].program),
-  };
-}
+/** The program also fills the place of the referral account, which is absent. */
+const SWAP2 = new InstructionPattern<DbcMarket>({
+  program: DBC_PROGRAM,
+  rights: "rr w ww ww rr R rr r r r r",
+  accounts: ({ address, config, vaults, mints }, variant) => [
+    DBC_AUTHORITY,
+    config,
+    address,
+    SOURCE,
+    DESTINATION,
+    vaults[0],
+    vaults[1],
+    mints[0],
+    mints[1],
+    WALLET,
+    ...tokenProgramsOf(variant),
+    DBC_PROGRAM,
+    DBC_EVENT_AUTHORITY,
+    DBC_PROGRAM,
+    ...((variant & WATCHED) === 0 ? [] : [INSTRUCTIONS_SYSVAR]),
+  ],
+  data: (variant) => {
+    const data = hex("414b3f4ceb5b5b88".padEnd(50, "0"));
+    data[24] = (variant & EXACT_IN) === 0 ? EXACT_OUT_MODE : EXACT_IN_MODE;
+    return data;
+  },
+  amountsAt: 8,
+  amounts: 2,
+});
 
 interface DbcSwap {
-  readonly accounts: DbcAccounts;
+  readonly market: DbcMarket;
+  readonly mints: readonly [Mint, Mint];
   readonly mode: SwapMode;
   readonly amount: bigint;
   /** True adds the instructions sysvar, which the program reads for rate limiters and for first swaps. */
@@ -55,29 +65,10 @@ interface DbcSwap {
  *
  * @see @meteora-ag/dynamic-bonding-curve-sdk 1.5.12 IDL, instruction swap2
  */
-export function dbcSwap({ accounts, mode, amount, watched }: DbcSwap, terms: SwapTerms): Instruction {
-  const data = pooledBytes(25);
-  data.set(SWAP2);
-  writeU64(data, 8, amount);
-  writeU64(data, 16, terms.threshold);
-  data[24] = mode === "exactIn" ? EXACT_IN : EXACT_OUT;
-  const metas = [
-    authority,
-    accounts.config,
-    accounts.pool,
-    writable(terms.source),
-    writable(terms.destination),
-    accounts.baseVault,
-    accounts.quoteVault,
-    accounts.baseMint,
-    accounts.quoteMint,
-    readonlySigner(terms.wallet),
-    accounts.baseProgram,
-    accounts.quoteProgram,
-    program,
-    eventAuthority,
-    program,
-  ];
-  if (watched) metas.push(instructionsSysvar);
-  return { program: DBC_PROGRAM, accounts: metas, data };
+export function dbcSwap({ market, mints, mode, amount, watched }: DbcSwap, terms: SwapTerms) {
+  const variant =
+    tokenProgramsVariant(mints[0].program, mints[1].program) +
+    (watched ? WATCHED : 0) +
+    (mode === "exactIn" ? EXACT_IN : 0);
+  return new FilledInstruction(SWAP2, market, variant, ownAccounts(terms), amount, terms.threshold);
 }

@@ -11,7 +11,7 @@ import { assertReserve, type Reserves, requireReserves } from "../shared/reserve
 import { mayBeTaxed } from "../shared/transfer-sides.ts";
 import type { AccountFilter, Ask, MarketSearch, MintPair, Quote, Venue } from "../venue.ts";
 import { meteoraDbcErrors } from "./errors.ts";
-import { type DbcAccounts, dbcAccounts, dbcSwap } from "./instruction.ts";
+import { dbcSwap } from "./instruction.ts";
 import {
   DBC_BASE_MINT_OFFSET,
   DBC_POOL_SIZE,
@@ -37,7 +37,6 @@ interface DbcState {
   readonly reserves: Reserves;
   /** Extensions each mint carries. */
   readonly extensions: readonly [number, number];
-  readonly accounts: DbcAccounts;
 }
 
 interface DbcQuoteFill {
@@ -78,10 +77,10 @@ export const meteoraDbc: Venue<DbcMarket, DbcState, DbcQuoteFill> = {
   spot: dbcSpot,
   traded,
 
-  swap(state, { mode, inAmount, outAmount, fill }, terms) {
+  swap({ market, mints }, { mode, inAmount, outAmount, fill }, terms) {
     const amount = mode === "exactIn" ? inAmount : outAmount;
     return {
-      instructions: [dbcSwap({ accounts: state.accounts, mode, amount, watched: fill.watched }, terms)],
+      instructions: [dbcSwap({ market, mints, mode, amount, watched: fill.watched }, terms)],
       computeUnits: fill.computeUnits + laterRootUnits(fill, inAmount, terms.threshold),
       creates: [],
     };
@@ -128,7 +127,6 @@ function readState(market: DbcMarket, have: AccountView): DbcState {
     mints,
     reserves,
     extensions,
-    accounts: dbcAccounts(market, mints),
   };
 }
 

@@ -1,6 +1,6 @@
+import type { Address } from "../../primitives/address.ts";
 import { minOf } from "../../primitives/integer.ts";
 import type { ChainClock } from "../../solana/account.ts";
-import { writable } from "../../solana/instruction.ts";
 import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Quote } from "../venue.ts";
 import { arrayIndexOf, BIN_SIZE, BINS_PER_ARRAY, type BinArray, FIRST_BIN_OFFSET } from "./layout.ts";
@@ -93,16 +93,13 @@ function sidesFrom(
 
 const sideOf = (arrays: readonly BinArray[]): Side => ({
   arrays,
-  metas: arrays.map(({ address }) => writable(address)),
+  addresses: arrays.map(({ address }) => address),
 });
 
 /** The pair as a swap sees it that names these arrays: the program goes from one to the next that holds liquidity. */
-export function withArraysNamed(
-  state: DlmmState,
-  named: readonly { readonly address: BinArray["address"] }[],
-): DlmmState {
+export function withArraysNamed(state: DlmmState, named: readonly Address[]): DlmmState {
   const side = ({ arrays }: Side): Side => {
-    const missing = arrays.findIndex(({ address }) => !named.some((meta) => meta.address === address));
+    const missing = arrays.findIndex(({ address }) => !named.includes(address));
     return sideOf(missing < 0 ? arrays : arrays.slice(0, missing));
   };
   return { ...state, down: side(state.down), up: side(state.up) };

@@ -1,11 +1,10 @@
+import type { Address } from "../../primitives/address.ts";
 import type { Account, AccountView } from "../../solana/account.ts";
-import { decodeOnceFor, decodeTogether } from "../../solana/decode-once.ts";
-import { type AccountMeta, writable } from "../../solana/instruction.ts";
+import { decodeTogether } from "../../solana/decode-once.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { degraded } from "../shared/refusals.ts";
 import { requireAccount, requireMint } from "../shared/required.ts";
 import { type Reserves, requireReserves } from "../shared/reserves.ts";
-import { type DlmmAccounts, dlmmAccounts } from "./instruction.ts";
 import {
   arraysWithLiquidity,
   type BinArray,
@@ -23,7 +22,7 @@ import { activeArray, binPrice } from "./math.ts";
 /** Bins that one direction of trade may reach, with their accounts. */
 export interface Side {
   readonly arrays: readonly BinArray[];
-  readonly metas: readonly AccountMeta[];
+  readonly addresses: readonly Address[];
 }
 
 /** A pair ready to be priced in either direction. */
@@ -34,7 +33,6 @@ export interface DlmmState {
   readonly reserves: Reserves;
   /** Extensions each mint carries. */
   readonly extensions: readonly [number, number];
-  readonly accounts: DlmmAccounts;
   /** True if the pair has a bitmap extension. */
   readonly extended: boolean;
   /** Price of the active bin, Y per X in Q64.64. */
@@ -49,10 +47,6 @@ export const ARRAYS_PER_TRADE = 5;
 /** One more is named if there is room, so that a price that moves in the meantime still finds its bins. */
 export const SPARE_ARRAYS = 1;
 export const ARRAYS_READ = ARRAYS_PER_TRADE + SPARE_ARRAYS;
-
-const accountsOf = decodeOnceFor((market: DlmmMarket, x: Mint, y: Mint, extended: boolean) =>
-  dlmmAccounts(market, [x, y], extended),
-);
 
 /** Decodes everything that quotes need. @throws TradewireError VENUE_DEGRADED */
 export function readDlmm(market: DlmmMarket, have: AccountView): DlmmState {
@@ -78,7 +72,6 @@ export function readDlmm(market: DlmmMarket, have: AccountView): DlmmState {
     mints,
     reserves: requireReserves(have, market, market.reserves),
     extensions: [mints[0].extensions, mints[1].extensions],
-    accounts: accountsOf(market, mints[0], mints[1], extended),
     extended,
     activePrice: binPrice(pair.activeId, market.binStep),
     down: side(false),
@@ -105,5 +98,5 @@ function sideOf(
     if (array?.index !== index) break;
     arrays.push(array);
   }
-  return { arrays, metas: arrays.map(({ address }) => writable(address)) };
+  return { arrays, addresses: arrays.map(({ address }) => address) };
 }

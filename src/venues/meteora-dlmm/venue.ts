@@ -1,5 +1,5 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
-import type { AccountMeta } from "../../solana/instruction.ts";
+import type { Address } from "../../primitives/address.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { Q64_ONE } from "../curves/q64-power.ts";
@@ -36,7 +36,7 @@ interface DlmmQuoteFill {
   /** Arrays that the trade itself reaches, and the bin in which it ends. */
   readonly used: number;
   readonly endsIn: number;
-  readonly binArrays: readonly AccountMeta[];
+  readonly binArrays: readonly Address[];
   readonly computeUnits: number;
   /** True to make the trade by the program's older instruction, which names one account fewer. */
   readonly isOlder?: boolean;
@@ -113,11 +113,11 @@ export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
   older,
   lean,
 
-  swap({ accounts }, { mode, inAmount, outAmount, fill }, terms) {
+  swap({ market, mints, extended }, { mode, inAmount, outAmount, fill }, terms) {
     const amount = mode === "exactIn" ? inAmount : outAmount;
     const { binArrays, isOlder = false } = fill;
     return {
-      instructions: [dlmmSwap({ accounts, binArrays, mode, amount, isOlder }, terms)],
+      instructions: [dlmmSwap({ market, mints, extended, binArrays, mode, amount, isOlder }, terms)],
       computeUnits: fill.computeUnits,
       creates: [],
     };
@@ -143,7 +143,7 @@ function quote(state: DlmmState, ask: Ask, mostArrays = ARRAYS_PER_TRADE): Quote
   const xToY = ask.inMint === market.mints[0];
   const feeIn = transferFeeOf(mints[xToY ? 0 : 1], ask.clock.epoch);
   const feeOut = transferFeeOf(mints[xToY ? 1 : 0], ask.clock.epoch);
-  const { arrays, metas } = xToY ? state.down : state.up;
+  const { arrays, addresses } = xToY ? state.down : state.up;
   const walk: BinWalk = { pair, binStep: market.binStep, xToY, arrays, now: ask.clock.unixTimestamp };
 
   let fill: DlmmFill | DlmmRefusal;
@@ -163,7 +163,7 @@ function quote(state: DlmmState, ask: Ask, mostArrays = ARRAYS_PER_TRADE): Quote
   const outAmount = arriving(fill.output, feeOut);
   if (outAmount <= 0n) throw tooSmall();
   assertReserve(market, state.reserves[xToY ? 1 : 0], fill.output);
-  const binArrays = metas.slice(0, fill.arrays + SPARE_ARRAYS);
+  const binArrays = addresses.slice(0, fill.arrays + SPARE_ARRAYS);
   return {
     mode: ask.mode,
     inMint: ask.inMint,

@@ -1,15 +1,66 @@
 import type { Address } from "../../primitives/address.ts";
-import { hex, pooledBytes, writeU64 } from "../../primitives/bytes.ts";
-import { FlatInstruction, type Instruction, rightsOf } from "../../solana/instruction.ts";
+import { hex } from "../../primitives/bytes.ts";
+import { FilledInstruction, InstructionPattern } from "../../solana/instruction.ts";
 import { MEMO_PROGRAM } from "../../solana/programs.ts";
+import {
+  DESTINATION,
+  FIRST_OTHER,
+  furtherAccounts,
+  ownAccountsWith,
+  SOURCE,
+  tokenProgramsOf,
+  tokenProgramsVariant,
+  WALLET,
+} from "../swap-pattern.ts";
 import type { SwapMode, SwapTerms } from "../venue.ts";
 import { WHIRLPOOL_PROGRAM, type WhirlpoolMarket } from "./layout.ts";
 
-const SWAP_V2 = hex("2b04ed0b1ac91e62");
+/** Beside the token programs, a variant says the direction, and whether the input is exact. */
+const A_TO_B = FIRST_OTHER;
+const EXACT_IN = 2 * FIRST_OTHER;
+
+/** The data without the amounts and, at the end, without what `swap_v2` has after them. */
+const dataOf = (discriminator: string, length: number) => (variant: number) => {
+  const data = hex(discriminator.padEnd(2 * length, "0"));
+  data[40] = (variant & EXACT_IN) === 0 ? 0 : 1;
+  data[41] = (variant & A_TO_B) === 0 ? 0 : 1;
+  return data;
+};
+
+/** The token accounts of both sides, the tick arrays and the oracle. */
+const rest = ({ vaults, oracle }: WhirlpoolMarket, variant: number, own: number) => {
+  const aToB = (variant & A_TO_B) !== 0;
+  const [a, b] = aToB ? [SOURCE, DESTINATION] : [DESTINATION, SOURCE];
+  return [a, vaults[0], b, vaults[1], ...furtherAccounts(own), oracle];
+};
+
+const SWAP_V2 = new InstructionPattern<WhirlpoolMarket>({
+  program: WHIRLPOOL_PROGRAM,
+  rights: "rr r R w rr ww ww www w",
+  accounts: (market, variant, own) => {
+    const { address, mints } = market;
+    const start = [...tokenProgramsOf(variant), MEMO_PROGRAM, WALLET, address, mints[0], mints[1]];
+    return [...start, ...rest(market, variant, own)];
+  },
+  data: dataOf("2b04ed0b1ac91e62", 43),
+  amountsAt: 8,
+  amounts: 2,
+});
+
 /** The older instruction, which knows the SPL Token program alone. */
-const SWAP = hex("f8c69e91e17587c8");
-const SWAP_V2_RIGHTS = rightsOf("rr r R w rr ww ww www w");
-const SWAP_RIGHTS = rightsOf("r R w ww ww www w");
+const SWAP = new InstructionPattern<WhirlpoolMarket>({
+  program: WHIRLPOOL_PROGRAM,
+  rights: "r R w ww ww www w",
+  accounts: (market, variant, own) => [
+    tokenProgramsOf(variant)[0],
+    WALLET,
+    market.address,
+    ...rest(market, variant, own),
+  ],
+  data: dataOf("f8c69e91e17587c8", 42),
+  amountsAt: 8,
+  amounts: 2,
+});
 
 interface WhirlpoolSwap {
   readonly market: WhirlpoolMarket;
@@ -29,28 +80,12 @@ interface WhirlpoolSwap {
  *
  * @see Orca whirlpools, program of October 2024, `instructions/v2/swap.rs`
  */
-export function whirlpoolSwap(swap: WhirlpoolSwap, terms: SwapTerms): Instruction {
+export function whirlpoolSwap(swap: WhirlpoolSwap, terms: SwapTerms) {
   const { market, tokenPrograms, tickArrays, aToB, mode, amount, isOlder } = swap;
-  const data = pooledBytes(isOlder ? 42 : 43);
-  data.set(isOlder ? SWAP : SWAP_V2);
-  writeU64(data, 8, amount);
-  writeU64(data, 16, terms.threshold);
-  data[40] = mode === "exactIn" ? 1 : 0;
-  data[41] = aToB ? 1 : 0;
-  const [a, b] = tokenPrograms;
-  const start = isOlder
-    ? [a, terms.wallet, market.address]
-    : [a, b, MEMO_PROGRAM, terms.wallet, market.address, market.mints[0], market.mints[1]];
-  const accounts = [
-    ...start,
-    aToB ? terms.source : terms.destination,
-    market.vaults[0],
-    aToB ? terms.destination : terms.source,
-    market.vaults[1],
-    tickArrays[0],
-    tickArrays[1],
-    tickArrays[2],
-    market.oracle,
-  ];
-  return new FlatInstruction(WHIRLPOOL_PROGRAM, accounts, isOlder ? SWAP_RIGHTS : SWAP_V2_RIGHTS, data);
+  const variant =
+    tokenProgramsVariant(tokenPrograms[0], tokenPrograms[1]) +
+    (aToB ? A_TO_B : 0) +
+    (mode === "exactIn" ? EXACT_IN : 0);
+  const own = ownAccountsWith(terms, tickArrays);
+  return new FilledInstruction(isOlder ? SWAP : SWAP_V2, market, variant, own, amount, terms.threshold);
 }

@@ -1,10 +1,11 @@
 import type { Address } from "../../primitives/address.ts";
-import { hex, pooledBytes, writeU64 } from "../../primitives/bytes.ts";
+import { hex } from "../../primitives/bytes.ts";
 import { associatedTokenAccount, type DerivedAddress } from "../../solana/derived-address.ts";
-import { type AccountMeta, type Instruction, readonly, writable, writableSigner } from "../../solana/instruction.ts";
+import { FilledInstruction, type Instruction, InstructionPattern } from "../../solana/instruction.ts";
 import { ASSOCIATED_TOKEN_PROGRAM, SOL_MINT, SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { PUMP_FEE_PROGRAM } from "../shared/pump-fees.ts";
 import { buybackRecipientOf, feeRecipientOf } from "../shared/pump-recipients.ts";
+import { DESTINATION, FURTHER, SOURCE, WALLET } from "../swap-pattern.ts";
 import type { SwapTerms } from "../venue.ts";
 import {
   PUMP_EVENT_AUTHORITY,
@@ -21,60 +22,97 @@ import {
 /** The three instructions, all with two 64-bit arguments. @see pump-sdk IDL pump: buy_v2, buy_exact_quote_in_v2, sell_v2 */
 export type PumpInstruction = "buy" | "buyWithBudget" | "sell";
 
-const DISCRIMINATORS: Readonly<Record<PumpInstruction, Uint8Array>> = {
-  buy: hex("b817ee6167c5d33d"),
-  buyWithBudget: hex("c2ab1c46684d5b2f"),
-  sell: hex("5df6823ce7e940b2"),
-};
-
 /** A fee recipient with its token account for the quote mint. */
 interface PumpRecipient {
-  readonly wallet: AccountMeta;
-  readonly tokenAccount: AccountMeta;
+  readonly wallet: { readonly address: Address };
+  readonly tokenAccount: { readonly address: Address };
   /** Steps the searches for the token account's bump take beyond the first. */
   readonly bumpSteps: number;
 }
 
 /** The accounts of a coin's instructions that do not depend on wallet or amount. Derived when the market is read. */
 export interface PumpAccounts {
-  readonly quoteMint: Address;
-  readonly quoteProgram: Address;
+  readonly named: PumpNamed;
   readonly feeRecipients: readonly PumpRecipient[];
   readonly buybackRecipients: readonly PumpRecipient[];
-  /** The accounts up to the fee recipients: settings, mints, programs. */
-  readonly head: readonly AccountMeta[];
-  readonly curve: readonly AccountMeta[];
-  readonly creator: readonly AccountMeta[];
   /** The creator's fee vault, and its token account for the quote mint. */
   readonly vault: DerivedAddress;
   readonly vaultQuote: DerivedAddress;
   /** Steps of the program's searches for the addresses of the coin. */
   readonly bumpSteps: number;
-  readonly older: OlderPumpAccounts;
+  /** The same of the older instructions. */
+  readonly olderBumpSteps: number;
 }
 
-/** The accounts of the older instructions that do not depend on wallet or amount, without the recipients. */
-interface OlderPumpAccounts {
-  readonly mint: AccountMeta;
-  readonly tokenProgram: AccountMeta;
-  readonly curve: AccountMeta;
-  readonly curveTokens: AccountMeta;
-  readonly vault: AccountMeta;
-  readonly secondCurve: AccountMeta;
-  /** Steps of the program's searches for the addresses of the coin. */
-  readonly bumpSteps: number;
+/** The accounts that instructions name, whoever trades and whoever takes the fees. The same object while they are the same. */
+export interface PumpNamed {
+  readonly baseMint: Address;
+  readonly quoteMint: Address;
+  readonly baseProgram: Address;
+  readonly quoteProgram: Address;
+  readonly curve: Address;
+  readonly curveTokens: Address;
+  readonly curveQuote: Address;
+  readonly vault: Address;
+  readonly vaultQuote: Address;
+  readonly sharing: Address;
+  /** Of the older instructions alone. */
+  readonly secondCurve: Address;
 }
 
-const tail: readonly AccountMeta[] = [
-  readonly(PUMP_FEE_CONFIG),
-  readonly(PUMP_FEE_PROGRAM),
-  readonly(SYSTEM_PROGRAM),
-  readonly(PUMP_EVENT_AUTHORITY),
-  readonly(PUMP_PROGRAM),
+/** Numbers of accounts that swaps bring, in the pattern's order. */
+const [FEE_WALLET, FEE_TOKENS, BUYBACK_WALLET, BUYBACK_TOKENS, VOLUME, VOLUME_QUOTE] = [
+  FURTHER,
+  FURTHER + 1,
+  FURTHER + 2,
+  FURTHER + 3,
+  FURTHER + 4,
+  FURTHER + 5,
 ];
-const globalMeta = readonly(PUMP_GLOBAL);
-const globalVolume = readonly(PUMP_GLOBAL_VOLUME);
-const tokenAccountProgram = readonly(ASSOCIATED_TOKEN_PROGRAM);
+
+const pattern = (discriminator: string, selling: boolean) =>
+  new InstructionPattern<PumpNamed>({
+    program: PUMP_PROGRAM,
+    rights: `rrr rrr ww ww www W ww wwr ${selling ? "" : "r"} ww rrrrr`,
+    accounts: (coin) => [
+      PUMP_GLOBAL,
+      coin.baseMint,
+      coin.quoteMint,
+      coin.baseProgram,
+      coin.quoteProgram,
+      ASSOCIATED_TOKEN_PROGRAM,
+      FEE_WALLET,
+      FEE_TOKENS,
+      BUYBACK_WALLET,
+      BUYBACK_TOKENS,
+      coin.curve,
+      coin.curveTokens,
+      coin.curveQuote,
+      WALLET,
+      selling ? SOURCE : DESTINATION,
+      selling ? DESTINATION : SOURCE,
+      coin.vault,
+      coin.vaultQuote,
+      coin.sharing,
+      ...(selling ? [] : [PUMP_GLOBAL_VOLUME]),
+      VOLUME,
+      VOLUME_QUOTE,
+      PUMP_FEE_CONFIG,
+      PUMP_FEE_PROGRAM,
+      SYSTEM_PROGRAM,
+      PUMP_EVENT_AUTHORITY,
+      PUMP_PROGRAM,
+    ],
+    data: () => hex(discriminator.padEnd(48, "0")),
+    amountsAt: 8,
+    amounts: 2,
+  });
+
+const PATTERNS: Readonly<Record<PumpInstruction, InstructionPattern<PumpNamed>>> = {
+  buy: pattern("b817ee6167c5d33d", false),
+  buyWithBudget: pattern("c2ab1c46684d5b2f", false),
+  sell: pattern("5df6823ce7e940b2", true),
+};
 
 /**
  * Derives the fixed accounts of a coin's instructions. Cold path.
@@ -98,7 +136,7 @@ export function pumpAccounts(coin: {
     (searches: number) =>
     (wallet: Address): PumpRecipient => {
       const { address, bump } = associatedTokenAccount(wallet, quoteMint, quoteProgram);
-      return { wallet: writable(wallet), tokenAccount: writable(address), bumpSteps: searches * (255 - bump) };
+      return { wallet: { address: wallet }, tokenAccount: { address }, bumpSteps: searches * (255 - bump) };
     };
   const base = associatedTokenAccount(coin.curve, coin.baseMint, coin.baseProgram);
   const quote = associatedTokenAccount(coin.curve, quoteMint, quoteProgram);
@@ -107,35 +145,28 @@ export function pumpAccounts(coin: {
   const sharing = sharingConfigOf(coin.baseMint);
   const secondCurve = secondCurveOf(coin.baseMint);
   return {
-    quoteMint,
-    quoteProgram,
+    named: {
+      baseMint: coin.baseMint,
+      quoteMint,
+      baseProgram: coin.baseProgram,
+      quoteProgram,
+      curve: coin.curve,
+      curveTokens: base.address,
+      curveQuote: quote.address,
+      vault: vault.address,
+      vaultQuote: vaultQuote.address,
+      sharing: sharing.address,
+      secondCurve: secondCurve.address,
+    },
     feeRecipients: coin.feeRecipients.map(recipient(quoteSearches)),
     buybackRecipients: coin.buybackRecipients.map(recipient(1)),
-    head: [
-      globalMeta,
-      readonly(coin.baseMint),
-      readonly(quoteMint),
-      readonly(coin.baseProgram),
-      readonly(quoteProgram),
-      tokenAccountProgram,
-    ],
-    curve: [writable(coin.curve), writable(base.address), writable(quote.address)],
-    creator: [writable(vault.address), writable(vaultQuote.address), readonly(sharing.address)],
     vault,
     vaultQuote,
     bumpSteps:
       4 * 255 -
       (coin.curveBump + base.bump + vault.bump + sharing.bump) +
       quoteSearches * (2 * 255 - quote.bump - vaultQuote.bump),
-    older: {
-      mint: readonly(coin.baseMint),
-      tokenProgram: readonly(coin.baseProgram),
-      curve: writable(coin.curve),
-      curveTokens: writable(base.address),
-      vault: writable(vault.address),
-      secondCurve: readonly(secondCurve.address),
-      bumpSteps: 4 * 255 - (coin.curveBump + base.bump + vault.bump + secondCurve.bump),
-    },
+    olderBumpSteps: 4 * 255 - (coin.curveBump + base.bump + vault.bump + secondCurve.bump),
   };
 }
 
@@ -156,41 +187,26 @@ export function pumpFunSwap(
   readonly volume: DerivedAddress;
   readonly volumeQuote: DerivedAddress;
 } {
+  const { named } = accounts;
   const fee = feeRecipientOf(accounts.feeRecipients, terms.salt, terms.wallet);
   const buyback = buybackRecipientOf(accounts.buybackRecipients, terms.salt, terms.wallet);
   const volume = pumpUserVolumeOf(terms.wallet);
-  const volumeQuote = associatedTokenAccount(volume.address, accounts.quoteMint, accounts.quoteProgram);
-  const selling = kind === "sell";
-  const data = pooledBytes(24);
-  data.set(DISCRIMINATORS[kind]);
-  writeU64(data, 8, amount);
-  writeU64(data, 16, bound);
+  const volumeQuote = associatedTokenAccount(volume.address, named.quoteMint, named.quoteProgram);
+  const own = [
+    terms.wallet,
+    terms.source,
+    terms.destination,
+    fee.wallet.address,
+    fee.tokenAccount.address,
+    buyback.wallet.address,
+    buyback.tokenAccount.address,
+    volume.address,
+    volumeQuote.address,
+  ];
   return {
-    instruction: {
-      program: PUMP_PROGRAM,
-      accounts: [
-        ...accounts.head,
-        fee.wallet,
-        fee.tokenAccount,
-        buyback.wallet,
-        buyback.tokenAccount,
-        ...accounts.curve,
-        writableSigner(terms.wallet),
-        writable(selling ? terms.source : terms.destination),
-        writable(selling ? terms.destination : terms.source),
-        ...accounts.creator,
-        ...(selling ? NO_ACCOUNTS : VOLUME_ACCOUNTS),
-        writable(volume.address),
-        writable(volumeQuote.address),
-        ...tail,
-      ],
-      data,
-    },
+    instruction: new FilledInstruction(PATTERNS[kind], named, 0, own, amount, bound),
     bumpSteps: fee.bumpSteps + buyback.bumpSteps,
     volume,
     volumeQuote,
   };
 }
-
-const NO_ACCOUNTS: readonly AccountMeta[] = [];
-const VOLUME_ACCOUNTS: readonly AccountMeta[] = [globalVolume];

@@ -1,11 +1,11 @@
-import { hex, pooledBytes, writeU64 } from "../../primitives/bytes.ts";
+import { hex } from "../../primitives/bytes.ts";
 import type { DerivedAddress } from "../../solana/derived-address.ts";
-import { type AccountMeta, type Instruction, readonly, writable, writableSigner } from "../../solana/instruction.ts";
+import { FilledInstruction, type Instruction, InstructionPattern } from "../../solana/instruction.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { PUMP_FEE_PROGRAM } from "../shared/pump-fees.ts";
 import { buybackRecipientOf, feeRecipientOf } from "../shared/pump-recipients.ts";
 import type { SwapTerms } from "../venue.ts";
-import type { PumpAccounts, PumpInstruction } from "./instruction.ts";
+import type { PumpAccounts, PumpInstruction, PumpNamed } from "./instruction.ts";
 import {
   PUMP_EVENT_AUTHORITY,
   PUMP_FEE_CONFIG,
@@ -15,18 +15,68 @@ import {
   pumpUserVolumeOf,
 } from "./layout.ts";
 
-/** @see pump-sdk IDL pump: buy, buy_exact_sol_in, sell */
-const DISCRIMINATORS: Readonly<Record<PumpInstruction, Uint8Array>> = {
-  buy: hex("66063d1201daebea"),
-  buyWithBudget: hex("38fc74089edfcd5f"),
-  sell: hex("33e685a4017f83ad"),
-};
+/** Numbers of the accounts that swaps bring; not all name the volume. */
+const [WALLET, TOKENS, FEE_WALLET, BUYBACK_WALLET, VOLUME] = [0, 1, 2, 3, 4];
 
-const settings = readonly(PUMP_GLOBAL);
-const systemProgram = readonly(SYSTEM_PROGRAM);
-const events: readonly AccountMeta[] = [readonly(PUMP_EVENT_AUTHORITY), readonly(PUMP_PROGRAM)];
-const globalVolume = readonly(PUMP_GLOBAL_VOLUME);
-const fees: readonly AccountMeta[] = [readonly(PUMP_FEE_CONFIG), readonly(PUMP_FEE_PROGRAM)];
+const start = ({ baseMint, curve, curveTokens }: PumpNamed) => [
+  PUMP_GLOBAL,
+  FEE_WALLET,
+  baseMint,
+  curve,
+  curveTokens,
+  TOKENS,
+  WALLET,
+  SYSTEM_PROGRAM,
+];
+const events = [PUMP_EVENT_AUTHORITY, PUMP_PROGRAM];
+const fees = [PUMP_FEE_CONFIG, PUMP_FEE_PROGRAM];
+const end = ({ secondCurve }: PumpNamed) => [secondCurve, BUYBACK_WALLET];
+
+/** Purchases say that they count towards the wallet's volume, as those of today always do. */
+const purchase = (discriminator: string) =>
+  new InstructionPattern<PumpNamed>({
+    program: PUMP_PROGRAM,
+    rights: "r w r ww w W r r w rr r w rr r w",
+    accounts: (coin) => [
+      ...start(coin),
+      coin.baseProgram,
+      coin.vault,
+      ...events,
+      PUMP_GLOBAL_VOLUME,
+      VOLUME,
+      ...fees,
+      ...end(coin),
+    ],
+    data: () => hex(`${discriminator.padEnd(48, "0")}01`),
+    amountsAt: 8,
+    amounts: 2,
+  });
+
+const sale = (namesVolume: boolean) =>
+  new InstructionPattern<PumpNamed>({
+    program: PUMP_PROGRAM,
+    rights: `r w r ww w W r w r rr rr ${namesVolume ? "w" : ""} r w`,
+    accounts: (coin) => [
+      ...start(coin),
+      coin.vault,
+      coin.baseProgram,
+      ...events,
+      ...fees,
+      ...(namesVolume ? [VOLUME] : []),
+      ...end(coin),
+    ],
+    data: () => hex("33e685a4017f83ad".padEnd(48, "0")),
+    amountsAt: 8,
+    amounts: 2,
+  });
+
+/** @see pump-sdk IDL pump: buy, buy_exact_sol_in, sell */
+const PATTERNS: Readonly<Record<PumpInstruction, InstructionPattern<PumpNamed>>> = {
+  buy: purchase("66063d1201daebea"),
+  buyWithBudget: purchase("38fc74089edfcd5f"),
+  sell: sale(false),
+};
+const SELL_NAMING_VOLUME = sale(true);
 
 interface OlderPumpSwap {
   readonly kind: PumpInstruction;
@@ -52,53 +102,9 @@ export function olderPumpSwap(
   const fee = feeRecipientOf(accounts.feeRecipients, terms.salt, terms.wallet);
   const buyback = buybackRecipientOf(accounts.buybackRecipients, terms.salt, terms.wallet);
   const volume = namesVolume ? pumpUserVolumeOf(terms.wallet) : undefined;
-  const named = volume === undefined ? [] : [writable(volume.address)];
   const selling = kind === "sell";
-  const { mint, tokenProgram, curve, curveTokens, vault } = accounts.older;
-  const start = [settings, fee.wallet, mint, curve, curveTokens];
-  const end = [accounts.older.secondCurve, buyback.wallet];
-  const user = writableSigner(terms.wallet);
-  return {
-    instruction: {
-      program: PUMP_PROGRAM,
-      accounts: selling
-        ? [
-            ...start,
-            writable(terms.source),
-            user,
-            systemProgram,
-            vault,
-            tokenProgram,
-            ...events,
-            ...fees,
-            ...named,
-            ...end,
-          ]
-        : [
-            ...start,
-            writable(terms.destination),
-            user,
-            systemProgram,
-            tokenProgram,
-            vault,
-            ...events,
-            globalVolume,
-            ...named,
-            ...fees,
-            ...end,
-          ],
-      data: dataOf(kind, amount, bound),
-    },
-    volume,
-  };
-}
-
-/** Purchases say that they count towards the wallet's volume, as those of today always do. */
-function dataOf(kind: PumpInstruction, amount: bigint, bound: bigint): Uint8Array {
-  const data = pooledBytes(kind === "sell" ? 24 : 25);
-  data.set(DISCRIMINATORS[kind]);
-  writeU64(data, 8, amount);
-  writeU64(data, 16, bound);
-  if (kind !== "sell") data[24] = 1;
-  return data;
+  const own = [terms.wallet, selling ? terms.source : terms.destination, fee.wallet.address, buyback.wallet.address];
+  if (volume !== undefined) own.push(volume.address);
+  const pattern = selling && namesVolume ? SELL_NAMING_VOLUME : PATTERNS[kind];
+  return { instruction: new FilledInstruction(pattern, accounts.named, 0, own, amount, bound), volume };
 }

@@ -96,7 +96,7 @@ function olderSwap(state: PumpFunState, fill: PumpFunFill, amount: bigint, bound
       (fill.completes === true ? COMPLETION_UNITS : 0) +
       (isSale && curve.cashback ? cashback : 0) +
       computeUnits +
-      BUMP_STEP_UNITS * (accounts.older.bumpSteps + (volume === undefined ? 0 : 255 - volume.bump)),
+      BUMP_STEP_UNITS * (accounts.olderBumpSteps + (volume === undefined ? 0 : 255 - volume.bump)),
     creates,
   };
 }

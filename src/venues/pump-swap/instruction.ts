@@ -1,10 +1,11 @@
 import type { Address } from "../../primitives/address.ts";
-import { hex, pooledBytes, writeU64 } from "../../primitives/bytes.ts";
+import { hex } from "../../primitives/bytes.ts";
 import { associatedTokenAccount, type DerivedAddress } from "../../solana/derived-address.ts";
-import { type AccountMeta, type Instruction, readonly, writable, writableSigner } from "../../solana/instruction.ts";
+import { FilledInstruction, type Instruction, InstructionPattern } from "../../solana/instruction.ts";
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { PUMP_FEE_PROGRAM } from "../shared/pump-fees.ts";
 import { buybackRecipientOf, feeRecipientOf } from "../shared/pump-recipients.ts";
+import { DESTINATION, FURTHER, SOURCE, WALLET } from "../swap-pattern.ts";
 import type { SwapTerms } from "../venue.ts";
 import {
   PUMP_SWAP_EVENT_AUTHORITY,
@@ -22,45 +23,114 @@ import {
 /** The three instructions. @see pump-swap-sdk IDL pump_amm: buy, buy_exact_quote_in, sell */
 export type PumpSwapInstruction = "buy" | "buyWithBudget" | "sell";
 
-const DISCRIMINATORS: Readonly<Record<PumpSwapInstruction, Uint8Array>> = {
-  buy: hex("66063d1201daebea"),
-  buyWithBudget: hex("c62e1552b4d9e870"),
-  sell: hex("33e685a4017f83ad"),
-};
-const EXTEND_ACCOUNT = hex("ea66c2cb96483ee5");
-
 interface PumpSwapRecipient {
-  readonly wallet: AccountMeta;
-  readonly tokenAccount: AccountMeta;
+  readonly wallet: { readonly address: Address };
+  readonly tokenAccount: { readonly address: Address };
   readonly bumpSteps: number;
 }
 
 /** Everything of a pool's instructions that no wallet and no amount changes. Derived when the market is read. */
 export interface PumpSwapAccounts {
-  readonly pool: AccountMeta;
-  readonly quoteMint: Address;
-  readonly quoteProgram: Address;
+  readonly named: PumpSwapNamed;
+  readonly paysCreator: boolean;
   readonly cashback: boolean;
   readonly feeRecipients: readonly PumpSwapRecipient[];
   readonly buybackRecipients: readonly PumpSwapRecipient[];
-  readonly head: readonly AccountMeta[];
-  readonly vaults: readonly AccountMeta[];
-  readonly middle: readonly AccountMeta[];
-  /** The account named if the creator takes a fee; else empty. */
-  readonly poolV2: readonly AccountMeta[];
   /** The token account for the quote mint where the creator's fees gather. */
   readonly vaultQuote: DerivedAddress;
   /** Steps of the program's searches for the addresses of the pool. */
   readonly bumpSteps: number;
 }
 
-const global = readonly(PUMP_SWAP_GLOBAL);
-const globalVolume = readonly(PUMP_SWAP_GLOBAL_VOLUME);
-const systemProgram = readonly(SYSTEM_PROGRAM);
-const eventAuthority = readonly(PUMP_SWAP_EVENT_AUTHORITY);
-const program = readonly(PUMP_SWAP_PROGRAM);
-const feeConfig = readonly(PUMP_SWAP_FEE_CONFIG);
-const feeProgram = readonly(PUMP_FEE_PROGRAM);
+/** The accounts that instructions name, whoever trades and whoever takes the fees. The same object while they are the same. */
+export interface PumpSwapNamed {
+  readonly market: PumpSwapMarket;
+  readonly tokenPrograms: readonly [Address, Address];
+  readonly vaultQuote: Address;
+  readonly vault: Address;
+  readonly poolV2: Address;
+}
+
+/** Numbers of accounts that swaps bring; not all name the last two. */
+const [FEE_WALLET, FEE_TOKENS, BUYBACK_WALLET, BUYBACK_TOKENS, VOLUME, VOLUME_QUOTE] = [
+  FURTHER,
+  FURTHER + 1,
+  FURTHER + 2,
+  FURTHER + 3,
+  FURTHER + 4,
+  FURTHER + 5,
+];
+
+interface PatternKind {
+  readonly discriminator: string;
+  readonly selling: boolean;
+  readonly cashback: boolean;
+  readonly paysCreator: boolean;
+}
+
+const pattern = ({ discriminator, selling, cashback, paysCreator }: PatternKind) => {
+  const volume = selling ? "" : "rw";
+  const back = cashback ? (selling ? "ww" : "w") : "";
+  return new InstructionPattern<PumpSwapNamed>({
+    program: PUMP_SWAP_PROGRAM,
+    rights: `w W rrr ww ww rw rr rrrr w r ${volume} rr ${back} ${paysCreator ? "r" : ""} rw`,
+    accounts: ({ market, tokenPrograms, vaultQuote, vault, poolV2 }) => [
+      market.address,
+      WALLET,
+      PUMP_SWAP_GLOBAL,
+      market.mints[0],
+      market.mints[1],
+      selling ? SOURCE : DESTINATION,
+      selling ? DESTINATION : SOURCE,
+      market.vaults[0],
+      market.vaults[1],
+      FEE_WALLET,
+      FEE_TOKENS,
+      tokenPrograms[0],
+      tokenPrograms[1],
+      SYSTEM_PROGRAM,
+      ASSOCIATED_TOKEN_PROGRAM,
+      PUMP_SWAP_EVENT_AUTHORITY,
+      PUMP_SWAP_PROGRAM,
+      vaultQuote,
+      vault,
+      ...(selling ? [] : [PUMP_SWAP_GLOBAL_VOLUME, VOLUME]),
+      PUMP_SWAP_FEE_CONFIG,
+      PUMP_FEE_PROGRAM,
+      ...(cashback ? (selling ? [VOLUME_QUOTE, VOLUME] : [VOLUME_QUOTE]) : []),
+      // The account named if the creator takes a fee.
+      ...(paysCreator ? [poolV2] : []),
+      BUYBACK_WALLET,
+      BUYBACK_TOKENS,
+    ],
+    data: () => hex(discriminator.padEnd(48, "0") + (selling ? "" : TRACK_VOLUME)),
+    amountsAt: 8,
+    amounts: 2,
+  });
+};
+
+/** The last byte of the data of purchases. */
+const TRACK_VOLUME = "01";
+
+/** Of one instruction, by `placeOf`. */
+const patternsOf = (discriminator: string, selling: boolean) =>
+  [0, 1, 2, 3].map((place) =>
+    pattern({ discriminator, selling, paysCreator: (place & 1) !== 0, cashback: (place & 2) !== 0 }),
+  );
+const placeOf = ({ paysCreator, cashback }: PumpSwapAccounts) => (paysCreator ? 1 : 0) + (cashback ? 2 : 0);
+
+const PATTERNS: Readonly<Record<PumpSwapInstruction, readonly InstructionPattern<PumpSwapNamed>[]>> = {
+  buy: patternsOf("66063d1201daebea", false),
+  buyWithBudget: patternsOf("c62e1552b4d9e870", false),
+  sell: patternsOf("33e685a4017f83ad", true),
+};
+
+const EXTEND_ACCOUNT = new InstructionPattern<Address>({
+  program: PUMP_SWAP_PROGRAM,
+  rights: "w W rrr",
+  accounts: (pool) => [pool, WALLET, SYSTEM_PROGRAM, PUMP_SWAP_EVENT_AUTHORITY, PUMP_SWAP_PROGRAM],
+  data: () => hex("ea66c2cb96483ee5"),
+});
 
 /** Derives the fixed accounts of a pool's instructions. Cold path; the derivations are remembered. */
 export function pumpSwapAccounts(pool: {
@@ -74,36 +144,26 @@ export function pumpSwapAccounts(pool: {
 }): PumpSwapAccounts {
   const { market, coinCreator, paysCreator, cashback } = pool;
   const [baseMint, quoteMint] = market.mints;
-  const [baseProgram, quoteProgram] = pool.tokenPrograms;
-  const recipient =
-    (meta: (address: Address) => AccountMeta) =>
-    (wallet: Address): PumpSwapRecipient => {
-      const { address, bump } = associatedTokenAccount(wallet, quoteMint, quoteProgram);
-      return { wallet: meta(wallet), tokenAccount: writable(address), bumpSteps: 255 - bump };
-    };
+  const [, quoteProgram] = pool.tokenPrograms;
+  const recipient = (wallet: Address): PumpSwapRecipient => {
+    const { address, bump } = associatedTokenAccount(wallet, quoteMint, quoteProgram);
+    return { wallet: { address: wallet }, tokenAccount: { address }, bumpSteps: 255 - bump };
+  };
   const vault = pumpSwapCreatorVaultOf(coinCreator);
   const vaultQuote = associatedTokenAccount(vault.address, quoteMint, quoteProgram);
   const poolV2 = poolV2Of(baseMint);
   return {
-    pool: writable(market.address),
-    quoteMint,
-    quoteProgram,
+    named: {
+      market,
+      tokenPrograms: pool.tokenPrograms,
+      vaultQuote: vaultQuote.address,
+      vault: vault.address,
+      poolV2: poolV2.address,
+    },
+    paysCreator,
     cashback,
-    feeRecipients: pool.feeRecipients.map(recipient(readonly)),
-    buybackRecipients: pool.buybackRecipients.map(recipient(readonly)),
-    head: [global, readonly(baseMint), readonly(quoteMint)],
-    vaults: [writable(market.vaults[0]), writable(market.vaults[1])],
-    middle: [
-      readonly(baseProgram),
-      readonly(quoteProgram),
-      systemProgram,
-      readonly(ASSOCIATED_TOKEN_PROGRAM),
-      eventAuthority,
-      program,
-      writable(vaultQuote.address),
-      readonly(vault.address),
-    ],
-    poolV2: paysCreator ? [readonly(poolV2.address)] : [],
+    feeRecipients: pool.feeRecipients.map(recipient),
+    buybackRecipients: pool.buybackRecipients.map(recipient),
     vaultQuote,
     bumpSteps:
       3 * 255 - (vault.bump + vaultQuote.bump + poolAuthorityOf(baseMint).bump) + (paysCreator ? 255 - poolV2.bump : 0),
@@ -130,41 +190,23 @@ export function pumpSwapCall(
   const fee = feeRecipientOf(accounts.feeRecipients, terms.salt, terms.wallet);
   const buyback = buybackRecipientOf(accounts.buybackRecipients, terms.salt, terms.wallet);
   const volume = pumpSwapUserVolumeOf(terms.wallet);
-  const volumeQuote = associatedTokenAccount(volume.address, accounts.quoteMint, accounts.quoteProgram);
+  const { market, tokenPrograms } = accounts.named;
+  const volumeQuote = associatedTokenAccount(volume.address, market.mints[1], tokenPrograms[1]);
   const selling = kind === "sell";
-  const data = pooledBytes(selling ? 24 : 25);
-  data.set(DISCRIMINATORS[kind]);
-  writeU64(data, 8, amount);
-  writeU64(data, 16, bound);
-  if (!selling) data[24] = TRACK_VOLUME;
-  const cashback = accounts.cashback
-    ? selling
-      ? [writable(volumeQuote.address), writable(volume.address)]
-      : [writable(volumeQuote.address)]
-    : NO_ACCOUNTS;
+  const own = [
+    terms.wallet,
+    terms.source,
+    terms.destination,
+    fee.wallet.address,
+    fee.tokenAccount.address,
+    buyback.wallet.address,
+    buyback.tokenAccount.address,
+  ];
+  if (!selling || accounts.cashback) own.push(volume.address);
+  if (accounts.cashback) own.push(volumeQuote.address);
+  const chosen = PATTERNS[kind][placeOf(accounts)]!;
   return {
-    instruction: {
-      program: PUMP_SWAP_PROGRAM,
-      accounts: [
-        accounts.pool,
-        writableSigner(terms.wallet),
-        ...accounts.head,
-        writable(selling ? terms.source : terms.destination),
-        writable(selling ? terms.destination : terms.source),
-        ...accounts.vaults,
-        fee.wallet,
-        fee.tokenAccount,
-        ...accounts.middle,
-        ...(selling ? NO_ACCOUNTS : [globalVolume, writable(volume.address)]),
-        feeConfig,
-        feeProgram,
-        ...cashback,
-        ...accounts.poolV2,
-        buyback.wallet,
-        buyback.tokenAccount,
-      ],
-      data,
-    },
+    instruction: new FilledInstruction(chosen, accounts.named, 0, own, amount, bound),
     bumpSteps:
       fee.bumpSteps +
       buyback.bumpSteps +
@@ -175,14 +217,7 @@ export function pumpSwapCall(
   };
 }
 
-const TRACK_VOLUME = 1;
-const NO_ACCOUNTS: readonly AccountMeta[] = [];
-
 /** Brings a pool of an older layout to today's size, at the wallet's expense; anyone may. */
 export function extendPool(pool: Address, wallet: Address): Instruction {
-  return {
-    program: PUMP_SWAP_PROGRAM,
-    accounts: [writable(pool), writableSigner(wallet), systemProgram, eventAuthority, program],
-    data: EXTEND_ACCOUNT,
-  };
+  return new FilledInstruction(EXTEND_ACCOUNT, pool, 0, [wallet]);
 }

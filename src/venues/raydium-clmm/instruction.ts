@@ -1,16 +1,56 @@
 import type { Address } from "../../primitives/address.ts";
-import { hex, pooledBytes, writeU64 } from "../../primitives/bytes.ts";
-import { FlatInstruction, type Instruction, rightsOf } from "../../solana/instruction.ts";
+import { hex } from "../../primitives/bytes.ts";
+import { FilledInstruction, InstructionPattern } from "../../solana/instruction.ts";
 import { MEMO_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { DESTINATION, furtherAccounts, ownAccountsWith, SOURCE, WALLET } from "../swap-pattern.ts";
 import type { SwapMode, SwapTerms } from "../venue.ts";
 import { CLMM_PROGRAM, type ClmmMarket } from "./layout.ts";
 
-const SWAP_V2 = hex("2b04ed0b1ac91e62");
-/** The older instruction, which knows the SPL Token program alone. */
-const SWAP = hex("f8c69e91e17587c8");
+/** A variant is the number of the mint that goes in, and says whether the input is exact. */
+const EXACT_IN = 2;
+
+const dataOf = (discriminator: string) => (variant: number) => {
+  const data = hex(discriminator.padEnd(82, "0"));
+  data[40] = (variant & EXACT_IN) === 0 ? 0 : 1;
+  return data;
+};
+
+const start = ({ address, config, vaults, observation }: ClmmMarket, from: number) => [
+  WALLET,
+  config,
+  address,
+  SOURCE,
+  DESTINATION,
+  vaults[from]!,
+  vaults[1 - from]!,
+  observation,
+  TOKEN_PROGRAM,
+];
+
 /** All that follow the fixed accounts are written to. */
-const SWAP_V2_RIGHTS = rightsOf("R rw ww ww w rrr rr w");
-const SWAP_RIGHTS = rightsOf("R rw ww ww w r w");
+const SWAP_V2 = new InstructionPattern<ClmmMarket>({
+  program: CLMM_PROGRAM,
+  rights: "R rw ww ww w rrr rr w",
+  accounts: (market, variant, own) => {
+    const from = variant & 1;
+    const { mints } = market;
+    const named = [TOKEN_2022_PROGRAM, MEMO_PROGRAM, mints[from]!, mints[1 - from]!];
+    return [...start(market, from), ...named, ...furtherAccounts(own)];
+  },
+  data: dataOf("2b04ed0b1ac91e62"),
+  amountsAt: 8,
+  amounts: 2,
+});
+
+/** The older instruction, which knows the SPL Token program alone. */
+const SWAP = new InstructionPattern<ClmmMarket>({
+  program: CLMM_PROGRAM,
+  rights: "R rw ww ww w r w",
+  accounts: (market, variant, own) => [...start(market, variant & 1), ...furtherAccounts(own)],
+  data: dataOf("f8c69e91e17587c8"),
+  amountsAt: 8,
+  amounts: 2,
+});
 
 interface ClmmSwap {
   readonly market: ClmmMarket;
@@ -29,30 +69,11 @@ interface ClmmSwap {
  *
  * @see raydium-clmm `instructions/swap_v2.rs`, `instructions/swap.rs`
  */
-export function clmmSwap(swap: ClmmSwap, terms: SwapTerms): Instruction {
+export function clmmSwap(swap: ClmmSwap, terms: SwapTerms) {
   const { market, trail, zeroForOne, mode, amount, isOlder } = swap;
-  const from = zeroForOne ? 0 : 1;
-  const to = zeroForOne ? 1 : 0;
-  const data = pooledBytes(41);
-  data.set(isOlder ? SWAP : SWAP_V2);
-  writeU64(data, 8, amount);
-  writeU64(data, 16, terms.threshold);
-  data[40] = mode === "exactIn" ? 1 : 0;
-  const start = [
-    terms.wallet,
-    market.config,
-    market.address,
-    terms.source,
-    terms.destination,
-    market.vaults[from],
-    market.vaults[to],
-    market.observation,
-    TOKEN_PROGRAM,
-  ];
-  const accounts = isOlder
-    ? [...start, ...arrayFirst(trail, market)]
-    : [...start, TOKEN_2022_PROGRAM, MEMO_PROGRAM, market.mints[from], market.mints[to], ...trail];
-  return new FlatInstruction(CLMM_PROGRAM, accounts, isOlder ? SWAP_RIGHTS : SWAP_V2_RIGHTS, data);
+  const variant = (zeroForOne ? 0 : 1) + (mode === "exactIn" ? EXACT_IN : 0);
+  const own = ownAccountsWith(terms, isOlder ? arrayFirst(trail, market) : trail);
+  return new FilledInstruction(isOlder ? SWAP : SWAP_V2, market, variant, own, amount, terms.threshold);
 }
 
 /** With the first array before the bitmap's extension: the older instruction has it among its fixed accounts. */

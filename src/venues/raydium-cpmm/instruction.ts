@@ -1,12 +1,39 @@
-import { hex, pooledBytes, writeU64 } from "../../primitives/bytes.ts";
-import { FlatInstruction, type Instruction, rightsOf } from "../../solana/instruction.ts";
+import { hex } from "../../primitives/bytes.ts";
+import { FilledInstruction, InstructionPattern } from "../../solana/instruction.ts";
+import { DESTINATION, ownAccounts, SOURCE, WALLET } from "../swap-pattern.ts";
 import type { SwapMode, SwapTerms } from "../venue.ts";
 import { CPMM_AUTHORITY, CPMM_PROGRAM, type CpmmMarket } from "./layout.ts";
 
-const SWAP_BASE_INPUT = hex("8fbe5adac41e33de");
-const SWAP_BASE_OUTPUT = hex("37d96256a34ab4ad");
+/** Its variants are the numbers of the mint that goes in. @param discriminator of its data, which has two amounts beside it */
+const pattern = (discriminator: string) =>
+  new InstructionPattern<CpmmMarket>({
+    program: CPMM_PROGRAM,
+    rights: "R rrw ww ww rr rr w",
+    accounts: ({ address, config, vaults, tokenPrograms, mints, observation }, from) => {
+      const to = 1 - from;
+      return [
+        WALLET,
+        CPMM_AUTHORITY,
+        config,
+        address,
+        SOURCE,
+        DESTINATION,
+        vaults[from]!,
+        vaults[to]!,
+        tokenPrograms[from]!,
+        tokenPrograms[to]!,
+        mints[from]!,
+        mints[to]!,
+        observation,
+      ];
+    },
+    data: () => hex(discriminator.padEnd(48, "0")),
+    amountsAt: 8,
+    amounts: 2,
+  });
 
-const RIGHTS = rightsOf("R rrw ww ww rr rr w");
+const SWAP_BASE_INPUT = pattern("8fbe5adac41e33de");
+const SWAP_BASE_OUTPUT = pattern("37d96256a34ab4ad");
 
 interface CpmmSwap {
   readonly market: CpmmMarket;
@@ -21,33 +48,11 @@ interface CpmmSwap {
  *
  * @see raydium-cp-swap `instructions/swap_base_input.rs`, `swap_base_output.rs`
  */
-export function cpmmSwap({ market, zeroForOne, mode, amount }: CpmmSwap, terms: SwapTerms): Instruction {
+export function cpmmSwap({ market, zeroForOne, mode, amount }: CpmmSwap, terms: SwapTerms) {
   const from = zeroForOne ? 0 : 1;
-  const to = zeroForOne ? 1 : 0;
-  const data = pooledBytes(24);
-  if (mode === "exactIn") {
-    data.set(SWAP_BASE_INPUT);
-    writeU64(data, 8, amount);
-    writeU64(data, 16, terms.threshold);
-  } else {
-    data.set(SWAP_BASE_OUTPUT);
-    writeU64(data, 8, terms.threshold);
-    writeU64(data, 16, amount);
-  }
-  const accounts = [
-    terms.wallet,
-    CPMM_AUTHORITY,
-    market.config,
-    market.address,
-    terms.source,
-    terms.destination,
-    market.vaults[from],
-    market.vaults[to],
-    market.tokenPrograms[from],
-    market.tokenPrograms[to],
-    market.mints[from],
-    market.mints[to],
-    market.observation,
-  ];
-  return new FlatInstruction(CPMM_PROGRAM, accounts, RIGHTS, data);
+  const { threshold } = terms;
+  const own = ownAccounts(terms);
+  return mode === "exactIn"
+    ? new FilledInstruction(SWAP_BASE_INPUT, market, from, own, amount, threshold)
+    : new FilledInstruction(SWAP_BASE_OUTPUT, market, from, own, threshold, amount);
 }

@@ -1,16 +1,58 @@
 import type { Address } from "../../primitives/address.ts";
-import { hex, pooledBytes, writeU64 } from "../../primitives/bytes.ts";
-import { FlatInstruction, type Instruction, rightsOf } from "../../solana/instruction.ts";
+import { hex } from "../../primitives/bytes.ts";
+import { FilledInstruction, InstructionPattern } from "../../solana/instruction.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
+import {
+  DESTINATION,
+  FIRST_OTHER,
+  ownAccounts,
+  SOURCE,
+  tokenProgramsOf,
+  tokenProgramsVariant,
+  WALLET,
+} from "../swap-pattern.ts";
 import type { SwapMode, SwapTerms } from "../venue.ts";
 import { LAUNCHLAB_AUTHORITY, LAUNCHLAB_EVENT_AUTHORITY, LAUNCHLAB_PROGRAM, type LaunchlabMarket } from "./layout.ts";
 
-const BUY_EXACT_IN = hex("faea0d7bd59c13ec");
-const BUY_EXACT_OUT = hex("18d3742869039938");
-const SELL_EXACT_IN = hex("9527de9bd37c981a");
-const SELL_EXACT_OUT = hex("5fc8472208090ba6");
+/** Beside the token programs, a variant says whether it buys. */
+const BUYS = FIRST_OTHER;
 
-const RIGHTS = rightsOf("W r rr w ww ww rr rr rr r ww");
+/** @param discriminator of its data, which has two amounts and a third of zero beside it */
+const pattern = (discriminator: string) =>
+  new InstructionPattern<LaunchlabMarket>({
+    program: LAUNCHLAB_PROGRAM,
+    rights: "W r rr w ww ww rr rr rr r ww",
+    accounts: ({ address, config, platform, vaults, mints, platformFeeVault, creatorFeeVault }, variant) => {
+      const buying = (variant & BUYS) !== 0;
+      return [
+        WALLET,
+        LAUNCHLAB_AUTHORITY,
+        config,
+        platform,
+        address,
+        buying ? DESTINATION : SOURCE,
+        buying ? SOURCE : DESTINATION,
+        vaults[0],
+        vaults[1],
+        mints[0],
+        mints[1],
+        ...tokenProgramsOf(variant),
+        LAUNCHLAB_EVENT_AUTHORITY,
+        LAUNCHLAB_PROGRAM,
+        SYSTEM_PROGRAM,
+        platformFeeVault,
+        creatorFeeVault,
+      ];
+    },
+    data: () => hex(discriminator.padEnd(64, "0")),
+    amountsAt: 8,
+    amounts: 2,
+  });
+
+const BUY_EXACT_IN = pattern("faea0d7bd59c13ec");
+const BUY_EXACT_OUT = pattern("18d3742869039938");
+const SELL_EXACT_IN = pattern("9527de9bd37c981a");
+const SELL_EXACT_OUT = pattern("5fc8472208090ba6");
 
 interface LaunchlabTrade {
   readonly market: LaunchlabMarket;
@@ -26,32 +68,10 @@ interface LaunchlabTrade {
  *
  * @see https://docs.raydium.io/products/launchlab/instructions
  */
-export function launchlabTrade(trade: LaunchlabTrade, terms: SwapTerms): Instruction {
+export function launchlabTrade(trade: LaunchlabTrade, terms: SwapTerms) {
   const { market, tokenPrograms, buying, mode, amount } = trade;
   const exactIn = mode === "exactIn";
-  const data = pooledBytes(32);
-  data.set(buying ? (exactIn ? BUY_EXACT_IN : BUY_EXACT_OUT) : exactIn ? SELL_EXACT_IN : SELL_EXACT_OUT);
-  writeU64(data, 8, amount);
-  writeU64(data, 16, terms.threshold);
-  const accounts = [
-    terms.wallet,
-    LAUNCHLAB_AUTHORITY,
-    market.config,
-    market.platform,
-    market.address,
-    buying ? terms.destination : terms.source,
-    buying ? terms.source : terms.destination,
-    market.vaults[0],
-    market.vaults[1],
-    market.mints[0],
-    market.mints[1],
-    tokenPrograms[0],
-    tokenPrograms[1],
-    LAUNCHLAB_EVENT_AUTHORITY,
-    LAUNCHLAB_PROGRAM,
-    SYSTEM_PROGRAM,
-    market.platformFeeVault,
-    market.creatorFeeVault,
-  ];
-  return new FlatInstruction(LAUNCHLAB_PROGRAM, accounts, RIGHTS, data);
+  const chosen = buying ? (exactIn ? BUY_EXACT_IN : BUY_EXACT_OUT) : exactIn ? SELL_EXACT_IN : SELL_EXACT_OUT;
+  const variant = tokenProgramsVariant(tokenPrograms[0], tokenPrograms[1]) + (buying ? BUYS : 0);
+  return new FilledInstruction(chosen, market, variant, ownAccounts(terms), amount, terms.threshold);
 }

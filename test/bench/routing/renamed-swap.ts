@@ -67,9 +67,10 @@ export function renamedLeg(
     if (kept.has(address)) return address;
     return Address.from(createHash("sha256").update(address.bytes).update(market.bytes).digest());
   };
-  const instructions = leg.instructions.map((one) => ({
-    ...one,
-    accounts: one.accounts.map((account) => ({ ...account, address: rename(account.address) })),
+  const instructions = leg.instructions.map(({ program, accounts, data }) => ({
+    program,
+    data,
+    accounts: accounts.map((account) => ({ ...account, address: rename(account.address) })),
   }));
   return { ...leg, instructions, creates: leg.creates.map((one) => ({ ...one, address: rename(one.address) })) };
 }

@@ -6,9 +6,14 @@ import type { Account } from "../../../src/solana/account.ts";
 /** How often a slot begins. Milliseconds. */
 const SLOT_MS = 200;
 
+/** Where an account is kept: found once, what changes it again and again looks it up no more. */
+export interface AccountPlace {
+  account: Account;
+}
+
 /** Accounts in memory behind the ports of a node: everything can be read, every change is streamed. */
 export class BenchChain {
-  readonly accounts = new Map<Address, Account>();
+  readonly #places = new Map<Address, AccountPlace>();
   readonly reader: AccountReader;
   readonly feed: AccountFeed;
   #slot: bigint;
@@ -23,8 +28,8 @@ export class BenchChain {
       fetchAccounts: async (addresses) => ({
         slot: this.#slot,
         accounts: addresses.map((address) => {
-          const account = this.accounts.get(address);
-          return account === undefined ? null : { ...account, slot: this.#slot };
+          const place = this.#places.get(address);
+          return place === undefined ? null : { ...place.account, slot: this.#slot };
         }),
       }),
       fetchProgramAccounts: async () => "refused",
@@ -55,16 +60,23 @@ export class BenchChain {
   }
 
   put(account: Omit<Account, "slot" | "executable">): void {
-    this.accounts.set(account.address, { ...account, executable: false, slot: this.#slot });
+    this.#places.set(account.address, { account: { ...account, executable: false, slot: this.#slot } });
+  }
+
+  /** @throws Error if there is no such account */
+  placeOf(address: Address): AccountPlace {
+    const place = this.#places.get(address);
+    if (place === undefined) throw new Error(`there is no account ${address}`);
+    return place;
   }
 
   /** Changes an account and reports it, as a stream does: another lamport, and bytes of its own. */
-  touch(address: Address): void {
-    const known = this.accounts.get(address)!;
+  touch(place: AccountPlace): void {
+    const known = place.account;
     const account: Account = { ...known, lamports: known.lamports + 1n, data: known.data.slice(), slot: this.#slot };
-    this.accounts.set(address, account);
+    place.account = account;
     this.#order += 1;
-    this.#listener!.onAccount({ address, account, slot: this.#slot, epoch: 1, order: this.#order });
+    this.#listener!.onAccount({ address: known.address, account, slot: this.#slot, epoch: 1, order: this.#order });
   }
 
   /** Begins slots until `close`. */

@@ -94,6 +94,8 @@ const facts: SpreadFacts = {
   pairs: world.pairs.map(({ walletIndex, mintIndex }) => [walletIndex, mintIndex]),
 };
 writeFileSync(file, JSON.stringify(facts));
+// What changes is found beforehand: in a service it comes from a socket.
+const changing = Array.from(world.marketsOf.values(), ([market]) => market!);
 let work: CallWork = "call and build and update";
 let last: ReturnType<Trades["build"]> | undefined;
 answerParent({ file, port }, (question: UsageQuestion): Usage => {
@@ -107,8 +109,7 @@ function build(request: Parameters<Trades["build"]>[0]): ReturnType<Trades["buil
   const built = buildTrade(world.ports, request);
   last = built;
   if (work === "call and build") return built;
-  const mint = world.mints[world.random.u32() % world.mints.length]!;
-  world.chain.touch(world.marketsOf.get(mint)![0]!);
+  world.chain.touch(changing[world.random.u32() % changing.length]!);
   return built;
 }
 

@@ -10,7 +10,7 @@ import { venues } from "../../../src/venues/registry.ts";
 import type { MintPair, Venue } from "../../../src/venues/venue.ts";
 import { memoryPorts } from "../../support/memory-ports.ts";
 import { readSampleMarkets, type SampleMarket, type SampleMarkets } from "../../support/sample-markets.ts";
-import { BenchChain } from "./bench-chain.ts";
+import { type AccountPlace, BenchChain } from "./bench-chain.ts";
 import { cloneMarket } from "./cloned-market.ts";
 
 /** How much traffic is spread. */
@@ -42,7 +42,7 @@ export interface SpreadWorld {
   readonly wallets: readonly Address[];
   readonly mints: readonly Address[];
   /** Market accounts of each mint. */
-  readonly marketsOf: ReadonlyMap<Address, readonly Address[]>;
+  readonly marketsOf: ReadonlyMap<Address, readonly AccountPlace[]>;
   readonly pairs: readonly TradedPair[];
   readonly random: Random;
   close(): void;
@@ -101,7 +101,7 @@ export async function openSpreadWorld(sizes: SpreadSizes, seed: number): Promise
     ports: { ...base, ...constantsOf(base), markets },
     wallets,
     mints,
-    marketsOf: new Map(Array.from(pools, ([mint, found]) => [mint, found.map(({ market }) => market)])),
+    marketsOf: new Map(Array.from(pools, ([mint, found]) => [mint, found.map(({ market }) => chain.placeOf(market))])),
     pairs,
     random,
     close() {
@@ -162,7 +162,7 @@ function putWallets(chain: BenchChain, wallets: readonly Address[], pairs: reado
   const none = new Uint8Array(0);
   for (const address of wallets) chain.put({ address, owner: SYSTEM_PROGRAM, lamports: 1n << 50n, data: none });
   for (const [index, { wallet, mint }] of pairs.entries()) {
-    const program = chain.accounts.get(mint)!.owner;
+    const program = chain.placeOf(mint).account.owner;
     if (index % OPEN_ACCOUNTS !== 0 || program !== TOKEN_PROGRAM) continue;
     const data = new Uint8Array(165);
     data.set(mint.bytes, 0);

@@ -1,4 +1,5 @@
 import { Base64Writer } from "../../../primitives/encoding/base64.ts";
+import { LONGEST_FRACTION, writeFraction } from "../../../primitives/encoding/shortest-fraction.ts";
 
 /**
  * Answers share blocks, as Node's small buffers do: one that waits for its client keeps no more than this in memory, or twice
@@ -145,7 +146,16 @@ export class AnswerBytes {
   /** A number as JavaScript writes it, and JSON too if it is finite. */
   number(value: number): void {
     if (value >= 0 && value === (value | 0)) this.#digits(value);
-    else if (!this.#decimal(value)) this.latin1(`${value}`);
+    else if (!this.#decimal(value) && !this.#fraction(value)) this.latin1(`${value}`);
+  }
+
+  /** Writes a fraction with more digits. @returns false, with nothing written, for any other number */
+  #fraction(value: number): boolean {
+    this.#reserve(LONGEST_FRACTION);
+    const end = writeFraction(value, this.#block, this.#at);
+    if (end === 0) return false;
+    this.#at = end;
+    return true;
   }
 
   /**

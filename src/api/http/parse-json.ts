@@ -3,13 +3,19 @@ import type { IncomingMessage } from "node:http";
 import { shownName } from "../../errors/shown-name.ts";
 import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
 
+/** The JSON of a request body. @throws TradewireError VALIDATION_ERROR */
+export function parseBody(body: Buffer, request: IncomingMessage, query: object): unknown {
+  requirePlain(request, query);
+  return parseJson(body);
+}
+
 /**
- * The JSON of a request body. Anything but plain JSON by its headers is refused: so a page of another origin cannot send one
- * unasked.
+ * Refuses a request whose body is anything but plain JSON by its headers, so that a page of another origin cannot send one unasked, and one
+ * with a query.
  *
  * @throws TradewireError VALIDATION_ERROR
  */
-export function parseBody(body: Buffer, { headers }: IncomingMessage, query: object): unknown {
+export function requirePlain({ headers }: IncomingMessage, query: object): void {
   const type = headers["content-type"];
   if (type !== "application/json" && !/^application\/json *(;|$)/i.test(type ?? "")) {
     throw notJson();
@@ -19,7 +25,6 @@ export function parseBody(body: Buffer, { headers }: IncomingMessage, query: obj
     throw invalidField("Content-Encoding", "Send the request body uncompressed.");
   }
   refuseQuery(query);
-  return parseJson(body);
 }
 
 /** The refusal of a request that is not JSON by its headers. */

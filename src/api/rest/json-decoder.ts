@@ -10,7 +10,7 @@ import { restEnumName } from "./rest-enum.ts";
  * "rest": enums by their short names. "proto": ProtoJSON as typed clients send it, with enums by full name or number, and
  * fields also by their names in the definition.
  */
-type JsonDialect = "rest" | "proto";
+export type JsonDialect = "rest" | "proto";
 
 /** Turns parsed JSON into a message. @throws TradewireError VALIDATION_ERROR naming the field */
 type JsonDecoder = (json: unknown) => Message;
@@ -50,16 +50,26 @@ function toFailure(desc: DescMessage, message: Message, faults: readonly Tradewi
   return new TradewireError("VALIDATION_ERROR", faults.map((fault) => fault.message).join(" "), { field, violations });
 }
 
-function createFieldsDecoder(desc: DescMessage, dialect: JsonDialect) {
-  const fields = new Map<
-    string,
-    { readonly localName: string; readonly jsonName: string; readonly decode: ValueDecoder }
-  >();
+/** How a field of a message is read. */
+export interface JsonField {
+  readonly localName: string;
+  readonly jsonName: string;
+  readonly decode: ValueDecoder;
+}
+
+/** The fields of a message, by each name that they may be given under. */
+export function jsonFields(desc: DescMessage, dialect: JsonDialect): ReadonlyMap<string, JsonField> {
+  const fields = new Map<string, JsonField>();
   for (const field of desc.fields) {
     const entry = { localName: field.localName, jsonName: field.jsonName, decode: createFieldDecoder(field, dialect) };
     fields.set(field.jsonName, entry);
     if (dialect === "proto") fields.set(field.name, entry);
   }
+  return fields;
+}
+
+function createFieldsDecoder(desc: DescMessage, dialect: JsonDialect) {
+  const fields = jsonFields(desc, dialect);
   const known = desc.fields.map((field) => field.jsonName).join(", ");
   const newMessage = messageMaker(desc);
   const decodeField = (json: Readonly<Record<string, unknown>>, name: string, path: string, message: Fields) => {

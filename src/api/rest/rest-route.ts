@@ -9,9 +9,10 @@ import { httpStatusOf, JSON_TYPE, toEnvelope } from "../http/envelope.ts";
 import { type AnswerBytes, beginAnswer } from "../http/lane/answer-bytes.ts";
 import { LaneResponse } from "../http/lane/lane-exchange.ts";
 import { isOpen } from "../http/open-response.ts";
-import { parseBody } from "../http/parse-json.ts";
+import { requirePlain } from "../http/parse-json.ts";
 import { type BodyTaker, readBody } from "../http/read-body.ts";
 import type { ApiSettings } from "../settings.ts";
+import { type BodyDecoder, createBodyDecoder } from "./everyday-json.ts";
 import { createJsonDecoder } from "./json-decoder.ts";
 import { createJsonEncoder, type JsonEncoder } from "./json-encoder.ts";
 import { createQueryReader } from "./query-fields.ts";
@@ -46,7 +47,7 @@ export class RestRoute {
   readonly encode: JsonEncoder;
   readonly #edge: RestEdge;
   readonly #invoke: Invoker;
-  readonly #decodeJson: (json: unknown) => Message;
+  readonly #decodeBody: BodyDecoder;
   readonly #decodePath: (request: RestFields) => Message;
 
   constructor(edge: RestEdge, method: DescMethodUnary, binding: RestBinding) {
@@ -55,8 +56,8 @@ export class RestRoute {
     this.#edge = edge;
     this.#invoke = edge.invokerOf(method);
     this.encode = createJsonEncoder(method.output);
-    this.#decodeJson = createJsonDecoder(method.input, "rest");
-    this.#decodePath = createPathDecoder(method, binding, this.#decodeJson);
+    this.#decodeBody = createBodyDecoder(method.input, "rest");
+    this.#decodePath = createPathDecoder(method, binding, createJsonDecoder(method.input, "rest"));
   }
 
   /** Serves a request to the end of its response, whatever the outcome. */
@@ -76,7 +77,9 @@ export class RestRoute {
 
   /** The message of a request. @param body undefined if the method has none. @throws TradewireError VALIDATION_ERROR */
   decode(rest: Omit<RestRequest, "peer">, body: Buffer | undefined): Message {
-    return body === undefined ? this.#decodePath(rest) : this.#decodeJson(parseBody(body, rest.request, rest.query));
+    if (body === undefined) return this.#decodePath(rest);
+    requirePlain(rest.request, rest.query);
+    return this.#decodeBody(body);
   }
 }
 

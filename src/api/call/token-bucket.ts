@@ -12,6 +12,12 @@ export class Verdict {
 /** New buckets between two sweeps of full ones. */
 const SWEEP_EVERY = 10_000;
 
+/** What changes with each call: kept in place, so that a call neither looks a name up twice nor makes an object for the time. */
+class Bucket {
+  /** No whole number to begin with: every time takes its place. */
+  fullAtMs = 0.5;
+}
+
 /**
  * Token buckets of one policy, one per name. Uses the generic cell rate algorithm: a bucket is one number, the time at which
  * it is full again.
@@ -21,7 +27,7 @@ export class TokenBuckets {
   readonly #intervalMs: number;
   /** How long an empty bucket takes to fill. */
   readonly #spanMs: number;
-  readonly #fullAtMs = new Map<string, number>();
+  readonly #buckets = new Map<string, Bucket>();
   #made = 0;
 
   /**
@@ -36,7 +42,7 @@ export class TokenBuckets {
 
   /** Buckets in memory: those not full, and full ones until the next sweep. */
   get size(): number {
-    return this.#fullAtMs.size;
+    return this.#buckets.size;
   }
 
   /**
@@ -45,10 +51,11 @@ export class TokenBuckets {
    * @param verdict written to and returned: one may serve all limits of a call
    */
   take(name: string, nowMs: number, verdict: Verdict = new Verdict()): Verdict {
-    const fullAtMs = this.#fullAt(name, nowMs);
+    const known = this.#buckets.get(name);
+    const fullAtMs = fullFrom(known, nowMs);
     if (this.#refuses(fullAtMs, nowMs, verdict)) return verdict;
     const nextMs = fullAtMs + this.#intervalMs;
-    this.#fullAtMs.set(name, nextMs);
+    (known ?? this.#add(name, nowMs)).fullAtMs = nextMs;
     verdict.allowed = true;
     verdict.remaining = Math.floor((this.#spanMs - (nextMs - nowMs)) / this.#intervalMs + 0.001);
     verdict.resetMs = nextMs - nowMs;
@@ -58,10 +65,10 @@ export class TokenBuckets {
 
   /** What `take` would return if it refused; undefined if it would not. Takes nothing. */
   refusal(name: string, nowMs: number): Verdict | undefined {
-    const fullAtMs = this.#fullAtMs.get(name);
-    if (fullAtMs === undefined) return undefined;
+    const known = this.#buckets.get(name);
+    if (known === undefined) return undefined;
     const verdict = new Verdict();
-    return this.#refuses(Math.max(fullAtMs, nowMs), nowMs, verdict) ? verdict : undefined;
+    return this.#refuses(fullFrom(known, nowMs), nowMs, verdict) ? verdict : undefined;
   }
 
   /** Writes the verdict if it is a refusal. */
@@ -78,13 +85,13 @@ export class TokenBuckets {
 
   /** Returns one call that was taken and does not count after all. */
   giveBack(name: string): void {
-    const fullAtMs = this.#fullAtMs.get(name);
-    if (fullAtMs !== undefined) this.#fullAtMs.set(name, fullAtMs - this.#intervalMs);
+    const known = this.#buckets.get(name);
+    if (known !== undefined) known.fullAtMs -= this.#intervalMs;
   }
 
   /** When a bucket is full again, or since when it has been; undefined if it was not used lately. */
   fullAtMs(name: string): number | undefined {
-    return this.#fullAtMs.get(name);
+    return this.#buckets.get(name)?.fullAtMs;
   }
 
   /**
@@ -96,18 +103,23 @@ export class TokenBuckets {
    */
   charge(name: string, calls: number, fromMs: number, nowMs: number, mostDebtMs: number): number {
     const chargedMs = Math.min(fromMs + calls * this.#intervalMs, nowMs + this.#spanMs + mostDebtMs);
-    if (chargedMs > this.#fullAt(name, nowMs)) this.#fullAtMs.set(name, chargedMs);
+    const known = this.#buckets.get(name);
+    if (chargedMs > fullFrom(known, nowMs)) (known ?? this.#add(name, nowMs)).fullAtMs = chargedMs;
     return chargedMs;
   }
 
-  /** When the bucket is full again, now at the earliest. Each new name counts towards the next sweep. */
-  #fullAt(name: string, nowMs: number): number {
-    const known = this.#fullAtMs.get(name);
-    if (known === undefined && ++this.#made % SWEEP_EVERY === 0) this.#sweep(nowMs);
-    return Math.max(known ?? nowMs, nowMs);
+  /** Each new name counts towards the next sweep. */
+  #add(name: string, nowMs: number): Bucket {
+    if (++this.#made % SWEEP_EVERY === 0) this.#sweep(nowMs);
+    const bucket = new Bucket();
+    this.#buckets.set(name, bucket);
+    return bucket;
   }
 
   #sweep(nowMs: number): void {
-    for (const [name, fullAtMs] of this.#fullAtMs) if (fullAtMs <= nowMs) this.#fullAtMs.delete(name);
+    for (const [name, { fullAtMs }] of this.#buckets) if (fullAtMs <= nowMs) this.#buckets.delete(name);
   }
 }
+
+/** When a bucket is full again, now at the earliest. */
+const fullFrom = (bucket: Bucket | undefined, nowMs: number): number => Math.max(bucket?.fullAtMs ?? nowMs, nowMs);

@@ -7,6 +7,7 @@ import { isAnswered } from "../flow/pipeline.ts";
 import { countRequest, requestsOn } from "../flow/request-count.ts";
 import type { HeadTail } from "./head-tail.ts";
 import { LaneRequest, LaneResponse } from "./lane-exchange.ts";
+import { lastRead, shareReads } from "./shared-read.ts";
 import { readWholeRequest, type WholeRequest } from "./whole-request.ts";
 
 /** Longest request read here: a head and a body as small as those of trades. */
@@ -68,7 +69,7 @@ export class LaneConnection {
   #last: WholeRequest | undefined;
   /** True while a request taken here waits for its answer. */
   #isWaiting = false;
-  /** The bytes of that request, until it enters. */
+  /** The body of that request, until it enters. */
   #entering: Buffer | undefined;
   /** The response that is to come. */
   #response: LaneResponse | undefined;
@@ -97,7 +98,23 @@ export class LaneConnection {
     // From the first listener of ours on, Node hands its parser what the socket reads by way of these listeners.
     socket.on("data", this.#take).on("close", this.#closed);
     for (const listener of this.#listeners) socket.off("data", listener);
+    // Where the server serves what is not refused, it takes what was read as it is.
+    if (this.#parts.serve !== undefined) shareReads(socket, this.#takeRead);
   }
+
+  /** Takes a read that is one whole request, if nothing of this connection waits. */
+  readonly #takeRead = (size: number): boolean => {
+    const socket = this.#socket;
+    if (!this.#isInStep || this.#isWaiting || socket.readableFlowing !== true || socket.readableLength > 0)
+      return false;
+    const request = readWholeRequest(lastRead, size, MAX_BYTES, this.#last);
+    if (request === undefined) return false;
+    this.#last = request;
+    const body = Buffer.allocUnsafe(request.length);
+    lastRead.copy(body, 0, request.headBytes, size);
+    this.#enterPass(body);
+    return true;
+  };
 
   readonly #closed = (): void => void this.#parts.serving.delete(this.#socket);
 
@@ -108,7 +125,7 @@ export class LaneConnection {
       this.#socket.pause();
       return;
     }
-    const request = readWholeRequest(chunk, MAX_BYTES, this.#last);
+    const request = readWholeRequest(chunk, chunk.length, MAX_BYTES, this.#last);
     this.#last = request ?? this.#last;
     if (!this.#isInStep) {
       this.#seen = undefined;
@@ -118,7 +135,7 @@ export class LaneConnection {
     } else if (request === undefined) {
       this.#leave();
       this.#serve(chunk);
-    } else this.#enterPass(chunk);
+    } else this.#enterPass(chunk.subarray(request.headBytes));
   };
 
   /** Hands bytes to the server. */
@@ -128,35 +145,36 @@ export class LaneConnection {
 
   #leave(): void {
     const socket = this.#socket;
+    this.#isInStep = false;
     socket.off("data", this.#take).off("close", this.#closed);
     for (const listener of this.#listeners) socket.on("data", listener);
     this.#parts.forget(socket);
   }
 
   /** Answers the last request with the others of this turn. Until then the connection is held as it is: to the server it looks idle. */
-  #enterPass(chunk: Buffer): void {
+  #enterPass(body: Buffer): void {
     this.#isWaiting = true;
     this.#parts.serving.add(this.#socket);
-    this.#entering = chunk;
+    this.#entering = body;
     inNextPass(this.#socket, this.#enter);
   }
 
   readonly #enter = (): void => {
-    const chunk = this.#entering!;
+    const body = this.#entering!;
     this.#entering = undefined;
     if (this.#socket.destroyed) return;
-    const answer = this.#answer(this.#last!, chunk);
+    const answer = this.#answer(this.#last!, body);
     if (answer instanceof LaneResponse) {
       this.#await(answer);
       return;
     }
     this.#release();
-    if (answer === "untaken") this.#serve(chunk);
+    if (answer === "untaken") this.#serve(this.#last!.withBody(body));
     reportEnd(this.#socket);
   };
 
   /** Refuses or serves a request. @returns the response that is to come, if it is served */
-  #answer(request: WholeRequest, chunk: Buffer): LaneResponse | "refused" | "untaken" {
+  #answer(request: WholeRequest, body: Buffer): LaneResponse | "refused" | "untaken" {
     const socket = this.#socket;
     const { isClosing, settings, refuse, serve, tail } = this.#parts;
     if (!isAnswered(socket) || socket.writableLength > 0 || isClosing() || isEndLate(socket)) return "untaken";
@@ -170,7 +188,7 @@ export class LaneConnection {
     }
     const { headers } = request;
     if (serve === undefined || headers === undefined) return "untaken";
-    const incoming = new LaneRequest(socket, request, headers, request.bodyIn(chunk));
+    const incoming = new LaneRequest(socket, request, headers, body);
     const response = new LaneResponse(incoming, tail, this.#isLast);
     if (!serve(incoming, response)) return "untaken";
     countRequest(socket);
@@ -262,5 +280,5 @@ function written({ status, headers, body }: Refusal, tail: HeadTail): string {
  * cannot be a part of them, so it began and ended with them.
  */
 function isSame({ path, length }: WholeRequest, seen: IncomingMessage | undefined): boolean {
-  return seen?.complete === true && seen.url === path && seen.headers["content-length"] === length;
+  return seen?.complete === true && seen.url === path && seen.headers["content-length"] === `${length}`;
 }

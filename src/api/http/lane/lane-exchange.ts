@@ -49,7 +49,7 @@ export class LaneRequest
     this.url = request.path;
     this.headers = headers;
     this.socket = socket;
-    this.headBytes = request.head.length;
+    this.headBytes = request.headBytes;
     this.body = body;
   }
 

@@ -257,3 +257,35 @@ it("forgets a call whose client is gone", async () => {
   await once(socket, "close");
   expect(await connect().ask(buy())).toContain(" 200 ");
 });
+
+it("reads whole requests past the socket's stream, and what is not whole through it", async () => {
+  const { socket, answers, ask } = connect();
+  const [served] = (await once(edge.fastify.server, "connection")) as [net.Socket];
+  for (let i = 0; i < 3; i++) await ask(buy());
+  const push = vi.spyOn(served, "push");
+  for (const key of [ALICE.key, "api_unknown", ALICE.key]) expect(await ask(buy(REST, key))).toContain("HTTP/1.1 ");
+  expect(push).not.toHaveBeenCalled();
+  const before = byServer;
+  const answered = once(socket, "answer");
+  socket.write("POST /v1/tx/buy HTTP/1.1\r\nX-Other: ");
+  await vi.waitUntil(() => push.mock.calls.length === 1, { interval: 1, timeout: 20_000 });
+  // What would be a request, but for its place.
+  socket.write(buy());
+  await answered;
+  expect(byServer).toBe(before + 1);
+  // The server has read it, so two more requests pass until the lane serves again.
+  for (let i = 0; i < 3; i++) expect(await ask(buy())).toContain(" 200 ");
+  const pushes = push.mock.calls.length;
+  await ask(buy());
+  expect(push).toHaveBeenCalledTimes(pushes);
+  expect(answers).toHaveLength(11);
+});
+
+it("keeps the bytes of connections apart that are read in turn", async () => {
+  const connections = [connect(), connect(), connect()];
+  for (const { ask } of connections) for (let i = 0; i < 3; i++) await ask(buy());
+  // Too long to be read here, in pieces as long as what is read at a time, and with a field that names its connection.
+  const bodies = connections.map((_, at) => JSON.stringify({ [`field${at}`]: "x".repeat(200_000), mint: 1 }));
+  const refused = connections.map(async ({ ask }, at) => ask(buy(bodies[at]!)));
+  for (const answer of await Promise.all(refused)) expect(answer).toMatch(/ 4(00|13) /);
+});

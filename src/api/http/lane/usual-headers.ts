@@ -20,22 +20,42 @@ type UsualName =
 /** The headers of a request without others: of one shape, so that neither making them nor asking for one is a look-up by text. */
 export class UsualHeaders implements Record<UsualName, string | undefined> {
   [name: string]: string | undefined;
-  host: string | undefined = undefined;
-  connection: string | undefined = undefined;
-  "content-type": string | undefined = undefined;
-  "content-length": string | undefined = undefined;
-  authorization: string | undefined = undefined;
-  "user-agent": string | undefined = undefined;
-  accept: string | undefined = undefined;
-  "accept-encoding": string | undefined = undefined;
-  "accept-language": string | undefined = undefined;
-  "content-encoding": string | undefined = undefined;
-  "connect-protocol-version": string | undefined = undefined;
-  "connect-timeout-ms": string | undefined = undefined;
-  "grpc-encoding": string | undefined = undefined;
-  "grpc-timeout": string | undefined = undefined;
-  traceparent: string | undefined = undefined;
-  "sec-fetch-mode": string | undefined = undefined;
+  host: string | undefined;
+  connection: string | undefined;
+  "content-type": string | undefined;
+  "content-length": string | undefined;
+  authorization: string | undefined;
+  "user-agent": string | undefined;
+  accept: string | undefined;
+  "accept-encoding": string | undefined;
+  "accept-language": string | undefined;
+  "content-encoding": string | undefined;
+  "connect-protocol-version": string | undefined;
+  "connect-timeout-ms": string | undefined;
+  "grpc-encoding": string | undefined;
+  "grpc-timeout": string | undefined;
+  traceparent: string | undefined;
+  "sec-fetch-mode": string | undefined;
+
+  /** @param like headers to begin with */
+  constructor(like?: UsualHeaders) {
+    this.host = like?.host;
+    this.connection = like?.connection;
+    this["content-type"] = like?.["content-type"];
+    this["content-length"] = like?.["content-length"];
+    this.authorization = like?.authorization;
+    this["user-agent"] = like?.["user-agent"];
+    this.accept = like?.accept;
+    this["accept-encoding"] = like?.["accept-encoding"];
+    this["accept-language"] = like?.["accept-language"];
+    this["content-encoding"] = like?.["content-encoding"];
+    this["connect-protocol-version"] = like?.["connect-protocol-version"];
+    this["connect-timeout-ms"] = like?.["connect-timeout-ms"];
+    this["grpc-encoding"] = like?.["grpc-encoding"];
+    this["grpc-timeout"] = like?.["grpc-timeout"];
+    this.traceparent = like?.traceparent;
+    this["sec-fetch-mode"] = like?.["sec-fetch-mode"];
+  }
 }
 
 // A header may have any name: none is one that objects have.

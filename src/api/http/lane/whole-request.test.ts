@@ -1,14 +1,18 @@
 import { expect, it } from "vitest";
-import { readWholeRequest } from "./whole-request.ts";
+import { createRandom } from "../../../primitives/random.ts";
+import { readWholeRequest, type WholeRequest } from "./whole-request.ts";
 
-const read = (text: string) => readWholeRequest(Buffer.from(text, "latin1"), 8_192);
+const read = (text: string, last?: WholeRequest) => {
+  const bytes = Buffer.from(text, "latin1");
+  return readWholeRequest(bytes, bytes.length, 8_192, last);
+};
 
 it("reads a request in the form that most clients send", () => {
   const lines = "\r\nHost: here:80\r\nAuthorization: Bearer key\r\nconnection: keep-alive\r\nContent-Length: 2";
   expect(read(`POST /v1/tx/buy HTTP/1.1${lines}\r\n\r\n{}`)).toMatchObject({
     path: "/v1/tx/buy",
     lines,
-    length: "2",
+    length: 2,
   });
   expect(read(`POST /v1/tx/buy HTTP/1.1${lines}\r\n\r\n{} `)).toBeUndefined();
   expect(read(`POST /v1/tx/buy HTTP/1.1${lines}\r\n\r\n{`)).toBeUndefined();
@@ -76,4 +80,45 @@ it("gives usual headers as all others, however they are written", () => {
   const usual = read("POST /a HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n")!.headers!;
   for (const name of ["constructor", "__proto__", "toString", "origin"]) expect(usual[name]).toBeUndefined();
   expect(read(`POST /a HTTP/1.1\r\n${lines}\r\nAccept: e\r\n\r\n`)!.headers).toBeUndefined();
+});
+
+it("reads a request like an earlier one of its connection as it reads it alone", () => {
+  const random = createRandom(11);
+  const pick = <T>(of: readonly T[]): T => of[random.u32() % of.length]!;
+  const rarely = (one: string, other: string): string => (random.u32() % 8 === 0 ? one : other);
+  const lines = (key: string, length: string) => [
+    rarely("Host: b", "Host: a"),
+    rarely(pick([`authorization:Bearer ${key} `, "X-Other: c", "Accept: d"]), `Authorization: Bearer ${key}`),
+    rarely(`content-length:${length}`, `Content-Length: ${length}`),
+  ];
+  const write = (): string => {
+    const body = "x".repeat(pick([7, 10, 12, 12, 99, 100]));
+    const key = rarely(pick(["api_\x01", "api_\t", " api ", "ap\r\ni", "api_12"]), pick(["api_1", "api_2"]));
+    const length = rarely(pick([`0${body.length}`, "1x", `${body.length + 1}`]), `${body.length}`);
+    const inOrder = lines(key, length);
+    const head = (random.u32() % 8 === 0 ? inOrder.toReversed() : inOrder).join("\r\n");
+    return `POST ${rarely("/b", "/a")} HTTP/1.1\r\n${head}\r\n\r\n${body}`;
+  };
+  const shown = (request: WholeRequest | undefined, text: string) =>
+    request === undefined
+      ? undefined
+      : {
+          path: request.path,
+          length: request.length,
+          lines: request.lines,
+          headers: request.headers,
+          hasItsBytes: request.withBody(Buffer.from(text.slice(request.headBytes))).toString("latin1") === text,
+        };
+  let last: WholeRequest | undefined;
+  let same = 0;
+  for (let round = 0; round < 8_000; round++) {
+    const text = write();
+    const alone = shown(read(text), text);
+    const alike = read(text, last);
+    expect(shown(alike, text)).toEqual(alone);
+    if (alone !== undefined) expect(alone.hasItsBytes).toBe(true);
+    if (last?.readAlike(Buffer.from(text, "latin1"), text.length) !== undefined) same += 1;
+    last = alike ?? last;
+  }
+  expect(same).toBeGreaterThan(100);
 });

@@ -1,5 +1,7 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import type { Landing, LandingOutcome } from "../../../chain/port.ts";
+import type { Landing, LandingOutcome, TransactionRecord } from "../../../chain/port.ts";
 import type { SubmittedTrade } from "../../trade.ts";
 import { AttemptProgress } from "./attempt-progress.ts";
 import { Broadcast } from "./broadcast.ts";
@@ -16,6 +18,10 @@ function broadcastOf(...signatures: readonly string[]) {
     broadcast,
     sent: () => [...ends.keys()],
     end: (signature: string, kind: "pending" | "expired") => ends.get(signature)!({ kind }),
+    land(signature: string, landing: LandingOutcome) {
+      ends.get(signature)!(landing);
+      ends.delete(signature);
+    },
   };
 }
 
@@ -55,4 +61,21 @@ test("a signature is sent in the turn in which that begins, one that has to be s
   stored.resolve();
   await new Promise(setImmediate);
   expect(sent()).toEqual(["first", "second"]);
+});
+
+test("a broadcast that has ended keeps nothing of the record that ended it", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const { broadcast, land } = broadcastOf("first");
+  const endWith = async (): Promise<WeakRef<object>> => {
+    const landing = broadcast.land();
+    land("first", { kind: "landed", record: {} as TransactionRecord, witnesses: 1 });
+    const { landing: ended } = await landing;
+    return new WeakRef(ended);
+  };
+  const ended = await endWith();
+  await new Promise(setImmediate);
+  collect();
+  expect(ended.deref()).toBeUndefined();
+  expect(broadcast.signatures).toEqual(["first"]);
 });

@@ -84,17 +84,22 @@ export class Broadcast {
   async land(): Promise<LandedSignature> {
     const pending = new Map<string, Promise<LandedSignature>>();
     let undecided: LandedSignature | undefined;
-    for (;;) {
-      for (const [signature, signed] of this.#signed) {
-        if (!this.#started.has(signature)) pending.set(signature, this.#send(signature, signed));
-        this.#started.add(signature);
+    try {
+      for (;;) {
+        for (const [signature, signed] of this.#signed) {
+          if (!this.#started.has(signature)) pending.set(signature, this.#send(signature, signed));
+          this.#started.add(signature);
+        }
+        const first = await Promise.race([...pending.values(), this.#added.promise]);
+        if (first === undefined) continue;
+        if (first.landing.kind === "landed") return first;
+        if (first.landing.kind === "pending") undecided = first;
+        if (pending.size === 1) return undecided ?? first;
+        pending.delete(first.signature);
       }
-      const first = await Promise.race([...pending.values(), this.#added.promise]);
-      if (first === undefined) continue;
-      if (first.landing.kind === "landed") return first;
-      if (first.landing.kind === "pending") undecided = first;
-      if (pending.size === 1) return undecided ?? first;
-      pending.delete(first.signature);
+    } finally {
+      // A promise that never resolves keeps what it was raced against: the whole record.
+      this.#added = Promise.withResolvers();
     }
   }
 

@@ -44,11 +44,13 @@ interface PatternParts<Fixed> {
    * @param own how many accounts each instruction brings
    */
   readonly accounts: (fixed: Fixed, variant: number, own: number) => readonly PatternAccount[];
-  /** The data, with zeroes for amounts; absent if instructions bring it. */
-  readonly data?: (variant: number) => Uint8Array;
+  /** The data, with zeroes for what instructions write into it. */
+  readonly data: (variant: number) => Uint8Array;
   /** Where the amounts stand in the data, of 64 bits each, and how many they are. Absent: there are none. */
   readonly amountsAt?: number;
   readonly amounts?: 1 | 2;
+  /** Writes what else an instruction has of its own into data that begins at `at`: to places that its variant decides. */
+  readonly writeMore?: (out: Uint8Array, at: number, instruction: FilledInstruction<Fixed>) => void;
 }
 
 /**
@@ -63,6 +65,7 @@ export class InstructionPattern<Fixed = unknown> {
   readonly program: Address;
   readonly amountsAt: number;
   readonly amounts: number;
+  readonly writeMore: PatternParts<Fixed>["writeMore"];
   readonly #rights: Uint8Array;
   readonly #parts: PatternParts<Fixed>;
   static #count = 0;
@@ -72,6 +75,7 @@ export class InstructionPattern<Fixed = unknown> {
     this.program = parts.program;
     this.amountsAt = parts.amountsAt ?? 0;
     this.amounts = parts.amounts ?? 0;
+    this.writeMore = parts.writeMore;
     this.#rights = rightsOf(parts.rights);
     this.#parts = parts;
   }
@@ -81,9 +85,9 @@ export class InstructionPattern<Fixed = unknown> {
     return this.#parts.accounts(fixed, variant, own);
   }
 
-  /** The data with zeroes for amounts. Never written to. */
+  /** The data with zeroes for what instructions write into it. Never written to. */
   data(variant: number): Uint8Array {
-    return this.#parts.data?.(variant) ?? NO_BYTES;
+    return this.#parts.data(variant);
   }
 
   /** The rights of the account at a place. */
@@ -99,12 +103,12 @@ export class FilledInstruction<Fixed = unknown> implements Instruction {
   readonly pattern: InstructionPattern<Fixed>;
   readonly fixed: Fixed;
   readonly variant: number;
-  /** Its own accounts, by the numbers that the pattern has for them. */
+  /** Its own accounts, by the numbers that the pattern has for them; those that it does not name are for its data. */
   readonly own: readonly Address[];
   readonly first: bigint;
   readonly second: bigint;
-  /** The data, if the pattern has none. */
-  readonly bytes: Uint8Array | undefined;
+  /** ASCII, for its data. */
+  readonly text: string;
 
   constructor(
     pattern: InstructionPattern<Fixed>,
@@ -113,7 +117,7 @@ export class FilledInstruction<Fixed = unknown> implements Instruction {
     own: readonly Address[],
     first = 0n,
     second = 0n,
-    bytes?: Uint8Array,
+    text = "",
   ) {
     this.program = pattern.program;
     this.pattern = pattern;
@@ -122,7 +126,7 @@ export class FilledInstruction<Fixed = unknown> implements Instruction {
     this.own = own;
     this.first = first;
     this.second = second;
-    this.bytes = bytes;
+    this.text = text;
   }
 
   /** The accounts with numbers for its own. */
@@ -138,7 +142,6 @@ export class FilledInstruction<Fixed = unknown> implements Instruction {
   }
 
   get data(): Uint8Array {
-    if (this.bytes !== undefined) return this.bytes;
     const data = this.pattern.data(this.variant).slice();
     this.writeOwnData(data, 0);
     return data;
@@ -146,13 +149,10 @@ export class FilledInstruction<Fixed = unknown> implements Instruction {
 
   /** Writes what it has of its own into data of its pattern and variant that begins at `at`. */
   writeOwnData(out: Uint8Array, at: number): void {
-    if (this.bytes !== undefined) {
-      out.set(this.bytes, at);
-      return;
-    }
-    const { amounts, amountsAt } = this.pattern;
+    const { amounts, amountsAt, writeMore } = this.pattern;
     if (amounts > 0) writeU64(out, at + amountsAt, this.first);
     if (amounts > 1) writeU64(out, at + amountsAt + 8, this.second);
+    writeMore?.(out, at, this);
   }
 }
 
@@ -169,8 +169,6 @@ export function rightsAt(instruction: Instruction, place: number): number {
   const { signer, writable } = instruction.accounts[place]!;
   return (signer ? SIGNS : 0) | (writable ? WRITES : 0);
 }
-
-const NO_BYTES = new Uint8Array(0);
 
 /** Accounts as an instruction names them: whether the program may change them, and whether they must sign. */
 export const readonly = (address: Address): AccountMeta => ({ address, writable: false, signer: false });

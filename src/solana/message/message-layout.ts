@@ -6,6 +6,8 @@ import { lengthSize } from "./compact-length.ts";
 
 /** Accounts of a message at most. */
 const MOST_ACCOUNTS = 256;
+/** In the place of an open account, for one that is in data alone. */
+const NONE = 255;
 
 /** The open accounts of the message that is being filled in. Serves every layout; none waits. */
 const taken = new Array<Address | undefined>(MOST_ACCOUNTS).fill(undefined);
@@ -24,9 +26,7 @@ export class MessageLayout {
   readonly #variants: Uint16Array;
   readonly #ownCounts: Uint8Array;
   readonly #dataAt: Uint16Array;
-  /** Length of the data that it brings; -1 if it brings none. */
-  readonly #bytesOfOwn: Int16Array;
-  /** By own account of the instructions, one instruction after another: which of the open accounts it is. */
+  /** By own account of the instructions, one instruction after another: which of the open accounts it is, or `NONE`. */
   readonly #opens: Uint8Array;
   /** Where each open account is written, and where the fixed ones are. */
   readonly #openAt: Uint16Array;
@@ -53,10 +53,8 @@ export class MessageLayout {
         else fixed.add(place);
       }
       for (const place of places) {
-        // One that the instruction does not name has no place.
-        if (place === undefined) return undefined;
-        if (!open.includes(place)) open.push(place);
-        opens.push(open.indexOf(place));
+        if (place !== undefined && !open.includes(place)) open.push(place);
+        opens.push(place === undefined ? NONE : open.indexOf(place));
       }
       fixed.add(table.placeOfProgram(index));
     }
@@ -80,7 +78,6 @@ export class MessageLayout {
     this.#patterns = instructions.map(({ pattern }) => pattern);
     this.#variants = Uint16Array.from(instructions, ({ variant }) => variant);
     this.#ownCounts = Uint8Array.from(instructions, ({ own }) => own.length);
-    this.#bytesOfOwn = Int16Array.from(instructions, ({ bytes }) => lengthOf(bytes));
     let at = this.#blockhashAt + 32 + lengthSize(instructions.length);
     const lengths = instructions.map(({ data }) => data.length);
     this.#dataAt = Uint16Array.from(lengths, (length, index) => {
@@ -93,7 +90,7 @@ export class MessageLayout {
     this.#openAt = Uint16Array.from(open, byteOf);
     this.#fixedAt = Uint16Array.from(fixed, byteOf);
     const patterns = this.#patterns.map(({ id }) => id);
-    const numbers = [this.#variants, this.#ownCounts, this.#bytesOfOwn, this.#dataAt, this.#opens, this.#openAt];
+    const numbers = [this.#variants, this.#ownCounts, this.#dataAt, this.#opens, this.#openAt];
     this.key = [patterns, ...numbers, this.#fixedAt].join(" ");
   }
 
@@ -124,13 +121,12 @@ export class MessageLayout {
       // Another kind of instruction has no pattern.
       const instruction = instructions[index] as FilledInstruction;
       if (instruction.pattern !== patterns[index] || instruction.fixed !== fixed[index]) return false;
-      const { own, bytes } = instruction;
+      const { own } = instruction;
       if (instruction.variant !== this.#variants[index] || own.length !== this.#ownCounts[index]) return false;
-      if (lengthOf(bytes) !== this.#bytesOfOwn[index]) return false;
       for (let at = 0; at < own.length; at++) {
         const open = opens[use++]!;
         if (open === count) taken[count++] = own[at];
-        else if (taken[open] !== own[at]) return false;
+        else if (open !== NONE && taken[open] !== own[at]) return false;
       }
     }
     return this.#areApart(message);
@@ -151,5 +147,3 @@ export class MessageLayout {
     return true;
   }
 }
-
-const lengthOf = (bytes: Uint8Array | undefined): number => (bytes === undefined ? -1 : bytes.length);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { Address } from "../../primitives/address.ts";
+import { putAscii } from "../../primitives/bytes.ts";
 import { createRandom, type Random } from "../../primitives/random.ts";
 import {
   FilledInstruction,
@@ -38,7 +39,14 @@ function drawnPattern(
   const amounts = random.pick([undefined, 1, 2] as const);
   const data = (variant: number) => bytes.map((byte) => byte ^ variant);
   const parts = { program, rights, accounts, data, amountsAt: 4 };
-  return { pattern: new InstructionPattern(amounts === undefined ? parts : { ...parts, amounts }), own };
+  const alone = random.chance(0.3) ? 1 : 0;
+  // What it names in its data alone, and a text.
+  const writeMore = (out: Uint8Array, at: number, { own: all, text }: FilledInstruction<Fixed>) => {
+    if (alone === 1) out.set(all[own]!.bytes.subarray(0, 2), at);
+    putAscii(out, at + 2, text.slice(0, 2));
+  };
+  const all = { ...parts, ...(amounts === undefined ? {} : { amounts }), ...(alone === 1 ? { writeMore } : {}) };
+  return { pattern: new InstructionPattern<Fixed>(all), own: own + alone };
 }
 
 test("a message on a known layout is, to the byte, the one compiled from scratch, over 8,000 plans alike in all but some accounts", () => {
@@ -55,8 +63,8 @@ test("a message on a known layout is, to the byte, the one compiled from scratch
       const instructions = patterns.map(({ pattern, own }) => {
         const accounts = Array.from({ length: own }, () => (random.chance(0.2) ? payer : account()));
         const [first, second] = [random.bytes(8), random.bytes(8)].map((bytes) => Buffer.from(bytes).readBigUInt64LE());
-        const bytes = random.chance(0.1) ? random.bytes(random.u32() % 4) : undefined;
-        return new FilledInstruction(pattern, random.pick(fixings), random.u32() % 2, accounts, first, second, bytes);
+        const text = Buffer.from(random.bytes(1)).toString("hex");
+        return new FilledInstruction(pattern, random.pick(fixings), random.u32() % 2, accounts, first, second, text);
       });
       const plan: MessagePlan = { payer, instructions, blockhash: random.bytes(32), lookupTables: [] };
       const expected = compileMessage({ ...plan, instructions: instructions.map(written) });
@@ -85,7 +93,12 @@ test("an instruction without a pattern is laid out anew each time", () => {
 test("accounts beyond the named rights have those of the last", () => {
   const random = createRandom(213);
   const [program, ...addresses] = Array.from({ length: 5 }, () => addressOf(random)) as [Address, ...Address[]];
-  const pattern = new InstructionPattern<readonly Address[]>({ program, rights: "W r w", accounts: (fixed) => fixed });
+  const pattern = new InstructionPattern<readonly Address[]>({
+    program,
+    rights: "W r w",
+    accounts: (fixed) => fixed,
+    data: () => new Uint8Array(0),
+  });
   const { accounts } = new FilledInstruction(pattern, addresses, 0, []);
   expect(accounts.map(({ writable, signer }) => [writable, signer])).toEqual([
     [true, true],
@@ -99,10 +112,17 @@ test("accounts beyond the named rights have those of the last", () => {
 test("no message has bytes of an earlier one of its kind", () => {
   const random = createRandom(7);
   const [pool, program, kind] = [addressOf(random), addressOf(random), addressOf(random)];
-  const pattern = new InstructionPattern<Address>({ program, rights: "W w w", accounts: (fixed) => [0, fixed, 1] });
+  const pattern = new InstructionPattern<Address>({
+    program,
+    rights: "W w w",
+    accounts: (fixed) => [0, fixed, 1],
+    data: () => new Uint8Array(8),
+    amountsAt: 0,
+    amounts: 1,
+  });
   const planOf = (wallet: Address): MessagePlan => ({
     payer: wallet,
-    instructions: [new FilledInstruction(pattern, pool, 0, [wallet, addressOf(random)], 0n, 0n, random.bytes(16))],
+    instructions: [new FilledInstruction(pattern, pool, 0, [wallet, addressOf(random)], random.below(1n << 64n))],
     blockhash: random.bytes(32),
     lookupTables: [],
   });

@@ -1,6 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { Address } from "../../primitives/address.ts";
-import { pooledBytes, putAscii, writeU32, writeU64 } from "../../primitives/bytes.ts";
+import { putAscii, writeU32, writeU64 } from "../../primitives/bytes.ts";
 import { FilledInstruction, type Instruction, InstructionPattern } from "../instruction.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../programs.ts";
 import { TOKEN_ACCOUNT_SIZE } from "./token-account.ts";
@@ -10,17 +10,40 @@ const CREATE_WITH_SEED = 3;
 const INITIALIZE_ACCOUNT_3 = 18;
 const MAX_SEED_LENGTH = 32;
 
-/** Numbers of their own accounts. Their data is their own, too: it names the wallet and the seed. */
+/** Numbers of their own accounts. */
 const [ACCOUNT, WALLET] = [0, 1];
+
+/** Where the wallet and the seed stand in the data of the first, and the lamports, space and program behind the seed. */
+const [WALLET_AT, SEED_AT] = [4, 44];
+const [SPACE_BEHIND, PROGRAM_BEHIND] = [8, 16];
+
+/** Its variants are the lengths of the seed. */
 const CREATE = new InstructionPattern<undefined>({
   program: SYSTEM_PROGRAM,
   rights: "W w",
   accounts: () => [WALLET, ACCOUNT],
+  data: (length) => {
+    const data = new Uint8Array(SEED_AT + length + PROGRAM_BEHIND + 32);
+    writeU32(data, 0, CREATE_WITH_SEED);
+    writeU32(data, WALLET_AT + 32, length);
+    writeU32(data, SEED_AT + length + SPACE_BEHIND, TOKEN_ACCOUNT_SIZE);
+    data.set(TOKEN_PROGRAM.bytes, SEED_AT + length + PROGRAM_BEHIND);
+    return data;
+  },
+  writeMore: (out, at, { own, text, first }) => {
+    out.set(own[WALLET]!.bytes, at + WALLET_AT);
+    putAscii(out, at + SEED_AT, text);
+    writeU64(out, at + SEED_AT + text.length, first);
+  },
 });
+
+/** It names the wallet in its data alone. */
 const INITIALIZE = new InstructionPattern<undefined>({
   program: TOKEN_PROGRAM,
   rights: "w r",
   accounts: () => [ACCOUNT, SOL_MINT],
+  data: () => new Uint8Array(33).fill(INITIALIZE_ACCOUNT_3, 0, 1),
+  writeMore: (out, at, { own }) => out.set(own[WALLET]!.bytes, at + 1),
 });
 
 /** Preimage of a seeded address; overwritten for each. */
@@ -64,21 +87,10 @@ export function openWrappedSol(order: {
   readonly rent: bigint;
 }): readonly [create: Instruction, initialize: Instruction] {
   const { account, wallet, seed } = order;
-  const create = pooledBytes(4 + 32 + 8 + seed.length + 8 + 8 + 32);
-  writeU32(create, 0, CREATE_WITH_SEED);
-  create.set(wallet.bytes, 4);
-  writeU32(create, 36, seed.length);
-  putAscii(create, 44, seed);
-  writeU64(create, 44 + seed.length, order.rent + order.lamports);
-  writeU32(create, 52 + seed.length, TOKEN_ACCOUNT_SIZE);
-  create.set(TOKEN_PROGRAM.bytes, 60 + seed.length);
-
-  const initialize = pooledBytes(33);
-  initialize[0] = INITIALIZE_ACCOUNT_3;
-  initialize.set(wallet.bytes, 1);
+  const own = [account, wallet];
   return [
-    new FilledInstruction(CREATE, undefined, 0, [account, wallet], 0n, 0n, create),
-    new FilledInstruction(INITIALIZE, undefined, 0, [account], 0n, 0n, initialize),
+    new FilledInstruction(CREATE, undefined, seed.length, own, order.rent + order.lamports, 0n, seed),
+    new FilledInstruction(INITIALIZE, undefined, 0, own),
   ];
 }
 

@@ -22,6 +22,8 @@ const STREAMS_AT = TEXT + TEXT_ROOM;
 const STREAMS = 32;
 const STREAM_BLOCKS = 33;
 const STREAM_BYTES = STREAM_BLOCKS * BLOCK;
+/** Nonces taken from the random source at a time, in draws: a call of it costs as much as drawing the streams. */
+const DRAWS = 32;
 
 /** The longest text that is sealed or opened. Bytes. */
 const MOST_TEXT = STREAM_BYTES - BLOCK;
@@ -41,9 +43,13 @@ export class GcmStreams {
   readonly #bytes: Buffer;
   readonly #words: Uint32Array;
   readonly #fillRandom: (bytes: Uint8Array) => void;
-  readonly #nonces = new Uint32Array((STREAMS * NONCE_BYTES) / 4);
+  readonly #nonces = new Uint32Array((DRAWS * STREAMS * NONCE_BYTES) / 4);
+  readonly #nonceBytes = new Uint8Array(this.#nonces.buffer);
+  /** How many of them have had their streams drawn. */
+  #noncesDrawn = DRAWS * STREAMS;
   /** Nonce and counter of each block of all streams. */
   readonly #counters = new Uint32Array((STREAMS * STREAM_BYTES) / 4);
+  readonly #counterBytes = new Uint8Array(this.#counters.buffer);
   /** The same of a text that is opened. */
   readonly #opening = new Uint32Array(STREAM_BYTES / 4);
   readonly #openingNonce = new Uint8Array(NONCE_BYTES);
@@ -166,7 +172,7 @@ export class GcmStreams {
   /** Writes the day and the nonce before the text. */
   #putHead(head: number): void {
     const words = this.#words;
-    const from = 3 * this.#next;
+    const from = 3 * (this.#noncesDrawn - STREAMS + this.#next);
     for (let word = 0; word < 3; word++) words[TEXT / 4 - 3 + word] = this.#nonces[from + word]!;
     this.#bytes[TEXT - HEAD_BYTES] = head;
     this.#bytes[TEXT - HEAD_BYTES + 1] = head >>> 8;
@@ -190,16 +196,21 @@ export class GcmStreams {
   #draw(): void {
     const nonces = this.#nonces;
     const counters = this.#counters;
-    this.#fillRandom(new Uint8Array(nonces.buffer));
+    if (this.#noncesDrawn === DRAWS * STREAMS) {
+      this.#fillRandom(this.#nonceBytes);
+      this.#noncesDrawn = 0;
+    }
     for (let stream = 0; stream < STREAMS; stream++) {
-      const [a, b, c] = [nonces[3 * stream]!, nonces[3 * stream + 1]!, nonces[3 * stream + 2]!];
+      const from = 3 * (this.#noncesDrawn + stream);
+      const [a, b, c] = [nonces[from]!, nonces[from + 1]!, nonces[from + 2]!];
       for (let at = stream * STREAM_BLOCKS * 4, end = at + STREAM_BLOCKS * 4; at < end; at += 4) {
         counters[at] = a;
         counters[at + 1] = b;
         counters[at + 2] = c;
       }
     }
-    this.#bytes.set(this.#blocks!.update(new Uint8Array(counters.buffer)), STREAMS_AT);
+    this.#bytes.set(this.#blocks!.update(this.#counterBytes), STREAMS_AT);
+    this.#noncesDrawn += STREAMS;
     this.#next = 0;
   }
 

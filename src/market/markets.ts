@@ -164,7 +164,7 @@ export function createMarkets({
   const found = new FoundHubs({ neighbours, markets: { marketsOf, mint }, clock: () => head.clock(), now });
   const choosesHubs = hubMints === undefined;
   const knownMarkets = (pair: MintPair, caller?: SearchCaller) => livePairs.knownMarkets(pair, caller);
-  const open = new OpenHubs({ pairs, found, knownMarkets, now });
+  const open = new OpenHubs({ pairs, found, knownMarkets });
 
   const sweeper = setInterval(() => {
     const atMs = sinceStart(now());

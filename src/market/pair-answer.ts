@@ -21,14 +21,14 @@ interface AnswerTerms {
 /** The answer made of a pair's markets. After some have changed, only those are looked at for the next. */
 export class PairAnswer {
   readonly pair: PairMarkets;
-  /** Places in the answer. */
-  readonly #places: ReadonlyMap<MarketWatch, number>;
+  /** Those of its markets, in their order. */
+  readonly #watches: readonly MarketWatch[];
   /** False if a market still lacked accounts: whether it does is looked at again. */
   readonly #isWhole: boolean;
 
-  private constructor(pair: PairMarkets, places: ReadonlyMap<MarketWatch, number>, isWhole: boolean) {
+  private constructor(pair: PairMarkets, watches: readonly MarketWatch[], isWhole: boolean) {
     this.pair = pair;
-    this.#places = places;
+    this.#watches = watches;
     this.#isWhole = isWhole;
   }
 
@@ -41,12 +41,12 @@ export class PairAnswer {
   static of(watches: readonly MarketWatch[], { searched, line, onClosed, faults: known }: AnswerTerms): PairAnswer {
     const markets: HotMarket[] = [];
     const faults: MarketFault[] = [...known];
-    const places = new Map<MarketWatch, number>();
+    const hot: MarketWatch[] = [];
     let isWhole = true;
     for (const watch of watches) {
       const reading = glanceAt(watch, watches.length);
       if (reading.kind === "hot") {
-        places.set(watch, markets.length);
+        hot.push(watch);
         markets.push(reading.hot);
       } else if (reading.kind === "fault") {
         faults.push(reading.fault);
@@ -60,7 +60,7 @@ export class PairAnswer {
     const pair = { markets, faults, searched, line };
     const withheld = faults.filter(({ isWithheld }) => isWithheld === true).map(({ venue }) => venue);
     const whole = withheld.length === 0 ? pair : { ...pair, withheld: [...new Set(withheld)] };
-    return new PairAnswer(whole, places, isWhole);
+    return new PairAnswer(whole, hot, isWhole);
   }
 
   /** The answer after these watches have changed; undefined if all must be read. */
@@ -68,12 +68,12 @@ export class PairAnswer {
     if (!this.#isWhole) return undefined;
     const markets = this.pair.markets.slice();
     for (const watch of changed) {
-      const place = this.#places.get(watch);
-      if (place === undefined) return undefined;
-      const reading = glanceAt(watch, this.#places.size);
+      const place = this.#watches.indexOf(watch);
+      if (place < 0) return undefined;
+      const reading = glanceAt(watch, this.#watches.length);
       if (reading.kind !== "hot") return undefined;
       markets[place] = reading.hot;
     }
-    return new PairAnswer({ ...this.pair, markets }, this.#places, true);
+    return new PairAnswer({ ...this.pair, markets }, this.#watches, true);
   }
 }

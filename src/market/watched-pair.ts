@@ -105,8 +105,9 @@ export class WatchedPair {
   /** Reads its answer, and how messages of its only market are laid out. @returns a number that depends on all of it */
   readAhead(): number {
     const markets = this.#answer?.pair.markets;
-    if (markets === undefined || markets.length !== 1) return this.lastUsedMs;
-    return this.lastUsedMs + messageTemplates.readAhead(markets[0]!.market.address);
+    const own = this.lastUsedMs + (this.hubs?.untilMs ?? 0);
+    if (markets === undefined || markets.length !== 1) return own;
+    return own + messageTemplates.readAhead(markets[0]!.market.address);
   }
 
   /** What is in memory of the pair's markets; undefined while one of them still lacks accounts. */

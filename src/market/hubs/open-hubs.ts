@@ -1,4 +1,3 @@
-import type { Now } from "../../primitives/clock.ts";
 import { HUB_MINTS } from "../../solana/hub-mints.ts";
 import { SOL_MINT } from "../../solana/programs.ts";
 import type { MintPair } from "../../venues/venue.ts";
@@ -10,7 +9,6 @@ interface OpenHubsOptions {
   readonly pairs: WatchedPairs;
   readonly found: FoundHubs;
   readonly knownMarkets: Markets["knownMarkets"];
-  readonly now: Now;
 }
 
 /** How long it is remembered that a hub leads nowhere, if nothing is found meanwhile: each look keeps its pairs in use. Milliseconds. */
@@ -29,13 +27,14 @@ export class OpenHubs {
 
   /** The hubs of a trade, from memory. */
   hubsOf(pair: MintPair): HubChoice {
-    const { pairs, found, now } = this.#options;
+    const { pairs, found } = this.#options;
     const direct = pairs.of(pair.a, pair.b);
     const { filled } = pairs;
     const { measurements } = found;
     const kept = direct.hubs;
     const isKept = kept !== undefined && kept.filled === filled && kept.measurements === measurements;
-    const atMs = now();
+    // A trade has just asked for the pair: the time of that will do.
+    const atMs = direct.lastUsedMs;
     if (isKept && atMs < kept.untilMs) return kept.choice;
     const choice = this.#openOf(pair, found.hubsOf(pair));
     direct.hubs = { choice, filled, measurements, untilMs: atMs + REMEMBERED_MS };

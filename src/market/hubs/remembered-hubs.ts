@@ -6,5 +6,6 @@ export interface RememberedHubs {
   /** `WatchedPairs.filled` and `FoundHubs.measurements` at that time: either may open a way. */
   readonly filled: number;
   readonly measurements: number;
+  /** By `sinceStart`. */
   readonly untilMs: number;
 }

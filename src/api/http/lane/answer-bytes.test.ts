@@ -104,12 +104,28 @@ describe("the bytes of answers", () => {
   test("write numbers as JavaScript does, of whatever size and with however many places", () => {
     const random = createRandom(7);
     const part = () => random.u32() / 2 ** 32;
-    const edges = [0, -0, 9, 10, 2 ** 31 - 1, 2 ** 31, 2 ** 53, 1e-6, 9.99999e-7, 1.5e-6, 1e-7, 999_999.999999999];
+    const edges = [
+      0,
+      -0,
+      9,
+      10,
+      2 ** 31 - 1,
+      2 ** 31,
+      -(2 ** 31),
+      2 ** 53,
+      1e-6,
+      9.99999e-7,
+      1.5e-6,
+      1e-7,
+      999_999.999999999,
+    ];
     const further = [1_000_000.5, 999_999_999.999999, 1e15, 1e21, -1, -2.5, 5e-324, Number.MAX_VALUE, 123.0000000001];
     const drawn = Array.from({ length: 40_000 }, () => [
       Math.floor(part() * 10 ** (random.u32() % 18)) / 10 ** (random.u32() % 13),
       part() * 10 ** ((random.u32() % 24) - 9),
       Math.floor(part() * 2 ** (random.u32() % 54)),
+      Math.floor(part() * 10 ** (random.u32() % 11)) / 1e15,
+      -Math.floor(part() * 2 ** (random.u32() % 33)),
     ]).flat();
     const out = new AnswerBytes();
     const wrong = [...edges, ...further, ...drawn].filter((value) => {

@@ -15,7 +15,7 @@ const SHORT = 32;
 /** Room behind a text: Node stops before a character that has no room, which must not make the rest as long as an ASCII text. Bytes. */
 const LONGEST_CHARACTER = 4;
 
-const [QUOTE, BACKSLASH, POINT, ZERO] = [0x22, 0x5c, 0x2e, 0x30];
+const [QUOTE, BACKSLASH, MINUS, POINT, ZERO] = [0x22, 0x5c, 0x2d, 0x2e, 0x30];
 /** By its byte, 1 if a character stands in JSON as it is, in ASCII. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 0x20 && byte <= 0x7e && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
@@ -145,8 +145,13 @@ export class AnswerBytes {
 
   /** A number as JavaScript writes it, and JSON too if it is finite. */
   number(value: number): void {
-    if (value >= 0 && value === (value | 0)) this.#digits(value);
-    else if (!this.#decimal(value) && !this.#fraction(value)) this.latin1(`${value}`);
+    if (value === (value | 0)) this.#whole(value);
+    else if (!this.#decimal(value) && !this.#fraction(value) && !this.#tiny(value)) this.latin1(`${value}`);
+  }
+
+  #whole(value: number): void {
+    if (value < 0) this.byte(MINUS);
+    this.#digits(Math.abs(value));
   }
 
   /** Writes a fraction with more digits. @returns false, with nothing written, for any other number */
@@ -183,6 +188,34 @@ export class AnswerBytes {
       rest = (rest / 10) | 0;
     }
     this.#at = at + 1 + places;
+    return true;
+  }
+
+  /**
+   * Writes a decimal of at most fifteen places with an exponent. It has so few digits that it is the only one that its double may stand for.
+   *
+   * @returns false, with nothing written, for any other number
+   */
+  #tiny(value: number): boolean {
+    let units = Math.round(value * FIFTEEN_DIGITS);
+    if (!(value > 0 && value < LEAST_DECIMAL) || units / FIFTEEN_DIGITS !== value) return false;
+    let exponent = 15;
+    for (; units % 10 === 0; units /= 10) exponent--;
+    let further = 0;
+    for (let rest = units; rest >= 10; rest = (rest / 10) | 0) further++;
+    this.#reserve(MOST_DIGITS + 1);
+    const block = this.#block;
+    const at = this.#at;
+    let rest = units | 0;
+    for (let i = further; i > 0; i--) {
+      block[at + 1 + i] = ZERO + (rest % 10);
+      rest = (rest / 10) | 0;
+    }
+    block[at] = ZERO + rest;
+    if (further > 0) block[at + 1] = POINT;
+    this.#at = at + 1 + (further === 0 ? 0 : 1 + further);
+    this.latin1("e-");
+    this.#digits(exponent - further);
     return true;
   }
 

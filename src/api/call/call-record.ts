@@ -1,14 +1,19 @@
+import { AnswerBytes } from "../http/lane/answer-bytes.ts";
+
 /** Stages of an everyday call at most. */
 const USUAL_STAGES = 8;
 
 /** The names of the stages that calls have ended so far. One list serves all calls that go the same way: each would have its own. */
 class StageNames {
   readonly list: readonly string[];
+  /** What stands before the time of each in Server-Timing. Bytes are copied faster than characters. */
+  readonly beginnings: readonly Uint8Array[];
   /** By the next stage. */
   readonly #next = new Map<string, StageNames>();
 
   constructor(list: readonly string[]) {
     this.list = list;
+    this.beginnings = list.map((stage, i) => Buffer.from(`${i === 0 ? "" : ", "}${stage};dur=`));
   }
 
   and(stage: string): StageNames {
@@ -22,6 +27,9 @@ class StageNames {
 }
 
 const NO_STAGES = new StageNames([]);
+
+/** What is to be a text is written here first. */
+const described = new AnswerBytes();
 
 /** Times the stages of one call. */
 export class StageClock {
@@ -57,34 +65,25 @@ export class StageClock {
 
   /** The value of a Server-Timing header: milliseconds per stage. @see https://www.w3.org/TR/server-timing/ */
   describe(): string {
-    let text = "";
-    this.write({
-      latin1: (piece) => {
-        text += piece;
-      },
-    });
-    return text;
+    this.write(described.begin(0));
+    return described.text();
   }
 
-  /** Writes the same piece by piece: joined, each would be an object. */
-  write(out: { latin1(piece: string): void }): void {
-    const { names } = this;
-    let fromMs = this.startMs;
-    for (let i = 0; i < names.length; i++) {
-      const endMs = this.endsMs[i]!;
-      if (i > 0) out.latin1(", ");
-      out.latin1(names[i]!);
-      out.latin1(";dur=");
-      const micros = Math.round((endMs - fromMs) * 1_000);
-      out.latin1(String(Math.floor(micros / 1_000)));
-      out.latin1(FRACTIONS[micros % 1_000]!);
-      fromMs = endMs;
+  /** Writes the same piece by piece: joined as texts, each would be an object. */
+  write(out: AnswerBytes): void {
+    const { beginnings } = this.#names;
+    for (let i = 0; i < beginnings.length; i++) {
+      out.bytes(beginnings[i]!);
+      out.thousandths(this.#microsOf(i));
     }
   }
-}
 
-/** Of a millisecond, by the microsecond. */
-const FRACTIONS: readonly string[] = Array.from({ length: 1_000 }, (_, micros) => `.${`${micros}`.padStart(3, "0")}`);
+  /** What a stage took. Microseconds. */
+  #microsOf(place: number): number {
+    const fromMs = place === 0 ? this.startMs : this.endsMs[place - 1]!;
+    return Math.round((this.endsMs[place]! - fromMs) * 1_000);
+  }
+}
 
 /** One finished call, for metrics, logs and traces. */
 export interface CallRecord {

@@ -38,15 +38,9 @@ export class CallState implements HeadLines {
 
   /** The service's own headers of a call that succeeded. */
   writeLines(out: AnswerBytes): void {
-    const { policy } = this.limit;
     out.latin1("\r\nX-Request-Id: ");
     out.latin1(this.requestId);
-    if (policy !== undefined) {
-      out.latin1("\r\nRateLimit-Policy: ");
-      out.latin1(policy);
-      out.latin1("\r\nRateLimit: ");
-      this.limit.writeState(out);
-    }
+    this.limit.write(out);
     if (!this.isTimed) return;
     out.latin1("\r\nServer-Timing: ");
     this.stages.write(out);

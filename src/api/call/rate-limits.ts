@@ -2,7 +2,7 @@ import { TradewireError } from "../../errors/tradewire-error.ts";
 import { networkOf } from "../http/network-of.ts";
 import type { LimitSettings } from "../settings.ts";
 import type { CallKind } from "./access.ts";
-import type { LimitNote, NotedPolicy } from "./limit-note.ts";
+import { type LimitNote, type NotedPolicy, notedPolicy } from "./limit-note.ts";
 import { TokenBuckets, type Verdict } from "./token-bucket.ts";
 
 /** Calls that passed, by policy and name: what processes on one database exchange. */
@@ -222,10 +222,9 @@ function definePolicy(name: string, perSecond: number, burstSeconds: number, cou
   if (perSecond === 0) return undefined;
   const burst = perSecond * burstSeconds;
   return {
-    name,
+    ...notedPolicy(name, `"${name}";q=${burst};w=${burstSeconds}`),
     exceeded: `More than ${perSecond} ${counted}. Retry after the time in Retry-After.`,
     buckets: new TokenBuckets(perSecond, burst),
-    described: `"${name}";q=${burst};w=${burstSeconds}`,
   };
 }
 

@@ -101,6 +101,28 @@ describe("the bytes of answers", () => {
     }
   });
 
+  test("escape each character of JSON that needs it, wherever it stands in a text", () => {
+    const out = new AnswerBytes();
+    const wrong: string[] = [];
+    for (let code = 0; code < 0x80; code++) {
+      for (let place = 0; place < 12; place++) {
+        const text = `${"a~ z".repeat(3).slice(0, place)}${String.fromCharCode(code)}${"}z".repeat(3)}`;
+        out.begin(place % 5).jsonText(text);
+        const expected = JSON.stringify(text).replace("\x7f", "\\u007f");
+        if (out.text() !== expected) wrong.push(expected);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test("write thousandths with three places", () => {
+    const out = new AnswerBytes();
+    for (const value of [0, 1, 10, 99, 100, 999, 1_000, 1_001, 12_345, 1_000_000_007, 60_000_000_050]) {
+      out.begin().thousandths(value);
+      expect(out.text()).toBe((value / 1_000).toFixed(3));
+    }
+  });
+
   test("write numbers as JavaScript does, of whatever size and with however many places", () => {
     const random = createRandom(7);
     const part = () => random.u32() / 2 ** 32;

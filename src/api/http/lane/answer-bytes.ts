@@ -21,6 +21,11 @@ const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 0x20 && byte <= 0x7e && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
 );
 
+/** The same byte four times. */
+const fourOf = (byte: number): number => Math.imul(byte, 0x01010101);
+const [FOUR_ONES, FOUR_SPACES, FOUR_QUOTES] = [fourOf(1), fourOf(0x20), fourOf(QUOTE)];
+const [FOUR_BACKSLASHES, HIGH_BITS] = [fourOf(BACKSLASH), fourOf(0x80)];
+
 /** The most digits of a whole number that `#digits` writes. */
 const MOST_DIGITS = 10;
 /** Below it JavaScript writes exponents. */
@@ -38,11 +43,16 @@ const octets = new Uint8Array(double.buffer);
 /** Memory that answers share. */
 interface Block {
   readonly bytes: Buffer;
+  /** The same memory, by four. */
+  readonly words: Int32Array;
   /** Answers in it that were taken and not released. */
   held: number;
 }
 
-const blockOf = (size: number): Block => ({ bytes: Buffer.allocUnsafeSlow(size), held: 0 });
+function blockOf(size: number): Block {
+  const bytes = Buffer.allocUnsafeSlow(size);
+  return { bytes, words: new Int32Array(bytes.buffer, 0, size >> 2), held: 0 };
+}
 
 /** An answer as it is sent. */
 export class TakenAnswer {
@@ -149,6 +159,20 @@ export class AnswerBytes {
     else if (!this.#decimal(value) && !this.#fraction(value) && !this.#tiny(value)) this.latin1(`${value}`);
   }
 
+  /** A whole number from 0 on of thousandths, with three places. */
+  thousandths(value: number): void {
+    this.number(Math.floor(value / 1_000));
+    this.#reserve(4);
+    const block = this.#block;
+    const at = this.#at;
+    const rest = value % 1_000;
+    block[at] = POINT;
+    block[at + 1] = ZERO + ((rest / 100) | 0);
+    block[at + 2] = ZERO + (((rest / 10) | 0) % 10);
+    block[at + 3] = ZERO + (rest % 10);
+    this.#at = at + 4;
+  }
+
   #whole(value: number): void {
     if (value < 0) this.byte(MINUS);
     this.#digits(Math.abs(value));
@@ -244,13 +268,23 @@ export class AnswerBytes {
     this.byte(QUOTE);
   }
 
-  /** True if what was written since then stands in JSON as it is. */
+  /** True if what was written since then, in ASCII, stands in JSON as it is. Looks at four characters at a time. */
   #isPlain(from: number): boolean {
     const block = this.#block;
     const end = this.#at;
+    let at = this.#start + from;
     let isPlain = 1;
-    for (let at = this.#start + from; at < end; at++) isPlain &= PLAIN[block[at]!]!;
-    return isPlain === 1;
+    for (; at < end && (at & 3) !== 0; at++) isPlain &= PLAIN[block[at]!]!;
+    const { words } = this.#home;
+    let odd = 0;
+    for (; at + 4 <= end; at += 4) {
+      const four = words[at >> 2]!;
+      // The highest bit of a byte, if it is below a space, above a tilde, a quote or a backslash.
+      odd |= (four - FOUR_SPACES) | (four + FOUR_ONES) | ((four ^ FOUR_QUOTES) - FOUR_ONES);
+      odd |= (four ^ FOUR_BACKSLASHES) - FOUR_ONES;
+    }
+    for (; at < end; at++) isPlain &= PLAIN[block[at]!]!;
+    return isPlain === 1 && (odd & HIGH_BITS) === 0;
   }
 
   /** Bytes as a text of JSON in base64. */

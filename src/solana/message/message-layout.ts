@@ -4,9 +4,16 @@ import { FilledInstruction, type Instruction, type InstructionPattern } from "..
 import type { AccountTable } from "./account-table.ts";
 import { lengthSize } from "./compact-length.ts";
 
+/** What decides the fixed accounts of instructions with patterns, of those that have any. */
+export function fixedOf(instructions: readonly Instruction[]): readonly unknown[] {
+  return instructions
+    .map((instruction) => (instruction as FilledInstruction).fixed)
+    .filter((fixed) => fixed !== undefined);
+}
+
 /** Accounts of a message at most. */
 const MOST_ACCOUNTS = 256;
-/** In the place of an open account, for one that is in data alone. */
+/** In the place of a number, for what is not there. */
 const NONE = 255;
 
 /** The open accounts of the message that is being filled in. Serves every layout; none waits. */
@@ -25,8 +32,10 @@ export class MessageLayout {
   readonly #patterns: readonly InstructionPattern[];
   readonly #variants: Uint16Array;
   readonly #ownCounts: Uint8Array;
+  /** Its place in `fixedOf` all; `NONE` if it has no fixed accounts. */
+  readonly #fixedPlaces: Uint8Array;
   readonly #dataAt: Uint16Array;
-  /** By own account of the instructions, one instruction after another: which of the open accounts it is, or `NONE`. */
+  /** By own account of the instructions, one instruction after another: which of the open accounts it is; `NONE` if it is in data alone. */
   readonly #opens: Uint8Array;
   /** Where each open account is written, and where the fixed ones are. */
   readonly #openAt: Uint16Array;
@@ -78,6 +87,8 @@ export class MessageLayout {
     this.#patterns = instructions.map(({ pattern }) => pattern);
     this.#variants = Uint16Array.from(instructions, ({ variant }) => variant);
     this.#ownCounts = Uint8Array.from(instructions, ({ own }) => own.length);
+    let fixedCount = 0;
+    this.#fixedPlaces = Uint8Array.from(instructions, (one) => (one.fixed === undefined ? NONE : fixedCount++));
     let at = this.#blockhashAt + 32 + lengthSize(instructions.length);
     const lengths = instructions.map(({ data }) => data.length);
     this.#dataAt = Uint16Array.from(lengths, (length, index) => {
@@ -90,7 +101,7 @@ export class MessageLayout {
     this.#openAt = Uint16Array.from(open, byteOf);
     this.#fixedAt = Uint16Array.from(fixed, byteOf);
     const patterns = this.#patterns.map(({ id }) => id);
-    const numbers = [this.#variants, this.#ownCounts, this.#dataAt, this.#opens, this.#openAt];
+    const numbers = [this.#variants, this.#ownCounts, this.#fixedPlaces, this.#dataAt, this.#opens, this.#openAt];
     this.key = [patterns, ...numbers, this.#fixedAt].join(" ");
   }
 
@@ -107,12 +118,13 @@ export class MessageLayout {
    * Takes the open accounts, for `write`. False if compiling the instructions would lay them out in another way, or if their fixed parts are
    * others.
    *
-   * @param fixed of each instruction of the message
+   * @param fixed by `fixedOf` the instructions of the message
    * @param message of this layout, with these fixed parts
    */
   take(payer: Address, instructions: readonly Instruction[], fixed: readonly unknown[], message: Uint8Array): boolean {
     const patterns = this.#patterns;
     if (instructions.length !== patterns.length) return false;
+    const places = this.#fixedPlaces;
     const opens = this.#opens;
     taken[0] = payer;
     let use = 0;
@@ -120,7 +132,9 @@ export class MessageLayout {
     for (let index = 0; index < patterns.length; index++) {
       // Another kind of instruction has no pattern.
       const instruction = instructions[index] as FilledInstruction;
-      if (instruction.pattern !== patterns[index] || instruction.fixed !== fixed[index]) return false;
+      if (instruction.pattern !== patterns[index]) return false;
+      const place = places[index]!;
+      if (instruction.fixed !== (place === NONE ? undefined : fixed[place])) return false;
       const { own } = instruction;
       if (instruction.variant !== this.#variants[index] || own.length !== this.#ownCounts[index]) return false;
       for (let at = 0; at < own.length; at++) {

@@ -1,9 +1,9 @@
 import type { Address } from "../../primitives/address.ts";
 import { AddressTable, type Tabled } from "../../primitives/addresses/address-table.ts";
 import { pooledBytes } from "../../primitives/bytes.ts";
-import type { FilledInstruction, Instruction } from "../instruction.ts";
+import type { Instruction } from "../instruction.ts";
 import type { AccountTable } from "./account-table.ts";
-import { MessageLayout } from "./message-layout.ts";
+import { fixedOf, MessageLayout } from "./message-layout.ts";
 
 /** The parts of a message without lookup tables. */
 interface Plan {
@@ -15,29 +15,43 @@ interface Plan {
 
 /** Bytes. */
 const CACHE_LINE = 64;
+/** Larger messages fit into no transaction, and are not made again. */
+const MOST_BYTES = 1_232;
+/** Kinds whose templates are kept: about a kilobyte each. */
+const MOST_KINDS = 4_096;
+/** Layouts that are shared: each venue has a few. */
+const MOST_SHARED = 1_024;
+/** Layouts of one kind: with and without an account to create, buys and sells. */
+const MOST_LAYOUTS = 6;
 
 /**
  * A message laid out once. Another is filled in only if compiling it would give the same layout, and the same bytes but for the accounts,
  * amounts and data that its instructions bring.
  */
-class MessageTemplate {
+class MessageTemplate implements Tabled {
+  readonly table: object;
   /** Shared with those of other markets, so that it is in the processor's caches. */
   readonly layout: MessageLayout;
+  /** The next of the kind: a list would be one more thing to read. */
+  next: MessageTemplate | undefined;
   readonly #bytes: Uint8Array;
-  /** By instruction. */
+  /** Of the instructions that have any. */
   readonly #fixed: readonly unknown[];
 
   /** @param message compiled of the instructions, without lookup tables */
-  constructor(layout: MessageLayout, instructions: readonly Instruction[], message: Uint8Array) {
+  constructor(table: object, layout: MessageLayout, instructions: readonly Instruction[], message: Uint8Array) {
+    this.table = table;
     this.layout = layout;
+    this.next = undefined;
     this.#bytes = message.slice();
-    this.#fixed = instructions.map((instruction) => (instruction as FilledInstruction).fixed);
+    this.#fixed = fixedOf(instructions);
   }
 
   /** Reads one byte of each line of the processor's caches. @returns their sum */
   readAhead(): number {
     const bytes = this.#bytes;
-    let sum = this.#fixed.length;
+    const fixed = this.#fixed;
+    let sum = fixed[fixed.length - 1] === this.layout ? 1 : 0;
     for (let at = 0; at < bytes.length; at += CACHE_LINE) sum += bytes[at]!;
     return sum;
   }
@@ -58,23 +72,10 @@ class MessageTemplate {
   }
 }
 
-/** Larger messages fit into no transaction, and are not made again. */
-const MOST_BYTES = 1_232;
-/** Kinds whose templates are kept: about a kilobyte each. */
-const MOST_KINDS = 4_096;
-/** Layouts that are shared: each venue has a few. */
-const MOST_SHARED = 1_024;
-/** Layouts of one kind: with and without an account to create, buys and sells. */
-const MOST_LAYOUTS = 6;
-
-/** The templates of messages that are likely alike. */
-interface Kind extends Tabled {
-  readonly templates: MessageTemplate[];
-}
-
 /** Templates by kind: messages of one market are alike. */
 class MessageTemplates {
-  readonly #byKind = new AddressTable<Kind>("templates");
+  /** The first template of each kind, the one seen longest ago. */
+  readonly #byKind = new AddressTable<MessageTemplate>("templates");
   readonly #layouts = new Map<string, MessageLayout>();
 
   /**
@@ -83,10 +84,8 @@ class MessageTemplates {
    * @param before see `pooledBytes`
    */
   fill(kind: Address, plan: Plan, before: number): Uint8Array | undefined {
-    const known = this.#byKind.get(kind)?.templates;
-    if (known === undefined) return undefined;
-    for (let index = 0; index < known.length; index++) {
-      const message = known[index]!.fill(plan, before);
+    for (let template = this.#byKind.get(kind); template !== undefined; template = template.next) {
+      const message = template.fill(plan, before);
       if (message !== undefined) return message;
     }
     return undefined;
@@ -94,7 +93,7 @@ class MessageTemplates {
 
   /** Reads the template seen first. @returns a number that depends on it */
   readAhead(kind: Address): number {
-    return this.#byKind.get(kind)?.templates[0]?.readAhead() ?? 0;
+    return this.#byKind.get(kind)?.readAhead() ?? 0;
   }
 
   /**
@@ -107,20 +106,15 @@ class MessageTemplates {
     if (message.length > MOST_BYTES) return;
     const layout = this.#layoutOf(instructions, table);
     if (layout === undefined) return;
-    let entry = this.#byKind.get(kind);
-    if (entry === undefined) {
-      if (this.#byKind.size >= MOST_KINDS) this.#byKind.delete(this.#byKind.keys().next().value!);
-      entry = { table: this.#byKind, templates: [] };
-      this.#byKind.set(kind, entry);
-    }
-    const known = entry.templates;
-    const template = new MessageTemplate(layout, instructions, message);
-    const index = known.findIndex((one) => one.layout === layout);
-    if (index >= 0) known[index] = template;
-    else {
-      if (known.length === MOST_LAYOUTS) known.shift();
-      known.push(template);
-    }
+    const first = this.#byKind.get(kind);
+    if (first === undefined && this.#byKind.size >= MOST_KINDS) this.#byKind.delete(this.#byKind.keys().next().value!);
+    const known: MessageTemplate[] = [];
+    for (let template = first; template !== undefined; template = template.next)
+      if (template.layout !== layout) known.push(template);
+    const kept = known.slice(known.length < MOST_LAYOUTS ? 0 : 1);
+    kept.push(new MessageTemplate(this.#byKind, layout, instructions, message));
+    for (const [at, template] of kept.entries()) template.next = kept[at + 1];
+    this.#byKind.set(kind, kept[0]!);
   }
 
   #layoutOf(instructions: readonly Instruction[], table: AccountTable): MessageLayout | undefined {

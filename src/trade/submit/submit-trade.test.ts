@@ -50,6 +50,16 @@ describe("submits of the same bytes", () => {
   });
 });
 
+it("a submit keeps the transaction's bytes alone, not the memory that they came in", async () => {
+  const trade = signedTrade();
+  const received = Buffer.concat([new Uint8Array(4_096), trade.signedTransaction]).subarray(4_096);
+  boxOf(startProcess("a").submit({ ...trade, signedTransaction: received }));
+  await rest(10);
+  const { transaction } = world.inFlight.get(`a ${trade.signature}`)!.order;
+  expect(transaction).toEqual(trade.signedTransaction);
+  expect(transaction.buffer.byteLength).toBe(received.length);
+});
+
 describe("several signatures of one message", () => {
   it("are all sent and followed, and every process reports the one that lands", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];

@@ -119,7 +119,8 @@ function claimOf(request: SubmitRequest, sealed: SealedTrade, signature: string,
     signature,
     accountId: request.principal.accountId,
     submissionToken: request.submissionToken,
-    transaction: request.signedTransaction,
+    // Kept for long: in the request's memory they would hold all that lies beside them.
+    transaction: new Uint8Array(request.signedTransaction),
     lastValidBlockHeight: sealed.lastValidBlockHeight,
     claimedAtMs,
   };

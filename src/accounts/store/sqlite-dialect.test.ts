@@ -137,13 +137,36 @@ it("writes a statement by itself and says how many rows it has written", async (
   expect(await dialect.write("update marks set weight = 3 where name = ?", ["absent"])).toBe(0);
 });
 
+it("hands what a turn asks of the busy thread to it in one message, a first statement at once", async () => {
+  const db = connect();
+  await names(db);
+  const posted = vi.spyOn(Worker.prototype, "postMessage");
+  const writes = ["one", "two", "three", "four"].map((name) => put(db, name));
+  await Promise.all(writes);
+  const counts = posted.mock.calls.map(([tasks]) => tasks.length);
+  posted.mockRestore();
+  expect(counts).toEqual([1, 3]);
+  expect(await names(db)).toEqual(["four", "one", "three", "two"]);
+});
+
+it("answers what a turn has asked for before it closes", async () => {
+  const dialect = new SqliteThreadDialect(file);
+  const db = new Kysely<Schema>({ dialect });
+  await names(db);
+  const insert = "insert into marks (name, weight) values (?, 1)";
+  const writes = ["one", "two", "three"].map((name) => dialect.write(insert, [name]));
+  await dialect.createDriver().destroy();
+  expect(await Promise.all(writes)).toEqual([1, 1, 1]);
+  expect(await names(connect())).toEqual(["one", "three", "two"]);
+});
+
 it("hands bytes to the thread without the memory they lie in", async () => {
   const posted = vi.spyOn(Worker.prototype, "postMessage");
   const db = connect();
   const bytes = Buffer.alloc(4_096, 7).subarray(100, 103);
   const { rows } = await sql<{ text: string }>`select hex(${bytes}) as text`.execute(db);
   expect(rows).toEqual([{ text: "070707" }]);
-  const [sent] = posted.mock.calls.flatMap(([task]) => task.parameters ?? []);
+  const [sent] = posted.mock.calls.flatMap(([[task]]) => task.parameters);
   posted.mockRestore();
   expect(sent.buffer.byteLength).toBe(3);
 });

@@ -1,3 +1,4 @@
+import { nextTick } from "node:process";
 import { Worker } from "node:worker_threads";
 
 /** One statement for the thread that owns the database. */
@@ -44,6 +45,8 @@ export class SqliteThread {
   readonly exited: Promise<void>;
   readonly #worker: Worker;
   readonly #waiting = new Map<number, PromiseWithResolvers<SqliteResult>>();
+  /** Asked for in this turn of the loop while the thread is busy. */
+  #held: SqliteTask[] = [];
   #failure: SqliteFailure | undefined;
   #asked = 0;
 
@@ -66,17 +69,28 @@ export class SqliteThread {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     const waiting = Promise.withResolvers<SqliteResult>();
     const id = this.#asked++;
-    if (this.#waiting.size === 0) this.#worker.ref();
+    const task: SqliteTask = { id, sql, parameters: parameters.map(exact), alone };
+    if (this.#waiting.size === 0) {
+      this.#worker.ref();
+      this.#worker.postMessage([task]);
+    } else if (this.#held.push(task) === 1) nextTick(this.#sendHeld);
     this.#waiting.set(id, waiting);
-    this.#worker.postMessage({ id, sql, parameters: parameters.map(exact), alone } satisfies SqliteTask);
     return waiting.promise;
   }
+
+  /** What one turn asks for comes to the thread in one piece, and is written in one commit. Its answers wait for the end of the turn anyway. */
+  readonly #sendHeld = (): void => {
+    const held = this.#held;
+    this.#held = [];
+    if (held.length > 0) this.#worker.postMessage(held);
+  };
 
   /** Answers pending statements, then closes the database. */
   close(): Promise<void> {
     if (this.#failure === undefined) {
       this.#failure = new SqliteFailure("The embedded database has been closed.", SQLITE_IOERR);
       this.#worker.ref();
+      this.#sendHeld();
       this.#worker.postMessage("close");
     }
     return this.exited;

@@ -123,14 +123,15 @@ function work(tasks: readonly SqliteTask[]): SqliteAnswer[] {
   return runTogether(tasks);
 }
 
-port.on("message", (first: SqliteTask | "close") => {
+port.on("message", (first: readonly SqliteTask[] | "close") => {
   const tasks: SqliteTask[] = [];
-  let next: SqliteTask | "close" | undefined = first;
+  let next: readonly SqliteTask[] | "close" | undefined = first;
   while (next !== undefined && next !== "close") {
-    tasks.push(next);
+    tasks.push(...next);
     next = tasks.length < TASKS_PER_COMMIT ? receiveMessageOnPort(port)?.message : undefined;
   }
-  if (tasks.length > 0) port.postMessage(work(tasks));
+  for (let from = 0; from < tasks.length; from += TASKS_PER_COMMIT)
+    port.postMessage(work(tasks.slice(from, from + TASKS_PER_COMMIT)));
   if (next !== "close") return;
   database.close();
   port.close();

@@ -5,6 +5,8 @@ export interface Principal {
   readonly accountId: string;
   readonly keyId: string;
   readonly wallet: Address;
+  /** The bucket of the key's calls that was used last: kept here, it needs no look-up of its own. Only the limits read it. */
+  bucket?: unknown;
 }
 
 export interface KeyDirectory {

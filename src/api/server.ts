@@ -144,7 +144,7 @@ export class Api {
   readonly #takePrice = ({ peer, principal, limit }: CallState): void => {
     if (this.#admission.refusesBuild()) throw this.#admission.refuseBuild();
     this.limits.takeAddress("build", peer, limit);
-    this.limits.takeKey("build", principal!.keyId, limit);
+    this.limits.takeKey("build", principal!, limit);
   };
 
   readonly #streamOf = ({ parent, localName }: DescMethodServerStreaming): StreamImplementation =>

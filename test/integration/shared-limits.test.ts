@@ -73,7 +73,7 @@ async function share(
 /** Whether a call of the key passes. */
 function passes(limits: RateLimits): boolean {
   try {
-    limits.takeKey("build", "key", new LimitNote());
+    limits.takeKey("build", { keyId: "key" }, new LimitNote());
     return true;
   } catch {
     return false;

@@ -168,7 +168,7 @@ class CachedKeyDirectory implements LiveKeyDirectory {
         "This API key has been revoked. Register the wallet again to receive another.",
       );
     }
-    const principal = Object.freeze({ accountId: row.accountId, keyId, wallet: Address.of(row.wallet) });
+    const principal = { accountId: row.accountId, keyId, wallet: Address.of(row.wallet), bucket: undefined };
     if (generation === this.#generation) this.#remember(digest, principal);
     this.#noteUse(keyId, row);
     return principal;

@@ -182,7 +182,7 @@ export class Gate {
     const { state } = call;
     state.principal = principal;
     state.stages.mark("auth");
-    if (kind !== undefined) this.#parts.limits.takeKey(kind, principal.keyId, state.limit);
+    if (kind !== undefined) this.#parts.limits.takeKey(kind, principal, state.limit);
     return this.#check(call);
   }
 

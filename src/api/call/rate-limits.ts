@@ -3,7 +3,7 @@ import { networkOf } from "../http/network-of.ts";
 import type { LimitSettings } from "../settings.ts";
 import type { CallKind } from "./access.ts";
 import { type LimitNote, type NotedPolicy, notedPolicy } from "./limit-note.ts";
-import { TokenBuckets, type Verdict } from "./token-bucket.ts";
+import { type BucketKeeper, TokenBuckets, type Verdict } from "./token-bucket.ts";
 
 /** Calls that passed, by policy and name: what processes on one database exchange. */
 export type Usage = Map<string, number>;
@@ -19,6 +19,11 @@ interface Calls {
 const MOST_DEBT = 64;
 /** Names whose calls are kept beyond an interval while exchanges fail. */
 const MOST_OPEN = 100_000;
+
+/** An API key by the public part of it, and the place of its bucket. */
+interface LimitedKey extends BucketKeeper {
+  readonly keyId: string;
+}
 
 interface Policy extends NotedPolicy {
   readonly buckets: TokenBuckets;
@@ -122,8 +127,8 @@ export class RateLimits {
   }
 
   /** Counts a call of an API key. @throws TradewireError RATE_LIMIT_EXCEEDED */
-  takeKey(kind: CallKind, keyId: string, note: LimitNote): void {
-    this.#take(this.#byKey[kind], keyId, note);
+  takeKey(kind: CallKind, key: LimitedKey, note: LimitNote): void {
+    this.#take(this.#byKey[kind], key.keyId, note, key);
   }
 
   /** The refusal of a call by the limit of its address; undefined, with nothing written, if it has room. Counts nothing. */
@@ -143,11 +148,11 @@ export class RateLimits {
     return exceeded(policy, verdict);
   }
 
-  #take(policy: Policy | undefined, name: string, note: LimitNote | undefined): void {
+  #take(policy: Policy | undefined, name: string, note: LimitNote | undefined, keeper?: BucketKeeper): void {
     if (policy === undefined) return;
     const { buckets } = policy;
     const fullAtMs = this.#calls === undefined ? undefined : buckets.fullAtMs(name);
-    const verdict = buckets.take(name, this.#nowMs(), note);
+    const verdict = buckets.take(name, this.#nowMs(), note, keeper);
     note?.set(policy);
     if (!verdict.allowed) throw exceeded(policy, verdict);
     if (this.#calls === undefined) return;

@@ -73,3 +73,18 @@ it("forgets full buckets of names that only other processes serve", () => {
   for (let i = 0; i < 50_000; i++) buckets.charge(`address ${i}`, 1, i, i, 60_000);
   expect(buckets.size).toBeLessThanOrEqual(20_000);
 });
+
+it("takes from the same bucket with and without a keeper, also after it was forgotten", () => {
+  const [buckets, others] = [new TokenBuckets(10, 3), new TokenBuckets(10, 3)];
+  const [one, two] = [{}, {}];
+  const left = (keeper: object | undefined, nowMs: number) => buckets.take("a", nowMs, undefined, keeper).remaining;
+  expect([left(one, 0), left(two, 0), left(undefined, 0), left(one, 0)]).toEqual([2, 1, 0, 0]);
+  // Others that serve the same keeper have a bucket of their own.
+  expect(others.take("a", 0, undefined, one).remaining).toBe(2);
+  expect(left(one, 0)).toBe(0);
+  expect(left(two, 1_000)).toBe(2);
+  for (let i = 0; i < 20_000; i++) buckets.take(`name ${i}`, 5_000 + 1_000 * i);
+  expect(buckets.size).toBeLessThan(20_000);
+  const laterMs = 100_000_000;
+  expect([left(one, laterMs), left(undefined, laterMs), left(two, laterMs), left(one, laterMs)]).toEqual([2, 1, 0, 0]);
+});

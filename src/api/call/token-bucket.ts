@@ -16,6 +16,17 @@ const SWEEP_EVERY = 10_000;
 class Bucket {
   /** No whole number to begin with: every time takes its place. */
   fullAtMs = 0.5;
+  /** Undefined once it is forgotten. */
+  owner: TokenBuckets | undefined;
+
+  constructor(owner: TokenBuckets) {
+    this.owner = owner;
+  }
+}
+
+/** Who keeps the bucket that was used last for it, of whichever policy. */
+export interface BucketKeeper {
+  bucket?: unknown;
 }
 
 /**
@@ -49,9 +60,10 @@ export class TokenBuckets {
    * Takes one call from a bucket if there is one. `nowMs` is of any monotonic clock.
    *
    * @param verdict written to and returned: one may serve all limits of a call
+   * @param keeper of the same name at each call
    */
-  take(name: string, nowMs: number, verdict: Verdict = new Verdict()): Verdict {
-    const known = this.#buckets.get(name);
+  take(name: string, nowMs: number, verdict: Verdict = new Verdict(), keeper?: BucketKeeper): Verdict {
+    const known = this.#find(name, keeper);
     const fullAtMs = fullFrom(known, nowMs);
     if (this.#refuses(fullAtMs, nowMs, verdict)) return verdict;
     const nextMs = fullAtMs + this.#intervalMs;
@@ -61,6 +73,14 @@ export class TokenBuckets {
     verdict.resetMs = nextMs - nowMs;
     verdict.retryAfterMs = 0;
     return verdict;
+  }
+
+  #find(name: string, keeper: BucketKeeper | undefined): Bucket | undefined {
+    const kept = keeper?.bucket;
+    if (kept instanceof Bucket && kept.owner === this) return kept;
+    const known = this.#buckets.get(name);
+    if (keeper !== undefined) keeper.bucket = known;
+    return known;
   }
 
   /** What `take` would return if it refused; undefined if it would not. Takes nothing. */
@@ -111,13 +131,17 @@ export class TokenBuckets {
   /** Each new name counts towards the next sweep. */
   #add(name: string, nowMs: number): Bucket {
     if (++this.#made % SWEEP_EVERY === 0) this.#sweep(nowMs);
-    const bucket = new Bucket();
+    const bucket = new Bucket(this);
     this.#buckets.set(name, bucket);
     return bucket;
   }
 
   #sweep(nowMs: number): void {
-    for (const [name, { fullAtMs }] of this.#buckets) if (fullAtMs <= nowMs) this.#buckets.delete(name);
+    for (const [name, bucket] of this.#buckets) {
+      if (bucket.fullAtMs > nowMs) continue;
+      this.#buckets.delete(name);
+      bucket.owner = undefined;
+    }
   }
 }
 

@@ -72,11 +72,19 @@ export class BenchChain {
 
   /** Changes an account and reports it, as a stream does: another lamport, and bytes of its own. */
   touch(place: AccountPlace): void {
-    const known = place.account;
-    const account: Account = { ...known, lamports: known.lamports + 1n, data: known.data.slice(), slot: this.#slot };
+    const { address, owner, lamports, data, executable } = place.account;
+    // Field by field, as what reads a stream makes them: a copy of the other takes three times as long.
+    const account: Account = {
+      address,
+      owner,
+      lamports: lamports + 1n,
+      data: data.slice(),
+      executable,
+      slot: this.#slot,
+    };
     place.account = account;
     this.#order += 1;
-    this.#listener!.onAccount({ address: known.address, account, slot: this.#slot, epoch: 1, order: this.#order });
+    this.#listener!.onAccount({ address, account, slot: this.#slot, epoch: 1, order: this.#order });
   }
 
   /** Begins slots until `close`. */

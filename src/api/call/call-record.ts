@@ -1,4 +1,5 @@
 import { AnswerBytes } from "../http/lane/answer-bytes.ts";
+import { Piece } from "../http/lane/piece.ts";
 
 /** Stages of an everyday call at most. */
 const USUAL_STAGES = 8;
@@ -6,14 +7,14 @@ const USUAL_STAGES = 8;
 /** The names of the stages that calls have ended so far. One list serves all calls that go the same way: each would have its own. */
 class StageNames {
   readonly list: readonly string[];
-  /** What stands before the time of each in Server-Timing. Bytes are copied faster than characters. */
-  readonly beginnings: readonly Uint8Array[];
+  /** What stands before the time of each in Server-Timing. */
+  readonly beginnings: readonly Piece[];
   /** By the next stage. */
   readonly #next = new Map<string, StageNames>();
 
   constructor(list: readonly string[]) {
     this.list = list;
-    this.beginnings = list.map((stage, i) => Buffer.from(`${i === 0 ? "" : ", "}${stage};dur=`));
+    this.beginnings = list.map((stage, i) => new Piece(`${i === 0 ? "" : ", "}${stage};dur=`));
   }
 
   and(stage: string): StageNames {
@@ -73,7 +74,7 @@ export class StageClock {
   write(out: AnswerBytes): void {
     const { beginnings } = this.#names;
     for (let i = 0; i < beginnings.length; i++) {
-      out.bytes(beginnings[i]!);
+      out.piece(beginnings[i]!);
       out.thousandths(this.#microsOf(i));
     }
   }

@@ -4,9 +4,13 @@ import type { Principal } from "../../accounts/port.ts";
 import type { TradewireError } from "../../errors/tradewire-error.ts";
 import type { AnswerBytes } from "../http/lane/answer-bytes.ts";
 import type { HeadLines } from "../http/lane/lane-exchange.ts";
+import { Piece } from "../http/lane/piece.ts";
 import type { CallKind } from "./access.ts";
 import { StageClock } from "./call-record.ts";
 import { LimitNote } from "./limit-note.ts";
+
+const REQUEST_ID = new Piece("\r\nX-Request-Id: ");
+const SERVER_TIMING = new Piece("\r\nServer-Timing: ");
 
 /** What the service knows about one call while it runs. */
 export class CallState implements HeadLines {
@@ -38,11 +42,11 @@ export class CallState implements HeadLines {
 
   /** The service's own headers of a call that succeeded. */
   writeLines(out: AnswerBytes): void {
-    out.latin1("\r\nX-Request-Id: ");
+    out.piece(REQUEST_ID);
     out.latin1(this.requestId);
     this.limit.write(out);
     if (!this.isTimed) return;
-    out.latin1("\r\nServer-Timing: ");
+    out.piece(SERVER_TIMING);
     this.stages.write(out);
   }
 }

@@ -1,4 +1,5 @@
 import type { AnswerBytes } from "../http/lane/answer-bytes.ts";
+import { Piece } from "../http/lane/piece.ts";
 import { Verdict } from "./token-bucket.ts";
 
 /** A policy as response headers name it. */
@@ -6,9 +7,11 @@ export interface NotedPolicy {
   readonly name: string;
   /** The value of its RateLimit-Policy header. */
   readonly described: string;
-  /** Both headers up to the calls that are left, each behind a line break: bytes are copied faster than characters. */
-  readonly lines: Uint8Array;
+  /** Both headers up to the calls that are left, each behind a line break. */
+  readonly lines: Piece;
 }
+
+const RESET = new Piece(";t=");
 
 /** How the value of RateLimit begins. */
 const beginningOf = (name: string): string => `"${name}";r=`;
@@ -16,7 +19,7 @@ const beginningOf = (name: string): string => `"${name}";r=`;
 /** The policy of that name. @param described the value of its RateLimit-Policy header */
 export function notedPolicy(name: string, described: string): NotedPolicy {
   const lines = `\r\nRateLimit-Policy: ${described}\r\nRateLimit: ${beginningOf(name)}`;
-  return { name, described, lines: Buffer.from(lines) };
+  return { name, described, lines: new Piece(lines) };
 }
 
 /**
@@ -52,9 +55,9 @@ export class LimitNote extends Verdict {
   /** Writes both headers, if there is a policy, piece by piece: joined, each would be an object. */
   write(out: AnswerBytes): void {
     if (this.#policy === undefined) return;
-    out.bytes(this.#policy.lines);
+    out.piece(this.#policy.lines);
     out.number(this.remaining);
-    out.latin1(";t=");
+    out.piece(RESET);
     out.number(Math.ceil(this.resetMs / 1_000));
   }
 

@@ -7,7 +7,8 @@ import { failureOfCall } from "../call/failure.ts";
 import type { CallOutcome, Invoker, Output } from "../call/invoker.ts";
 import { httpStatusOf, JSON_TYPE, toEnvelope } from "../http/envelope.ts";
 import { type AnswerBytes, beginAnswer } from "../http/lane/answer-bytes.ts";
-import { LaneResponse } from "../http/lane/lane-exchange.ts";
+import { beginningOfHead, LaneResponse } from "../http/lane/lane-exchange.ts";
+import { Piece } from "../http/lane/piece.ts";
 import { isOpen } from "../http/open-response.ts";
 import { requirePlain } from "../http/parse-json.ts";
 import { type BodyTaker, readBody } from "../http/read-body.ts";
@@ -119,9 +120,9 @@ class RestExchange implements Omit<RestRequest, "peer">, CallRequest, CallOutcom
     try {
       if (!isOpen(this.response)) return;
       const out = beginAnswer();
-      out.latin1(SUCCESS);
+      out.piece(SUCCESS);
       this.#route.encode(output, out);
-      out.latin1("}");
+      out.piece(END);
       writeAnswer(this.response, out, this.#state);
     } catch (error) {
       this.fail(error);
@@ -158,14 +159,15 @@ export function createRestRoutes(edge: RestEdge, service: DescService): readonly
   });
 }
 
-const JSON_HEADERS = `\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: `;
+const JSON_HEAD = beginningOfHead(`\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: `);
 
-const SUCCESS = '{"success":true,"data":';
+const SUCCESS = new Piece('{"success":true,"data":');
+const END = new Piece("}");
 
 function writeAnswer(response: ServerResponse, body: AnswerBytes, state: CallState): void {
   const lane = LaneResponse.unset(response);
   if (lane !== undefined) {
-    lane.answer(JSON_HEADERS, state, body);
+    lane.answer(JSON_HEAD, state, body);
     return;
   }
   const headers = ["Content-Type", JSON_TYPE, "Content-Length", String(body.length), ...responseHeaders(state)];

@@ -5,7 +5,7 @@ import type { Output } from "../call/invoker.ts";
 import { type AnswerBytes, beginAnswer } from "../http/lane/answer-bytes.ts";
 import { binaryDecoderOf, binaryEncoderOf } from "./forms/binary-form.ts";
 import type { JsonForm } from "./forms/json-form.ts";
-import { endAnswer, endResponse, readTimeout, type Wire } from "./wire.ts";
+import { answerType, endAnswer, endResponse, readTimeout, type Wire } from "./wire.ts";
 
 /** Connect with JSON. */
 export function createConnectJsonWire({ decode, encode }: JsonForm): Wire {
@@ -22,6 +22,7 @@ function createConnectWire(
   decode: (body: Buffer) => Message,
   encode: (output: Output, out: AnswerBytes) => void,
 ): Wire {
+  const type = answerType(contentType);
   return {
     overheadBytes: 0,
     codingHeader: "content-encoding",
@@ -31,7 +32,7 @@ function createConnectWire(
       const body = beginAnswer();
       encode(output, body);
       setPrefixedTrailer(response, trailer);
-      endAnswer(response, contentType, body, state);
+      endAnswer(response, type, body, state);
     },
     refuse(response, error, trailer) {
       for (const [name, value] of error.metadata) response.setHeader(name, value);

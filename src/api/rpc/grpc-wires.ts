@@ -11,7 +11,7 @@ import { StreamResponse } from "../http/lane/stream-exchange.ts";
 import { binaryDecoderOf, binaryEncoderOf } from "./forms/binary-form.ts";
 import type { JsonForm } from "./forms/json-form.ts";
 import { FRAME_HEAD, frameHead, unframe } from "./frames.ts";
-import { endAnswer, endResponse, readTimeout, type Wire } from "./wire.ts";
+import { answerType, endAnswer, endResponse, readTimeout, type Wire } from "./wire.ts";
 
 /** The flags of an uncompressed message. */
 const MESSAGE = 0;
@@ -69,6 +69,7 @@ export function createGrpcWire({ suffix, decode, encode }: FramedForm): Wire {
 /** gRPC-Web, whose trailers are the last frame of the body. */
 export function createGrpcWebWire({ suffix, decode, encode }: FramedForm): Wire {
   const contentType = `application/grpc-web+${suffix}`;
+  const type = answerType(contentType);
   const success = trailerFrame(new Headers(GRPC_OK));
   return {
     overheadBytes: FRAME_HEAD,
@@ -80,7 +81,7 @@ export function createGrpcWebWire({ suffix, decode, encode }: FramedForm): Wire 
       const out = beginAnswer();
       encode(output, out);
       out.front(frameHead(MESSAGE, out.length)).latin1(last);
-      endAnswer(response, contentType, out, state);
+      endAnswer(response, type, out, state);
     },
     refuse(response, error, trailer) {
       endResponse(response, 200, contentType, trailerFrame(failureTrailer(error, trailer)));

@@ -6,7 +6,8 @@ import { invalidField } from "../../errors/tradewire-error.ts";
 import { type CallState, forEachHeader, responseHeaders } from "../call/call-state.ts";
 import type { Output } from "../call/invoker.ts";
 import type { AnswerBytes } from "../http/lane/answer-bytes.ts";
-import { LaneResponse } from "../http/lane/lane-exchange.ts";
+import { beginningOfHead, LaneResponse } from "../http/lane/lane-exchange.ts";
+import type { Piece } from "../http/lane/piece.ts";
 import type { CodingHeader, Inflate } from "./coding/inflate.ts";
 
 /**
@@ -61,18 +62,29 @@ export function toMessage(desc: DescMessage, output: Output): Message {
   return isMessage(output) ? output : create(desc, output);
 }
 
+/** What the answers of a wire are. */
+interface AnswerType {
+  readonly contentType: string;
+  readonly beginning: Piece;
+}
+
+/** Makes what answers of that type begin with. */
+export function answerType(contentType: string): AnswerType {
+  return { contentType, beginning: beginningOfHead(`\r\ncontent-type: ${contentType}\r\ncontent-length: `) };
+}
+
 /**
  * Writes a whole response with the status 200 at once.
  *
  * @param state what the service's own headers say
  */
-export function endAnswer(response: ServerResponse, contentType: string, body: AnswerBytes, state: CallState): void {
+export function endAnswer(response: ServerResponse, type: AnswerType, body: AnswerBytes, state: CallState): void {
   const lane = LaneResponse.unset(response);
   if (lane !== undefined) {
-    lane.answer(`\r\ncontent-type: ${contentType}\r\ncontent-length: `, state, body);
+    lane.answer(type.beginning, state, body);
     return;
   }
-  endResponse(response, 200, contentType, body.text(), responseHeaders(state));
+  endResponse(response, 200, type.contentType, body.text(), responseHeaders(state));
 }
 
 /**

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createRandom } from "../../../primitives/random.ts";
 import { AnswerBytes, type TakenAnswer } from "./answer-bytes.ts";
+import { Piece } from "./piece.ts";
 
 describe("the bytes of answers", () => {
   test("keep every answer that is taken as it was until it is released, whatever comes after it", () => {
@@ -99,6 +100,24 @@ describe("the bytes of answers", () => {
         if (/^[ !#-[\]-~]*$/.test(text)) expect(written).toBe(`"${text}"`);
       }
     }
+  });
+
+  test("write constant pieces as they are, wherever their block ends", () => {
+    const random = createRandom(6);
+    const ascii = (length: number) => String.fromCharCode(...random.bytes(length).map((byte) => byte % 0x7f));
+    const texts = [...Array.from({ length: 80 }, (_, length) => ascii(length)), "~".repeat(40), "\0".repeat(9)];
+    for (const text of texts) {
+      const piece = new Piece(text);
+      for (let left = 0; left < 96; left += 5) {
+        const out = new AnswerBytes().begin(0);
+        const before = "b".repeat(8 * 1_024 - left);
+        out.latin1(before);
+        out.piece(piece);
+        out.latin1("after");
+        if (out.text() !== `${before}${text}after`) expect(out.text().slice(before.length)).toBe(`${text}after`);
+      }
+    }
+    for (const text of ["\x7f", "é", "\ud800"]) expect(() => new Piece(text)).toThrow("is not ASCII");
   });
 
   test("escape each character of JSON that needs it, wherever it stands in a text", () => {

@@ -1,5 +1,6 @@
 import { Base64Writer } from "../../../primitives/encoding/base64.ts";
 import { LONGEST_FRACTION, writeFraction } from "../../../primitives/encoding/shortest-fraction.ts";
+import type { Piece } from "./piece.ts";
 
 /**
  * Answers share blocks, as Node's small buffers do: one that waits for its client keeps no more than this in memory, or twice
@@ -45,13 +46,14 @@ interface Block {
   readonly bytes: Buffer;
   /** The same memory, by four. */
   readonly words: Int32Array;
+  readonly view: DataView;
   /** Answers in it that were taken and not released. */
   held: number;
 }
 
 function blockOf(size: number): Block {
   const bytes = Buffer.allocUnsafeSlow(size);
-  return { bytes, words: new Int32Array(bytes.buffer, 0, size >> 2), held: 0 };
+  return { bytes, words: new Int32Array(bytes.buffer, 0, size >> 2), view: new DataView(bytes.buffer), held: 0 };
 }
 
 /** An answer as it is sent. */
@@ -107,6 +109,15 @@ export class AnswerBytes {
   byte(value: number): void {
     this.#reserve(1);
     this.#block[this.#at++] = value;
+  }
+
+  /** A constant piece. */
+  piece({ length, doubles }: Piece): void {
+    this.#reserve(length + 8);
+    const { view } = this.#home;
+    const at = this.#at;
+    for (let i = 0; i < doubles.length; i++) view.setFloat64(at + 8 * i, doubles[i]!, true);
+    this.#at = at + length;
   }
 
   /** A text whose characters are bytes. */

@@ -1,5 +1,6 @@
 import type { Now } from "../../../primitives/clock.ts";
 import type { ApiSettings } from "../../settings.ts";
+import { Piece } from "./piece.ts";
 
 /** What every head of an HTTP/1.1 connection ends with: the date and the connection's headers. */
 export class HeadTail {
@@ -9,6 +10,7 @@ export class HeadTail {
   /** Of the second that began then. */
   #date = "";
   #text = "";
+  #piece = new Piece("");
 
   constructor(
     {
@@ -29,6 +31,12 @@ export class HeadTail {
     return this.#text;
   }
 
+  /** The same for an answer that is written as bytes. */
+  get piece(): Piece {
+    this.#readDate();
+    return this.#piece;
+  }
+
   /** The same of the last answer of a connection. */
   get lastText(): string {
     this.#readDate();
@@ -41,5 +49,6 @@ export class HeadTail {
     this.#dateMs = nowMs - (nowMs % 1_000);
     this.#date = `\r\nDate: ${new Date(nowMs).toUTCString()}`;
     this.#text = this.#date + this.#keepAlive;
+    this.#piece = new Piece(this.#text);
   }
 }

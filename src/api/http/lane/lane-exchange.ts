@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { inStep, type Work } from "../../../primitives/turns/pass.ts";
 import type { AnswerBytes, TakenAnswer } from "./answer-bytes.ts";
 import type { HeadTail } from "./head-tail.ts";
+import { Piece } from "./piece.ts";
 import type { WholeRequest } from "./whole-request.ts";
 
 type HeaderValue = number | string | readonly string[];
@@ -25,6 +26,13 @@ function beginningOf(name: string): string {
   if (beginnings.size < MAX_BEGINNINGS) beginnings.set(name, beginning);
   return beginning;
 }
+
+/**
+ * How a head with the status 200 begins.
+ *
+ * @param typeAndLength the headers that say what the body is and how long, but for its length, each with the line break before it
+ */
+export const beginningOfHead = (typeAndLength: string): Piece => new Piece(OK + typeAndLength);
 
 /** Headers as they stand in a head of HTTP/1.1. */
 export interface HeadLines {
@@ -159,20 +167,21 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
   /**
    * Writes a whole response with the status 200, without a list of its headers: what `writeHead` and `end` write if no header is set.
    *
-   * @param typeAndLength the headers that say what the body is and how long, but for its length, each with the line break before it
+   * @param beginning what its head begins with, up to the length
    * @param lines further headers
    */
-  answer(typeAndLength: string, lines: HeadLines, body: AnswerBytes): void {
+  answer(beginning: Piece, lines: HeadLines, body: AnswerBytes): void {
     if (this.headersSent) return;
     this.headersSent = true;
     if (this.socket.writable) {
       const { length } = body;
       const front = body.beginFront();
-      body.latin1(OK);
-      body.latin1(typeAndLength);
+      body.piece(beginning);
       body.number(length);
       lines.writeLines(body);
-      body.latin1(this.#endOfHead());
+      this.closes = this.#isLast();
+      if (this.closes) body.latin1(this.#tail.lastText);
+      else body.piece(this.#tail.piece);
       this.#taken = body.endFront(front).take();
       inStep("write", this);
     }

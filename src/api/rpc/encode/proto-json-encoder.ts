@@ -1,7 +1,12 @@
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import type { AnswerBytes } from "../../http/lane/answer-bytes.ts";
-import { bytesOf, createListEncoder, encodeBytes, encodeText } from "../../rest/json-encoder.ts";
+import { Piece } from "../../http/lane/piece.ts";
+import { createListEncoder, encodeBytes, encodeText } from "../../rest/json-encoder.ts";
 import { byNumber, isEncodable, isExplicit, type MessageFields, mayHaveDefaults, setValue } from "./fields.ts";
+
+const QUOTE = 0x22;
+const [TRUE, FALSE] = [new Piece("true"), new Piece("false")];
+const [NO_FIELDS, END] = [new Piece("{}"), new Piece("}")];
 
 /** Writes a message, or its fields, as ProtoJSON in ASCII. */
 type ProtoJsonEncoder = (message: object, out: AnswerBytes) => void;
@@ -23,8 +28,8 @@ function createFieldsEncoder(desc: DescMessage, known: Map<DescMessage, ValueEnc
     readonly localName: string;
     readonly explicit: boolean;
     /** What stands before its value: if it is the first, and after another. */
-    readonly first: Uint8Array;
-    readonly further: Uint8Array;
+    readonly first: Piece;
+    readonly further: Piece;
     readonly encode: ValueEncoder;
   }[] = [];
   const encodeAll: ValueEncoder = (message, out) => {
@@ -34,11 +39,11 @@ function createFieldsEncoder(desc: DescMessage, known: Map<DescMessage, ValueEnc
       const { localName, explicit, first, further, encode } = fields[index]!;
       const value = setValue(message as MessageFields, localName, explicit, hasDefaults);
       if (value === undefined) continue;
-      out.bytes(isFirst ? first : further);
+      out.piece(isFirst ? first : further);
       encode(value, out);
       isFirst = false;
     }
-    out.latin1(isFirst ? "{}" : "}");
+    out.piece(isFirst ? NO_FIELDS : END);
   };
   // Before its fields: a message may contain itself.
   known.set(desc, encodeAll);
@@ -47,8 +52,8 @@ function createFieldsEncoder(desc: DescMessage, known: Map<DescMessage, ValueEnc
     fields.push({
       localName: field.localName,
       explicit: isExplicit(field),
-      first: bytesOf(`{${name}`),
-      further: bytesOf(`,${name}`),
+      first: new Piece(`{${name}`),
+      further: new Piece(`,${name}`),
       encode: createValueEncoder(field, known),
     });
   }
@@ -85,11 +90,19 @@ function createScalarEncoder(scalar: ScalarType): ValueEncoder {
         else out.latin1(`"${value}"`);
       };
     case ScalarType.UINT64:
-      return (value, out) => out.latin1(`"${value}"`);
+      return (value, out) => {
+        if ((value as bigint) > Number.MAX_SAFE_INTEGER) {
+          out.latin1(`"${value}"`);
+          return;
+        }
+        out.byte(QUOTE);
+        out.number(Number(value));
+        out.byte(QUOTE);
+      };
     case ScalarType.BYTES:
       return encodeBytes;
     case ScalarType.BOOL:
-      return (value, out) => out.latin1(value === true ? "true" : "false");
+      return (value, out) => out.piece(value === true ? TRUE : FALSE);
     default:
       return (value, out) => out.number(value as number);
   }

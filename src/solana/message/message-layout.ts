@@ -4,13 +4,6 @@ import { FilledInstruction, type Instruction, type InstructionPattern } from "..
 import type { AccountTable } from "./account-table.ts";
 import { lengthSize } from "./compact-length.ts";
 
-/** What decides the fixed accounts of instructions with patterns, of those that have any. */
-export function fixedOf(instructions: readonly Instruction[]): readonly unknown[] {
-  return instructions
-    .map((instruction) => (instruction as FilledInstruction).fixed)
-    .filter((fixed) => fixed !== undefined);
-}
-
 /** Accounts of a message at most. */
 const MOST_ACCOUNTS = 256;
 /** In the place of a number, for what is not there. */
@@ -32,8 +25,9 @@ export class MessageLayout {
   readonly #patterns: readonly InstructionPattern[];
   readonly #variants: Uint16Array;
   readonly #ownCounts: Uint8Array;
-  /** Its place in `fixedOf` all; `NONE` if it has no fixed accounts. */
+  /** Its place among those that have fixed accounts; `NONE` if it has none. */
   readonly #fixedPlaces: Uint8Array;
+  readonly #fixedCount: number;
   readonly #dataAt: Uint16Array;
   /** By own account of the instructions, one instruction after another: which of the open accounts it is; `NONE` if it is in data alone. */
   readonly #opens: Uint8Array;
@@ -89,6 +83,7 @@ export class MessageLayout {
     this.#ownCounts = Uint8Array.from(instructions, ({ own }) => own.length);
     let fixedCount = 0;
     this.#fixedPlaces = Uint8Array.from(instructions, (one) => (one.fixed === undefined ? NONE : fixedCount++));
+    this.#fixedCount = fixedCount;
     let at = this.#blockhashAt + 32 + lengthSize(instructions.length);
     const lengths = instructions.map(({ data }) => data.length);
     this.#dataAt = Uint16Array.from(lengths, (length, index) => {
@@ -105,10 +100,34 @@ export class MessageLayout {
     this.key = [patterns, ...numbers, this.#fixedAt].join(" ");
   }
 
-  /** The payer and what the instructions bring, written into a message of this layout and of the same fixed parts. */
-  write(out: Uint8Array, instructions: readonly Instruction[], blockhash: Uint8Array): void {
+  /** What a message is known by: what decides the fixed accounts of its instructions, of those that have any, then its open accounts. */
+  knownBy(payer: Address, instructions: readonly FilledInstruction[]): unknown[] {
+    const open: Address[] = [payer];
+    let use = 0;
+    for (const { own } of instructions) {
+      for (const address of own) {
+        const place = this.#opens[use++]!;
+        if (place !== NONE) open[place] = address;
+      }
+    }
+    return [...instructions.flatMap(({ fixed }) => (fixed === undefined ? [] : [fixed])), ...open];
+  }
+
+  /**
+   * Writes what was taken, and what else the instructions bring, into a copy of the message.
+   *
+   * @param known what that message is known by. An open account that is another one now is taken out: each message has its own, most likely,
+   * and to look at the earlier one would cost more than to write
+   */
+  write(out: Uint8Array, instructions: readonly Instruction[], blockhash: Uint8Array, known: unknown[]): void {
     const at = this.#openAt;
-    for (let open = 0; open < at.length; open++) out.set(taken[open]!.bytes, at[open]!);
+    const first = this.#fixedCount;
+    for (let open = 0; open < at.length; open++) {
+      const address = taken[open]!;
+      if (known[first + open] === address) continue;
+      known[first + open] = undefined;
+      out.set(address.bytes, at[open]!);
+    }
     out.set(blockhash, this.#blockhashAt);
     for (let index = 0; index < instructions.length; index++)
       (instructions[index] as FilledInstruction).writeOwnData(out, this.#dataAt[index]!);
@@ -118,10 +137,10 @@ export class MessageLayout {
    * Takes the open accounts, for `write`. False if compiling the instructions would lay them out in another way, or if their fixed parts are
    * others.
    *
-   * @param fixed by `fixedOf` the instructions of the message
-   * @param message of this layout, with these fixed parts
+   * @param message of this layout
+   * @param known what it is known by
    */
-  take(payer: Address, instructions: readonly Instruction[], fixed: readonly unknown[], message: Uint8Array): boolean {
+  take(payer: Address, instructions: readonly Instruction[], message: Uint8Array, known: readonly unknown[]): boolean {
     const patterns = this.#patterns;
     if (instructions.length !== patterns.length) return false;
     const places = this.#fixedPlaces;
@@ -134,7 +153,7 @@ export class MessageLayout {
       const instruction = instructions[index] as FilledInstruction;
       if (instruction.pattern !== patterns[index]) return false;
       const place = places[index]!;
-      if (instruction.fixed !== (place === NONE ? undefined : fixed[place])) return false;
+      if (instruction.fixed !== (place === NONE ? undefined : known[place])) return false;
       const { own } = instruction;
       if (instruction.variant !== this.#variants[index] || own.length !== this.#ownCounts[index]) return false;
       for (let at = 0; at < own.length; at++) {
@@ -143,16 +162,19 @@ export class MessageLayout {
         else if (open !== NONE && taken[open] !== own[at]) return false;
       }
     }
-    return this.#areApart(message);
+    return this.#areApart(message, known);
   }
 
   /** True if no open account is that of another place: compiled, both would be one. */
-  #areApart(message: Uint8Array): boolean {
+  #areApart(message: Uint8Array, known: readonly unknown[]): boolean {
     const fixedAt = this.#fixedAt;
+    const firstKnown = this.#fixedCount;
     const { length } = this.#openAt;
     for (let open = 0; open < length; open++) {
       const address = taken[open]!;
       for (let other = 0; other < open; other++) if (taken[other] === address) return false;
+      // One of the message itself is.
+      if (known[firstKnown + open] === address) continue;
       const { bytes } = address;
       const first = bytes[0];
       for (let at = 0; at < fixedAt.length; at++)

@@ -1,9 +1,9 @@
 import type { Address } from "../../primitives/address.ts";
 import { AddressTable, type Tabled } from "../../primitives/addresses/address-table.ts";
 import { pooledBytes } from "../../primitives/bytes.ts";
-import type { Instruction } from "../instruction.ts";
+import type { FilledInstruction, Instruction } from "../instruction.ts";
 import type { AccountTable } from "./account-table.ts";
-import { fixedOf, MessageLayout } from "./message-layout.ts";
+import { MessageLayout } from "./message-layout.ts";
 
 /** The parts of a message without lookup tables. */
 interface Plan {
@@ -23,6 +23,8 @@ const MOST_KINDS = 4_096;
 const MOST_SHARED = 1_024;
 /** Layouts of one kind: with and without an account to create, buys and sells. */
 const MOST_LAYOUTS = 6;
+/** Messages filled in of one template. Prices move on to other arrays of ticks or bins: the next template knows those. */
+const MOST_FILLED = 1_024;
 
 /**
  * A message laid out once. Another is filled in only if compiling it would give the same layout, and the same bytes but for the accounts,
@@ -35,39 +37,40 @@ class MessageTemplate implements Tabled {
   /** The next of the kind: a list would be one more thing to read. */
   next: MessageTemplate | undefined;
   readonly #bytes: Uint8Array;
-  /** Of the instructions that have any. */
-  readonly #fixed: readonly unknown[];
+  /** What decides its fixed accounts, then its open accounts that all messages had so far: those are neither compared nor written. */
+  readonly #known: unknown[];
+  #filled = 0;
 
-  /** @param message compiled of the instructions, without lookup tables */
-  constructor(table: object, layout: MessageLayout, instructions: readonly Instruction[], message: Uint8Array) {
+  /** @param message compiled of the plan, without lookup tables */
+  constructor(table: object, layout: MessageLayout, { payer, instructions }: Plan, message: Uint8Array) {
     this.table = table;
     this.layout = layout;
     this.next = undefined;
     this.#bytes = message.slice();
-    this.#fixed = fixedOf(instructions);
+    this.#known = layout.knownBy(payer, instructions as readonly FilledInstruction[]);
   }
 
   /** Reads one byte of each line of the processor's caches. @returns their sum */
   readAhead(): number {
     const bytes = this.#bytes;
-    const fixed = this.#fixed;
-    let sum = fixed[fixed.length - 1] === this.layout ? 1 : 0;
+    let sum = this.#known[0] === this.layout ? 1 : 0;
     for (let at = 0; at < bytes.length; at += CACHE_LINE) sum += bytes[at]!;
     return sum;
   }
 
   /**
-   * The message of the plan; undefined if compiling it would give another layout, or other fixed accounts.
+   * The message of the plan; undefined if compiling it would give another layout, or other fixed accounts, or if it is time to compile one.
    *
    * @param before see `pooledBytes`
    */
   fill({ payer, instructions, blockhash }: Plan, before: number): Uint8Array | undefined {
     const { layout } = this;
     const bytes = this.#bytes;
-    if (!layout.take(payer, instructions, this.#fixed, bytes)) return undefined;
+    const known = this.#known;
+    if (!layout.take(payer, instructions, bytes, known) || this.#filled++ === MOST_FILLED) return undefined;
     const out = pooledBytes(bytes.length, before);
     out.set(bytes);
-    layout.write(out, instructions, blockhash);
+    layout.write(out, instructions, blockhash, known);
     return out;
   }
 }
@@ -102,9 +105,9 @@ class MessageTemplates {
    * @param message without lookup tables
    * @param table holds its accounts
    */
-  learn(kind: Address, { instructions }: Plan, message: Uint8Array, table: AccountTable): void {
+  learn(kind: Address, plan: Plan, message: Uint8Array, table: AccountTable): void {
     if (message.length > MOST_BYTES) return;
-    const layout = this.#layoutOf(instructions, table);
+    const layout = this.#layoutOf(plan.instructions, table);
     if (layout === undefined) return;
     const first = this.#byKind.get(kind);
     if (first === undefined && this.#byKind.size >= MOST_KINDS) this.#byKind.delete(this.#byKind.keys().next().value!);
@@ -112,7 +115,7 @@ class MessageTemplates {
     for (let template = first; template !== undefined; template = template.next)
       if (template.layout !== layout) known.push(template);
     const kept = known.slice(known.length < MOST_LAYOUTS ? 0 : 1);
-    kept.push(new MessageTemplate(this.#byKind, layout, instructions, message));
+    kept.push(new MessageTemplate(this.#byKind, layout, plan, message));
     for (const [at, template] of kept.entries()) template.next = kept[at + 1];
     this.#byKind.set(kind, kept[0]!);
   }

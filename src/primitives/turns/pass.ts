@@ -93,9 +93,10 @@ function doAll<S extends Step>(step: S): void {
     }
   }
   // What was added meanwhile waits for the next time. Nothing keeps what is done.
-  works.copyWithin(0, count, at.count);
-  works.fill(undefined, at.count - count, at.count);
-  at.count -= count;
+  const left = at.count - count;
+  for (let place = 0; place < left; place++) works[place] = works[count + place];
+  for (let place = left; place < at.count; place++) works[place] = undefined;
+  at.count = left;
   if (step === "serve") noteTime((monotonicMs() - startMs) / count);
 }
 

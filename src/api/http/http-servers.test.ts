@@ -8,7 +8,7 @@ test("the head of a request has no longer than the whole request", () => {
     settings,
     () => {},
     () => "req_1",
-    new Set(),
+    () => [],
   );
   expect({ headersTimeout, requestTimeout }).toEqual({ headersTimeout: 3_000, requestTimeout: 3_000 });
 });

@@ -22,13 +22,13 @@ import { declaredBytes } from "./read-body.ts";
  * An HTTP/1.1 server with the bounds of the settings.
  *
  * @param requestIds makes ids of refusals
- * @param serving connections of calls in flight that look idle to the server
+ * @param serving lists connections of calls in flight that look idle to the server
  */
 export function createHttp1(
   settings: ApiSettings,
   handler: RequestListener,
   requestIds: () => string,
-  serving: ReadonlySet<Socket>,
+  serving: () => readonly Socket[],
 ): http.Server {
   // Node advertises the timeout and the number of requests, and holds the connection for the buffer on top.
   const hintMs = Math.min(settings.keepAliveHintMs, settings.keepAliveMs);
@@ -64,7 +64,7 @@ export function createHttp1(
   });
   // Node calls this itself when it closes the server.
   const closeIdle = server.closeIdleConnections.bind(server);
-  server.closeIdleConnections = () => sparing(serving, closeIdle);
+  server.closeIdleConnections = () => sparing(serving(), closeIdle);
   // An answer to come is still sent to a client that has ended its side.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.maxRequestsPerSocket = settings.maxRequestsPerConnection;
@@ -103,8 +103,8 @@ interface Answering {
 }
 
 /** Runs what closes idle connections, which passes over those whose response is not finished, without closing these. */
-function sparing(sockets: ReadonlySet<Socket>, closeIdle: () => void): void {
-  const spared = ([...sockets] as Answering[]).filter(({ _httpMessage }) => _httpMessage == null);
+function sparing(sockets: readonly Socket[], closeIdle: () => void): void {
+  const spared = (sockets as readonly Answering[]).filter(({ _httpMessage }) => _httpMessage == null);
   for (const socket of spared) socket._httpMessage = { finished: false };
   closeIdle();
   for (const socket of spared) socket._httpMessage = null;

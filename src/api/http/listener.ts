@@ -11,6 +11,7 @@ import { ConnectionPlaces } from "./connection-places.ts";
 import { FlowGuard, type TakeStream } from "./flow/flow-guard.ts";
 import { serveInTurn } from "./flow/pipeline.ts";
 import { createHttp1, createHttp2 } from "./http-servers.ts";
+import type { ServingConnections } from "./lane/plain-lane.ts";
 import { FirstReads } from "./opening/first-reads.ts";
 import { Proxies } from "./proxies.ts";
 import { type ServeConnection, sniffProtocol } from "./sniff-protocol.ts";
@@ -66,7 +67,7 @@ export class Listener {
     handler: RequestListener,
     nowMs: () => number,
     requestIds: () => string,
-    serving: ReadonlySet<Socket>,
+    serving: ServingConnections,
     takeStream: TakeStream,
   ) {
     const isClosing = () => this.#closing;
@@ -81,13 +82,13 @@ export class Listener {
     const take: RequestListener = (request, response) => {
       if (!this.#closing || this.#lastAnswers.take(request, response)) inTurn(request, response);
     };
-    this.http1 = createHttp1(settings, take, requestIds, serving);
+    this.http1 = createHttp1(settings, take, requestIds, () => serving.serving());
     const http2 = createHttp2(settings, handler, requestIds, this.#sessions, isClosing, (session) =>
       this.#flow.isServing(session),
     );
     this.#places = new ConnectionPlaces(settings.maxConnectionsPerAddress, (address) => proxies.isProxy(address));
     const takeHttp1 = takeConnections(this.http1);
-    const isServing = (socket: Socket) => serving.has(socket);
+    const isServing = (socket: Socket) => serving.isServing(socket);
     const serveHttp1 = (socket: Socket) => {
       this.#flow.watchHttp1(socket);
       takeHttp1(socket);

@@ -1,11 +1,10 @@
 import type { RequestListener } from "node:http";
-import type { Socket } from "node:net";
 import type { Admission } from "../call/admission.ts";
 import type { CallObserver } from "../call/call-record.ts";
 import type { StartCall } from "../call/call-state.ts";
 import type { Gate } from "../call/gate.ts";
 import { routeInTurns } from "../http/flow/router-turns.ts";
-import { PlainLane } from "../http/lane/plain-lane.ts";
+import { PlainLane, type ServingConnections } from "../http/lane/plain-lane.ts";
 import type { OpenedStream } from "../http/lane/stream-exchange.ts";
 import type { EverydayCalls } from "../rpc/everyday-call.ts";
 import type { ApiSettings } from "../settings.ts";
@@ -70,8 +69,8 @@ export class EverydayListener {
   }
 
   /** Connections of calls in flight that look idle to the HTTP server. */
-  get serving(): ReadonlySet<Socket> {
-    return this.#lane.serving;
+  get serving(): ServingConnections {
+    return this.#lane;
   }
 
   /** Serves a call on an HTTP/2 stream; false, with nothing done, for what the HTTP server has to serve. */

@@ -53,7 +53,12 @@ it("serves nothing behind a stopped request, even if the parser hands it over", 
     if (served === 1) server?.emit("request", request, response);
     response.end();
   };
-  server = createHttp1(DEFAULT_API_SETTINGS, handler, () => "req_1", new Set());
+  server = createHttp1(
+    DEFAULT_API_SETTINGS,
+    handler,
+    () => "req_1",
+    () => [],
+  );
   await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => {

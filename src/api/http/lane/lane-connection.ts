@@ -49,15 +49,15 @@ export interface LaneParts {
   /** Absent: requests are only refused here. */
   readonly serve?: ServeWhole | undefined;
   readonly tail: HeadTail;
-  /** Connections of calls in flight. */
-  readonly serving: Set<Socket>;
+  /** Connections that are read here. */
+  readonly read: Set<LaneConnection>;
   /** Ends the watch of a connection. */
   readonly forget: (socket: Socket) => void;
 }
 
 /** A connection that is watched. What a call of it needs beside the call's own is made once. */
 export class LaneConnection {
-  readonly #socket: Socket;
+  readonly socket: Socket;
   readonly #parts: LaneParts;
   /** Those of the server. */
   #listeners: ((chunk: Buffer) => void)[] = [];
@@ -82,8 +82,13 @@ export class LaneConnection {
   #limited = 0;
 
   constructor(socket: Socket, parts: LaneParts) {
-    this.#socket = socket;
+    this.socket = socket;
     this.#parts = parts;
+  }
+
+  /** True while a call of it is in flight. */
+  get isServing(): boolean {
+    return this.#isWaiting && !this.socket.destroyed;
   }
 
   /** Notes a request that the server has just handed over. */
@@ -93,18 +98,19 @@ export class LaneConnection {
 
   /** Reads from now on what the server's listeners have read. */
   listen(): void {
-    const socket = this.#socket;
+    const socket = this.socket;
     this.#listeners = socket.listeners("data") as ((chunk: Buffer) => void)[];
     // From the first listener of ours on, Node hands its parser what the socket reads by way of these listeners.
     socket.on("data", this.#take).on("close", this.#closed);
     for (const listener of this.#listeners) socket.off("data", listener);
     // Where the server serves what is not refused, it takes what was read as it is.
     if (this.#parts.serve !== undefined) shareReads(socket, this.#takeRead);
+    this.#parts.read.add(this);
   }
 
   /** Takes a read that is one whole request, if nothing of this connection waits. */
   readonly #takeRead = (size: number): boolean => {
-    const socket = this.#socket;
+    const socket = this.socket;
     if (!this.#isInStep || this.#isWaiting || socket.readableFlowing !== true || socket.readableLength > 0)
       return false;
     const request = readWholeRequest(lastRead, size, MAX_BYTES, this.#last);
@@ -116,13 +122,13 @@ export class LaneConnection {
     return true;
   };
 
-  readonly #closed = (): void => void this.#parts.serving.delete(this.#socket);
+  readonly #closed = (): void => void this.#parts.read.delete(this);
 
   readonly #take = (chunk: Buffer): void => {
     if (this.#isWaiting) {
       this.#held.push(chunk);
       this.#isPaused = true;
-      this.#socket.pause();
+      this.socket.pause();
       return;
     }
     const request = readWholeRequest(chunk, chunk.length, MAX_BYTES, this.#last);
@@ -140,29 +146,29 @@ export class LaneConnection {
 
   /** Hands bytes to the server. */
   #serve(chunk: Buffer): void {
-    for (const listener of this.#listeners) listener.call(this.#socket, chunk);
+    for (const listener of this.#listeners) listener.call(this.socket, chunk);
   }
 
   #leave(): void {
-    const socket = this.#socket;
+    const socket = this.socket;
     this.#isInStep = false;
     socket.off("data", this.#take).off("close", this.#closed);
     for (const listener of this.#listeners) socket.on("data", listener);
+    this.#parts.read.delete(this);
     this.#parts.forget(socket);
   }
 
   /** Answers the last request with the others of this turn. Until then the connection is held as it is: to the server it looks idle. */
   #enterPass(body: Buffer): void {
     this.#isWaiting = true;
-    this.#parts.serving.add(this.#socket);
     this.#entering = body;
-    inNextPass(this.#socket, this.#enter);
+    inNextPass(this.socket, this.#enter);
   }
 
   readonly #enter = (): void => {
     const body = this.#entering!;
     this.#entering = undefined;
-    if (this.#socket.destroyed) return;
+    if (this.socket.destroyed) return;
     const answer = this.#answer(this.#last!, body);
     if (answer instanceof LaneResponse) {
       this.#await(answer);
@@ -170,12 +176,12 @@ export class LaneConnection {
     }
     this.#release();
     if (answer === "untaken") this.#serve(this.#last!.withBody(body));
-    reportEnd(this.#socket);
+    reportEnd(this.socket);
   };
 
   /** Refuses or serves a request. @returns the response that is to come, if it is served */
   #answer(request: WholeRequest, body: Buffer): LaneResponse | "refused" | "untaken" {
-    const socket = this.#socket;
+    const socket = this.socket;
     const { isClosing, settings, refuse, serve, tail } = this.#parts;
     if (!isAnswered(socket) || socket.writableLength > 0 || isClosing() || isEndLate(socket)) return "untaken";
     // The server closes the connection after its last request.
@@ -195,7 +201,7 @@ export class LaneConnection {
     return response;
   }
 
-  readonly #isLast = (): boolean => this.#held.length === 0 && (this.#parts.isClosing() || isEndLate(this.#socket));
+  readonly #isLast = (): boolean => this.#held.length === 0 && (this.#parts.isClosing() || isEndLate(this.socket));
 
   /** Holds the connection until the response ends, beyond this pass without the time-out of idle ones. */
   #await(response: LaneResponse): void {
@@ -210,14 +216,14 @@ export class LaneConnection {
 
   readonly #holding = {
     write: (): void => {
-      if (this.#response === undefined || this.#socket.destroyed) return;
-      this.#idleMs = this.#socket.timeout ?? 0;
-      this.#socket.setTimeout(0);
+      if (this.#response === undefined || this.socket.destroyed) return;
+      this.#idleMs = this.socket.timeout ?? 0;
+      this.socket.setTimeout(0);
     },
   };
 
   readonly #end = (): void => {
-    const socket = this.#socket;
+    const socket = this.socket;
     const { closes, status } = this.#response!;
     this.#response = undefined;
     if (status === TOO_MANY) this.#limited = REMEMBERED;
@@ -230,14 +236,13 @@ export class LaneConnection {
     if (this.#idleMs !== undefined && !socket.destroyed) socket.setTimeout(this.#idleMs);
     this.#idleMs = undefined;
     this.#release();
-    inStep("write", this.#reporting);
+    if (isEndLate(socket)) inStep("write", this.#reporting);
   };
 
-  readonly #reporting = { write: (): void => reportEnd(this.#socket) };
+  readonly #reporting = { write: (): void => reportEnd(this.socket) };
 
   #release(): void {
-    this.#parts.serving.delete(this.#socket);
-    if (this.#socket.destroyed) return;
+    if (this.socket.destroyed) return;
     this.#isWaiting = false;
     if (this.#held.length > 0) this.#takeHeld();
     else this.#readOn();
@@ -246,17 +251,15 @@ export class LaneConnection {
   #readOn(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
-    this.#socket.resume();
+    this.socket.resume();
   }
 
   /** Reads on, in a turn of its own: a client that sends the next request before the answer gets no more of the service's time. */
   #takeHeld(): void {
-    const socket = this.#socket;
+    const socket = this.socket;
     // What comes until then is held too.
     this.#isWaiting = true;
-    this.#parts.serving.add(socket);
     setImmediate(() => {
-      this.#parts.serving.delete(socket);
       const chunk = Buffer.concat(this.#held);
       this.#held = [];
       if (socket.destroyed) return;

@@ -9,6 +9,14 @@ import { LaneConnection, type LaneParts } from "./lane-connection.ts";
 /** Called once a request is refused and its response is ended. */
 export type OnRefused = (request: IncomingMessage, response: ServerResponse) => void;
 
+/** Connections of calls in flight that the server does not know of: to it they look idle. */
+export interface ServingConnections {
+  /** True of one of them. */
+  isServing(socket: Socket): boolean;
+  /** All of them. */
+  serving(): readonly Socket[];
+}
+
 interface PlainParts extends Pick<LaneParts, "isClosing" | "refuse" | "serve"> {
   readonly settings: Pick<ApiSettings, "keepAliveHintMs" | "keepAliveMs" | "maxRequestsPerConnection">;
   readonly wallMs: Now;
@@ -19,18 +27,21 @@ interface PlainParts extends Pick<LaneParts, "isClosing" | "refuse" | "serve"> {
  * the HTTP server's parsing and its objects. Whatever is not exactly one complete request in plain form goes on to the server unread, and
  * ends the watch: from then on only the server knows where a request begins. So does a request that is not taken here, which ends nothing.
  */
-export class PlainLane {
+export class PlainLane implements ServingConnections {
   readonly #watched = new WeakMap<Socket, LaneConnection>();
   readonly #parts: LaneParts;
 
   constructor({ wallMs, ...parts }: PlainParts) {
     const tail = new HeadTail(parts.settings, wallMs);
-    this.#parts = { ...parts, tail, serving: new Set(), forget: (socket) => void this.#watched.delete(socket) };
+    this.#parts = { ...parts, tail, read: new Set(), forget: (socket) => void this.#watched.delete(socket) };
   }
 
-  /** Connections of calls in flight: to the server they look idle. */
-  get serving(): ReadonlySet<Socket> {
-    return this.#parts.serving;
+  isServing(socket: Socket): boolean {
+    return this.#watched.get(socket)?.isServing === true;
+  }
+
+  serving(): readonly Socket[] {
+    return [...this.#parts.read].filter(({ isServing }) => isServing).map(({ socket }) => socket);
   }
 
   /**

@@ -10,6 +10,23 @@ export function viewOf(bytes: Uint8Array): DataView {
 const word = new Uint8Array(8);
 const wordView = viewOf(word);
 
+/** Unsigned 16-bit little-endian integer at `offset`. @throws RangeError outside the bytes */
+export function readU16(bytes: Uint8Array, offset: number): number {
+  assertRoom(bytes, offset, 2);
+  return bytes[offset]! | (bytes[offset + 1]! << 8);
+}
+
+/** Signed 32-bit little-endian integer at `offset`. @throws RangeError outside the bytes */
+export function readI32(bytes: Uint8Array, offset: number): number {
+  assertRoom(bytes, offset, 4);
+  return bytes[offset]! | (bytes[offset + 1]! << 8) | (bytes[offset + 2]! << 16) | (bytes[offset + 3]! << 24);
+}
+
+/** Unsigned 32-bit little-endian integer at `offset`. @throws RangeError outside the bytes */
+export function readU32(bytes: Uint8Array, offset: number): number {
+  return readI32(bytes, offset) >>> 0;
+}
+
 /** Unsigned 64-bit little-endian integer at `offset`. @throws RangeError outside the bytes */
 export function readU64(bytes: Uint8Array, offset: number): bigint {
   assertRoom(bytes, offset, 8);

@@ -26,7 +26,7 @@ export function decodeOnceFor<Subject extends object, Terms extends readonly unk
   const known = new WeakMap<Subject, { readonly terms: Terms; readonly value: T }>();
   return (subject, ...terms) => {
     const entry = known.get(subject);
-    if (entry?.terms.every((term, index) => term === terms[index]) === true) return entry.value;
+    if (entry !== undefined && hasSameItems(entry.terms, terms)) return entry.value;
     const value = decode(subject, ...terms);
     known.set(subject, { terms, value });
     return value;

@@ -1,5 +1,5 @@
 import { Address, compareAddresses } from "../../primitives/address.ts";
-import { hasBytesAt, hex, readU64, readU128, viewOf } from "../../primitives/bytes.ts";
+import { hasBytesAt, hex, readU16, readU32, readU64, readU128 } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { derive } from "../../solana/pda.ts";
 import type { PriceVolatility } from "../curves/price-volatility.ts";
@@ -93,7 +93,6 @@ export function decodeDammV2Market(account: Account): DammV2Market | undefined {
 
 /** The changing part of a pool account; undefined if it uses a fee mode or version not supported here. */
 export function decodeDammV2Pool({ data }: Account): DammV2Pool | undefined {
-  const view = viewOf(data);
   const baseFee = decodeBaseFee(data);
   const feeCap = FEE_CAPS[data[486]!];
   const collectMode = data[484]!;
@@ -107,7 +106,7 @@ export function decodeDammV2Pool({ data }: Account): DammV2Pool | undefined {
     feeSide: collectMode === 0 ? "output" : "tokenB",
     compounding: collectMode === COMPOUNDING,
     protocolPercent: BigInt(data[48]!),
-    compoundingBps: BigInt(view.getUint16(54, true)),
+    compoundingBps: BigInt(readU16(data, 54)),
     firstSqrtPrice: readU128(data, 152),
     liquidity: readU128(data, 360),
     minSqrtPrice: readU128(data, 424),
@@ -124,15 +123,14 @@ export function decodeDammV2Pool({ data }: Account): DammV2Pool | undefined {
 const COMPOUNDING = 2;
 
 function decodeVolatility(data: Uint8Array): DammV2Volatility {
-  const view = viewOf(data);
   return {
-    binStep: BigInt(view.getUint16(72, true)),
-    control: BigInt(view.getUint32(68, true)),
-    maximum: BigInt(view.getUint32(64, true)),
+    binStep: BigInt(readU16(data, 72)),
+    control: BigInt(readU32(data, 68)),
+    maximum: BigInt(readU32(data, 64)),
     stepQ64: readU128(data, 88),
-    filterPeriod: BigInt(view.getUint16(74, true)),
-    decayPeriod: BigInt(view.getUint16(76, true)),
-    reductionFactor: BigInt(view.getUint16(78, true)),
+    filterPeriod: BigInt(readU16(data, 74)),
+    decayPeriod: BigInt(readU16(data, 76)),
+    reductionFactor: BigInt(readU16(data, 78)),
     updatedAt: readU64(data, 80),
     priceReference: readU128(data, 104),
     accumulated: readU128(data, 120),
@@ -142,10 +140,9 @@ function decodeVolatility(data: Uint8Array): DammV2Volatility {
 
 /** The 32 bytes of base fee at offset 8, whose meaning depends on the mode byte at 16. */
 function decodeBaseFee(data: Uint8Array): BaseFee | undefined {
-  const view = viewOf(data);
   const cliff = readU64(data, 8);
   const mode = data[16]!;
-  const first = view.getUint16(22, true);
+  const first = readU16(data, 22);
   const reduction = readU64(data, 32);
   switch (mode) {
     case 0:
@@ -163,8 +160,8 @@ function decodeBaseFee(data: Uint8Array): BaseFee | undefined {
         kind: "rateLimiter",
         cliff,
         increment: partsOfBps(first),
-        duration: BigInt(view.getUint32(24, true)),
-        maximum: partsOfBps(view.getUint32(28, true)),
+        duration: BigInt(readU32(data, 24)),
+        maximum: partsOfBps(readU32(data, 28)),
         reference: reduction,
       };
     case 3:
@@ -174,8 +171,8 @@ function decodeBaseFee(data: Uint8Array): BaseFee | undefined {
         cliff,
         exponential: mode === 4,
         periods: BigInt(first),
-        stepBps: BigInt(view.getUint32(24, true)),
-        duration: BigInt(view.getUint32(28, true)),
+        stepBps: BigInt(readU32(data, 24)),
+        duration: BigInt(readU32(data, 28)),
         reduction,
       };
     default:

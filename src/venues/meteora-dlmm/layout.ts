@@ -1,5 +1,5 @@
 import { Address, compareAddresses } from "../../primitives/address.ts";
-import { hasBytesAt, hex, readU64, viewOf } from "../../primitives/bytes.ts";
+import { hasBytesAt, hex, readI32, readU16, readU32, readU64, viewOf } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { defineIndexedPda, definePda } from "../../solana/derived-address.ts";
 import { derive } from "../../solana/pda.ts";
@@ -83,7 +83,7 @@ export function decodeDlmmMarket(account: Account): DlmmMarket | undefined {
     nativeSol: false,
     reserves: [Address.from(data, 152), Address.from(data, 184)],
     oracle: Address.from(data, 552),
-    binStep: viewOf(data).getUint16(80, true),
+    binStep: readU16(data, 80),
   };
 }
 
@@ -92,27 +92,26 @@ const ACTIVATED_PAIR_TYPES = [1, 2];
 
 /** The changing part of a pair account; undefined if it uses a mode not supported here. */
 export function decodeDlmmPair({ data }: Account): DlmmPair | undefined {
-  const view = viewOf(data);
   const functionType = data[35]!;
   const collectFeeMode = data[36]!;
   if (functionType > 2 || collectFeeMode > 1) return undefined;
-  const binStep = view.getUint16(80, true);
+  const binStep = readU16(data, 80);
   const rewards = rewardsOf(data);
   return {
     enabled: data[82] === 0,
     activationPoint: ACTIVATED_PAIR_TYPES.includes(data[75]!) ? readU64(data, 816) : 0n,
     countsSeconds: data[86] === 1,
-    activeId: view.getInt32(76, true),
-    baseFee: BigInt(view.getUint16(8, true) * binStep * 10) * 10n ** BigInt(data[34]!),
-    variableFeeControl: BigInt(view.getUint32(16, true)),
-    filterPeriod: view.getUint16(10, true),
-    decayPeriod: view.getUint16(12, true),
-    reductionFactor: view.getUint16(14, true),
-    maxVolatility: view.getUint32(20, true),
-    volatility: view.getUint32(40, true),
-    volatilityReference: view.getUint32(44, true),
-    indexReference: view.getInt32(48, true),
-    lastUpdate: view.getBigInt64(56, true),
+    activeId: readI32(data, 76),
+    baseFee: BigInt(readU16(data, 8) * binStep * 10) * 10n ** BigInt(data[34]!),
+    variableFeeControl: BigInt(readU32(data, 16)),
+    filterPeriod: readU16(data, 10),
+    decayPeriod: readU16(data, 12),
+    reductionFactor: readU16(data, 14),
+    maxVolatility: readU32(data, 20),
+    volatility: readU32(data, 40),
+    volatilityReference: readU32(data, 44),
+    indexReference: readI32(data, 48),
+    lastUpdate: BigInt.asIntN(64, readU64(data, 56)),
     feesInY: collectFeeMode === 1,
     limitOrders: functionType === 2 || (functionType === 0 && rewards === 0),
     rewards,

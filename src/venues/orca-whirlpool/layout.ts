@@ -1,5 +1,15 @@
 import { Address } from "../../primitives/address.ts";
-import { hasBytesAt, hex, readU64, readU128, textBytes, viewOf } from "../../primitives/bytes.ts";
+import {
+  hasBytesAt,
+  hex,
+  readI32,
+  readU16,
+  readU32,
+  readU64,
+  readU128,
+  textBytes,
+  viewOf,
+} from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { defineIndexedPda, definePda } from "../../solana/derived-address.ts";
 import { derive } from "../../solana/pda.ts";
@@ -92,8 +102,7 @@ export function isWhirlpool({ owner, data }: Account): boolean {
 export function decodeWhirlpoolMarket(account: Account): WhirlpoolMarket | undefined {
   if (!isWhirlpool(account)) return undefined;
   const { address, data } = account;
-  const view = viewOf(data);
-  const tickSpacing = view.getUint16(41, true);
+  const tickSpacing = readU16(data, 41);
   if (tickSpacing === 0) return undefined;
   const oracle = oracleOf(address);
   return {
@@ -105,20 +114,19 @@ export function decodeWhirlpoolMarket(account: Account): WhirlpoolMarket | undef
     tickSpacing,
     oracle: oracle.address,
     oracleBump: oracle.bump,
-    adaptive: view.getUint16(43, true) !== tickSpacing,
+    adaptive: readU16(data, 43) !== tickSpacing,
   };
 }
 
 /** The changing part of a pool account that `isWhirlpool` accepts. */
 export function decodeWhirlpool({ data }: Account): Whirlpool {
-  const view = viewOf(data);
   let rewards = 0;
   for (let i = 0; i < REWARDS; i++) if (!isZero(data, REWARDS_OFFSET + i * REWARD_SIZE)) rewards++;
   return {
-    feeRate: BigInt(view.getUint16(45, true)),
+    feeRate: BigInt(readU16(data, 45)),
     liquidity: readU128(data, 49),
     sqrtPrice: readU128(data, 65),
-    tick: view.getInt32(81, true),
+    tick: readI32(data, 81),
     rewards,
   };
 }
@@ -139,21 +147,20 @@ export function decodeWhirlpoolOracle({ owner, data }: Account, pool: Address): 
   ) {
     return undefined;
   }
-  const view = viewOf(data);
   return {
     tradeEnabledAt: readU64(data, 40),
-    filterPeriod: BigInt(view.getUint16(48, true)),
-    decayPeriod: BigInt(view.getUint16(50, true)),
-    reductionFactor: view.getUint16(52, true),
-    controlFactor: BigInt(view.getUint32(54, true)),
-    maximumVolatility: view.getUint32(58, true),
-    groupSize: view.getUint16(62, true),
-    majorSwapTicks: view.getUint16(64, true),
+    filterPeriod: BigInt(readU16(data, 48)),
+    decayPeriod: BigInt(readU16(data, 50)),
+    reductionFactor: readU16(data, 52),
+    controlFactor: BigInt(readU32(data, 54)),
+    maximumVolatility: readU32(data, 58),
+    groupSize: readU16(data, 62),
+    majorSwapTicks: readU16(data, 64),
     referenceAt: readU64(data, 82),
     majorSwapAt: readU64(data, 90),
-    volatilityReference: view.getUint32(98, true),
-    groupReference: view.getInt32(102, true),
-    volatility: view.getUint32(106, true),
+    volatilityReference: readU32(data, 98),
+    groupReference: readI32(data, 102),
+    volatility: readU32(data, 106),
   };
 }
 

@@ -91,7 +91,7 @@ const arraysOf = decodeTogether((market: WhirlpoolMarket, starts, arrays: readon
     liquidityNet.push(...held.liquidityNet);
     sqrtPrices.push(...held.sqrtPrices);
   }
-  return { slots, lists: { ticks, liquidityNet, sqrtPrices } };
+  return { slots, ticks, liquidityNet, sqrtPrices };
 });
 
 /** Decodes everything that quotes need. @throws TradewireError VENUE_DEGRADED */
@@ -105,16 +105,13 @@ export function readWhirlpool(market: WhirlpoolMarket, have: AccountView): Whirl
   const { tickSpacing } = market;
   const starts = nearbyStarts(pool.tick, tickSpacing);
   const arrays = starts.map((start) => have.get(whirlpoolTickArrayOf(market.address, start).address) ?? undefined);
-  const { slots, lists } = arraysOf(market, starts, arrays);
+  const { slots, ticks, liquidityNet, sqrtPrices } = arraysOf(market, starts, arrays);
+  const { feeRate, liquidity, sqrtPrice, tick } = pool;
+  const oracle = readOracle(market, have);
   const mints = [requireMint(have, market.mints[0], ID), requireMint(have, market.mints[1], ID)] as const;
   return {
     market,
-    curve: {
-      ...pool,
-      ...lists,
-      tickSpacing,
-      oracle: readOracle(market, have),
-    },
+    curve: { ticks, liquidityNet, sqrtPrices, feeRate, liquidity, sqrtPrice, tick, tickSpacing, oracle },
     mints,
     reserves: requireReserves(have, market, market.vaults),
     tokenPrograms: [mints[0].program, mints[1].program],

@@ -1,5 +1,15 @@
 import { Address } from "../../primitives/address.ts";
-import { hasBytesAt, hex, readU64, readU128, textBytes, viewOf } from "../../primitives/bytes.ts";
+import {
+  hasBytesAt,
+  hex,
+  readI32,
+  readU16,
+  readU32,
+  readU64,
+  readU128,
+  textBytes,
+  viewOf,
+} from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { type DerivedAddress, defineIndexedPda, definePda } from "../../solana/derived-address.ts";
 import { findPda } from "../../solana/pda.ts";
@@ -95,7 +105,7 @@ export function isClmmPool({ owner, data }: Account): boolean {
 export function decodeClmmMarket(account: Account): ClmmMarket | undefined {
   if (!isClmmPool(account)) return undefined;
   const { address, data } = account;
-  const tickSpacing = viewOf(data).getUint16(235, true);
+  const tickSpacing = readU16(data, 235);
   if (tickSpacing === 0) return undefined;
   return {
     venue: "raydium_clmm",
@@ -118,7 +128,7 @@ export function decodeClmmPool({ data }: Account): ClmmPool {
   return {
     liquidity: readU128(data, 237),
     sqrtPrice: readU128(data, 253),
-    tick: viewOf(data).getInt32(269, true),
+    tick: readI32(data, 269),
     swapDisabled: (data[389]! & STATUS_SWAP_DISABLED) !== 0,
     feeOn: data[390]!,
     openTime: readU64(data, 1_080),
@@ -135,18 +145,16 @@ function decodeVolatility(data: Uint8Array): ClmmVolatility | undefined {
   let at = VOLATILITY_OFFSET;
   while (at < VOLATILITY_OFFSET + VOLATILITY_SIZE && data[at] === 0) at++;
   if (at === VOLATILITY_OFFSET + VOLATILITY_SIZE) return undefined;
-  const info = data.subarray(VOLATILITY_OFFSET, VOLATILITY_OFFSET + VOLATILITY_SIZE);
-  const view = viewOf(info);
   return {
-    filterPeriod: BigInt(view.getUint16(0, true)),
-    decayPeriod: BigInt(view.getUint16(2, true)),
-    reductionFactor: view.getUint16(4, true),
-    control: BigInt(view.getUint32(6, true)),
-    maximum: view.getUint32(10, true),
-    groupReference: view.getInt32(14, true),
-    reference: view.getUint32(18, true),
-    accumulated: view.getUint32(22, true),
-    updatedAt: readU64(info, 26),
+    filterPeriod: BigInt(readU16(data, VOLATILITY_OFFSET)),
+    decayPeriod: BigInt(readU16(data, VOLATILITY_OFFSET + 2)),
+    reductionFactor: readU16(data, VOLATILITY_OFFSET + 4),
+    control: BigInt(readU32(data, VOLATILITY_OFFSET + 6)),
+    maximum: readU32(data, VOLATILITY_OFFSET + 10),
+    groupReference: readI32(data, VOLATILITY_OFFSET + 14),
+    reference: readU32(data, VOLATILITY_OFFSET + 18),
+    accumulated: readU32(data, VOLATILITY_OFFSET + 22),
+    updatedAt: readU64(data, VOLATILITY_OFFSET + 26),
   };
 }
 
@@ -155,7 +163,7 @@ export function decodeClmmFeeRate({ owner, data }: Account): bigint | undefined 
   if (owner !== CLMM_PROGRAM || data.length < CONFIG_MIN_SIZE || !hasBytesAt(data, 0, CONFIG_DISCRIMINATOR)) {
     return undefined;
   }
-  const rate = BigInt(viewOf(data).getUint32(47, true));
+  const rate = BigInt(readU32(data, 47));
   return rate < FEE_DENOMINATOR ? rate : undefined;
 }
 

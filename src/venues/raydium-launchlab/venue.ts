@@ -136,15 +136,18 @@ function readState(market: LaunchlabMarket, have: AccountView): LaunchlabState {
   if (type !== 0 && type !== 1 && type !== 2) {
     throw degraded(ID, `${market.address} follows a curve of unknown shape ${type}`);
   }
-  const { status, ...amounts } = decodeLaunchlabPool(account);
-  if (amounts.virtualBase === 0n || (type === 1 && amounts.virtualQuote === 0n)) {
+  const { status, totalBaseSell, virtualBase, virtualQuote, realBase, realQuote } = decodeLaunchlabPool(account);
+  if (virtualBase === 0n || (type === 1 && virtualQuote === 0n)) {
     throw degraded(ID, `the curve of ${market.address} has no price`);
   }
   const mints = [requireMint(have, market.mints[0], ID), requireMint(have, market.mints[1], ID)] as const;
   return {
     market,
     status,
-    curve: { ...amounts, type, feeRate: config.tradeFeeRate + platform.feeRate + platform.creatorFeeRate },
+    curve: {
+      ...{ totalBaseSell, virtualBase, virtualQuote, realBase, realQuote, type },
+      feeRate: config.tradeFeeRate + platform.feeRate + platform.creatorFeeRate,
+    },
     mints,
     // After migration the vaults are empty, or gone.
     reserves: status === 0 ? requireReserves(have, market, market.vaults) : [0n, 0n],

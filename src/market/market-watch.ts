@@ -30,40 +30,37 @@ interface MarketWatchOptions {
  * One market kept live: its accounts held, its state decoded once per change. The account it was found by serves until it is
  * live itself, so that the accounts the market needs can be read together with it.
  */
-export class MarketWatch implements JudgedMarket, AccountHolder, FollowingMarket {
-  readonly venue: Venue;
-  readonly address: Address;
-  readonly isLasting = true;
-  /** Only what this market holds: an account held for another alone could change, or go, without notice. */
-  readonly view: AccountView = { get: (address) => this.#accountAt(address) };
-  /** The accounts behind the state. */
-  readonly held: Iterable<Address> = { [Symbol.iterator]: () => this.#held.addresses[Symbol.iterator]() };
-  readonly #judge: MarketJudge;
-  readonly #onChange: (watch: MarketWatch) => void;
-  readonly #warn: (message: string) => void;
-  readonly #live: LiveAccounts;
-  readonly #held = new HeldAccounts();
-  /** Newest slot of the accounts held; undefined if it is to be found. */
-  #slot: bigint | undefined;
-  readonly #found: FoundMarket;
-  readonly #decoded: DecodedMarket;
-  #wasLive = false;
-  /** The market whose state was last read; undefined after a fault, and while accounts are lacking. */
-  #readFor: Market | undefined;
-  /** True once it was glanced at: before that, nothing is kept to follow its changes. */
-  #isGlanced = false;
+export class MarketWatch implements JudgedMarket, AccountHolder, AccountView, FollowingMarket {
+  // What every change asks for comes first, then what the read after it does: most of it is in no cache of the processor.
   /** What changes are followed from without a read; undefined if the next one takes a read. */
   #followed: FollowedState | undefined;
+  /** Newest slot of the accounts held; undefined if it is to be found. */
+  #slot: bigint | undefined;
+  #reading: MarketReading | undefined;
+  /** The last answer, if its state is yet to be read. */
+  #unread: HotMarket | undefined;
+  readonly #onChange: (watch: MarketWatch) => void;
+  readonly venue: Venue;
+  readonly address: Address;
+  readonly #held = new HeldAccounts();
+  /** The market whose state was last read; undefined after a fault, and while accounts are lacking. */
+  #readFor: Market | undefined;
+  readonly #decoded: DecodedMarket;
+  readonly #judge: MarketJudge;
+  /** True once the view had to answer that an account is not known. */
+  #missesAny = false;
+  #wasLive = false;
+  /** True once it was glanced at: before that, nothing is kept to follow its changes. */
+  #isGlanced = false;
   /** Bounds that were found at a change since a trade last asked. */
   #unasked = 0;
   /** True while a change is to be followed at the end of the turn. */
   #isDue = false;
-  /** The last answer, if its state is yet to be read. */
-  #unread: HotMarket | undefined;
-  /** True once the view had to answer that an account is not known. */
-  #missesAny = false;
+  readonly isLasting = true;
+  readonly #warn: (message: string) => void;
+  readonly #live: LiveAccounts;
+  readonly #found: FoundMarket;
   #hasFailed = false;
-  #reading: MarketReading | undefined;
 
   constructor({ found, live, judge, onChange, warn }: MarketWatchOptions) {
     this.venue = found.venue;
@@ -79,6 +76,15 @@ export class MarketWatch implements JudgedMarket, AccountHolder, FollowingMarket
   get pair(): MintPair {
     const [a, b] = this.#found.market.mints;
     return { a, b };
+  }
+
+  /** The accounts behind the state. */
+  get held(): readonly Address[] {
+    return this.#held.addresses;
+  }
+
+  get view(): AccountView {
+    return this;
   }
 
   /** Up to when every account behind the state is known to be current. Epoch milliseconds; Infinity if there is none. */
@@ -168,7 +174,8 @@ export class MarketWatch implements JudgedMarket, AccountHolder, FollowingMarket
     this.#warn(`Our code of ${this.venue.id} fails on ${this.address}; trades go elsewhere: ${String(error)}`);
   };
 
-  #accountAt(wanted: Address): Account | null | undefined {
+  /** Only what this market holds: an account held for another alone could change, or go, without notice. */
+  get(wanted: Address): Account | null | undefined {
     const account = this.#held.get(wanted)?.account;
     if (account === undefined) this.#missesAny = true;
     if (wanted !== this.address) return account;
@@ -182,8 +189,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder, FollowingMarket
     this.#followed = undefined;
     this.#unread = undefined;
     const { venue, address } = this;
-    const { view } = this;
-    const own = view.get(address);
+    const own = this.get(address);
     if (own === undefined) return { kind: "lacking", addresses: [address] };
     if (own === null) return this.#fault("the market was closed", { closed: true });
     try {
@@ -191,14 +197,14 @@ export class MarketWatch implements JudgedMarket, AccountHolder, FollowingMarket
       if (market === undefined) return this.#fault("the account is no longer a market", { closed: true });
       const again = market === readFor ? this.#readAgain(market) : undefined;
       if (again === undefined) {
-        const lacking = venue.needs(market, view);
+        const lacking = venue.needs(market, this);
         if (!this.#held.has(address)) return { kind: "lacking", addresses: [address, ...lacking] };
         if (lacking.length > 0) return { kind: "lacking", addresses: lacking };
       }
       this.#judge.begin(this);
       const { withheld, backing, unitsScale, refusesLean } = this.#judge.standingOf(this);
       if (withheld !== undefined) return this.#fault(withheld, { isWithheld: true });
-      const state = again === undefined ? venue.read(market, view) : again.state;
+      const state = again === undefined ? venue.read(market, this) : again.state;
       this.#readFor = market;
       const { failed } = this;
       this.#begin(market, state, own);
@@ -217,7 +223,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder, FollowingMarket
   #readAgain(market: Market): { readonly state: unknown } | undefined {
     this.#missesAny = false;
     try {
-      const state = this.venue.read(market, this.view);
+      const state = this.venue.read(market, this);
       return this.#missesAny ? undefined : { state };
     } catch {
       // It may have ended before it came to what is lacking: the whole way says which of the two it is.
@@ -260,11 +266,11 @@ export class MarketWatch implements JudgedMarket, AccountHolder, FollowingMarket
     const isLast = this.#unread === hot;
     this.#missesAny = false;
     try {
-      const own = this.view.get(this.address);
+      const own = this.get(this.address);
       if (!own || this.#decoded.of(own) !== market)
         throw new TradewireError("VENUE_DEGRADED", "it is another market now");
-      const state = this.venue.read(market, this.view);
-      if (this.#missesAny && this.venue.needs(market, this.view).length > 0)
+      const state = this.venue.read(market, this);
+      if (this.#missesAny && this.venue.needs(market, this).length > 0)
         throw new TradewireError("VENUE_DEGRADED", "accounts of it are yet to be read");
       if (isLast) {
         this.#unread = undefined;
@@ -280,7 +286,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder, FollowingMarket
     }
   }
 
-  readonly #bound = (state: unknown): SpotBound | undefined => spotBoundOf(this.venue, state, this.view);
+  readonly #bound = (state: unknown): SpotBound | undefined => spotBoundOf(this.venue, state, this);
 
   #fault(reason: string, more: { readonly closed?: boolean; readonly isWithheld?: boolean } = {}): MarketReading {
     return faultOf(this.venue.id, this.address, reason, more);

@@ -52,7 +52,7 @@ test("the answer after any changes is that of reading every market, over 3,000 t
   const kept = pair.watches as readonly FakeWatch[];
   const wholeAnswer = () => {
     const line = expect.anything() as object;
-    return PairAnswer.of(kept, { faults: [], searched: ["raydium_cpmm"], line, onClosed() {} }).pair;
+    return PairAnswer.of(kept, { faults: [], searched: ["raydium_cpmm"], line, onClosed() {} });
   };
   let reused = 0;
   for (let trade = 0; trade < 3_000; trade++) {

@@ -19,15 +19,28 @@ interface AnswerTerms {
 }
 
 /** The answer made of a pair's markets. After some have changed, only those are looked at for the next. */
-export class PairAnswer {
-  readonly pair: PairMarkets;
+export class PairAnswer implements PairMarkets {
+  readonly markets: readonly HotMarket[];
+  readonly faults: readonly MarketFault[];
+  readonly searched: readonly string[];
+  readonly withheld: readonly string[] | undefined;
+  readonly line: object;
   /** Those of its markets, in their order. */
   readonly #watches: readonly MarketWatch[];
   /** False if a market still lacked accounts: whether it does is looked at again. */
   readonly #isWhole: boolean;
 
-  private constructor(pair: PairMarkets, watches: readonly MarketWatch[], isWhole: boolean) {
-    this.pair = pair;
+  private constructor(
+    markets: readonly HotMarket[],
+    { faults, searched, withheld, line }: Pick<PairAnswer, "faults" | "searched" | "withheld" | "line">,
+    watches: readonly MarketWatch[],
+    isWhole: boolean,
+  ) {
+    this.markets = markets;
+    this.faults = faults;
+    this.searched = searched;
+    this.withheld = withheld;
+    this.line = line;
     this.#watches = watches;
     this.#isWhole = isWhole;
   }
@@ -57,16 +70,15 @@ export class PairAnswer {
         faults.push({ venue: watch.venue.id, market: watch.address.toString(), reason });
       }
     }
-    const pair = { markets, faults, searched, line };
-    const withheld = faults.filter(({ isWithheld }) => isWithheld === true).map(({ venue }) => venue);
-    const whole = withheld.length === 0 ? pair : { ...pair, withheld: [...new Set(withheld)] };
-    return new PairAnswer(whole, hot, isWhole);
+    const doubtful = faults.filter(({ isWithheld }) => isWithheld === true).map(({ venue }) => venue);
+    const withheld = doubtful.length === 0 ? undefined : [...new Set(doubtful)];
+    return new PairAnswer(markets, { faults, searched, withheld, line }, hot, isWhole);
   }
 
   /** The answer after these watches have changed; undefined if all must be read. */
   after(changed: Iterable<MarketWatch>): PairAnswer | undefined {
     if (!this.#isWhole) return undefined;
-    const markets = this.pair.markets.slice();
+    const markets = this.markets.slice();
     for (const watch of changed) {
       const place = this.#watches.indexOf(watch);
       if (place < 0) return undefined;
@@ -74,6 +86,6 @@ export class PairAnswer {
       if (reading.kind !== "hot") return undefined;
       markets[place] = reading.hot;
     }
-    return new PairAnswer({ ...this.pair, markets }, this.#watches, true);
+    return new PairAnswer(markets, this, this.#watches, true);
   }
 }

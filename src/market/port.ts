@@ -57,7 +57,7 @@ export interface PairMarkets {
   /** Venues that were searched for markets of the pair. */
   readonly searched: readonly string[];
   /** Venues with a market among the faults that is withheld; absent if there is none. */
-  readonly withheld?: readonly string[];
+  readonly withheld?: readonly string[] | undefined;
   /** The same for all answers of one pair: what is derived of an answer and holds for most of the next is kept by it. */
   readonly line?: object;
 }

@@ -44,32 +44,33 @@ export interface PairFindings {
 
 /** A pair of mints in use: its markets, the answer made of them, how fresh that is, and the reads in flight for it. */
 export class WatchedPair {
+  // What every build asks for comes first: of most pairs, no line of memory is in the processor's caches.
   /** The lower mint first. */
   readonly pair: MintPair;
   /** The one it is in, see `WatchedPairs`. */
   readonly table: object | undefined;
-  readonly schedule: SearchSchedule;
-  readonly passedOver = new PassedOver();
   /** By `sinceStart`. */
   lastUsedMs: number;
-  /** When it was last to be made hot without anybody waiting (epoch milliseconds). */
-  attemptedAtMs = 0;
-  /** What is remembered of the hubs between its mints; undefined before the first look. */
-  hubs: RememberedHubs | undefined;
-  readonly #context: PairContext;
-  readonly #line = Object.freeze({});
-  #watches: readonly MarketWatch[] = [];
-  #searchFaults: readonly MarketFault[] = [];
-  #searched: readonly string[] = [];
+  /** Shared by all callers that wait. */
+  #reads: Promise<PairMarkets> | undefined;
+  readonly schedule: SearchSchedule;
   /** Made of what `#changed` says is old by now. */
   #answer: PairAnswer | undefined;
   /** Watches that changed since the answer was made, each once. */
   #changed = NONE;
+  readonly #context: PairContext;
   /** Until then `#answer` is fresh without another look at its accounts. By `sinceStart`. */
   #freshUntilMs: number | undefined;
-  /** Shared by all callers that wait. */
-  #reads: Promise<PairMarkets> | undefined;
+  /** What is remembered of the hubs between its mints; undefined before the first look. */
+  hubs: RememberedHubs | undefined;
   #isResearching = false;
+  #watches: readonly MarketWatch[] = [];
+  /** When it was last to be made hot without anybody waiting (epoch milliseconds). */
+  attemptedAtMs = 0;
+  readonly passedOver = new PassedOver();
+  readonly #line = Object.freeze({});
+  #searchFaults: readonly MarketFault[] = [];
+  #searched: readonly string[] = [];
 
   constructor(pair: MintPair, context: PairContext, table?: object) {
     this.pair = pair;
@@ -104,7 +105,7 @@ export class WatchedPair {
 
   /** Reads its answer, and how messages of its only market are laid out. @returns a number that depends on all of it */
   readAhead(): number {
-    const markets = this.#answer?.pair.markets;
+    const markets = this.#answer?.markets;
     const own = this.lastUsedMs + (this.hubs?.untilMs ?? 0);
     if (markets === undefined || markets.length !== 1) return own;
     return own + messageTemplates.readAhead(markets[0]!.market.address);
@@ -118,7 +119,7 @@ export class WatchedPair {
       this.#changed = NONE;
       this.#answer = renewed ?? (PairAnswer.isPossibleOf(this.#watches) ? this.#compose() : undefined);
     }
-    return this.#answer?.pair;
+    return this.#answer;
   }
 
   /** Runs `search`; callers share its answer. @throws TradewireError UPSTREAM_ERROR, STATE_STALE */
@@ -138,7 +139,7 @@ export class WatchedPair {
       this.#changed = NONE;
       this.#freshUntilMs = undefined;
       this.assertFresh(this.#context.now());
-      return answer.pair;
+      return answer;
     });
     this.#reads = reads;
     const done = () => {

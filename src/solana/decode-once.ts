@@ -1,18 +1,20 @@
 import type { Account } from "./account.ts";
 
+/** Stands for what decodes to nothing. */
+const NOTHING = Symbol();
+
 /**
  * The decoder, but each account object is decoded once: an account in memory is the same object until it changes. For accounts
  * that many markets read, such as settings and mints.
  */
 export function decodeOnce<T>(decode: (account: Account) => T): (account: Account) => T {
-  const known = new WeakMap<Account, { readonly value: T }>();
+  const known = new WeakMap<Account, T | typeof NOTHING>();
   return (account) => {
-    let entry = known.get(account);
-    if (entry === undefined) {
-      entry = { value: decode(account) };
-      known.set(account, entry);
-    }
-    return entry.value;
+    const kept = known.get(account);
+    if (kept !== undefined) return kept === NOTHING ? (undefined as T) : (kept as T);
+    const value = decode(account);
+    known.set(account, value === undefined ? NOTHING : value);
+    return value;
   };
 }
 

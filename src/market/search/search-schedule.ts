@@ -1,3 +1,5 @@
+import { sinceStart } from "../watch/since-start.ts";
+
 /** How often a pair is searched. Milliseconds. */
 export interface SearchPace {
   /** After a search that found nothing or failed. */
@@ -25,8 +27,8 @@ export class SearchSchedule {
   readonly #pace: SearchPace;
   #beganAtMs = 0;
   #searchedAtMs = 0;
-  /** Undefined until the first search ends. */
-  #dueAtMs: number | undefined;
+  /** Undefined until the first search ends. By `sinceStart`: every build asks. */
+  #due: number | undefined;
   /** When an empty pair is searched on the chain again, not only looked at where markets are likely. */
   #wholeDueAtMs = 0;
   /** When the chain is searched again for what nobody waits for. */
@@ -41,7 +43,7 @@ export class SearchSchedule {
 
   /** True once a search has ended. */
   get hasSearched(): boolean {
-    return this.#dueAtMs !== undefined;
+    return this.#due !== undefined;
   }
 
   /** When the last search began; 0 before the first. */
@@ -56,7 +58,7 @@ export class SearchSchedule {
 
   /** True if another search is due; false before the first has ended. */
   isDue(atMs: number): boolean {
-    return this.#dueAtMs !== undefined && atMs > this.#dueAtMs;
+    return this.#due !== undefined && sinceStart(atMs) > this.#due;
   }
 
   /** True if an empty pair is due to be searched on the chain. */
@@ -66,7 +68,7 @@ export class SearchSchedule {
 
   /** True if another search is due that nobody waits for. */
   isIdleDue(atMs: number): boolean {
-    return this.#dueAtMs !== undefined && atMs > Math.max(this.#idleDueAtMs, this.#dueAtMs);
+    return this.isDue(atMs) && atMs > this.#idleDueAtMs;
   }
 
   /** True if the pair may be searched because it cannot be traded: less and less often while that finds nothing. */
@@ -99,17 +101,17 @@ export class SearchSchedule {
     const isOld = searchedAtMs + mostMs < atMs;
     this.#idleDueAtMs = isEmpty ? atMs + negativeMs + (isOld ? 0 : knownForMs) : 0;
     if (isEmpty) {
-      this.#dueAtMs = atMs + negativeMs;
+      this.#due = sinceStart(atMs + negativeMs);
       this.#wholeDueAtMs = atMs + backOff(negativeMs, this.#emptyInARow, researchMs);
     } else if (isComplete) {
       // What the index brought may have been due for hours: not all of it at once after a restart.
-      this.#dueAtMs = isOld ? atMs : Math.max(searchedAtMs + knownForMs, atMs + researchMs);
-    } else this.#dueAtMs = atMs + backOff(negativeMs, this.#partialInARow, researchMs);
+      this.#due = sinceStart(isOld ? atMs : Math.max(searchedAtMs + knownForMs, atMs + researchMs));
+    } else this.#due = sinceStart(atMs + backOff(negativeMs, this.#partialInARow, researchMs));
   }
 
   /** A look at the likely places of an empty pair found nothing. */
   look(atMs: number): void {
-    this.#dueAtMs = atMs + this.#pace.negativeMs;
+    this.#due = sinceStart(atMs + this.#pace.negativeMs);
   }
 
   /** New markets have been found. */
@@ -119,12 +121,12 @@ export class SearchSchedule {
 
   /** A market has gone: often another takes its place. */
   hasten(atMs: number): void {
-    if (this.#dueAtMs !== undefined) this.#dueAtMs = Math.min(this.#dueAtMs, atMs + this.#pace.negativeMs);
+    if (this.#due !== undefined) this.#due = Math.min(this.#due, sinceStart(atMs + this.#pace.negativeMs));
   }
 
   /** Retries soon. */
   fail(atMs: number): void {
-    this.#dueAtMs = atMs + this.#pace.negativeMs;
+    this.#due = sinceStart(atMs + this.#pace.negativeMs);
   }
 }
 

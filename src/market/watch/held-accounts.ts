@@ -6,8 +6,8 @@ import type { HeldAccount } from "../live-accounts.ts";
  * the last hit. That avoids reading the address or a hash table, which mostly miss the processor's caches.
  */
 export class HeldAccounts {
-  #addresses: Address[] = [];
-  #entries: (HeldAccount | undefined)[] = [];
+  readonly #addresses: Address[] = [];
+  readonly #entries: (HeldAccount | undefined)[] = [];
   #next = 0;
 
   get addresses(): readonly Address[] {
@@ -45,8 +45,8 @@ export class HeldAccounts {
   }
 
   clear(): void {
-    this.#addresses = [];
-    this.#entries = [];
+    this.#addresses.length = 0;
+    this.#entries.length = 0;
     this.#next = 0;
   }
 }

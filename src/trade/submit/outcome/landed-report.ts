@@ -38,7 +38,8 @@ export function reportLanded(
 ): LandedReport {
   const { message } = wireLayout(transaction);
   const limit = unitLimitOf(message);
-  const programs = programsOf(message);
+  // Only a failure is laid to one of them.
+  const programs = error === null ? [] : programsOf(message);
   const used = computeUnitsConsumed === undefined ? undefined : Number(computeUnitsConsumed);
   return {
     signature,

@@ -118,9 +118,9 @@ export class Attempts {
 
   #renew(): void {
     if (this.#renewing !== undefined) return;
-    const held = this.#ports.isCutOff?.()
-      ? []
-      : [...this.#byMessage].flatMap(([messageHash, { holdsClaim }]) => (holdsClaim ? [messageHash] : []));
+    const held: string[] = [];
+    if (!this.#ports.isCutOff?.())
+      for (const { holdsClaim, claim } of this.#byMessage.values()) if (holdsClaim) held.push(claim.messageHash);
     this.#renewing = this.#ports.submissions
       .renew(held, leaseOf(this.#ports))
       .then((renewed) => {

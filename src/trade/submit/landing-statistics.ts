@@ -43,13 +43,12 @@ export class LandingStatistics {
     const slot = events.findLast((event) => event.slot !== undefined)?.slot;
     const slots = landed && slot !== undefined && fromSlot !== undefined ? Number(slot - fromSlot) : undefined;
     const sample = { atMs, landed, slots: slots === undefined ? undefined : Math.max(0, slots) };
-    const named = (kind: TradeEvent["kind"]) =>
-      new Set(events.flatMap((event) => (event.kind === kind && event.sender !== undefined ? [event.sender] : [])));
-    for (const sender of named("refused")) add(this.#refused, sender, sample);
+    for (const sender of sendersOf(events, "refused")) add(this.#refused, sender, sample);
     if (code === "PENDING") return;
-    for (const sender of named("sent")) add(this.#bySender, sender, sample);
+    const accepted = sendersOf(events, "sent");
+    for (const sender of accepted) add(this.#bySender, sender, sample);
     // Without a broadcast from here it was another process's to land.
-    if (priority !== undefined && named("sent").size > 0) add(this.#byLevel, priority, sample);
+    if (priority !== undefined && accepted.length > 0) add(this.#byLevel, priority, sample);
   }
 
   /** What became of the submissions of a level. */
@@ -78,6 +77,15 @@ export class LandingStatistics {
     const sinceMs = this.#now() - KEPT_MS;
     return samples.filter(({ atMs }) => atMs > sinceMs);
   }
+}
+
+/** Those that an event of the kind names, each once. */
+function sendersOf(events: readonly TradeEvent[], kind: TradeEvent["kind"]): readonly string[] {
+  const senders: string[] = [];
+  for (const event of events)
+    if (event.kind === kind && event.sender !== undefined && !senders.includes(event.sender))
+      senders.push(event.sender);
+  return senders;
 }
 
 function add<K>(all: Map<K, Sample[]>, key: K, sample: Sample): void {

@@ -32,7 +32,8 @@ export class RecentEnds {
    * @throws TradewireError UPSTREAM_ERROR while the database is away
    */
   async restore(): Promise<void> {
-    const looked = [...this.#untilMs].slice(0, BATCH);
+    const looked: [Attempt, number][] = [];
+    for (const end of this.#untilMs) if (looked.push(end) === BATCH) break;
     if (looked.length === 0) return;
     const known = new Set(await this.#submissions.endedAmong(looked.map(([{ claim }]) => claim.messageHash)));
     for (const [attempt, untilMs] of looked) {

@@ -17,6 +17,10 @@ const MISS_SPACING = 32n;
 /** Misses noted of a node: they cover a message's lifetime and the time in which its outcome is proven. */
 const MOST_MISSES = 32;
 
+/** What records are compared by, of those that had to be. */
+const wholeKeys = new WeakMap<TransactionRecord, string>();
+const keysWithoutLogs = new WeakMap<TransactionRecord, string>();
+
 /** A record that enough nodes agree on. */
 export interface ProvenRecord {
   readonly record: TransactionRecord;
@@ -36,8 +40,6 @@ export class RecordVotes {
   readonly #misses = new Map<RpcEndpoint, bigint[]>();
   /** Since when a node has given no record (running milliseconds). */
   readonly #withoutSinceMs = new Map<RpcEndpoint, number>();
-  readonly #wholeKeys = new WeakMap<TransactionRecord, string>();
-  readonly #keysWithoutLogs = new WeakMap<TransactionRecord, string>();
   #noticedError: { readonly error: unknown | null } | undefined;
 
   /** @param isCredible false of a slot that the message cannot be in, as far as heights are known: one node alone is not believed then */
@@ -143,7 +145,7 @@ export class RecordVotes {
 
   /** Made once for each record: groups are asked for with every answer. */
   #keyOf(record: TransactionRecord, withLogs: boolean): string {
-    const keys = withLogs ? this.#wholeKeys : this.#keysWithoutLogs;
+    const keys = withLogs ? wholeKeys : keysWithoutLogs;
     const known = keys.get(record);
     if (known !== undefined) return known;
     const key = recordKey(record, withLogs);

@@ -57,6 +57,25 @@ describe("the bytes of answers", () => {
     expect(blocks.size).toBe(8);
   });
 
+  test.each([1_000, 1_700, 2_150, 2_600, 3_300])(
+    "lie in the same few blocks, heads of %i and more bytes written behind their bodies",
+    (body) => {
+      const out = new AnswerBytes();
+      const blocks = new Set<ArrayBufferLike>();
+      for (let pass = 0; pass < 100; pass++) {
+        const answers = Array.from({ length: 16 }, (_, at) => {
+          out.begin().latin1("x".repeat(at % 5 === 0 ? 300 : body + at));
+          const front = out.beginFront();
+          out.latin1("y".repeat(480));
+          return out.endFront(front).take();
+        });
+        for (const { bytes } of answers) blocks.add(bytes.buffer);
+        for (const answer of answers) answer.release();
+      }
+      expect(blocks.size).toBeLessThanOrEqual(17);
+    },
+  );
+
   test("do not keep the block of a long answer for short ones", () => {
     const out = new AnswerBytes();
     for (let round = 0; round < 3; round++) {

@@ -84,19 +84,20 @@ export class AnswerBytes {
   #home = blockOf(BLOCK);
   #block = this.#home.bytes;
   readonly #free: Block[] = [];
-  /** The end of the last answer that was taken, and what it took. */
+  /** The end of the last answer that was taken, and the room in which it was written. */
   #taken = 0;
   #usual = 0;
   #start = 0;
   #at = 0;
+  /** Where the head ended that was written behind its body. */
+  #reached = 0;
 
   /** Begins an answer. @param frontRoom bytes that are expected to be put before it */
   begin(frontRoom = HEAD_ROOM): this {
-    if (this.#block.length - this.#taken < Math.max(this.#usual, frontRoom)) {
-      this.#use(this.#free.pop() ?? blockOf(BLOCK));
-    }
+    if (this.#block.length - this.#taken < Math.max(this.#usual, frontRoom)) this.#use(this.#freeBlock());
     this.#start = this.#taken + frontRoom;
     this.#at = this.#start;
+    this.#reached = 0;
     return this;
   }
 
@@ -402,13 +403,14 @@ export class AnswerBytes {
     const from = this.#start + begun;
     this.#start -= size;
     this.#block.copyWithin(this.#start, from, from + size);
+    this.#reached = this.#at;
     this.#at -= size;
     return this;
   }
 
   /** The answer. Its memory is its own until it is released. */
   take(): TakenAnswer {
-    this.#usual = Math.min(this.#at - this.#taken, BLOCK);
+    this.#usual = Math.min(Math.max(this.#at, this.#reached) - this.#taken, BLOCK);
     this.#taken = this.#at;
     return new TakenAnswer(this.#block.subarray(this.#start, this.#at), this.#home, this.#reuse);
   }
@@ -427,7 +429,8 @@ export class AnswerBytes {
     const [from, { length }] = [this.#block.subarray(this.#start, this.#at), this];
     const left = this.#home;
     const room = HEAD_ROOM + front;
-    this.#use(blockOf(Math.max(BLOCK, room + 2 * (length + behind))));
+    const size = room + 2 * (length + behind);
+    this.#use(size > BLOCK ? blockOf(size) : this.#freeBlock());
     this.#block.set(from, room);
     if (left.held === 0) this.#reuse(left);
     this.#start = room;
@@ -440,13 +443,17 @@ export class AnswerBytes {
     this.#taken = 0;
   }
 
+  #freeBlock(): Block {
+    return this.#free.pop() ?? blockOf(BLOCK);
+  }
+
   readonly #reuse = (block: Block): void => {
     const isUsual = block.bytes.length === BLOCK;
     if (block !== this.#home) {
       if (isUsual && this.#free.length < MOST_FREE) this.#free.push(block);
     } else if (isUsual) this.#taken = 0;
     // A block that one long answer needed is not kept for short ones.
-    else this.#use(this.#free.pop() ?? blockOf(BLOCK));
+    else this.#use(this.#freeBlock());
   };
 }
 

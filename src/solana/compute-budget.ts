@@ -42,12 +42,7 @@ export function setLoadedAccountsDataSizeLimit(bytes: number): Instruction {
   return instruction(data);
 }
 
-const EXACT_MICRO_LAMPORTS = 2 ** 52;
-
 /** Lamports charged for priority: ceil(units × price / 1 000 000), as the runtime computes it. */
 export function priorityFeeLamports(computeUnitLimit: number, priceMicroLamports: bigint): bigint {
-  // Below this doubles are exact to a millionth, so that the quotient is rounded up only where there is a rest.
-  const microLamports = computeUnitLimit * Number(priceMicroLamports);
-  if (microLamports < EXACT_MICRO_LAMPORTS) return BigInt(Math.ceil(microLamports / 1e6));
   return (BigInt(computeUnitLimit) * priceMicroLamports + MICRO_LAMPORTS_PER_LAMPORT - 1n) / MICRO_LAMPORTS_PER_LAMPORT;
 }

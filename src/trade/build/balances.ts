@@ -99,16 +99,10 @@ function payerShortfall(
   const givesSol = accounts.source === undefined;
   const getsSol = accounts.destination === undefined;
   const given = !givesSol ? 0n : exactIn ? route.inAmount : route.threshold;
-  // Most wallets hold more than anything that is taken from them at any moment: doubles say so exactly, and make no objects.
-  const atMost =
-    Number(given) +
-    Math.max(0, Number(costs.rentPaid)) +
-    Number(assembly.temporaryRent) +
-    Number(costs.baseFee) +
-    Number(costs.priorityFee) +
-    Number(costs.tip) +
-    Number(rent);
-  if (!isNonce && atMost <= Number(held) && Number(held) <= Number.MAX_SAFE_INTEGER) return undefined;
+  // Most wallets hold more than anything that is taken from them at any moment.
+  const rentPaid = costs.rentPaid > 0n ? costs.rentPaid : 0n;
+  const atMost = given + rentPaid + assembly.temporaryRent + costs.baseFee + costs.priorityFee + costs.tip + rent;
+  if (!isNonce && atMost <= held) return undefined;
   const fees = costs.baseFee + costs.priorityFee;
   const received = !getsSol ? 0n : exactIn ? route.threshold : route.outAmount;
   // Tips are paid last, after the temporary account and an emptied one have returned their rent.

@@ -69,9 +69,11 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
     const entry = this.#singles.get(address);
     if (entry === undefined || entry.held === undefined) return 0;
     const { account, record } = entry.held;
-    if (entry.mint !== null) return entry.lastUsedMs + entry.mint.decimals;
-    const read = entry.lastUsedMs + address.bytes[0]! + (record?.isLasting === true ? 1 : 0);
-    return account == null ? read : read + account.data.length;
+    const read = entry.lastUsedMs + address.bytes[0]!;
+    if (entry.mint !== null) return read + entry.mint.decimals;
+    const lasting = record?.isLasting === true ? 1 : 0;
+    if (account == null) return read + lasting;
+    return read + lasting + account.data.length + (account.lamports > 0n ? 1 : 0);
   }
 
   /** @throws TradewireError UPSTREAM_ERROR, RATE_LIMIT_EXCEEDED, OVERLOADED */

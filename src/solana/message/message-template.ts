@@ -94,9 +94,9 @@ class MessageTemplates {
     return undefined;
   }
 
-  /** Reads the template seen first. @returns a number that depends on it */
+  /** Reads the template seen first, and the address. @returns a number that depends on both */
   readAhead(kind: Address): number {
-    return this.#byKind.get(kind)?.readAhead() ?? 0;
+    return kind.bytes[0]! + (this.#byKind.get(kind)?.readAhead() ?? 0);
   }
 
   /**

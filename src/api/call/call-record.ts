@@ -1,8 +1,8 @@
 import { AnswerBytes } from "../http/lane/answer-bytes.ts";
 import { Piece } from "../http/lane/piece.ts";
 
-/** Stages of an everyday call at most. */
-const USUAL_STAGES = 8;
+/** Stages of a call at most whose names are kept: a submit has ten. */
+const USUAL_STAGES = 16;
 
 /** The names of the stages that calls have ended so far. One list serves all calls that go the same way: each would have its own. */
 class StageNames {

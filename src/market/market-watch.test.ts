@@ -39,7 +39,7 @@ async function watched() {
     },
   } as never);
   const found = { venue, account: own, market: sample.hot.market } as never;
-  const watch = new MarketWatch({ found, live, judge: NO_JUDGE, onChange() {}, warn() {} });
+  const watch = new MarketWatch({ found, live, judge: NO_JUDGE, owner: { invalidate() {} }, warn() {} });
   await watch.hold(sample.addresses);
   const hot = () => {
     const reading = watch.read();

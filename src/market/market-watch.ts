@@ -18,11 +18,17 @@ import { type FollowingMarket, followSoon } from "./watch/soon-followed.ts";
 /** Changes in a row whose bounds are found at once although no trade asks for them. */
 const MOST_UNASKED = 8;
 
+/** Makes its answers of the watch. */
+interface WatchOwner {
+  /** An account behind the market has changed, or what is thought of it. */
+  invalidate(watch: MarketWatch): void;
+}
+
 interface MarketWatchOptions {
   readonly judge: MarketJudge;
   readonly found: FoundMarket;
   readonly live: LiveAccounts;
-  readonly onChange: (watch: MarketWatch) => void;
+  readonly owner: WatchOwner;
   readonly warn: (message: string) => void;
 }
 
@@ -39,7 +45,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder, AccountView, Fo
   #reading: MarketReading | undefined;
   /** The last answer, if its state is yet to be read. */
   #unread: HotMarket | undefined;
-  readonly #onChange: (watch: MarketWatch) => void;
+  readonly #owner: WatchOwner;
   readonly venue: Venue;
   readonly address: Address;
   readonly #held = new HeldAccounts();
@@ -62,14 +68,14 @@ export class MarketWatch implements JudgedMarket, AccountHolder, AccountView, Fo
   readonly #found: FoundMarket;
   #hasFailed = false;
 
-  constructor({ found, live, judge, onChange, warn }: MarketWatchOptions) {
+  constructor({ found, live, judge, owner, warn }: MarketWatchOptions) {
     this.venue = found.venue;
     this.address = found.account.address;
     this.#live = live;
     this.#found = found;
     this.#decoded = new DecodedMarket(found);
     this.#judge = judge;
-    this.#onChange = onChange;
+    this.#owner = owner;
     this.#warn = warn;
   }
 
@@ -121,7 +127,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder, AccountView, Fo
   judged(): void {
     this.#reading = undefined;
     this.#unread = undefined;
-    this.#onChange(this);
+    this.#owner.invalidate(this);
   }
 
   /** From memory; decodes only what has changed since the last call. */

@@ -84,7 +84,7 @@ export function addVersion(history: AccountHistory, version: AccountVersion, roo
  */
 export function boundVersions(history: AccountHistory, head: bigint): void {
   const { versions } = history;
-  const bytes = sizeOf(versions.at(-1)?.account);
+  const bytes = sizeOf(versions[versions.length - 1]?.account);
   if (versions.length <= MAX_VERSIONS && versions.length * bytes <= MAX_SPARE_BYTES) return;
   let first = versions.length - 1;
   let spare = 0;

@@ -69,8 +69,8 @@ export class FollowedAccount implements AccountHistory, FollowedRecord, Indexed,
   leftOut: { readonly untilMs: number; readonly error: unknown } | undefined;
   /** How many replacements of banks it has taken in, of all so far. */
   replacementsTaken = 0;
-  /** The slot that a version was last added of: it is among those changed in it. */
-  touchedIn: bigint | undefined;
+  /** The slot that a version was last added of: it is among those changed in it. A small integer, where a bigint is an object. */
+  touchedIn = -1;
   /** The last poll that was to read it. */
   plannedIn = 0;
   /** Its place among the accounts that the stream does not suffice for. */

@@ -154,8 +154,9 @@ export class FollowedAccounts {
     }
     touched.bytes += bytes;
     this.#unrootedBytes += bytes;
-    if (!isNew || entry.touchedIn === slot) return;
-    entry.touchedIn = slot;
+    const touchedIn = Number(slot);
+    if (!isNew || entry.touchedIn === touchedIn) return;
+    entry.touchedIn = touchedIn;
     // A stream that replaces the banks of two slots again and again names their accounts each time.
     if (touched.entries.push(entry) > REPEATS * (this.size + 1)) touched.entries = [...new Set(touched.entries)];
   }
@@ -206,8 +207,7 @@ export class FollowedAccounts {
 
   /** The stream suffices for the account from now on. */
   trust(entry: FollowedAccount): void {
-    // Most notices are of accounts that are trusted: they cost no look at the clock.
-    if (entry.streamed || entry.isDoubted || this.#now() < this.#distrustUntilMs) return;
+    if (entry.isDoubted || this.#now() < this.#distrustUntilMs) return;
     entry.streamed = true;
     this.#unstreamed.delete(entry);
   }

@@ -279,6 +279,8 @@ class StreamedStateSource implements LiveStateSource {
       return;
     }
     this.#followed.add(entry, { slot, epoch, order, account, isStreamed: true });
+    // Most notices are of accounts that the stream suffices for already.
+    if (entry.streamed) return;
     // A notice holds the whole state, and every later change is reported: as good as a read.
     const isCovered = entry.coveredFrom !== undefined && slot >= entry.coveredFrom;
     if (isCovered && this.#tree.isOnChain(slot)) this.#followed.trust(entry);

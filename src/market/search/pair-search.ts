@@ -158,7 +158,7 @@ export class PairSearch {
 
   #watch(pair: WatchedPair, found: FoundMarket): MarketWatch {
     const { live, judge, warn } = this.#options;
-    return new MarketWatch({ found, live, judge, warn, onChange: (watch) => pair.invalidate(watch) });
+    return new MarketWatch({ found, live, judge, warn, owner: pair });
   }
 
   async #addAll(pair: WatchedPair, found: readonly FoundMarket[]): Promise<Change> {

@@ -24,7 +24,7 @@ test.each(samples)(
     } as never);
     const own = accounts.get(hot.market.address)!;
     const found = { venue, account: own, market: hot.market } as never;
-    const watch = new MarketWatch({ found, live, judge: NO_JUDGE, onChange() {}, warn() {} });
+    const watch = new MarketWatch({ found, live, judge: NO_JUDGE, owner: { invalidate() {} }, warn() {} });
     for (let reading = watch.glance(); reading.kind === "lacking"; reading = watch.glance()) {
       await watch.hold(reading.addresses);
     }

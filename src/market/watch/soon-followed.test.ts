@@ -46,7 +46,7 @@ async function watched() {
   } as never);
   const found = { venue, account: accounts.get(hot.market.address)!, market: hot.market } as never;
   const warn = (message: string) => void warnings.push(message);
-  const watch = new MarketWatch({ found, live, judge: NO_JUDGE, onChange() {}, warn });
+  const watch = new MarketWatch({ found, live, judge: NO_JUDGE, owner: { invalidate() {} }, warn });
   await watch.hold(addresses);
   const ask = () => {
     const reading = watch.glance();

@@ -1,14 +1,17 @@
 import { expect, test } from "vitest";
 import { readSampleMarkets } from "../../test/support/sample-markets.ts";
-import type { Address } from "../primitives/address.ts";
+import { Address } from "../primitives/address.ts";
 import { writeU64 } from "../primitives/bytes.ts";
 import type { Account } from "../solana/account.ts";
+import { messageTemplates } from "../solana/message/message-template.ts";
+import { compileMessage } from "../solana/message.ts";
 import type { Venue } from "../venues/venue.ts";
 import { LiveAccounts } from "./live-accounts.ts";
 import { NO_JUDGE } from "./market-judge.ts";
 import { MarketWatch } from "./market-watch.ts";
 
-const sample = readSampleMarkets().markets.find(({ venue }) => venue.id === "raydium_cpmm")!;
+const { clock, markets } = readSampleMarkets();
+const sample = markets.find(({ venue }) => venue.id === "raydium_cpmm")!;
 const { address } = sample.hot.market;
 const own = sample.accounts.get(address)!;
 /** Where the pool keeps its config, its fees owed to the protocol, and when it opens. */
@@ -37,6 +40,7 @@ async function watched() {
     follow: async (addresses: readonly Address[]) => {
       for (const one of addresses) report(one, sample.accounts.get(one) ?? null);
     },
+    unfollow() {},
   } as never);
   const found = { venue, account: own, market: sample.hot.market } as never;
   const watch = new MarketWatch({ found, live, judge: NO_JUDGE, owner: { invalidate() {} }, warn() {} });
@@ -120,4 +124,19 @@ test("an account that is no longer known is lacking, and the market is hot once 
     reportOf(one, account);
     expect(hot().state).toEqual(before.state);
   }
+});
+
+test("the messages of a market that is released are laid out anew, so that nothing keeps the market in memory", async () => {
+  const { watch, hot } = await watched();
+  const { venue, market, state } = hot();
+  const [inMint, outMint] = market.mints;
+  const quote = venue.quote(state, { mode: "exactIn", inMint, outMint, amount: 1_000_000n, clock });
+  const [wallet, source, destination] = [1, 2, 3].map((byte) => Address.from(new Uint8Array(32).fill(byte)));
+  const own = { wallet: wallet!, source: source!, destination: destination! };
+  const { instructions } = venue.swap(state, quote, { ...own, threshold: 1n, salt: 0, exists: () => true });
+  const plan = { payer: own.wallet, instructions, blockhash: new Uint8Array(32), lookupTables: [] };
+  const message = compileMessage({ ...plan, kind: address });
+  expect(messageTemplates.fill(address, plan, 0)).toEqual(message);
+  watch.release();
+  expect(messageTemplates.fill(address, plan, 0)).toBeUndefined();
 });

@@ -2,6 +2,7 @@ import type { KnownAccount } from "../chain/port.ts";
 import { TradewireError } from "../errors/tradewire-error.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Account, AccountView } from "../solana/account.ts";
+import { messageTemplates } from "../solana/message/message-template.ts";
 import { type SpotBound, spotBoundOf } from "../venues/spot-bound.ts";
 import type { Market, MintPair, Venue } from "../venues/venue.ts";
 import type { AccountHolder, LiveAccounts } from "./live-accounts.ts";
@@ -171,6 +172,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder, AccountView, Fo
     this.#live.release(this, this.#held.addresses);
     this.#held.clear();
     this.#followed = undefined;
+    messageTemplates.forget(this.address);
   }
 
   /** Our code failed on this market. Logged once. */

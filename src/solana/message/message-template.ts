@@ -120,6 +120,11 @@ class MessageTemplates {
     this.#byKind.set(kind, kept[0]!);
   }
 
+  /** Drops the templates of a kind, and what they know its messages by: a market would stay in memory, with all that is kept for it. */
+  forget(kind: Address): void {
+    this.#byKind.delete(kind);
+  }
+
   #layoutOf(instructions: readonly Instruction[], table: AccountTable): MessageLayout | undefined {
     const layout = MessageLayout.of(instructions, table);
     if (layout === undefined) return undefined;

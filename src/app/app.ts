@@ -35,7 +35,7 @@ import { describeNetwork, describeStatus } from "./report/service-status.ts";
 import { connectShadow, type ShadowParts } from "./shadow/shadow-parts.ts";
 import { shareLimits } from "./share-limits.ts";
 import { openTrades, watchMarkets } from "./trade-parts.ts";
-import "./young-objects.ts";
+import "./v8-rules.ts";
 
 /** The running service. */
 export interface App {

@@ -53,6 +53,9 @@ export function answerParent(ready: object, answer: (question: never) => object 
 
 /** Arguments with which Node runs code of the service as the service itself is run, if the revision in `root` has a way of its own. */
 export function serviceArgs(root: string): readonly string[] {
-  const path = `${root}/src/app/young-objects.ts`;
-  return existsSync(path) ? ["--import", path] : [];
+  // The second is where it was before.
+  const path = ["v8-rules", "young-objects"]
+    .map((name) => `${root}/src/app/${name}.ts`)
+    .find((file) => existsSync(file));
+  return path === undefined ? [] : ["--import", path];
 }

@@ -5,7 +5,7 @@
 import { createServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { getHeapStatistics } from "node:v8";
-import "../../src/app/young-objects.ts";
+import "../../src/app/v8-rules.ts";
 import { forgetClosedStreams } from "../../src/api/http/flow/session-streams.ts";
 
 const collect = (globalThis as { gc?: (options?: { readonly type: "minor" }) => void }).gc!;

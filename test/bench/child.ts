@@ -26,6 +26,11 @@ export class BenchChild {
     this.#process.on("exit", (code) => this.#answer?.reject(new Error(`${path} has ended with code ${code}`)));
   }
 
+  /** Of the process; undefined if it did not start. */
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
   /** The next message of the process: its first one says that it is ready. */
   next<T>(): Promise<T> {
     this.#answer = Promise.withResolvers<unknown>();

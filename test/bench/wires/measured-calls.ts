@@ -11,10 +11,15 @@ export interface SpreadServer {
   readonly file: string;
 }
 
-export async function startSpreadServer(root: string, args: readonly string[] = []): Promise<SpreadServer> {
+/** @param nodeArgs beside those that the service runs with */
+export async function startSpreadServer(
+  root: string,
+  args: readonly string[] = [],
+  nodeArgs: readonly string[] = [],
+): Promise<SpreadServer> {
   const child = new BenchChild(`${root}/test/bench/spread/spread-service.ts`, root, {
     args,
-    nodeArgs: serviceArgs(root),
+    nodeArgs: [...nodeArgs, ...serviceArgs(root)],
   });
   return { child, ...(await child.next<{ readonly port: number; readonly file: string }>()) };
 }

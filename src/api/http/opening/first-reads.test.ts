@@ -70,6 +70,8 @@ it("refuses what comes while those that wait hold 16 MiB, and no longer", async 
   for (const socket of all) reads.begin(socket, first);
   await expect.poll(() => begun.length).toBe(257);
   await expect.poll(() => all.filter(({ destroyed }) => destroyed).length).toBe(43);
+  // The last one's turn has ended: the next connection begins at once, and 256 wait.
+  await nextTurn();
   for (const socket of sockets(257)) reads.begin(socket, first);
   await expect.poll(() => begun.length).toBe(514);
 });

@@ -44,7 +44,7 @@ export interface PumpAccounts {
   readonly olderBumpSteps: number;
 }
 
-/** The accounts that instructions name, whoever trades and whoever takes the fees. The same object while they are the same. */
+/** The accounts of a swap that depend on neither the wallet nor the fee recipients. One object for as long as none of them changes. */
 export interface PumpNamed {
   readonly baseMint: Address;
   readonly quoteMint: Address;

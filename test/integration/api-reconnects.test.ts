@@ -5,6 +5,8 @@ import { startEdge } from "../support/edge.ts";
 
 const CALLERS = 6;
 const ROUNDS = 10;
+/** As long as a port that is to close accepts connections without serving them. Milliseconds. */
+const HOLD_MS = 100;
 
 /** Sends a request on a connection of its own. @returns what became of it */
 function ping(host: string, port: number): Promise<string> {
@@ -35,4 +37,13 @@ it("answers or refuses each caller that connects anew while its port closes", as
     await close();
     expect(await Promise.all(ends)).toEqual(Array(CALLERS).fill("ECONNREFUSED"));
   }
+});
+
+it("resets none of many callers who connect in the turn in which the port is to close", async () => {
+  const { host, port, drain, close } = await startEdge();
+  drain();
+  const ends: Promise<string>[] = [];
+  setTimeout(() => ends.push(...Array.from({ length: 60 }, () => ping(host, port))), HOLD_MS);
+  await close();
+  expect((await Promise.all(ends)).filter((end) => end !== "answered" && end !== "ECONNREFUSED")).toEqual([]);
 });

@@ -34,6 +34,8 @@ const SWEEP_MS = 50;
  */
 const SHORT_TURN_MS = 2;
 const MOST_TURNS = 20;
+/** Connections that the system has made and keeps until the process accepts them, at most. */
+const MOST_QUEUED = 511;
 
 /**
  * One port that speaks HTTP/1.1 and HTTP/2. Without a certificate HTTP/2 is recognised by its connection preface; with one,
@@ -53,6 +55,8 @@ export class Listener {
   readonly #lastAnswers = new LastAnswers();
   readonly #nowMs: () => number;
   #closing = false;
+  /** Connections accepted so far. */
+  #accepted = 0;
   /** What serves the connections that come while the port closes; undefined at other times. */
   #held: (() => void)[] | undefined;
 
@@ -154,6 +158,7 @@ export class Listener {
 
   /** Serves a new connection, if there is a place for it. */
   #take(socket: Socket, serve: () => void): void {
+    this.#accepted += 1;
     if (!this.#places.take(socket)) return;
     if (this.#held === undefined) {
       serve();
@@ -210,8 +215,12 @@ export class Listener {
     const held: (() => void)[] = [];
     this.#held = held;
     await sleep(HOLD_MS);
-    // Closing an idle connection discards its unread data, so it is done right after reading.
-    await afterReading(this.#nowMs);
+    // Closing an idle connection discards its unread data, so it is done right after reading: in a turn that accepts no connection, for each
+    // takes one at most from the system's queue.
+    for (let before = -1, left = MOST_QUEUED; left > 0 && this.#accepted !== before; left--) {
+      before = this.#accepted;
+      await afterReading(this.#nowMs);
+    }
     const servers = [this.http1, ...(this.#front === this.http1 ? [] : [this.#front])];
     const closed = Promise.all(servers.map(closeServer));
     this.#held = undefined;

@@ -1,3 +1,5 @@
+import type { Tabled } from "../../primitives/addresses/address-table.ts";
+
 /** The outcome of one call against a bucket. Milliseconds and whole calls. */
 export class Verdict {
   allowed = true;
@@ -13,20 +15,20 @@ export class Verdict {
 const SWEEP_EVERY = 10_000;
 
 /** What changes with each call: kept in place, so that a call neither looks a name up twice nor makes an object for the time. */
-class Bucket {
+class Bucket implements Tabled {
   /** No whole number to begin with: every time takes its place. */
   fullAtMs = 0.5;
-  /** Undefined once it is forgotten. */
-  owner: TokenBuckets | undefined;
+  /** The buckets it is one of; undefined once it is forgotten. */
+  table: TokenBuckets | undefined;
 
-  constructor(owner: TokenBuckets) {
-    this.owner = owner;
+  constructor(table: TokenBuckets) {
+    this.table = table;
   }
 }
 
 /** Who keeps the bucket that was used last for it, of whichever policy. */
 export interface BucketKeeper {
-  bucket?: unknown;
+  bucket?: Tabled | undefined;
 }
 
 /**
@@ -77,7 +79,7 @@ export class TokenBuckets {
 
   #find(name: string, keeper: BucketKeeper | undefined): Bucket | undefined {
     const kept = keeper?.bucket;
-    if (kept instanceof Bucket && kept.owner === this) return kept;
+    if (kept !== undefined && kept.table === this) return kept as Bucket;
     const known = this.#buckets.get(name);
     if (keeper !== undefined) keeper.bucket = known;
     return known;
@@ -140,7 +142,7 @@ export class TokenBuckets {
     for (const [name, bucket] of this.#buckets) {
       if (bucket.fullAtMs > nowMs) continue;
       this.#buckets.delete(name);
-      bucket.owner = undefined;
+      bucket.table = undefined;
     }
   }
 }

@@ -58,8 +58,7 @@ export function createHttp1(
   server.on("connect", (_, stream) => {
     const socket = stream as Socket;
     // Node has given the parser back: it reads another connection by now.
-    const close = () => void socket.destroy();
-    socket.removeAllListeners("data").on("data", close).on("error", close);
+    socket.removeAllListeners("data").on("error", () => socket.destroy());
     refuseLast(socket, noTunnel(), requestIds(), `Allow: ${METHODS}\r\n`);
   });
   // Node calls this itself when it closes the server.

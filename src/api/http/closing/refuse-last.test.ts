@@ -1,5 +1,6 @@
+import { once } from "node:events";
 import net from "node:net";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { type Edge, startEdge } from "../../../../test/support/edge.ts";
 import { ALICE, TOKEN } from "../../../../test/support/fake-trades.ts";
 
@@ -91,3 +92,33 @@ it("hands nothing that follows CONNECT to another connection", async () => {
   ]);
   expect(first).toEqual([200, 405]);
 });
+
+it.each([
+  ["what is no HTTP", "garbage\r\n\r\n", 400],
+  ["CONNECT", CONNECT, 405],
+])(
+  "leaves %s and what stands before it their answers, though the client goes on before it reads them",
+  async (_, broken, status) => {
+    const served = once(edge.fastify.server, "connection") as Promise<[net.Socket]>;
+    const socket = net.connect({ port: edge.port, host: "127.0.0.1", noDelay: true }).pause();
+    const errors: Error[] = [];
+    socket.on("error", (error) => errors.push(error));
+    socket.write(buy() + broken);
+    const [connection] = await served;
+    const until = (isSo: () => boolean) => vi.waitUntil(isSo, { interval: 1, timeout: 20_000 });
+    await until(() => connection.writableEnded);
+    for (const part of [PING, "garbage\r\n\r\n", PING]) {
+      const read = connection.bytesRead;
+      socket.write(part);
+      await until(() => connection.bytesRead === read + part.length || connection.destroyed);
+    }
+    let text = "";
+    socket.setEncoding("latin1").on("data", (chunk) => {
+      text += chunk;
+    });
+    socket.resume();
+    await once(socket, "close");
+    expect(Array.from(text.matchAll(/HTTP\/1\.1 (\d+)/g), ([, found]) => Number(found))).toEqual([200, status]);
+    expect(errors).toEqual([]);
+  },
+);

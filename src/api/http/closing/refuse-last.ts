@@ -7,6 +7,8 @@ import { lastResponse } from "./refuse-and-close.ts";
 
 /** How long a client may take to close its side once the refusal is written. Milliseconds. */
 const LINGER_MS = 2_500;
+/** What is read and dropped meanwhile: more stays with the system. Bytes. */
+const DROPPED_BYTES = 16 * 1024;
 
 const NOTHING = Buffer.alloc(0);
 
@@ -45,7 +47,17 @@ function write(socket: Socket, response: Buffer): void {
   // A response before it has closed the connection.
   if (!socket.writable) return;
   socket.end(response);
-  socket.resume();
+  dropRest(socket);
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once("close", () => clearTimeout(timer));
+}
+
+/** Parses nothing more. A client that goes on sending would be reset if the connection closed now, and might read no answer. */
+function dropRest(socket: Socket): void {
+  let left = DROPPED_BYTES;
+  const drop = ({ length }: Buffer) => {
+    left -= length;
+    if (left < 0) socket.pause();
+  };
+  socket.removeAllListeners("data").on("data", drop).resume();
 }

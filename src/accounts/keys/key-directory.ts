@@ -74,9 +74,9 @@ class CachedKeyDirectory implements LiveKeyDirectory {
   readonly #timer: NodeJS.Timeout;
 
   /**
-   * Principals by the SHA-256 of their key: not by the key, so that none outlives its connection in memory (an open one keeps its
-   * last head), and not by the peppered hash, which costs six times as much. A caller cannot steer a SHA-256, so look-up times
-   * reveal nothing.
+   * Principals by the SHA-256 of their key: not by the key, so that none stays in memory for long behind its connection (an open one
+   * keeps its last head, and of what was read last, whosever it is, the bytes stay until the next read), and not by the peppered hash,
+   * which costs six times as much. A caller cannot steer a SHA-256, so look-up times reveal nothing.
    */
   readonly #byDigest = new Map<string, Principal>();
   /** Those looked up longest ago first. */

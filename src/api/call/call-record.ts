@@ -11,6 +11,9 @@ class StageNames {
   readonly beginnings: readonly Piece[];
   /** By the next stage. */
   readonly #next = new Map<string, StageNames>();
+  /** The next stage of the last call that came here, found without a look-up: most calls go the same way. */
+  #lastStage: string | undefined = undefined;
+  #afterLast: StageNames = this;
 
   constructor(list: readonly string[]) {
     this.list = list;
@@ -18,11 +21,15 @@ class StageNames {
   }
 
   and(stage: string): StageNames {
+    if (stage === this.#lastStage) return this.#afterLast;
     let next = this.#next.get(stage);
     if (next === undefined) {
       next = new StageNames([...this.list, stage]);
-      if (this.list.length < USUAL_STAGES) this.#next.set(stage, next);
+      if (this.list.length >= USUAL_STAGES) return next;
+      this.#next.set(stage, next);
     }
+    this.#lastStage = stage;
+    this.#afterLast = next;
     return next;
   }
 }

@@ -75,11 +75,22 @@ export interface Gauge {
   read(): number | readonly (readonly [labels: string, value: number])[];
 }
 
+/** Where the last call of a method was counted, by the stages it had. Most calls go the same way, and take no look-up for each stage. */
+interface Way {
+  readonly names: readonly string[];
+  readonly codes: Map<string, number>;
+  readonly duration: Histogram;
+  /** In the order of the names. */
+  readonly stages: readonly Histogram[];
+}
+
 /** Counters and histograms of calls and submissions, and gauges of everything else, in the text format of Prometheus. */
 export class Metrics {
   readonly #calls = new Map<string, Map<string, number>>();
   readonly #durations = new Map<string, Histogram>();
   readonly #stages = new Map<string, Map<string, Histogram>>();
+  /** By method. */
+  readonly #ways = new Map<string, Way>();
   readonly #submissions = new Map<string, number>();
   readonly #broadcasts = new Map<string, number>();
   readonly #landing = new Map<string, Histogram>();
@@ -107,25 +118,26 @@ export class Metrics {
   }
 
   /** Counts a finished call. */
-  record({ method, code, durationMs, stages }: CallRecord): void {
-    let codes = this.#calls.get(method);
-    if (codes === undefined) {
-      codes = new Map();
-      this.#calls.set(method, codes);
-    }
+  record({ method, code, durationMs, stages: { names, startMs, endsMs } }: CallRecord): void {
+    const known = this.#ways.get(method);
+    const { codes, duration, stages } = known?.names === names ? known : this.#wayOf(method, names);
     codes.set(code, (codes.get(code) ?? 0) + 1);
-    histogramOf(this.#durations, method).observe(durationMs / 1_000);
-    let ofMethod = this.#stages.get(method);
-    if (ofMethod === undefined) {
-      ofMethod = new Map();
-      this.#stages.set(method, ofMethod);
-    }
-    let fromMs = stages.startMs;
-    for (let i = 0; i < stages.names.length; i++) {
-      const endMs = stages.endsMs[i]!;
-      histogramOf(ofMethod, stages.names[i]!).observe((endMs - fromMs) / 1_000);
+    duration.observe(durationMs / 1_000);
+    let fromMs = startMs;
+    for (let i = 0; i < stages.length; i++) {
+      const endMs = endsMs[i]!;
+      stages[i]!.observe((endMs - fromMs) / 1_000);
       fromMs = endMs;
     }
+  }
+
+  #wayOf(method: string, names: readonly string[]): Way {
+    const codes = madeOnce(this.#calls, method, () => new Map<string, number>());
+    const ofMethod = madeOnce(this.#stages, method, () => new Map<string, Histogram>());
+    const stages = names.map((name) => histogramOf(ofMethod, name));
+    const way = { names, codes, duration: histogramOf(this.#durations, method), stages };
+    this.#ways.set(method, way);
+    return way;
   }
 
   /** Counts a submission that was brought to its end. */
@@ -178,14 +190,17 @@ function mapOf<V, W>(all: ReadonlyMap<string, V>, copy: (value: V) => W): Readon
   return new Map(Array.from(all, ([name, value]) => [name, copy(value)]));
 }
 
-function histogramOf(all: Map<string, Histogram>, name: string): Histogram {
-  let histogram = all.get(name);
-  if (histogram === undefined) {
-    histogram = new Histogram();
-    all.set(name, histogram);
+function madeOnce<V>(all: Map<string, V>, name: string, make: () => V): V {
+  let value = all.get(name);
+  if (value === undefined) {
+    value = make();
+    all.set(name, value);
   }
-  return histogram;
+  return value;
 }
+
+const histogramOf = (all: Map<string, Histogram>, name: string): Histogram =>
+  madeOnce(all, name, () => new Histogram());
 
 function count(all: Map<string, number>, labels: string): void {
   all.set(labels, (all.get(labels) ?? 0) + 1);

@@ -135,6 +135,8 @@ export function createHttp2(
       maxSessionRejectedStreams: MAX_STREAMS,
       maxSessionInvalidFrames: MAX_INVALID,
       maxSessionMemory: 4,
+      // Not to look for a second value of what has one: no response sets a header twice.
+      strictSingleValueFields: false,
     },
     // Fastify reads what both protocols have in common.
     handler as unknown as Parameters<typeof http2.createServer>[1],

@@ -56,9 +56,12 @@ export class EverydayRequests {
    * @param router serves a build whose refusal was delayed until there was room again
    */
   take(request: IncomingMessage, response: ServerResponse, router: RequestListener): boolean {
-    const { routes, settings, shedder } = this.#parts;
+    const { routes, calls, settings, shedder } = this.#parts;
     const known = routes.get(request.url!);
-    if (known === undefined) return this.#takeCall(request, response, request.socket.remoteAddress ?? "");
+    if (known === undefined) {
+      const peer = request.socket.remoteAddress ?? "";
+      return this.#takeCall(calls.get(request.url!), request, response, peer);
+    }
     // Responses to web pages need CORS headers, which the router sets.
     if (request.method !== "POST" || request.headers.origin !== undefined) return false;
     const isDirect = this.mayBypass && request.httpVersionMajor === 1 && refusalOfHead(request, settings) === undefined;
@@ -73,12 +76,15 @@ export class EverydayRequests {
 
   /** Serves a request that is read whole; false, with nothing done, for one that the HTTP server has to read. */
   takeWhole(whole: LaneRequest, answer: LaneResponse): boolean {
-    const { routes, settings, shedder } = this.#parts;
+    const { routes, calls, settings, shedder } = this.#parts;
     const { bodyLimitBytes, headerLimitBytes } = settings;
     if (whole.headBytes > headerLimitBytes - HEAD_MARGIN_BYTES || whole.body.length > bodyLimitBytes) return false;
     const [request, response] = [whole.asIncoming(), answer.asResponse()];
     const known = routes.get(whole.url);
-    if (known === undefined) return this.#takeCall(request, response, whole.socket.remoteAddress ?? "");
+    if (known === undefined) {
+      const peer = whole.socket.remoteAddress ?? "";
+      return this.#takeCall(calls.get(whole.url), request, response, peer);
+    }
     if (known.isBuild && shedder.refuses(whole.body.length)) return false;
     serveDirectly(known.route, request, response);
     return true;
@@ -88,16 +94,21 @@ export class EverydayRequests {
   takeStream(opened: OpenedStream): boolean {
     const { headers, peer } = opened;
     // A client that expects "100 Continue" has not sent its body: the HTTP server asks for it.
-    if (headers.expect !== undefined || !this.#parts.calls.has(headers[":path"]!)) return false;
+    const call = this.#parts.calls.get(headers[":path"]!);
+    if (call === undefined || headers.expect !== undefined) return false;
     const request = new StreamRequest(opened);
-    return this.#takeCall(request.asIncoming(), new StreamResponse(request).asResponse(), peer);
+    return this.#takeCall(call, request.asIncoming(), new StreamResponse(request).asResponse(), peer);
   }
 
-  #takeCall(request: IncomingMessage, response: ServerResponse, peer: string): boolean {
-    const { calls, settings } = this.#parts;
-    if (!this.#mayCall || request.headers.origin !== undefined) return false;
-    const call = calls.get(request.url!);
-    if (call === undefined || refusalOfHead(request, settings) !== undefined) return false;
+  #takeCall(
+    call: EverydayCalls | undefined,
+    request: IncomingMessage,
+    response: ServerResponse,
+    peer: string,
+  ): boolean {
+    const { settings } = this.#parts;
+    if (call === undefined || !this.#mayCall || request.headers.origin !== undefined) return false;
+    if (refusalOfHead(request, settings) !== undefined) return false;
     return call.take(request, response, peer);
   }
 }

@@ -117,13 +117,21 @@ export class FlowGuard {
     });
     const listeners = server.listeners("stream") as StreamListener[];
     server.removeAllListeners("stream");
+    const serveNow = (opened: OpenedStream, flags: number) => {
+      const { stream, headers, rawHeaders } = opened;
+      joinCopies(headers, rawHeaders);
+      if (takeStream(opened)) return;
+      for (const listener of listeners) listener.call(server, stream, headers, flags, rawHeaders as string[]);
+    };
+    // Apart: what may make a closure takes memory for it whenever it runs.
+    const serveLater = (flow: SessionFlow, opened: OpenedStream, flags: number) =>
+      flow.serveLater(opened.stream, () => serveNow(opened, flags));
     const serveStream: StreamListener = (stream, headers, flags, rawHeaders) => {
       const flow = this.#admit(stream, headers, rawHeaders);
-      flow?.inTurn(() => {
-        joinCopies(headers, rawHeaders);
-        if (takeStream({ stream, headers, rawHeaders, peer: flow.peer })) return;
-        for (const listener of listeners) listener.call(server, stream, headers, flags, rawHeaders);
-      }, stream);
+      if (flow === undefined) return;
+      const opened = { stream, headers, rawHeaders, peer: flow.peer };
+      if (flow.takesNow()) serveNow(opened, flags);
+      else serveLater(flow, opened, flags);
     };
     server.on("stream", serveStream);
     const openings = new SessionOpenings({

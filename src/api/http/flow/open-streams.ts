@@ -10,7 +10,8 @@ const SHARES = 32;
 export class OpenStreams {
   readonly #max: number;
   readonly #maxPerNetwork: number;
-  readonly #byNetwork = new Map<string, number>();
+  /** Counts in objects: one that is replaced in the table with each stream is looked up twice. */
+  readonly #byNetwork = new Map<string, { held: number }>();
   #open = 0;
 
   /** @param max streams in all; 0 for any number */
@@ -31,18 +32,18 @@ export class OpenStreams {
 
   /** Takes a place; `free` must follow if it returns true. False if there is none left for this network. */
   take(network: string): boolean {
-    const held = this.#byNetwork.get(network) ?? 0;
-    if (this.#open >= this.#max || (network !== SHARED && held >= this.#maxPerNetwork)) return false;
+    const known = this.#byNetwork.get(network);
+    if (this.#open >= this.#max || (network !== SHARED && (known?.held ?? 0) >= this.#maxPerNetwork)) return false;
     this.#open++;
-    this.#byNetwork.set(network, held + 1);
+    if (known === undefined) this.#byNetwork.set(network, { held: 1 });
+    else known.held++;
     return true;
   }
 
   /** Gives a place back. */
   free(network: string): void {
     this.#open--;
-    const held = this.#byNetwork.get(network)!;
-    if (held === 1) this.#byNetwork.delete(network);
-    else this.#byNetwork.set(network, held - 1);
+    const known = this.#byNetwork.get(network)!;
+    if (--known.held === 0) this.#byNetwork.delete(network);
   }
 }

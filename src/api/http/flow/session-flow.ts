@@ -195,16 +195,19 @@ export class SessionFlow {
   }
 
   /**
-   * Serves a stream, in this turn of the event loop or one of the next: one read may open hundreds. With few streams allowed, not
-   * before the whole read is known: what else is in it may end the connection.
-   * @param serve not called if the stream has closed by its turn
+   * True, and counted, if a stream may be served in this turn of the event loop: one read may open hundreds. With few streams allowed,
+   * none is before the whole read is known: what else is in it may end the connection.
    */
-  inTurn(serve: () => void, stream: ServerHttp2Stream): void {
+  takesNow(): boolean {
     if (!this.#isInTurn) this.#beginTurn();
-    if (this.#waiting.length === 0 && this.#maxStreams >= FEW && this.#mayServe) {
-      this.#servedInTurn++;
-      serve();
-    } else this.#waiting.push({ serve, stream });
+    if (this.#waiting.length > 0 || this.#maxStreams < FEW || !this.#mayServe) return false;
+    this.#servedInTurn++;
+    return true;
+  }
+
+  /** Serves a stream in one of the next turns. @param serve not called if the stream has closed by then */
+  serveLater(stream: ServerHttp2Stream, serve: () => void): void {
+    this.#waiting.push({ serve, stream });
   }
 
   #beginTurn(): void {

@@ -3,6 +3,8 @@ import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 /** What Node's HTTP/2 keeps of a session; internal to Node, so it may be missing. */
 interface SessionState {
   streams?: { readonly size?: unknown };
+  /** Streams without an id, which those of clients have from the start. */
+  pendingStreams?: { readonly size?: unknown };
 }
 
 /**
@@ -76,10 +78,18 @@ class SessionStreams extends Map<number, ServerHttp2Stream> {
   }
 }
 
+/** The streams of a server's session that have no id yet, for Node to keep in place of its `Set`, of which the same is true: none. */
+class NoStreams extends Set<ServerHttp2Stream> {
+  override add(): this {
+    return this;
+  }
+}
+
 /** Lets a session that has no streams yet keep nothing of those that have closed. Does nothing if Node keeps them in another way. */
 export function forgetClosedStreams(session: ServerHttp2Session): void {
   const symbol = Object.getOwnPropertySymbols(session).find(({ description }) => description === "state");
   if (symbol === undefined) return;
   const state = (session as unknown as Record<symbol, SessionState | undefined>)[symbol];
   if (state?.streams?.size === 0) state.streams = new SessionStreams();
+  if (state?.pendingStreams?.size === 0) state.pendingStreams = new NoStreams();
 }

@@ -34,7 +34,8 @@ export class StreamRequest
   }
 
   on(event: "data" | "end" | "error" | "aborted", listener: (chunk: Buffer) => void): this {
-    this.stream.on(event, listener);
+    // A stream that breaks while its response is owed is aborted first, and who opened it listens for errors.
+    if (event !== "error") this.stream.on(event, listener);
     return this;
   }
 
@@ -149,7 +150,7 @@ export class StreamResponse implements Pick<ServerResponse, "destroyed" | "heade
     if (trailers === undefined) stream.respond(this.#headers);
     else {
       stream.respond(this.#headers, WITH_TRAILERS);
-      stream.on("wantTrailers", () => stream.sendTrailers(trailers));
+      stream.on("wantTrailers", senderOf(trailers));
     }
     return true;
   }
@@ -162,3 +163,20 @@ export class StreamResponse implements Pick<ServerResponse, "destroyed" | "heade
 }
 
 const WITH_TRAILERS = Object.freeze({ waitForTrailers: true });
+
+type SendTrailers = (this: ServerHttp2Stream) => void;
+
+let lastTrailers: OutgoingHttpHeaders | undefined;
+let lastSender: SendTrailers;
+
+/** What sends the trailers of a stream that asks for them. Most responses have the same ones, and share it. */
+function senderOf(trailers: OutgoingHttpHeaders): SendTrailers {
+  if (trailers !== lastTrailers) [lastTrailers, lastSender] = [trailers, makeSender(trailers)];
+  return lastSender;
+}
+
+function makeSender(trailers: OutgoingHttpHeaders): SendTrailers {
+  return function () {
+    this.sendTrailers(trailers);
+  };
+}

@@ -1,13 +1,13 @@
 import type { Address } from "../primitives/address.ts";
-import type { Tabled } from "../primitives/addresses/address-table.ts";
 
 /** The account and wallet behind an API key. */
 export interface Principal {
   readonly accountId: string;
   readonly keyId: string;
   readonly wallet: Address;
-  /** The bucket of the key's calls that was used last: kept here, it needs no look-up by name. Only the limits, whose table it is in, read it. */
-  bucket?: Tabled | undefined;
+  /** Where the bucket of the key's calls is that was used last: kept here, it needs no look-up. Only the limits read it. */
+  bucketsOf?: object | undefined;
+  bucketAt?: number;
 }
 
 export interface KeyDirectory {

@@ -168,7 +168,13 @@ class CachedKeyDirectory implements LiveKeyDirectory {
         "This API key has been revoked. Register the wallet again to receive another.",
       );
     }
-    const principal = { accountId: row.accountId, keyId, wallet: Address.of(row.wallet), bucket: undefined };
+    const principal = {
+      accountId: row.accountId,
+      keyId,
+      wallet: Address.of(row.wallet),
+      bucketsOf: undefined,
+      bucketAt: 0,
+    };
     if (generation === this.#generation) this.#remember(digest, principal);
     this.#noteUse(keyId, row);
     return principal;

@@ -1,5 +1,3 @@
-import type { Tabled } from "../../primitives/addresses/address-table.ts";
-
 /** The outcome of one call against a bucket. Milliseconds and whole calls. */
 export class Verdict {
   allowed = true;
@@ -14,21 +12,16 @@ export class Verdict {
 /** New buckets between two sweeps of full ones. */
 const SWEEP_EVERY = 10_000;
 
-/** What changes with each call: kept in place, so that a call neither looks a name up twice nor makes an object for the time. */
-class Bucket implements Tabled {
-  /** No whole number to begin with: every time takes its place. */
-  fullAtMs = 0.5;
-  /** The buckets it is one of; undefined once it is forgotten. */
-  table: TokenBuckets | undefined;
+/** Places for buckets to begin with; twice as many whenever they do not suffice. */
+const FIRST_PLACES = 1_024;
+/** The place of a bucket that there is not. */
+const NONE = -1;
 
-  constructor(table: TokenBuckets) {
-    this.table = table;
-  }
-}
-
-/** Who keeps the bucket that was used last for it, of whichever policy. */
+/** Who keeps the place of the bucket that was used last for it, of whichever policy. */
 export interface BucketKeeper {
-  bucket?: Tabled | undefined;
+  /** Whose place it is: buckets between two sweeps. */
+  bucketsOf?: object | undefined;
+  bucketAt?: number;
 }
 
 /**
@@ -40,7 +33,16 @@ export class TokenBuckets {
   readonly #intervalMs: number;
   /** How long an empty bucket takes to fill. */
   readonly #spanMs: number;
-  readonly #buckets = new Map<string, Bucket>();
+  /** The places of buckets, by name. */
+  readonly #places = new Map<string, number>();
+  /** By place, when a bucket is full again. Numbers side by side: those of ten thousand names stay in the processor's caches. */
+  #fullAtMs = new Float64Array(FIRST_PLACES);
+  /** Places in use and freed ones. */
+  #placed = 0;
+  /** Those of forgotten buckets. */
+  readonly #freed: number[] = [];
+  /** Kept with a place; another one after each sweep, which frees places. */
+  #sinceSweep = {};
   #made = 0;
 
   /**
@@ -55,7 +57,7 @@ export class TokenBuckets {
 
   /** Buckets in memory: those not full, and full ones until the next sweep. */
   get size(): number {
-    return this.#buckets.size;
+    return this.#places.size;
   }
 
   /**
@@ -65,11 +67,11 @@ export class TokenBuckets {
    * @param keeper of the same name at each call
    */
   take(name: string, nowMs: number, verdict: Verdict = new Verdict(), keeper?: BucketKeeper): Verdict {
-    const known = this.#find(name, keeper);
-    const fullAtMs = fullFrom(known, nowMs);
+    const place = this.#find(name, keeper);
+    const fullAtMs = this.#fullFrom(place, nowMs);
     if (this.#refuses(fullAtMs, nowMs, verdict)) return verdict;
     const nextMs = fullAtMs + this.#intervalMs;
-    (known ?? this.#add(name, nowMs)).fullAtMs = nextMs;
+    this.#set(place, name, nextMs, nowMs);
     verdict.allowed = true;
     verdict.remaining = Math.floor((this.#spanMs - (nextMs - nowMs)) / this.#intervalMs + 0.001);
     verdict.resetMs = nextMs - nowMs;
@@ -77,20 +79,32 @@ export class TokenBuckets {
     return verdict;
   }
 
-  #find(name: string, keeper: BucketKeeper | undefined): Bucket | undefined {
-    const kept = keeper?.bucket;
-    if (kept !== undefined && kept.table === this) return kept as Bucket;
-    const known = this.#buckets.get(name);
-    if (keeper !== undefined) keeper.bucket = known;
-    return known;
+  #find(name: string, keeper: BucketKeeper | undefined): number {
+    if (keeper?.bucketsOf === this.#sinceSweep) return keeper.bucketAt!;
+    const place = this.#places.get(name) ?? NONE;
+    if (keeper !== undefined && place !== NONE) {
+      keeper.bucketsOf = this.#sinceSweep;
+      keeper.bucketAt = place;
+    }
+    return place;
+  }
+
+  /** When a bucket is full again, now at the earliest. */
+  #fullFrom(place: number, nowMs: number): number {
+    return place === NONE ? nowMs : Math.max(this.#fullAtMs[place]!, nowMs);
+  }
+
+  #set(place: number, name: string, fullAtMs: number, nowMs: number): void {
+    const at = place === NONE ? this.#add(name, nowMs) : place;
+    this.#fullAtMs[at] = fullAtMs;
   }
 
   /** What `take` would return if it refused; undefined if it would not. Takes nothing. */
   refusal(name: string, nowMs: number): Verdict | undefined {
-    const known = this.#buckets.get(name);
-    if (known === undefined) return undefined;
+    const place = this.#places.get(name);
+    if (place === undefined) return undefined;
     const verdict = new Verdict();
-    return this.#refuses(fullFrom(known, nowMs), nowMs, verdict) ? verdict : undefined;
+    return this.#refuses(this.#fullFrom(place, nowMs), nowMs, verdict) ? verdict : undefined;
   }
 
   /** Writes the verdict if it is a refusal. */
@@ -107,13 +121,14 @@ export class TokenBuckets {
 
   /** Returns one call that was taken and does not count after all. */
   giveBack(name: string): void {
-    const known = this.#buckets.get(name);
-    if (known !== undefined) known.fullAtMs -= this.#intervalMs;
+    const place = this.#places.get(name);
+    if (place !== undefined) this.#fullAtMs[place]! -= this.#intervalMs;
   }
 
   /** When a bucket is full again, or since when it has been; undefined if it was not used lately. */
   fullAtMs(name: string): number | undefined {
-    return this.#buckets.get(name)?.fullAtMs;
+    const place = this.#places.get(name);
+    return place === undefined ? undefined : this.#fullAtMs[place];
   }
 
   /**
@@ -125,27 +140,30 @@ export class TokenBuckets {
    */
   charge(name: string, calls: number, fromMs: number, nowMs: number, mostDebtMs: number): number {
     const chargedMs = Math.min(fromMs + calls * this.#intervalMs, nowMs + this.#spanMs + mostDebtMs);
-    const known = this.#buckets.get(name);
-    if (chargedMs > fullFrom(known, nowMs)) (known ?? this.#add(name, nowMs)).fullAtMs = chargedMs;
+    const place = this.#places.get(name) ?? NONE;
+    if (chargedMs > this.#fullFrom(place, nowMs)) this.#set(place, name, chargedMs, nowMs);
     return chargedMs;
   }
 
-  /** Each new name counts towards the next sweep. */
-  #add(name: string, nowMs: number): Bucket {
+  /** Each new name counts towards the next sweep. @returns its place */
+  #add(name: string, nowMs: number): number {
     if (++this.#made % SWEEP_EVERY === 0) this.#sweep(nowMs);
-    const bucket = new Bucket(this);
-    this.#buckets.set(name, bucket);
-    return bucket;
+    const place = this.#freed.pop() ?? this.#placed++;
+    if (place === this.#fullAtMs.length) {
+      const more = new Float64Array(2 * place);
+      more.set(this.#fullAtMs);
+      this.#fullAtMs = more;
+    }
+    this.#places.set(name, place);
+    return place;
   }
 
   #sweep(nowMs: number): void {
-    for (const [name, bucket] of this.#buckets) {
-      if (bucket.fullAtMs > nowMs) continue;
-      this.#buckets.delete(name);
-      bucket.table = undefined;
+    this.#sinceSweep = {};
+    for (const [name, place] of this.#places) {
+      if (this.#fullAtMs[place]! > nowMs) continue;
+      this.#places.delete(name);
+      this.#freed.push(place);
     }
   }
 }
-
-/** When a bucket is full again, now at the earliest. */
-const fullFrom = (bucket: Bucket | undefined, nowMs: number): number => Math.max(bucket?.fullAtMs ?? nowMs, nowMs);

@@ -306,4 +306,4 @@ function isHashOf(stored: Uint8Array, hashed: Uint8Array): boolean {
   return stored.length === hashed.length && timingSafeEqual(stored, hashed);
 }
 
-const digestOf = (apiKey: string): string => hash("sha256", apiKey, "base64");
+const digestOf = (apiKey: string): string => hash("sha256", apiKey, "binary");

@@ -7,6 +7,8 @@ import { RecentEnds } from "./recent-ends.ts";
 
 /** Renewals per lease: a late or failed one does not lose the claim. */
 const RENEWALS_PER_LEASE = 4;
+/** A claim is renewed for the first time at this share of its lease or later, and three times before that ends. Most trades have ended by then. */
+const RENEWED_AFTER = 1 / 8;
 /** Attempts kept in memory; settled ones answer repeated submits while the database is away. */
 const MAX_ATTEMPTS = 1_024;
 
@@ -16,6 +18,7 @@ export class Attempts {
   /** By message hash, oldest first. */
   readonly #byMessage = new Map<string, Attempt>();
   readonly #bySignature = new Map<string, Attempt>();
+  readonly #pending = new Set<Attempt>();
   readonly #settledByToken = new Map<string, Attempt>();
   readonly #ends: RecentEnds;
   readonly #timer: NodeJS.Timeout;
@@ -67,10 +70,9 @@ export class Attempts {
   /** Hands pending attempts over to the other processes, by giving up their leases. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    const pending = [...this.#byMessage.values()].filter(({ isSettled }) => !isSettled);
-    for (const attempt of pending) attempt.release();
+    const hashes = Array.from(this.#pending, ({ claim }) => claim.messageHash);
+    for (const attempt of this.#pending) attempt.release();
     await this.#renewing;
-    const hashes = pending.map(({ claim }) => claim.messageHash);
     await this.#ports.submissions.renew(hashes, { owner: this.#ports.owner, untilMs: 0 }).catch(() => {});
   }
 
@@ -78,6 +80,7 @@ export class Attempts {
     const attempt = new Attempt(this.#ports, claim, sealed, isClaimed);
     this.#byMessage.set(claim.messageHash, attempt);
     this.#bySignature.set(claim.signature, attempt);
+    this.#pending.add(attempt);
     attempt.done.then(
       (outcome) => (outcome === undefined ? this.#forget(attempt) : this.#settle(attempt)),
       () => this.#forget(attempt),
@@ -86,12 +89,14 @@ export class Attempts {
   }
 
   #settle(attempt: Attempt): void {
+    this.#pending.delete(attempt);
     this.#settledByToken.set(attempt.claim.submissionToken, attempt);
     this.#ends.add(attempt);
     this.#makeRoom();
   }
 
   #forget(attempt: Attempt): void {
+    this.#pending.delete(attempt);
     const { messageHash, submissionToken } = attempt.claim;
     if (this.#settledByToken.get(submissionToken) === attempt) this.#settledByToken.delete(submissionToken);
     if (this.#byMessage.get(messageHash) === attempt) this.#byMessage.delete(messageHash);
@@ -116,11 +121,19 @@ export class Attempts {
     else attempt.restoreClaim();
   }
 
+  /** True of a claim that is too young to be renewed. A clock that was set back makes none young. */
+  #isYoung({ claimedAtMs }: SubmissionClaim): boolean {
+    const { now, settings } = this.#ports;
+    const ageMs = now() - claimedAtMs;
+    return ageMs >= 0 && ageMs < settings.leaseMs * RENEWED_AFTER;
+  }
+
   #renew(): void {
     if (this.#renewing !== undefined) return;
     const held: string[] = [];
     if (!this.#ports.isCutOff?.())
-      for (const { holdsClaim, claim } of this.#byMessage.values()) if (holdsClaim) held.push(claim.messageHash);
+      for (const { holdsClaim, claim } of this.#pending)
+        if (holdsClaim && !this.#isYoung(claim)) held.push(claim.messageHash);
     this.#renewing = this.#ports.submissions
       .renew(held, leaseOf(this.#ports))
       .then((renewed) => {

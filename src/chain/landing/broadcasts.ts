@@ -91,9 +91,10 @@ export class Broadcasts {
     const atMs = monotonicMs();
     // Rounds may follow one another without a pause: none is late by more than a period.
     const latestMs = this.#awaitsRound(atMs) ? atMs - this.#periodMs() : atMs;
-    const isDue = (one: PendingTransaction) =>
-      one.retryAtMs <= latestMs && !one.sighting.stands(atMs, head.slotMs()) && this.#canLand(one);
-    const due = [...pending.values()].filter(isDue);
+    const due: PendingTransaction[] = [];
+    // Mostly none is: without a list of all that are pending.
+    for (const one of pending.values())
+      if (one.retryAtMs <= latestMs && !one.sighting.stands(atMs, head.slotMs()) && this.#canLand(one)) due.push(one);
     if (due.length === 0) return;
     let shed = 0;
     for (const transaction of due.sort((a, b) => a.retries - b.retries)) {

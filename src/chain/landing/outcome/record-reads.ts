@@ -1,5 +1,5 @@
 import type { Now } from "../../../primitives/clock.ts";
-import { accountsOf } from "../../../solana/message/message-accounts.ts";
+import { beginWithAccountsOf } from "../../../solana/message/message-accounts.ts";
 import { wireLayout } from "../../../solana/message.ts";
 import type { TransactionRecord } from "../../port.ts";
 import { isRefusal, isWithoutHistory } from "../../rpc/node-error.ts";
@@ -129,5 +129,5 @@ export class RecordReads {
 /** True if the record's accounts begin with those that the signed message names, and each has its balances. */
 function isOf({ accounts, preBalances, postBalances }: TransactionRecord, { signed }: PendingTransaction): boolean {
   if (accounts.length !== preBalances.length || accounts.length !== postBalances.length) return false;
-  return accountsOf(wireLayout(signed).message).every((address, i) => accounts[i] === address);
+  return beginWithAccountsOf(wireLayout(signed).message, accounts);
 }

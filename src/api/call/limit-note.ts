@@ -7,19 +7,19 @@ export interface NotedPolicy {
   readonly name: string;
   /** The value of its RateLimit-Policy header. */
   readonly described: string;
+  /** How the value of RateLimit begins, up to the calls that are left. */
+  readonly beginning: string;
   /** Both headers up to the calls that are left, each behind a line break. */
   readonly lines: Piece;
 }
 
 const RESET = new Piece(";t=");
 
-/** How the value of RateLimit begins. */
-const beginningOf = (name: string): string => `"${name}";r=`;
-
 /** The policy of that name. @param described the value of its RateLimit-Policy header */
 export function notedPolicy(name: string, described: string): NotedPolicy {
-  const lines = `\r\nRateLimit-Policy: ${described}\r\nRateLimit: ${beginningOf(name)}`;
-  return { name, described, lines: new Piece(lines) };
+  const beginning = `"${name}";r=`;
+  const lines = new Piece(`\r\nRateLimit-Policy: ${described}\r\nRateLimit: ${beginning}`);
+  return { name, described, beginning, lines };
 }
 
 /**
@@ -49,7 +49,7 @@ export class LimitNote extends Verdict {
 
   /** The value of RateLimit; only if there is a policy. */
   get state(): string {
-    return `${beginningOf(this.#policy!.name)}${this.remaining};t=${Math.ceil(this.resetMs / 1_000)}`;
+    return `${this.#policy!.beginning}${this.remaining};t=${Math.ceil(this.resetMs / 1_000)}`;
   }
 
   /** Writes both headers, if there is a policy, piece by piece: joined, each would be an object. */

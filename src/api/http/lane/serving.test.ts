@@ -5,7 +5,8 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { BuyRequestSchema } from "../../../../gen/tradewire/v1/trade_pb.ts";
 import { Priority } from "../../../../gen/tradewire/v1/types_pb.ts";
 import { type Edge, startEdge } from "../../../../test/support/edge.ts";
-import { ALICE, TOKEN } from "../../../../test/support/fake-trades.ts";
+import { ALICE, BOB, TOKEN } from "../../../../test/support/fake-trades.ts";
+import { createRandom } from "../../../primitives/random.ts";
 
 /** As long as no test lets a connection rest, however slow the machine is. */
 const KEEP_ALIVE_MS = 60_000;
@@ -288,4 +289,46 @@ it("keeps the bytes of connections apart that are read in turn", async () => {
   const bodies = connections.map((_, at) => JSON.stringify({ [`field${at}`]: "x".repeat(200_000), mint: 1 }));
   const refused = connections.map(async ({ ask }, at) => ask(buy(bodies[at]!)));
   for (const answer of await Promise.all(refused)) expect(answer).toMatch(/ 4(00|13) /);
+});
+
+it("gives 12 connections their own answers in order, in whatever pieces their 480 requests come", async () => {
+  const random = createRandom(223);
+  const connections = Array.from({ length: 12 }, connect);
+  // Builds at amounts of their own, in everyday form or not, for either account, and fields that the refusal names.
+  const asked = connections.map((_, place) =>
+    Array.from({ length: 40 }, (__, turn) => {
+      const id = 1_000 * (1 + place) + turn;
+      const solAmount = `0.${String(id).padStart(9, "0")}`;
+      const order = REST.replace("0.1", random.chance(0.3) ? `${solAmount}e0` : solAmount);
+      const [key, account] = random.pick([
+        [ALICE.key, "alice"],
+        [BOB.key, "bob"],
+      ] as const);
+      return random.chance(0.3)
+        ? { bytes: buy(`{"field${id}":1}`, key), own: `field${id}` }
+        : { bytes: buy(order, key), own: `"inputAmountRaw":"${id}"`, account };
+    }),
+  );
+  const converse = async ({ socket, answers }: ReturnType<typeof connect>, place: number) => {
+    for (const [turn, { bytes }] of asked[place]!.entries()) {
+      const cut = turn > 3 && random.chance(0.1) ? random.u32() % bytes.length : 0;
+      if (cut > 0) {
+        socket.write(bytes.subarray(0, cut));
+        await new Promise(setImmediate);
+      }
+      socket.write(bytes.subarray(cut));
+      // Sometimes the next one is sent before the answer.
+      if (turn <= 3 || turn === 39 || random.chance(0.9)) while (answers.length <= turn) await once(socket, "answer");
+    }
+  };
+  await Promise.all(connections.map(converse));
+  for (const [place, { answers }] of connections.entries()) {
+    for (const [turn, answer] of answers.entries()) {
+      const { own, account } = asked[place]![turn]!;
+      expect(answer).toContain(own);
+      const transaction = /"unsignedTransaction":"([^"]*)"/.exec(answer)?.[1];
+      if (account !== undefined) expect(Buffer.from(transaction!, "base64").toString("latin1")).toContain(account);
+    }
+  }
+  expect(byServer).toBeLessThan(300);
 });

@@ -9,7 +9,9 @@ export class AttemptProgress {
   #trade: SubmittedTrade;
   readonly #events: TradeEvent[] = [];
   readonly #stageEnds: [SubmitStage, number][] = [];
-  #changed = Promise.withResolvers<void>();
+  /** Undefined while nobody waits for a change. */
+  #changed: PromiseWithResolvers<void> | undefined;
+  #isClosed = false;
 
   readonly #watch: Pick<AttemptWatch, "receive"> | undefined;
 
@@ -37,6 +39,8 @@ export class AttemptProgress {
 
   /** Resolves at the next change; at once after `close`. */
   get changed(): Promise<void> {
+    if (this.#isClosed) return Promise.resolve();
+    this.#changed ??= Promise.withResolvers();
     return this.#changed.promise;
   }
 
@@ -44,8 +48,8 @@ export class AttemptProgress {
   update(change: Partial<SubmittedTrade>): void {
     this.#trade = { ...this.#trade, ...change };
     const changed = this.#changed;
-    this.#changed = Promise.withResolvers();
-    changed.resolve();
+    this.#changed = undefined;
+    changed?.resolve();
   }
 
   /** Records an event of the broadcast; one that was seen in a block moves the trade on. */
@@ -67,6 +71,7 @@ export class AttemptProgress {
 
   /** Nothing changes any more. */
   close(): void {
-    this.#changed.resolve();
+    this.#isClosed = true;
+    this.#changed?.resolve();
   }
 }

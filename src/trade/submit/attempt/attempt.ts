@@ -70,7 +70,7 @@ export class Attempt {
   readonly #keeper: ClaimKeeper;
   readonly #broadcast: Broadcast;
   readonly #watch: AttemptWatch;
-  readonly #expiry: ExpiryRuling;
+  #ruling: ExpiryRuling | undefined;
   #isSettled = false;
   #isElsewhere = false;
   /** True if no other process has driven it before. */
@@ -91,11 +91,6 @@ export class Attempt {
     const terms = { lastValidBlockHeight, senders };
     this.#broadcast = new Broadcast(ports.landing, ports.now, terms, this.progress);
     this.#broadcast.add(claim.signature, claim.transaction);
-    const { historyMs } = ports.settings;
-    const explain = () => this.#causeOfExpiry();
-    const onUnproven = (pendingReason: string) => this.progress.update({ pendingReason });
-    const parts = { keeper: this.#keeper, broadcast: this.#broadcast, explain, onUnproven };
-    this.#expiry = new ExpiryRuling({ landing: ports.landing, now: ports.now, historyMs, ...parts }, sealed);
     this.done = this.#run(claiming).finally(() => {
       this.#isSettled = true;
       this.progress.close();
@@ -156,6 +151,24 @@ export class Attempt {
     if (outcome === undefined) return;
     const { signature } = this.progress.trade;
     await this.#keeper.restore(this.#formOf(signature), this.#formsBeside(signature), outcome);
+  }
+
+  /** Made when it is asked for: few trades expire. */
+  get #expiry(): ExpiryRuling {
+    const { landing, now, settings } = this.#ports;
+    this.#ruling ??= new ExpiryRuling(
+      {
+        landing,
+        now,
+        historyMs: settings.historyMs,
+        keeper: this.#keeper,
+        broadcast: this.#broadcast,
+        explain: () => this.#causeOfExpiry(),
+        onUnproven: (pendingReason) => this.progress.update({ pendingReason }),
+      },
+      this.sealed,
+    );
+    return this.#ruling;
   }
 
   #formOf(signature: string): SignedForm {

@@ -35,7 +35,8 @@ export class Broadcast {
   /** By signature. */
   readonly #signed = new Map<string, SignedTransaction>();
   readonly #started = new Set<string>();
-  #added = Promise.withResolvers<undefined>();
+  /** Resolves what waits in `land` when a signature is added; undefined while nothing does. */
+  #onAdded: (() => void) | undefined;
 
   constructor(landing: Landing, now: Now, terms: BroadcastTerms, progress: AttemptProgress) {
     this.#landing = landing;
@@ -71,9 +72,7 @@ export class Broadcast {
   add(signature: string, transaction: Uint8Array, stored?: Promise<unknown>): boolean {
     if (this.#signed.has(signature)) return false;
     this.#signed.set(signature, { transaction, stored });
-    const added = this.#added;
-    this.#added = Promise.withResolvers();
-    added.resolve(undefined);
+    this.#onAdded?.();
     return true;
   }
 
@@ -90,7 +89,10 @@ export class Broadcast {
           if (!this.#started.has(signature)) pending.set(signature, this.#send(signature, signed));
           this.#started.add(signature);
         }
-        const first = await Promise.race([...pending.values(), this.#added.promise]);
+        const added = new Promise<undefined>((resolve) => {
+          this.#onAdded = () => resolve(undefined);
+        });
+        const first = await Promise.race([...pending.values(), added]);
         if (first === undefined) continue;
         if (first.landing.kind === "landed") return first;
         if (first.landing.kind === "pending") undecided = first;
@@ -99,7 +101,7 @@ export class Broadcast {
       }
     } finally {
       // A promise that never resolves keeps what it was raced against: the whole record.
-      this.#added = Promise.withResolvers();
+      this.#onAdded = undefined;
     }
   }
 

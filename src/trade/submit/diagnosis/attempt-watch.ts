@@ -1,4 +1,4 @@
-import type { LandedPrice, LandedPriceReader, WalletBalanceReader } from "../../../chain/port.ts";
+import type { LandedPriceReader, WalletBalanceReader } from "../../../chain/port.ts";
 import type { SealedTrade } from "../../build/token/sealed-trade.ts";
 import type { TradeEvent } from "../../trade.ts";
 import { within } from "../waiting.ts";
@@ -36,8 +36,7 @@ const EXPIRED_WAIT_MS = 2_000;
 export class AttemptWatch {
   readonly #conditions: LandingConditions | undefined;
   readonly #attempt: WatchedAttempt;
-  readonly #bySlot = new Map<bigint, LandedPrice>();
-  #prices: { readonly bid: bigint; readonly nodes: number } | undefined;
+  #prices: Observations["prices"];
   readonly #balances: SeenBalance[] = [];
   #started: Moment | undefined;
   #accepted: Moment | undefined;
@@ -102,7 +101,7 @@ export class AttemptWatch {
       blocksLeftAtBuild: sealed.blocksLeft,
       started: this.#started,
       accepted: this.#accepted,
-      prices: this.#prices && { ...this.#prices, bySlot: this.#bySlot },
+      prices: this.#prices,
       balances: this.#balances,
       feeLamports: sealed.costs.baseFee + sealed.costs.priorityFee,
       leastLamports: this.#conditions?.rentExemption(0),
@@ -150,7 +149,8 @@ export class AttemptWatch {
     if (read === undefined) return;
     // As few nodes as ever answered: what rests on one node's word stays so.
     const nodes = Math.min(read.nodes, this.#prices?.nodes ?? read.nodes);
-    this.#prices = { bid: read.bid, nodes };
-    for (const price of read.slots) this.#bySlot.set(price.slot, price);
+    const bySlot = new Map(this.#prices?.bySlot);
+    for (const price of read.slots) bySlot.set(price.slot, price);
+    this.#prices = { bid: read.bid, nodes, bySlot };
   }
 }

@@ -9,21 +9,18 @@ const NATIVE_PSEUDO_MINT = "So11111111111111111111111111111111111111111";
 /** The mint that stands for SOL in every response. */
 export const WIRE_SOL_MINT = Address.of("So11111111111111111111111111111111111111112");
 
-/**
- * Addresses that were parsed last, by three characters of their texts: decoding base58 costs more than the rest of reading a request, and
- * a table of texts waits for memory three times. A power of two.
- */
-const RECENT = 1 << 14;
-const recent = new Array<Address | undefined>(RECENT).fill(undefined);
+/** Recently parsed addresses: decoding base58 costs more than the rest of reading a request. */
+const recent = new Map<string, Address>();
+const RECENT_LIMIT = 4096;
 
 /** Parses an address. @throws TradewireError VALIDATION_ERROR */
 export function parseAddressField(text: string, field: string): Address {
-  const place = (text.charCodeAt(5) + 61 * text.charCodeAt(11) + 3_721 * text.charCodeAt(17)) & (RECENT - 1);
-  const last = recent[place];
-  if (last?.toString() === text) return last;
+  const known = recent.get(text);
+  if (known !== undefined) return known;
   const address = Address.parse(text);
   if (address === undefined) throw invalidField(field, `${field} is not an address: 32 bytes in base58.`);
-  recent[place] = address;
+  if (recent.size >= RECENT_LIMIT) recent.clear();
+  recent.set(text, address);
   return address;
 }
 

@@ -136,6 +136,18 @@ describe("REST", () => {
     });
   });
 
+  it.each([
+    [
+      "a path with a bare %",
+      "/v1/%zz",
+      "The path has a % that begins no encoded character. Write the character itself as %25.",
+    ],
+    ["a long path", `/v1/tx/${"2".repeat(2_000)}`, "A part of the path is longer than any name."],
+  ])("says what is wrong with %s", async (_, path, message) => {
+    const { response, json } = await call(path, { headers });
+    expect([response.status, json.error.code, json.error.message]).toEqual([400, "VALIDATION_ERROR", message]);
+  });
+
   it("refuses a duplicate name over REST and Connect", async () => {
     const twice = JSON.stringify(BUY).replace("{", '{"solAmount":5,');
     const { response, json } = await post(twice);

@@ -126,8 +126,18 @@ function unknownRoute(
 /** The failure behind an error of the HTTP library, such as a bad URL or media type. */
 export function frameworkFailure(error: unknown): TradewireError {
   const { code, statusCode, message } = error as { code?: string; statusCode?: number; message?: string };
-  // A media type that is none, or given twice, is the library's to refuse over HTTP/2.
-  if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") return notJson();
+  switch (code) {
+    // A media type that is none, or given twice, is the library's to refuse over HTTP/2.
+    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
+      return notJson();
+    case "FST_ERR_BAD_URL":
+      return new TradewireError(
+        "VALIDATION_ERROR",
+        "The path has a % that begins no encoded character. Write the character itself as %25.",
+      );
+    case "FST_ERR_MAX_PARAM_LENGTH":
+      return new TradewireError("VALIDATION_ERROR", "A part of the path is longer than any name.");
+  }
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new TradewireError("VALIDATION_ERROR", message ?? "The request cannot be read.");
   }

@@ -215,12 +215,8 @@ export class Listener {
     const held: (() => void)[] = [];
     this.#held = held;
     await sleep(HOLD_MS);
-    // Closing an idle connection discards its unread data, so it is done right after reading: in a turn that accepts no connection, for each
-    // takes one at most from the system's queue.
-    for (let before = -1, left = MOST_QUEUED; left > 0 && this.#accepted !== before; left--) {
-      before = this.#accepted;
-      await afterReading(this.#nowMs);
-    }
+    // Closing an idle connection discards its unread data, so it is done right after reading.
+    await afterReading(this.#nowMs, () => this.#accepted);
     const servers = [this.http1, ...(this.#front === this.http1 ? [] : [this.#front])];
     const closed = Promise.all(servers.map(closeServer));
     this.#held = undefined;
@@ -249,14 +245,17 @@ export class Listener {
 /**
  * Resolves after the reading of a turn of the event loop that took little time: what came before it has been read. A turn asks once what
  * there is to read, so a long one ends with requests unread that came meanwhile.
+ *
+ * @param accepted counts connections: none came in that turn. A turn takes one at most from the system's queue
  */
-async function afterReading(nowMs: () => number): Promise<void> {
+async function afterReading(nowMs: () => number, accepted = () => 0): Promise<void> {
   // The rest of this turn.
   await nextTurn();
-  for (let left = MOST_TURNS, tookMs = Number.POSITIVE_INFINITY; left > 0 && tookMs > SHORT_TURN_MS; left--) {
-    const fromMs = nowMs();
+  for (let turn = 1; turn <= MOST_QUEUED; turn++) {
+    const [fromMs, before] = [nowMs(), accepted()];
     await nextTurn();
-    tookMs = nowMs() - fromMs;
+    const isLong = nowMs() - fromMs > SHORT_TURN_MS && turn < MOST_TURNS;
+    if (!isLong && accepted() === before) return;
   }
 }
 

@@ -17,7 +17,7 @@ let before = new Map<string, Address>();
 export function addressNamed(text: string): Address | undefined {
   if (text.length > MOST_CHARACTERS) return undefined;
   const known = lately.get(text);
-  return known ?? note(text, before.get(text) ?? convert(text));
+  return known ?? note(before.get(text) ?? convert(text));
 }
 
 function convert(text: string): Address | undefined {
@@ -25,12 +25,13 @@ function convert(text: string): Address | undefined {
   return bytes?.length === ADDRESS_BYTES ? Address.from(bytes) : undefined;
 }
 
-function note(text: string, address: Address | undefined): Address | undefined {
+function note(address: Address | undefined): Address | undefined {
   if (address === undefined) return undefined;
   if (lately.size >= MOST) {
     before = lately;
     lately = new Map();
   }
-  lately.set(text, address);
+  // Its own text: the one named may be a part of a long one, which it would keep.
+  lately.set(address.toString(), address);
   return address;
 }

@@ -3,6 +3,7 @@ import WebSocket from "ws";
 import type { Now } from "../../../primitives/clock.ts";
 import { TurnBudget } from "../../../primitives/turns/turn-budget.ts";
 import { asInteger, asRecord, parseRpcJson } from "../rpc-values.ts";
+import { accountNoticeOf } from "./account-notice.ts";
 
 /** The slot before a new one, and the newest final one. */
 export interface SlotLinks {
@@ -124,7 +125,10 @@ export class SubscriptionConnection {
 
   #receive(text: string): void {
     try {
-      this.#dispatch(asRecord(parseRpcJson(text), "a notice"));
+      // Before the first slot, notices do not count.
+      const notice = this.lastSlot === 0n ? undefined : accountNoticeOf(text);
+      if (notice === undefined) this.#dispatch(asRecord(parseRpcJson(text), "a notice"));
+      else this.#listener.onNotice(this, notice.subscription, notice.result);
     } catch (error) {
       this.#listener.onBadMessage(this, error);
     }

@@ -122,3 +122,24 @@ it.each([
     expect(errors).toEqual([]);
   },
 );
+
+it("serves no request whose body comes after its refusal as late", async () => {
+  const build = vi.spyOn(edge.trades, "build");
+  const served = once(edge.fastify.server, "connection") as Promise<[net.Socket]>;
+  const socket = net.connect({ port: edge.port, host: "127.0.0.1", noDelay: true }).pause();
+  const [connection] = await served;
+  const until = (isSo: () => boolean) => vi.waitUntil(isSo, { interval: 1, timeout: 20_000 });
+  const whole = buy();
+  socket.write(whole.slice(0, -10));
+  await until(() => connection.writableEnded);
+  socket.write(whole.slice(-10));
+  await until(() => connection.bytesRead === whole.length);
+  let text = "";
+  socket.setEncoding("latin1").on("data", (chunk) => {
+    text += chunk;
+  });
+  socket.resume();
+  await once(socket, "close");
+  expect(text).toMatch(/^HTTP\/1.1 408 /);
+  expect(build).not.toHaveBeenCalled();
+});

@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { TradewireError } from "../../../errors/tradewire-error.ts";
 import { answerRefused } from "../../rpc/forms/refused-request.ts";
+import { readByStream } from "../flow/hold-reading.ts";
 import { isAnsweredEarly, unansweredOn, unendedOn } from "../flow/pipeline.ts";
 import { lastResponse } from "./refuse-and-close.ts";
 
@@ -59,5 +60,7 @@ function dropRest(socket: Socket): void {
     left -= length;
     if (left < 0) socket.pause();
   };
-  socket.removeAllListeners("data").on("data", drop).resume();
+  // From the first listener of ours on, the server's parser does not read the connection.
+  socket.removeAllListeners("data").on("data", drop);
+  readByStream(socket);
 }

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 interface HeldSocket {
   _paused?: boolean;
   readonly parser?: { resume?(): void } | null;
-  readonly _handle?: { readStop?(): void } | null;
+  readonly _handle?: { reading?: boolean; readStart?(): void; readStop?(): void } | null;
 }
 
 /** Reads no more of an HTTP/1.1 connection once what has been read is parsed. */
@@ -27,4 +27,13 @@ export const isHeld = (socket: Socket): boolean => (socket as HeldSocket)._pause
 /** Reads nothing more of a connection that is to be closed: the rest of the turn's reads, up to 2 MiB, stays with the system. */
 export function stopReading(socket: Socket): void {
   (socket as HeldSocket)._handle?.readStop?.();
+}
+
+/** Reads on by the connection's stream, after a pause in which its parser has lost it: the stream believes that it is read already. */
+export function readByStream(socket: Socket): void {
+  socket.resume();
+  const { _handle: handle } = socket as HeldSocket;
+  if (handle == null || handle.reading !== false) return;
+  handle.reading = true;
+  handle.readStart?.();
 }

@@ -409,6 +409,10 @@ describe("the command line", () => {
       const { code, notes } = await run(`buy ${mint} 0.05 ${keyFile()} ${wrong} --yes`, apiKey());
       expect([wrong, code, notes.length]).toEqual([wrong, EXIT.usage, 1]);
     }
+    for (const percent of ["5", "1", "5%"]) {
+      const { code, notes } = await run(`buy ${mint} 0.05 ${keyFile()} --slippage ${percent} --yes`, apiKey());
+      expect([code, notes]).toEqual([EXIT.usage, [expect.stringMatching(/^--slippage is .*: 0\.05 is 5 %\.$/)]]);
+    }
   });
 
   test("links lead to the transaction in the explorer of its network, and never hold a node's URL from elsewhere", async () => {

@@ -24,9 +24,12 @@ function slippageOf(line: CommandLine, profile: CliConfig["profile"]): number | 
   const flag = textFlag(line, "slippage");
   const text = flag ?? profile.slippage ?? String(DEFAULT_SLIPPAGE);
   if (text === "auto") return text;
-  const slippage = parseNumber(text, flag === undefined ? "slippage" : "--slippage", ", or auto");
-  const most = numberFlag(line, "max-slippage") ?? 1;
-  if (slippage > most) throw new UsageError(`The slippage is ${slippage}, more than --max-slippage ${most}.`);
+  const what = flag === undefined ? "slippage" : "--slippage";
+  const slippage = parseNumber(text, what, ", or auto: 0.05 is 5 %");
+  if (slippage >= 1) throw new UsageError(`${what} is a fraction below 1: 0.05 is 5 %.`);
+  const most = numberFlag(line, "max-slippage");
+  if (most !== undefined && slippage > most)
+    throw new UsageError(`The slippage is ${slippage}, more than --max-slippage ${most}.`);
   return slippage;
 }
 

@@ -3,8 +3,7 @@ import { Address } from "../../primitives/address.ts";
 import { createRandom } from "../../primitives/random.ts";
 import { KeptAccount } from "../../solana/account-content.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
-import { pruneVersions } from "./account-versions.ts";
-import type { FollowedAccount } from "./followed-account.ts";
+import { type AccountHistory, type AccountVersion, addVersion, pruneVersions, versionsOf } from "./account-versions.ts";
 import { FollowedAccounts } from "./followed-accounts.ts";
 import { SlotTree } from "./slots/slot-tree.ts";
 
@@ -29,15 +28,17 @@ function changing(bytes: number, slots: number) {
   return { tree, followed, entry, change };
 }
 
-const bytesOf = ({ versions }: FollowedAccount) =>
-  versions.reduce((sum, { account }) => sum + (account?.data.length ?? 0), 0);
+const oldestFirst = (history: AccountHistory): readonly AccountVersion[] => [...versionsOf(history)].reverse();
+
+const bytesOf = (history: AccountHistory) =>
+  oldestFirst(history).reduce((sum, { account }) => sum + (account?.data.length ?? 0), 0);
 
 test("versions of a large account that no root drops are kept up to 4 MiB, those of a small one up to 256", () => {
   const large = changing(MIB, 40).entry;
   expect(bytesOf(large)).toBeLessThanOrEqual(5 * MIB);
   expect(large.delivered?.slot).toBe(50n);
   const small = changing(165, 1_000).entry;
-  expect(small.versions.length).toBe(256);
+  expect(oldestFirst(small).length).toBe(256);
   expect(small.delivered?.slot).toBe(1_010n);
 });
 
@@ -52,7 +53,7 @@ test("sizes that change from slot to slot stay within the bound too", () => {
 
 test("an account whose versions left are all undone is unknown until it is read, never older than what was dropped", () => {
   const { tree, followed, entry, change } = changing(3 * MIB, 6);
-  expect(entry.versions.map(({ slot }) => slot)).toEqual([15n, 16n]);
+  expect(oldestFirst(entry).map(({ slot }) => slot)).toEqual([15n, 16n]);
   // A late notice of a slot before those that were dropped.
   change(12n);
   followed.turn(tree.kill(15n));
@@ -70,13 +71,13 @@ test("what most nodes agree on counts also if newer versions had older ones drop
 
 test("banks replaced again and again leave no trace behind", async () => {
   const { tree, followed, entry, change } = changing(8, 2);
-  const heapBefore = entry.versions.length;
+  const heapBefore = oldestFirst(entry).length;
   const addresses = new Set([entry.address]);
   for (let i = 0; i < 10_000; i++) {
     followed.discard(12n, addresses);
     change(12n);
   }
-  expect(entry.versions.length).toBe(heapBefore);
+  expect(oldestFirst(entry).length).toBe(heapBefore);
   tree.rootAt(12n);
   followed.settle();
   await expect.poll(() => followed.spareVersions()).toBe(0);
@@ -92,7 +93,7 @@ test("what a stream reports stays text while it is kept, bounded, discarded and 
       const account = KeptAccount.of(facts, new Uint8Array(32 * 1024).fill(Number(slot % 256n)));
       followed.add(entry, { slot, epoch: 0, order: 0, account, isStreamed: true });
     }
-    expect(entry.versions.length).toBeLessThan(140);
+    expect(oldestFirst(entry).length).toBeLessThan(140);
     followed.discard(399n, new Set([entry.address]));
     tree.rootAt(398n);
     followed.settle();
@@ -115,10 +116,37 @@ test("a root leaves its newest version and all later ones, without those that ar
     }
     const root = 11n + BigInt(random.u32() % 20);
     tree.rootAt(root);
-    const history = { versions: slots.map((slot) => ({ slot, epoch: 0, order: 0, account: null })) };
+    const history: AccountHistory = { newest: undefined, count: 0 };
+    for (const slot of slots) addVersion(history, { slot, epoch: 0, order: 0, account: null }, 0n);
     pruneVersions(history, root, tree);
     const alive = slots.filter((slot) => slot > root || tree.isOnChain(slot));
     const newestRooted = alive.filter((slot) => slot <= root).at(-1) ?? 0n;
-    expect(history.versions.map(({ slot }) => slot)).toEqual(alive.filter((slot) => slot >= newestRooted));
+    expect(oldestFirst(history).map(({ slot }) => slot)).toEqual(alive.filter((slot) => slot >= newestRooted));
   }
+});
+
+test("a root drops what is older than its version, also if that replaced another of its slot, at once or late", () => {
+  for (const slots of [
+    [11n, 12n, 12n, 13n],
+    [11n, 12n, 13n, 12n],
+    [12n, 13n, 11n, 12n],
+    [13n, 12n, 12n, 11n, 11n],
+  ]) {
+    const { tree, followed, entry } = changing(8, 0);
+    for (let slot = 11n; slot < 14n; slot++) tree.begin(slot, slot - 1n);
+    for (const [order, slot] of slots.entries()) followed.add(entry, { slot, epoch: 0, order, account: null });
+    tree.rootAt(12n);
+    followed.settle();
+    expect(oldestFirst(entry).map(({ slot }) => slot)).toEqual([12n, 13n]);
+  }
+});
+
+test("a root leaves no version of a slot that was passed over", () => {
+  const { tree, followed, entry } = changing(8, 0);
+  for (let slot = 11n; slot < 14n; slot++) tree.begin(slot, slot - 1n);
+  for (const slot of [11n, 12n, 13n]) followed.add(entry, { slot, epoch: 0, order: 0, account: null });
+  followed.turn(tree.begin(14n, 12n).turned);
+  tree.rootAt(14n);
+  followed.settle();
+  expect(oldestFirst(entry).map(({ slot }) => slot)).toEqual([12n]);
 });

@@ -12,12 +12,19 @@ export interface AccountVersion {
   readonly order: number;
   readonly account: Account | null;
   /** True if a stream reported it, not a read. */
-  readonly isStreamed?: boolean;
+  readonly isStreamed?: boolean | undefined;
 }
 
-/** The versions of one account, one per slot until rooted, oldest first. */
+/** A version as it is kept: it leads to the one before it, so that neither a list nor its place in one is touched for another. */
+export interface KeptVersion extends AccountVersion {
+  older: KeptVersion | undefined;
+}
+
+/** The versions of one account, one per slot until rooted. */
 export interface AccountHistory {
-  versions: AccountVersion[];
+  newest: KeptVersion | undefined;
+  /** How many there are; more, if roots have cut some off since they were last counted. */
+  count: number;
   /** Versions of this slot and older ones were dropped for their number or size: none of them is taken in again. */
   droppedUpTo?: bigint | undefined;
 }
@@ -29,52 +36,62 @@ const MAX_SPARE_BYTES = 4 * 1024 * 1024;
 const VERSION_BYTES = 512;
 
 /** The newest version on the surviving chain; undefined if none survives. */
-export function currentVersion({ versions }: AccountHistory, tree: SlotTree): AccountVersion | undefined {
-  for (let i = versions.length - 1; i >= 0; i--) {
-    const version = versions[i]!;
-    if (tree.isOnChain(version.slot)) return version;
-  }
-  return undefined;
+export function currentVersion({ newest }: AccountHistory, tree: SlotTree): KeptVersion | undefined {
+  let version = newest;
+  while (version !== undefined && !tree.isOnChain(version.slot)) version = version.older;
+  return version;
 }
 
 /** The newest known version at the end of `slot`. */
-export function versionAt({ versions }: AccountHistory, slot: bigint, tree: SlotTree): AccountVersion | undefined {
-  for (let i = versions.length - 1; i >= 0; i--) {
-    const version = versions[i]!;
-    if (version.slot <= slot && tree.isOnChain(version.slot)) return version;
-  }
-  return undefined;
+export function versionAt({ newest }: AccountHistory, slot: bigint, tree: SlotTree): AccountVersion | undefined {
+  let version = newest;
+  while (version !== undefined && (version.slot > slot || !tree.isOnChain(version.slot))) version = version.older;
+  return version;
+}
+
+/** The versions, newest first. */
+export function* versionsOf({ newest }: AccountHistory): Generator<AccountVersion, void> {
+  for (let version = newest; version !== undefined; version = version.older) yield version;
+}
+
+/** A version that was added, and how many bytes of memory it takes more than before, about. */
+export interface AddedVersion {
+  readonly version: KeptVersion;
+  readonly bytes: number;
 }
 
 /**
  * Adds a version in its place. Of each slot only the last is kept. An unchanged account keeps its object, so that repeated
  * reads cost no memory and count as no change.
  *
- * @returns how many bytes of memory it takes more than before, about; undefined if it adds nothing: it is an earlier state of its
- * slot, or older than every kept version
+ * @returns undefined if it adds nothing: it is an earlier state of its slot, or older than every kept version
  */
-export function addVersion(history: AccountHistory, version: AccountVersion, root: bigint): number | undefined {
-  const { versions } = history;
-  let at = versions.length;
-  while (at > 0 && versions[at - 1]!.slot > version.slot) at--;
-  if (at === 0 && versions.length > 0 && versions[0]!.slot <= root) return undefined;
-  if (history.droppedUpTo !== undefined && version.slot <= history.droppedUpTo) return undefined;
-  const before = versions[at - 1];
-  const shared = before !== undefined && hasSameContent(before.account, version.account) ? before.account : undefined;
-  const added = shared === undefined ? version : { ...version, account: shared };
-  const bytes = shared === undefined ? sizeOf(added.account) : 0;
-  if (before?.slot !== version.slot) {
-    // Mostly it is the newest: its place costs nothing to find.
-    if (at === versions.length) versions.push(added);
-    else versions.splice(at, 0, added);
-    return VERSION_BYTES + bytes;
+export function addVersion(history: AccountHistory, version: AccountVersion, root: bigint): AddedVersion | undefined {
+  const { slot, epoch, order, isStreamed } = version;
+  let newer: KeptVersion | undefined;
+  let before = history.newest;
+  while (before !== undefined && before.slot > slot) {
+    newer = before;
+    before = before.older;
   }
-  if (before.epoch > version.epoch || (before.epoch === version.epoch && before.order >= version.order))
+  if (before === undefined && newer !== undefined && newer.slot <= root) return undefined;
+  if (history.droppedUpTo !== undefined && slot <= history.droppedUpTo) return undefined;
+  const replaced = before?.slot === slot ? before : undefined;
+  if (replaced !== undefined && (replaced.epoch > epoch || (replaced.epoch === epoch && replaced.order >= order)))
     return undefined;
-  versions[at - 1] = added;
-  if (shared !== undefined) return 0;
-  const isElsewhere = versions[at - 2]?.account === before.account || versions[at]?.account === before.account;
-  return isElsewhere ? bytes : bytes - sizeOf(before.account);
+  const isShared = before !== undefined && hasSameContent(before.account, version.account);
+  const account = isShared ? before!.account : version.account;
+  const older = replaced === undefined ? before : replaced.older;
+  const added: KeptVersion = { slot, epoch, order, account, isStreamed, older };
+  if (newer === undefined) history.newest = added;
+  else newer.older = added;
+  const bytes = isShared ? 0 : sizeOf(account);
+  if (replaced === undefined) {
+    history.count += 1;
+    return { version: added, bytes: VERSION_BYTES + bytes };
+  }
+  const isElsewhere = isShared || older?.account === replaced.account || newer?.account === replaced.account;
+  return { version: added, bytes: isElsewhere ? bytes : bytes - sizeOf(replaced.account) };
 }
 
 /**
@@ -83,20 +100,22 @@ export function addVersion(history: AccountHistory, version: AccountVersion, roo
  * @param head the newest slot of the chain
  */
 export function boundVersions(history: AccountHistory, head: bigint): void {
-  const { versions } = history;
-  const bytes = sizeOf(versions[versions.length - 1]?.account);
-  if (versions.length <= MAX_VERSIONS && versions.length * bytes <= MAX_SPARE_BYTES) return;
-  let first = versions.length - 1;
+  const { newest, count } = history;
+  if (newest === undefined) return;
+  if (count <= MAX_VERSIONS && count * sizeOf(newest.account) <= MAX_SPARE_BYTES) return;
+  let last = newest;
+  let kept = 1;
   let spare = 0;
-  while (first > 0 && versions.length - first < MAX_VERSIONS) {
-    const { account } = versions[first - 1]!;
-    if (account !== versions[first]!.account) spare += sizeOf(account);
+  for (let next = last.older; next !== undefined && kept < MAX_VERSIONS; next = next.older) {
+    if (next.account !== last.account) spare += sizeOf(next.account);
     if (spare > MAX_SPARE_BYTES) break;
-    first -= 1;
+    last = next;
+    kept += 1;
   }
-  if (first === 0) return;
-  history.droppedUpTo = minOf(versions[first - 1]!.slot, head);
-  versions.splice(0, first);
+  history.count = kept;
+  if (last.older === undefined) return;
+  history.droppedUpTo = minOf(last.older.slot, head);
+  last.older = undefined;
 }
 
 /** The length of an account's data in bytes, without making bytes of it; 0 if there is none. */
@@ -104,25 +123,33 @@ export const sizeOf = (account: Account | null | undefined): number =>
   account == null ? 0 : KeptAccount.sizeOf(account);
 
 /** True if there is a version of the slot. Makes nothing: it is asked of thousands of accounts in one turn of the loop. */
-export function hasVersionOf({ versions }: AccountHistory, slot: bigint): boolean {
-  for (let i = versions.length - 1; i >= 0; i--) if (versions[i]!.slot === slot) return true;
-  return false;
+export function hasVersionOf({ newest }: AccountHistory, slot: bigint): boolean {
+  let version = newest;
+  while (version !== undefined && version.slot > slot) version = version.older;
+  return version?.slot === slot;
 }
 
-/** Drops the version of the slot, in place. */
-export function removeVersionsOf({ versions }: AccountHistory, slot: bigint): void {
-  for (let i = versions.length - 1; i >= 0; i--) if (versions[i]!.slot === slot) versions.splice(i, 1);
-}
-
-/** Drops versions that can no longer matter, in place: off the chain, or older than the newest rooted version. */
-export function pruneVersions({ versions }: AccountHistory, root: bigint, tree: SlotTree): void {
-  let kept = 0;
-  for (let i = 0; i < versions.length; i++) {
-    const version = versions[i]!;
-    const isRooted = version.slot <= root;
-    if (isRooted && !tree.isOnChain(version.slot)) continue;
-    if (isRooted) kept = 0;
-    versions[kept++] = version;
+/** Drops the versions that are not wanted, and counts the others. */
+export function keepVersions(history: AccountHistory, isWanted: (version: AccountVersion) => boolean): void {
+  let count = 0;
+  let newer: KeptVersion | undefined;
+  for (let version = history.newest; version !== undefined; version = version.older) {
+    if (isWanted(version)) {
+      newer = version;
+      count += 1;
+    } else if (newer === undefined) history.newest = version.older;
+    else newer.older = version.older;
   }
-  versions.length = kept;
+  history.count = count;
+}
+
+/** Drops versions that can no longer matter: off the chain, or older than the newest rooted version. */
+export function pruneVersions(history: AccountHistory, root: bigint, tree: SlotTree): void {
+  let hasRooted = false;
+  keepVersions(history, ({ slot }) => {
+    if (slot > root) return true;
+    if (hasRooted || !tree.isOnChain(slot)) return false;
+    hasRooted = true;
+    return true;
+  });
 }

@@ -1,6 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import type { FollowedRecord } from "../port.ts";
-import type { AccountHistory, AccountVersion } from "./account-versions.ts";
+import type { AccountHistory, KeptVersion } from "./account-versions.ts";
 import type { Indexed } from "./order/indexed-set.ts";
 import type { Ordered } from "./order/read-order.ts";
 
@@ -57,10 +57,11 @@ export class FollowedAccount implements AccountHistory, FollowedRecord, Indexed,
   #coveredFrom: bigint | undefined;
   kept: unknown = undefined;
   isLasting = false;
-  versions: AccountVersion[] = [];
+  newest: KeptVersion | undefined;
+  count = 0;
   droppedUpTo: bigint | undefined;
   /** The version last delivered; undefined before the first, and while no version survives. */
-  delivered: AccountVersion | undefined;
+  delivered: KeptVersion | undefined;
   /** When it was last read, or left out of a read (epoch milliseconds). */
   readAtMs = 0;
   /** True while most nodes contradict the stream about it: its state comes from reads alone. */
@@ -69,8 +70,12 @@ export class FollowedAccount implements AccountHistory, FollowedRecord, Indexed,
   leftOut: { readonly untilMs: number; readonly error: unknown } | undefined;
   /** How many replacements of banks it has taken in, of all so far. */
   replacementsTaken = 0;
-  /** The slot that a version was last added of: it is among those changed in it. A small integer, where a bigint is an object. */
+  /**
+   * The slot that a version was last added of, and that version's place among those added in it. A small integer, where a bigint is an
+   * object.
+   */
   touchedIn = -1;
+  touchedAt = 0;
   /** The last poll that was to read it. */
   plannedIn = 0;
   /** Its place among the accounts that the stream does not suffice for. */

@@ -4,7 +4,17 @@ import type { Now } from "../../primitives/clock.ts";
 import { GradualWalk } from "../../primitives/turns/gradual-walk.ts";
 import { GradualWork } from "../../primitives/turns/gradual-work.ts";
 import type { StateSource } from "../port.ts";
-import { type AccountVersion, addVersion, boundVersions, currentVersion, pruneVersions } from "./account-versions.ts";
+import {
+  type AccountVersion,
+  type AddedVersion,
+  addVersion,
+  boundVersions,
+  currentVersion,
+  type KeptVersion,
+  keepVersions,
+  pruneVersions,
+  versionsOf,
+} from "./account-versions.ts";
 import { FollowedAccount, type Upheaval, Upheavals } from "./followed-account.ts";
 import { IndexedSet } from "./order/indexed-set.ts";
 import { ReadOrder } from "./order/read-order.ts";
@@ -23,9 +33,10 @@ const REPEATS = 4;
 /** Upper bound of what versions of unrooted slots take: several times what a burst of 125,000 changes does. Bytes. */
 const MAX_UNROOTED_BYTES = 512 * 1024 * 1024;
 
-/** The accounts with a version in an unrooted slot, and the memory that these versions take, about. Bytes. */
+/** The accounts with a version in an unrooted slot, the version of each, and the memory that these take, about. Bytes. */
 interface TouchedSlot {
   entries: FollowedAccount[];
+  versions: KeptVersion[];
   bytes: number;
 }
 
@@ -40,7 +51,9 @@ export class FollowedAccounts {
   readonly #unstreamed = new IndexedSet<FollowedAccount>();
   readonly #touched = new Map<bigint, TouchedSlot>();
   #unrootedBytes = 0;
-  /** Accounts of rooted slots with versions to drop, and of slots that joined the chain or left it. */
+  /** Versions of rooted slots, with older ones to drop. */
+  readonly #uncut: GradualWork<KeptVersion>;
+  /** Accounts of slots that were passed over, with versions to drop, and of slots that joined the chain or left it. */
   readonly #unpruned: GradualWork<FollowedAccount>;
   readonly #undelivered: GradualWork<FollowedAccount>;
   readonly #replaced: ReplacedBanks;
@@ -52,6 +65,10 @@ export class FollowedAccounts {
   constructor(tree: SlotTree, now: Now) {
     this.#tree = tree;
     this.#now = now;
+    // Of the account nothing is read: most are in no cache of the processor.
+    this.#uncut = new GradualWork((version) => {
+      version.older = undefined;
+    }, PRUNED_PER_TURN);
     this.#unpruned = new GradualWork((entry) => pruneVersions(entry, tree.root, tree), PRUNED_PER_TURN);
     this.#undelivered = new GradualWork((entry) => {
       if (this.has(entry)) this.#deliver(entry);
@@ -127,6 +144,7 @@ export class FollowedAccounts {
     this.#unstreamed.clear();
     this.#touched.clear();
     this.#unrootedBytes = 0;
+    this.#uncut.clear();
     this.#unpruned.clear();
     this.#undelivered.clear();
     this.#replaced.clear();
@@ -136,29 +154,33 @@ export class FollowedAccounts {
   /** Adds a version, and delivers it if it is the newest on the chain. */
   add(entry: FollowedAccount, version: AccountVersion): void {
     this.#replaced.takeIn(entry);
-    const length = entry.versions.length;
-    const bytes = addVersion(entry, version, this.#tree.root);
-    if (bytes === undefined) return;
     const { root } = this.#tree;
+    const added = addVersion(entry, version, root);
+    if (added === undefined) return;
     if (version.slot <= root) pruneVersions(entry, root, this.#tree);
-    else this.#touch(entry, version.slot, bytes, entry.versions.length > length);
+    else this.#touch(entry, added);
     boundVersions(entry, this.#tree.head);
     this.#deliver(entry);
   }
 
-  #touch(entry: FollowedAccount, slot: bigint, bytes: number, isNew: boolean): void {
+  #touch(entry: FollowedAccount, { version, bytes }: AddedVersion): void {
+    const { slot } = version;
     let touched = this.#touched.get(slot);
     if (touched === undefined) {
-      touched = { entries: [], bytes: 0 };
+      touched = { entries: [], versions: [], bytes: 0 };
       this.#touched.set(slot, touched);
     }
     touched.bytes += bytes;
     this.#unrootedBytes += bytes;
     const touchedIn = Number(slot);
-    if (!isNew || entry.touchedIn === touchedIn) return;
+    if (entry.touchedIn === touchedIn) {
+      touched.versions[entry.touchedAt] = version;
+      return;
+    }
     entry.touchedIn = touchedIn;
-    // A stream that replaces the banks of two slots again and again names their accounts each time.
-    if (touched.entries.push(entry) > REPEATS * (this.size + 1)) touched.entries = [...new Set(touched.entries)];
+    entry.touchedAt = touched.entries.push(entry) - 1;
+    touched.versions.push(version);
+    if (touched.entries.length > REPEATS * (this.size + 1)) nameOnce(touched, slot);
   }
 
   #deliver(entry: FollowedAccount): void {
@@ -177,7 +199,7 @@ export class FollowedAccounts {
 
   /** Takes a state that most nodes agree on for that of its slot: nothing known of later slots holds. */
   replace(entry: FollowedAccount, { slot, account }: Pick<AccountVersion, "slot" | "account">): void {
-    entry.versions = entry.versions.filter((version) => version.slot < slot);
+    keepVersions(entry, (version) => version.slot < slot);
     if (entry.droppedUpTo !== undefined && entry.droppedUpTo >= slot) entry.droppedUpTo = undefined;
     this.add(entry, { slot, account, epoch: -1, order: 0 });
   }
@@ -187,8 +209,8 @@ export class FollowedAccounts {
    * delivered stays until a read.
    */
   dropStreamed(entry: FollowedAccount, fromSlot = 0n): void {
-    entry.versions = entry.versions.filter(({ isStreamed, slot }) => isStreamed !== true || slot < fromSlot);
-    if (entry.versions.length > 0) this.#deliver(entry);
+    keepVersions(entry, ({ isStreamed, slot }) => isStreamed !== true || slot < fromSlot);
+    if (entry.newest !== undefined) this.#deliver(entry);
   }
 
   /** Notes a credible read, before its version is added, or that no answer can carry the account. */
@@ -257,11 +279,13 @@ export class FollowedAccounts {
 
   /** The tree has got a new root: drops versions that can no longer matter, many of them in the next turns of the loop. */
   settle(): void {
-    for (const [slot, { entries, bytes }] of this.#touched) {
-      if (slot > this.#tree.root) continue;
+    const { root } = this.#tree;
+    for (const [slot, { entries, versions, bytes }] of this.#touched) {
+      if (slot > root) continue;
       this.#touched.delete(slot);
       this.#unrootedBytes -= bytes;
-      this.#unpruned.add(entries);
+      if (this.#tree.isOnChain(slot)) this.#uncut.add(versions);
+      else this.#unpruned.add(entries);
     }
   }
 
@@ -287,7 +311,15 @@ export class FollowedAccounts {
   /** Versions held besides the newest of each account; walks all of them. */
   spareVersions(): number {
     let spare = 0;
-    for (const { versions } of this.#byAddress.values()) spare += Math.max(0, versions.length - 1);
+    for (const entry of this.#byAddress.values()) spare += Math.max(0, [...versionsOf(entry)].length - 1);
     return spare;
   }
+}
+
+/** Counts each account once: a stream that replaces the banks of two slots again and again names their accounts each time. */
+function nameOnce(touched: TouchedSlot, slot: bigint): void {
+  const versions = new Map(touched.entries.map((entry, at) => [entry, touched.versions[at]!]));
+  touched.entries = [...versions.keys()];
+  touched.versions = [...versions.values()];
+  for (const [at, entry] of touched.entries.entries()) if (entry.touchedIn === Number(slot)) entry.touchedAt = at;
 }

@@ -1,6 +1,6 @@
 import type { Account } from "../../../solana/account.ts";
 import { hasSameContent } from "../../../solana/account-content.ts";
-import { type AccountVersion, versionAt } from "../account-versions.ts";
+import { type AccountVersion, versionAt, versionsOf } from "../account-versions.ts";
 import type { FollowedAccount } from "../followed-account.ts";
 import type { SlotTree } from "../slots/slot-tree.ts";
 import type { StreamProgress } from "../stream/stream-progress.ts";
@@ -58,7 +58,7 @@ export class AccountObservations {
   constructor(entry: FollowedAccount, isComplete: boolean) {
     this.entry = entry;
     this.streamRecord = new StreamRecord(isComplete);
-    for (const { slot, account, isStreamed } of entry.versions)
+    for (const { slot, account, isStreamed } of [...versionsOf(entry)].reverse())
       if (isStreamed === true) this.streamRecord.note(slot, account, false);
   }
 
@@ -148,8 +148,8 @@ export class AccountObservations {
 }
 
 /** True if a version from after the slot is the same as the one before it. */
-function isUnchangedSince(then: AccountVersion, slot: bigint, { versions }: FollowedAccount): boolean {
-  const next = versions.find((version) => version.slot > slot);
+function isUnchangedSince(then: AccountVersion, slot: bigint, entry: FollowedAccount): boolean {
+  const next = [...versionsOf(entry)].findLast((version) => version.slot > slot);
   return next !== undefined && hasSameContent(next.account, then.account);
 }
 

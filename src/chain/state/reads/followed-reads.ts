@@ -5,7 +5,7 @@ import type { Account } from "../../../solana/account.ts";
 import { hasSameContent } from "../../../solana/account-content.ts";
 import { type AccountReader, isOversized, isUncertain, type KnownAccount } from "../../port.ts";
 import type { AccountFeed } from "../account-feed.ts";
-import type { AccountVersion } from "../account-versions.ts";
+import { type AccountVersion, hasVersionOf } from "../account-versions.ts";
 import { isGone } from "../compare/gone-account.ts";
 import type { FollowedAccount } from "../followed-account.ts";
 import type { FollowedAccounts } from "../followed-accounts.ts";
@@ -207,7 +207,7 @@ export class FollowedReads {
     stream.note(slot);
     followed.noteRead(entry, sentAtMs);
     // If a version of the slot is known already, the read may be newer than it: there is nothing left to compare it with.
-    const isKnownSlot = entry.versions.some((known) => known.slot === slot);
+    const isKnownSlot = hasVersionOf(entry, slot);
     if (isAudit && entry.streamed && !isKnownSlot && stream.isNear(slot))
       audit.add({ slot, entry, account, stamp: { epoch, order } });
     // Of a stream that was found wrong, nothing outlives a read, whatever slot it named.

@@ -1,5 +1,5 @@
 import type { Address } from "../../../primitives/address.ts";
-import { hasVersionOf, removeVersionsOf } from "../account-versions.ts";
+import { hasVersionOf, keepVersions } from "../account-versions.ts";
 import type { FollowedAccount } from "../followed-account.ts";
 
 /** A bank that was replaced, and which accounts have not taken that in. */
@@ -55,7 +55,7 @@ export class ReplacedBanks {
     let isRemoved = false;
     for (const { slot, addresses, number } of this.#pending) {
       if (number <= taken || !hasVersionOf(entry, slot) || !addresses.has(entry.address)) continue;
-      removeVersionsOf(entry, slot);
+      keepVersions(entry, (version) => version.slot !== slot);
       isRemoved = true;
     }
     if (isRemoved) this.#onRemoved(entry);

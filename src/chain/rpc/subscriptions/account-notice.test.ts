@@ -89,6 +89,14 @@ describe("what is left to the parser", () => {
       );
   });
 
+  test("a notice with a comma behind its last field, however many it has", () => {
+    for (let count = 4; count <= DECLARED.length; count++) {
+      const text = noticeOf(DECLARED.slice(0, count).map((name) => [name, FIELDS[name]]));
+      expect(accountNoticeOf(text)).toBeDefined();
+      expect(accountNoticeOf(text.replace("}},", ",}},"))).toBeUndefined();
+    }
+  });
+
   test("a notice of an account that is gone, one with spaces, and every one that is cut or goes on", () => {
     expect(accountNoticeOf(whole.replace(/\{"lamports".*?\}/, "null"))).toBeUndefined();
     expect(accountNoticeOf(JSON.stringify(JSON.parse(whole), null, 1))).toBeUndefined();

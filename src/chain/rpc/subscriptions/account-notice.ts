@@ -22,6 +22,8 @@ const AFTER_VALUE = '}},"subscription":';
 const END = "}}";
 /** Digits of numbers that a double holds exactly. */
 const MOST_DIGITS = 15;
+/** Fields of an account. */
+const MOST_FIELDS = 6;
 const [COMMA, ZERO, NINE] = [44, 48, 57];
 /** The second letters of the fields that are known, by which they differ. */
 const [IN_LAMPORTS, IN_DATA, IN_OWNER, IN_EXECUTABLE, IN_RENT_EPOCH, IN_SPACE] = Buffer.from("ldoers");
@@ -53,7 +55,8 @@ function takeValue(text: string): AccountValue | undefined {
   let data: string | undefined;
   let owner: string | undefined;
   let executable: boolean | undefined;
-  for (let rest = 6; rest > 0; rest--) {
+  for (let rest = MOST_FIELDS; ; rest--) {
+    if (rest === 0) return undefined;
     switch (text.charCodeAt(at + 1)) {
       case IN_LAMPORTS:
         if (lamports !== undefined || !take(text, '"lamports":') || !takeNumber(text, MOST_DIGITS)) return undefined;

@@ -142,10 +142,32 @@ describe("REST", () => {
       "/v1/%zz",
       "The path has a % that begins no encoded character. Write the character itself as %25.",
     ],
+    ["a query of a method without fields", "/v1/priority?x=1", "x is not a field of this request. It has no fields."],
+    [
+      "a query of a method whose fields are in its path",
+      `/v1/tx/${"2".repeat(88)}?wait=1`,
+      "wait is not a field of this request. Its fields are signature.",
+    ],
+    [
+      "a query that repeats what is in the path",
+      `/v1/tx/${"2".repeat(88)}?signature=1`,
+      "signature cannot be sent in the query. Send request fields in the body or the path.",
+    ],
+    [
+      "more items than a list may have",
+      `/v1/tx?${"status=failed&".repeat(7)}`,
+      "status must contain no more than 6 items.",
+    ],
     ["a long path", `/v1/tx/${"2".repeat(2_000)}`, "A part of the path is longer than any name."],
   ])("says what is wrong with %s", async (_, path, message) => {
     const { response, json } = await call(path, { headers });
     expect([response.status, json.error.code, json.error.message]).toEqual([400, "VALIDATION_ERROR", message]);
+  });
+
+  it("says over Connect that a status is left unspecified", async () => {
+    const body = JSON.stringify({ status: ["TRADE_STATUS_UNSPECIFIED"] });
+    const { json } = await post(body, {}, "/tradewire.v1.TradeService/ListTrades");
+    expect([json.code, json.message]).toEqual(["invalid_argument", "status[0] must not be unspecified."]);
   });
 
   it("refuses a duplicate name over REST and Connect", async () => {

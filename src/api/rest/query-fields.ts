@@ -14,12 +14,6 @@ type QueryReader = (query: object) => Readonly<Record<string, unknown>>;
  */
 export function createQueryReader(desc: DescMessage, { variables, hasBody }: RestBinding): QueryReader {
   const inQuery = hasBody ? [] : desc.fields.filter(({ name }) => !variables.includes(name));
-  if (inQuery.length === 0) {
-    return (query) => {
-      refuseQuery(query);
-      return {};
-    };
-  }
   const fields = new Map(inQuery.map((field) => [field.jsonName, createValueReader(field)]));
   return (query) => {
     // Without a prototype, which a field of that name would set.

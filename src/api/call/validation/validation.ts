@@ -149,5 +149,6 @@ function ruleInWords({ ruleId, message, field: [first] }: Violation, request: Me
   }
   if (first?.kind === "field" && first.name === "slippage") return `${message.replace(/^value /, "")}: 0.05 is 5 %`;
   if (ruleId === "enum.defined_only") return "is not one of the defined values";
-  return message.replace(/^value /, "");
+  if (ruleId === "enum.not_in") return "must not be unspecified";
+  return message.replace(/^value /, "").replace("item(s)", "items");
 }

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import net from "node:net";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { type Edge, startEdge } from "../../../../test/support/edge.ts";
 import { ALICE, TOKEN } from "../../../../test/support/fake-trades.ts";
 
@@ -142,4 +142,25 @@ it("serves no request whose body comes after its refusal as late", async () => {
   await once(socket, "close");
   expect(text).toMatch(/^HTTP\/1.1 408 /);
   expect(build).not.toHaveBeenCalled();
+});
+
+it("cuts off a client that floods behind its refusal, without waiting for it", async () => {
+  const never = 10 * 60_000;
+  const patient = await startEdge({ headersTimeoutMs: never, requestTimeoutMs: never, keepAliveMs: never });
+  onTestFinished(() => patient.close());
+  const served = once(patient.fastify.server, "connection") as Promise<[net.Socket]>;
+  const socket = net.connect({ port: patient.port, host: "127.0.0.1", allowHalfOpen: true }).on("error", () => {});
+  const [connection] = await served;
+  const closed = once(connection, "close");
+  // No client is waited for from now on.
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  socket.write("garbage\r\n\r\n");
+  await once(socket, "data");
+  const flood = () => {
+    while (!socket.destroyed && socket.write("X-Long: y\r\n".repeat(1_000)));
+  };
+  socket.on("drain", flood);
+  flood();
+  await closed;
 });

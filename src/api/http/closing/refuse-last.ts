@@ -8,8 +8,8 @@ import { lastResponse } from "./refuse-and-close.ts";
 
 /** How long a client may take to close its side once the refusal is written. Milliseconds. */
 const LINGER_MS = 2_500;
-/** What is read and dropped meanwhile: more stays with the system. Bytes. */
-const DROPPED_BYTES = 16 * 1024;
+/** What is read and dropped meanwhile. Who sends more is cut off: with the system, a flood would fill megabytes of each connection. Bytes. */
+const DROPPED_BYTES = 64 * 1024;
 
 const NOTHING = Buffer.alloc(0);
 
@@ -58,7 +58,7 @@ function dropRest(socket: Socket): void {
   let left = DROPPED_BYTES;
   const drop = ({ length }: Buffer) => {
     left -= length;
-    if (left < 0) socket.pause();
+    if (left < 0) socket.destroy();
   };
   // From the first listener of ours on, the server's parser does not read the connection.
   socket.removeAllListeners("data").on("data", drop);

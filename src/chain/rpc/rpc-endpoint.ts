@@ -1,4 +1,5 @@
 import type { Now } from "../../primitives/clock.ts";
+import { accountsAnswerOf } from "./accounts/accounts-answer.ts";
 import { type AlikeAnswers, idAbout } from "./http/alike-answers.ts";
 import { answeredError, REFUSAL_STATUSES } from "./http/answered-error.ts";
 import { type CallReply, type GatheredCall, GatheredCalls } from "./http/gathered-calls.ts";
@@ -204,6 +205,8 @@ class HttpEndpoint implements RpcEndpoint {
   }
 
   #parseText(method: string, text: string): unknown {
+    const written = method === "getMultipleAccounts" ? accountsAnswerOf(text) : undefined;
+    if (written !== undefined) return written;
     const alike = SHARED_METHODS.has(method) ? this.#alike : undefined;
     return alike === undefined ? parseRpcJson(text) : alike.parse(text);
   }

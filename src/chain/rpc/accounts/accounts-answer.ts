@@ -1,0 +1,62 @@
+import { AccountText, type WrittenAccount } from "../account-text.ts";
+
+/** An answer about accounts as `JSON.parse` gives it, without what nobody reads. */
+export interface WrittenAnswer {
+  readonly id: number;
+  readonly result: {
+    readonly context: { readonly slot: number };
+    readonly value: readonly (WrittenAccount | null)[];
+  };
+  readonly [field: string]: unknown;
+}
+
+const HEAD = '{"jsonrpc":"2.0",';
+/** Accounts of an answer: nodes are asked for a hundred at most. */
+const MOST_ACCOUNTS = 100;
+
+/**
+ * Reads what a node answers to `getMultipleAccounts` straight from its text.
+ *
+ * @returns undefined of a text in any other form, which is to be parsed: an error, other fields, spaces, escapes, more accounts
+ */
+export function accountsAnswerOf(text: string): WrittenAnswer | undefined {
+  if (!text.startsWith(HEAD) || text.includes("\\")) return undefined;
+  const from = new AccountText(text);
+  from.take(HEAD);
+  // The id comes before the result or after it.
+  let id = takeId(from);
+  if (id !== undefined && !from.take(",")) return undefined;
+  const slot = from.take('"result":{"context":{') ? takeSlot(from) : undefined;
+  const value = slot !== undefined && from.take('},"value":[') ? takeAccounts(from) : undefined;
+  if (slot === undefined || value === undefined || !from.take("}")) return undefined;
+  if (id === undefined && from.take(",")) id = takeId(from);
+  const isWhole = id !== undefined && from.take("}") && (from.isAtEnd || (from.take("\n") && from.isAtEnd));
+  return isWhole ? { id: id!, result: { context: { slot }, value } } : undefined;
+}
+
+function takeId(from: AccountText): number | undefined {
+  return from.take('"id":') && from.takeNumber() ? from.number : undefined;
+}
+
+/** The slot, after the version of the node's software if that comes first, as it does by name. */
+function takeSlot(from: AccountText): number | undefined {
+  if (from.take('"apiVersion":"')) {
+    from.takeToQuote();
+    if (!from.take('",')) return undefined;
+  }
+  return from.take('"slot":') && from.takeNumber() ? from.number : undefined;
+}
+
+/** The accounts up to the end of the list; null for each that there is none of. */
+function takeAccounts(from: AccountText): (WrittenAccount | null)[] | undefined {
+  const accounts: (WrittenAccount | null)[] = [];
+  if (from.take("]")) return accounts;
+  while (accounts.length < MOST_ACCOUNTS) {
+    const account = from.take("null") ? null : from.takeAccount();
+    if (account === undefined) return undefined;
+    accounts.push(account);
+    if (from.take("]")) return accounts;
+    if (!from.take(",")) return undefined;
+  }
+  return undefined;
+}

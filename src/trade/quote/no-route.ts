@@ -4,11 +4,11 @@ import { MAX_COMPUTE_UNITS, MAX_INSTRUCTIONS } from "../../solana/compute-budget
 import { MAX_TRANSACTION_SIZE, MAX_TRANSACTION_SIZE_V1 } from "../../solana/message.ts";
 import type { TradeRequest } from "../trade.ts";
 
-/** Codes that stand for the whole trade if every market refused it with the same one: they speak of the trade, not of the market. */
+/** Codes that stand for the whole trade if every open market refused it with the same one: they speak of the trade, not of the market. */
 export const SHARED_CODES = ["INSUFFICIENT_LIQUIDITY", "VALIDATION_ERROR", "UNSUPPORTED_TOKEN_EXTENSION"] as const;
 
 /**
- * The error of a trade that no market can make: the code that every market refused with, or NO_ROUTE.
+ * The error of a trade that no market can make: the code that every market refused with that trades at all, or NO_ROUTE.
  *
  * @param searched venues that were searched for markets
  * @param isNarrowed true if the request leaves out markets or hubs
@@ -25,10 +25,11 @@ export function noRoute(
   const withheld = faults.filter(({ isWithheld }) => isWithheld === true);
   const venues = venuesOf(faults);
   if (withheld.length > 0) return degraded(withheld, tried, venues);
-  const [first] = refusals;
-  if (first === undefined) return nothingPriced(tried, venues, searched, isNarrowed);
-  const code = SHARED_CODES.find((shared) => refusals.every((refusal) => refusal.code === shared));
-  if (code !== undefined) {
+  // A market that does not trade now, such as a completed curve, says nothing of the trade.
+  const open = refusals.filter(({ code }) => code !== "NO_ROUTE");
+  const [first] = open;
+  const code = SHARED_CODES.find((shared) => open.every((refusal) => refusal.code === shared));
+  if (first !== undefined && code !== undefined) {
     const field = code === "VALIDATION_ERROR" ? { field: "amount" } : {};
     const message =
       code === "INSUFFICIENT_LIQUIDITY"
@@ -36,13 +37,8 @@ export function noRoute(
         : asSentence(first.message);
     return new TradewireError(code, message, { ...first.facts, ...field, details: { tried }, tried: venues });
   }
-  return nothingPriced(
-    tried,
-    venues,
-    searched,
-    isNarrowed,
-    refusals.every(({ message }) => message === first.message) ? first.message : "",
-  );
+  const reasons = new Set(refusals.map(({ message }) => message));
+  return nothingPriced(tried, venues, searched, isNarrowed, reasons.size === 1 ? [...reasons][0] : "");
 }
 
 /** The venues whose markets were tried. A venue without a tried market, such as one whose search failed, is left out. */

@@ -103,6 +103,11 @@ test("a pair is searched again if its markets are closed or there are none, not 
   expect(asked([refusing("NO_ROUTE")])).toEqual([expect.stringContaining("No market can make this trade now"), 1]);
   const bySize = [refusing("INSUFFICIENT_LIQUIDITY"), refusing("VALIDATION_ERROR")];
   expect(asked(bySize)).toEqual([expect.stringContaining("No market can make this trade now"), 0]);
+  // A completed curve beside the pool that it became: the pool alone says what is wrong with the trade.
+  const tooLarge = [refusing("NO_ROUTE"), refusing("INSUFFICIENT_LIQUIDITY")];
+  expect(asked(tooLarge)).toEqual(["No market holds enough for this trade. Trade less.", 1]);
+  const tooSmall = [refusing("VALIDATION_ERROR"), refusing("NO_ROUTE")];
+  expect(asked(tooSmall)).toEqual(["The market does not make it.", 1]);
   for (const bounds of [{ venues: ["meteora_dbc"] }, { excludeVenues: ["raydium_cpmm"] }])
     expect(asked(known, bounds)).toEqual([expect.stringContaining("that this request allows"), 0]);
 });

@@ -161,7 +161,8 @@ function refusalOf(
   const refusal = noRoute(refusals, faults, eligible.direct.searched, eligible !== snapshot);
   const byTrade = refusals.filter(({ code }) => SHARED_CODES.some((shared) => shared === code)).length;
   const isClosed = faults.filter(({ market }) => market !== undefined).length > byTrade;
-  if (refusal.code === "NO_ROUTE" && (isClosed || snapshot.direct.markets.length === 0))
+  const isEmpty = refusal.code === "NO_ROUTE" && snapshot.direct.markets.length === 0;
+  if (isEmpty || (isClosed && refusal.code !== "VENUE_DEGRADED"))
     markets.searchSoon({ a: inMint.address, b: outMint.address });
   return refusal;
 }

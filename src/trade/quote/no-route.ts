@@ -63,7 +63,8 @@ function degraded(
   venues: NonNullable<ErrorFacts["tried"]>,
 ): TradewireError {
   const { venue, market, reason } = withheld[0]!;
-  const more = withheld.length === 1 ? "" : ` So are ${withheld.length - 1} more.`;
+  const others = withheld.length - 1;
+  const more = others === 0 ? "" : others === 1 ? " So is another." : ` So are ${others} more.`;
   return new TradewireError(
     "VENUE_DEGRADED",
     `${venue}${market === undefined ? "" : ` ${market}`} is withheld: ${reason}.${more}`,

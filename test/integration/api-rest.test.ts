@@ -158,6 +158,11 @@ describe("REST", () => {
       `/v1/tx?${"status=failed&".repeat(7)}`,
       "status must contain no more than 6 items.",
     ],
+    [
+      "a time whose + stands for a space",
+      "/v1/tx?since=2026-11-22T08:00:00+01:00",
+      "since is not a time in ISO 8601 with a time zone, such as 2026-11-22T08:00:00Z. In a URL, write + as %2B.",
+    ],
     ["a long path", `/v1/tx/${"2".repeat(2_000)}`, "A part of the path is longer than any name."],
   ])("says what is wrong with %s", async (_, path, message) => {
     const { response, json } = await call(path, { headers });

@@ -88,7 +88,11 @@ const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d
 function parseTime(text: string, field: string): number {
   const epochMs = ISO_TIME.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(epochMs) || !isDay(text.slice(0, 10))) {
-    throw invalidField(field, `${field} is not a time in ISO 8601 with a time zone, such as 2026-11-22T08:00:00Z.`);
+    const hint = / \d\d:\d\d$/.test(text) ? " In a URL, write + as %2B." : "";
+    throw invalidField(
+      field,
+      `${field} is not a time in ISO 8601 with a time zone, such as 2026-11-22T08:00:00Z.${hint}`,
+    );
   }
   return epochMs;
 }

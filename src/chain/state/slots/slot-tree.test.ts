@@ -139,3 +139,14 @@ test("a fork among a thousand slots without a root costs a few looks at each, ho
   expect(looks.mock.calls.length).toBeLessThan(10_000);
   looks.mockRestore();
 });
+
+test("a slot far ahead of its parent costs a few looks, not one at each slot between", () => {
+  const tree = treeOf([10, 9], [11, 10]);
+  const looks = vi.spyOn(Set.prototype, "has");
+  tree.begin(1_000_000n, 11n);
+  const count = looks.mock.calls.length;
+  looks.mockRestore();
+  expect(count).toBeLessThan(10_000);
+  expect([tree.head, tree.root]).toEqual([1_000_000n, 11n]);
+  expect(onChain(tree, 11, 12, 999_999, 1_000_000)).toEqual([11, 1_000_000]);
+});

@@ -87,8 +87,11 @@ export class SlotTree {
 
   #bound(): void {
     if (this.#head - this.#root <= 2n * MAX_UNROOTED) return;
-    let root = this.#head - MAX_UNROOTED;
-    while (!this.isOnChain(root)) root -= 1n;
+    const latest = this.#head - MAX_UNROOTED;
+    let root = latest < this.#floor ? latest : this.#floor;
+    while (this.#dead.has(root)) root -= 1n;
+    // Not slot by slot: a node may name one far ahead as the next.
+    for (const slot of this.#chain) if (slot > root && slot <= latest) root = slot;
     this.rootAt(root);
   }
 

@@ -4,6 +4,7 @@ import { createRandom } from "../../primitives/random.ts";
 import { KeptAccount } from "../../solana/account-content.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { type AccountHistory, type AccountVersion, addVersion, pruneVersions, versionsOf } from "./account-versions.ts";
+import type { FollowedAccount } from "./followed-account.ts";
 import { FollowedAccounts } from "./followed-accounts.ts";
 import { SlotTree } from "./slots/slot-tree.ts";
 
@@ -149,4 +150,21 @@ test("a root leaves no version of a slot that was passed over", () => {
   tree.rootAt(14n);
   followed.settle();
   expect(oldestFirst(entry).map(({ slot }) => slot)).toEqual([12n]);
+});
+
+test("slots that no double tells apart are kept apart", () => {
+  const tree = new SlotTree();
+  const followed = new FollowedAccounts(tree, () => 0);
+  const [other, entry] = [1, 2].map((byte) => followed.start(Address.from(new Uint8Array(32).fill(byte)))) as [
+    FollowedAccount,
+    FollowedAccount,
+  ];
+  const [first, second] = [1n << 60n, (1n << 60n) + 1n];
+  tree.begin(first, first - 1n);
+  tree.begin(second, first);
+  for (const one of [other, entry]) followed.add(one, { slot: first, epoch: 0, order: 0, account: null });
+  followed.add(entry, { slot: second, epoch: 0, order: 0, account: null });
+  tree.rootAt(second);
+  followed.settle();
+  expect(oldestFirst(entry).map(({ slot }) => slot)).toEqual([second]);
 });

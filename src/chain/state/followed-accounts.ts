@@ -173,7 +173,8 @@ export class FollowedAccounts {
     touched.bytes += bytes;
     this.#unrootedBytes += bytes;
     const touchedIn = Number(slot);
-    if (entry.touchedIn === touchedIn) {
+    // No double tells slots beyond 2^53 apart.
+    if (entry.touchedIn === touchedIn && touched.entries[entry.touchedAt] === entry) {
       touched.versions[entry.touchedAt] = version;
       return;
     }

@@ -25,10 +25,9 @@ export class ReadAhead {
   read({ a, b }: MintPair, wallet: Address): void {
     if (a !== SOL_MINT && b !== SOL_MINT) return;
     const mint = a === SOL_MINT ? b : a;
-    const singles = this.#singles;
-    // The token account last: the processor cannot tell which of a wallet's it will be, and waits.
-    const shared = (this.#pairs.withSol(mint)?.readAhead() ?? 0) + singles.readAhead(mint) + singles.readAhead(wallet);
     const token = knownTokenAccount(wallet, mint);
-    this.sum = shared + (token === undefined ? 0 : singles.readAhead(token));
+    const singles = this.#singles;
+    const own = singles.readAhead(wallet) + (token === undefined ? 0 : singles.readAhead(token));
+    this.sum = own + singles.readAhead(mint) + (this.#pairs.withSol(mint)?.readAhead() ?? 0);
   }
 }

@@ -1,5 +1,5 @@
 import type { Now } from "../primitives/clock.ts";
-import { type MessageLayouts, messageTemplates } from "../solana/message/message-template.ts";
+import { messageTemplates } from "../solana/message/message-template.ts";
 import type { MintPair } from "../venues/venue.ts";
 import { completeWatches } from "./complete-watches.ts";
 import type { RememberedHubs } from "./hubs/remembered-hubs.ts";
@@ -58,8 +58,6 @@ export class WatchedPair {
   #answer: PairAnswer | undefined;
   /** Watches that changed since the answer was made, each once. */
   #changed = NONE;
-  /** How messages of its only market are laid out, from the first look on: by way of the market, the look would be twice as long. */
-  #layouts: MessageLayouts | undefined;
   readonly #context: PairContext;
   /** Until then `#answer` is fresh without another look at its accounts. By `sinceStart`. */
   #freshUntilMs: number | undefined;
@@ -105,14 +103,12 @@ export class WatchedPair {
     return this.#isResearching;
   }
 
-  /** Reads its answer, its only market, and how messages of that are laid out. @returns a number that depends on all of it */
+  /** Reads its answer, and how messages of its only market are laid out. @returns a number that depends on all of it */
   readAhead(): number {
     const markets = this.#answer?.markets;
     const own = this.lastUsedMs + (this.hubs?.untilMs ?? 0);
     if (markets === undefined || markets.length !== 1) return own;
-    const { address } = markets[0]!.market;
-    this.#layouts ??= messageTemplates.layoutsOf(address);
-    return own + (this.#layouts?.readAhead() ?? 0) + address.bytes[0]!;
+    return own + messageTemplates.readAhead(markets[0]!.market.address);
   }
 
   /** What is in memory of the pair's markets; undefined while one of them still lacks accounts. */
@@ -182,7 +178,6 @@ export class WatchedPair {
     if (added.length > 0) this.schedule.clearDoubts();
     this.schedule.end(this.#context.now(), { isEmpty: this.isEmpty, isComplete, firstAtMs, searchedAtMs });
     this.#answer = undefined;
-    this.#layouts = undefined;
     this.#changed = NONE;
     this.#freshUntilMs = undefined;
   }
@@ -198,7 +193,6 @@ export class WatchedPair {
   release(): void {
     for (const watch of this.#watches) watch.release();
     this.#watches = [];
-    this.#layouts = undefined;
   }
 
   isFresh(atMs: number): boolean {

@@ -26,17 +26,11 @@ const MOST_LAYOUTS = 6;
 /** Messages filled in of one template. Prices move on to other arrays of ticks or bins: the next template knows those. */
 const MOST_FILLED = 1_024;
 
-/** How messages of a kind are laid out. */
-export interface MessageLayouts {
-  /** Reads the two layouts seen first: which one serves depends on whether the wallet has its token account. @returns a number that depends on them */
-  readAhead(): number;
-}
-
 /**
  * A message laid out once. Another is filled in only if compiling it would give the same layout, and the same bytes but for the accounts,
  * amounts and data that its instructions bring.
  */
-class MessageTemplate implements Tabled, MessageLayouts {
+class MessageTemplate implements Tabled {
   readonly table: object;
   /** Shared with those of other markets, so that it is in the processor's caches. */
   readonly layout: MessageLayout;
@@ -56,12 +50,8 @@ class MessageTemplate implements Tabled, MessageLayouts {
     this.#known = layout.knownBy(payer, instructions as readonly FilledInstruction[]);
   }
 
-  readAhead(): number {
-    return this.#touch() + (this.next === undefined ? 0 : this.next.#touch());
-  }
-
   /** Reads one byte of each line of the processor's caches. @returns their sum */
-  #touch(): number {
+  readAhead(): number {
     const bytes = this.#bytes;
     let sum = this.#known[0] === this.layout ? 1 : 0;
     for (let at = 0; at < bytes.length; at += CACHE_LINE) sum += bytes[at]!;
@@ -104,9 +94,9 @@ class MessageTemplates {
     return undefined;
   }
 
-  /** The templates of a kind; undefined if there are none. Stands for those of a moment: later ones may be others. */
-  layoutsOf(kind: Address): MessageLayouts | undefined {
-    return this.#byKind.get(kind);
+  /** Reads the template seen first, and the address. @returns a number that depends on both */
+  readAhead(kind: Address): number {
+    return kind.bytes[0]! + (this.#byKind.get(kind)?.readAhead() ?? 0);
   }
 
   /**

@@ -7,11 +7,14 @@ import { WIRES, type WireName } from "./wire-requests.ts";
 
 const WORKS: readonly CallWork[] = ["call and build and update", "call and build", "call"];
 const BLOCKS = 3;
-/** Calls of a block before any is measured: an update is paid for by the next build of its market, one of a thousand. */
+/**
+ * Calls of a block or a wire before any is measured: an update is paid for by the next build of its market, one of a thousand, and what
+ * another wire left is collected.
+ */
 const SETTLING_CALLS = 3_000;
 const TIMED_BATCHES = 3;
 const TIMED_CALLS = 600;
-const COUNTED_BATCHES = 7;
+const COUNTED_BATCHES = 15;
 /** Calls whose allocations are counted: too few for a collection in between. */
 const COUNTED_CALLS = 60;
 
@@ -45,10 +48,10 @@ export async function partRows(callers: BenchChild, server: SpreadServer): Promi
     ["of them the build", kibibytes(unchanged.bytes - call.bytes), "", ""],
     ["of them the update, its notice and decoding", kibibytes(whole.bytes - unchanged.bytes), "", ""],
   ];
-  await measureCalls(callers, server, { wire: "REST", calls: SETTLING_CALLS }, WORKS[0]);
   for (const wire of WIRES) {
-    if (wire !== "REST")
-      rows.push([`allocations of a ${wire} buy`, kibibytes(await countBytes(callers, server, wire)), "", ""]);
+    if (wire === "REST") continue;
+    await measureCalls(callers, server, { wire, calls: SETTLING_CALLS }, WORKS[0]);
+    rows.push([`allocations of a ${wire} buy`, kibibytes(await countBytes(callers, server, wire)), "", ""]);
   }
   return rows;
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { MarketFault } from "../../market/port.ts";
 import { noRoute } from "./no-route.ts";
 
-test("a trade whose markets are all withheld is told of the first, and how many others there are", () => {
+test("a refusal names the first withheld market and counts the others", () => {
   const withheld: MarketFault = { venue: "raydium_cpmm", market: undefined, reason: "it differs", isWithheld: true };
   const told = (count: number) => noRoute([], Array<MarketFault>(count).fill(withheld), []).message;
   expect([1, 2, 3].map(told)).toEqual([

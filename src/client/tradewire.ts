@@ -5,7 +5,7 @@ import { monotonicMs } from "../primitives/clock.ts";
 import type { ApiKey, BuiltResponse, ListedTrades, PriceQuote, PriorityPrices } from "./answers/answers.ts";
 import { toTradeError } from "./connection/connect-error.ts";
 import { ServiceCalls } from "./connection/service-calls.ts";
-import { refuseUnknownKeys } from "./order/known-keys.ts";
+import { copyOf, refuseUnknownKeys } from "./order/known-keys.ts";
 import type { RouteLimits, TradeLimits } from "./order/limits.ts";
 import {
   type CallControl,
@@ -16,7 +16,15 @@ import {
   TRADE_KEYS,
   type TradeOptions,
 } from "./order/options.ts";
-import type { BuyOrder, SellOrder, SettledOrder, SwapOrder } from "./order/order.ts";
+import {
+  BUY_KEYS,
+  type BuyOrder,
+  SELL_KEYS,
+  type SellOrder,
+  type SettledOrder,
+  SWAP_KEYS,
+  type SwapOrder,
+} from "./order/order.ts";
 import type { TradeReview } from "./proof/review.ts";
 import { witnessesOf } from "./proof/witnesses.ts";
 import { checkChallenge } from "./registration.ts";
@@ -121,50 +129,56 @@ export class Tradewire {
   }
 
   /** Builds, verifies, signs and submits a buy. @throws TradeError */
-  buy(order: BuyOrder, options: TradeOptions = {}): Promise<ProvenTrade> {
-    return this.#trade(() => this.buildBuy(order, options), options);
+  async buy(order: BuyOrder, options: TradeOptions = {}): Promise<ProvenTrade> {
+    const [asked, allowed] = [copyOf(order, BUY_KEYS), copyOf(options, TRADE_KEYS)];
+    return this.#trade(() => this.buildBuy(asked, allowed), allowed);
   }
 
   /** Builds, verifies, signs and submits a sale. @throws TradeError */
-  sell(order: SellOrder, options: TradeOptions = {}): Promise<ProvenTrade> {
-    return this.#trade(() => this.buildSell(order, options), options);
+  async sell(order: SellOrder, options: TradeOptions = {}): Promise<ProvenTrade> {
+    const [asked, allowed] = [copyOf(order, SELL_KEYS), copyOf(options, TRADE_KEYS)];
+    return this.#trade(() => this.buildSell(asked, allowed), allowed);
   }
 
   /** Builds, verifies, signs and submits a swap. @throws TradeError */
-  swap(order: SwapOrder, options: TradeOptions = {}): Promise<ProvenTrade> {
-    return this.#trade(() => this.buildSwap(order, options), options);
+  async swap(order: SwapOrder, options: TradeOptions = {}): Promise<ProvenTrade> {
+    const [asked, allowed] = [copyOf(order, SWAP_KEYS), copyOf(options, TRADE_KEYS)];
+    return this.#trade(() => this.buildSwap(asked, allowed), allowed);
   }
 
   /** Builds a buy; nothing is signed. @throws TradeError, TypeError unless the order has exactly one of its two amounts */
   async buildBuy(order: BuyOrder, options: TradeLimits & ProofOptions & CallControl = {}): Promise<BuiltResponse> {
-    const { mint, solAmount, solAmountRaw } = order;
+    const [asked, allowed] = [copyOf(order, BUY_KEYS), copyOf(options, TRADE_KEYS)];
+    const { mint, solAmount, solAmountRaw } = asked;
     const pair = { inputMint: "SOL", outputMint: mint, swapMode: "exactIn" } as const;
     const ask = { ...pair, amount: solAmount, amountRaw: solAmountRaw };
-    const { settled, basis } = await this.#settle(order, ask, options);
-    const { trade, request } = buyRequest(settled, options);
-    return this.#build({ ...trade, slippageBasis: basis }, options, () =>
-      this.#calls.unary(TradeService.method.buy, request, options),
+    const { settled, basis } = await this.#settle(asked, ask, allowed);
+    const { trade, request } = buyRequest(settled, allowed);
+    return this.#build({ ...trade, slippageBasis: basis }, allowed, () =>
+      this.#calls.unary(TradeService.method.buy, request, allowed),
     );
   }
 
   /** Builds a sale; nothing is signed. @throws TradeError, TypeError unless the order has exactly one of its three amounts */
   async buildSell(order: SellOrder, options: TradeLimits & ProofOptions & CallControl = {}): Promise<BuiltResponse> {
-    const { mint, tokenAmount, tokenAmountRaw } = order;
+    const [asked, allowed] = [copyOf(order, SELL_KEYS), copyOf(options, TRADE_KEYS)];
+    const { mint, tokenAmount, tokenAmountRaw } = asked;
     const pair = { inputMint: mint, outputMint: "SOL", swapMode: "exactIn" } as const;
     const ask = { ...pair, amount: tokenAmount, amountRaw: tokenAmountRaw };
-    const { settled, basis } = await this.#settle(order, ask, options);
-    const { trade, request } = saleRequest(settled, options);
-    return this.#build({ ...trade, slippageBasis: basis }, options, () =>
-      this.#calls.unary(TradeService.method.sell, request, options),
+    const { settled, basis } = await this.#settle(asked, ask, allowed);
+    const { trade, request } = saleRequest(settled, allowed);
+    return this.#build({ ...trade, slippageBasis: basis }, allowed, () =>
+      this.#calls.unary(TradeService.method.sell, request, allowed),
     );
   }
 
   /** Builds a swap; nothing is signed. @throws TradeError, TypeError unless the order has exactly one of its two amounts */
   async buildSwap(order: SwapOrder, options: TradeLimits & ProofOptions & CallControl = {}): Promise<BuiltResponse> {
-    const { settled, basis } = await this.#settle(order, order, options);
-    const { trade, request } = swapRequest(settled, options);
-    return this.#build({ ...trade, slippageBasis: basis }, options, () =>
-      this.#calls.unary(TradeService.method.swap, request, options),
+    const [asked, allowed] = [copyOf(order, SWAP_KEYS), copyOf(options, TRADE_KEYS)];
+    const { settled, basis } = await this.#settle(asked, asked, allowed);
+    const { trade, request } = swapRequest(settled, allowed);
+    return this.#build({ ...trade, slippageBasis: basis }, allowed, () =>
+      this.#calls.unary(TradeService.method.swap, request, allowed),
     );
   }
 
@@ -206,7 +220,8 @@ export class Tradewire {
    *
    * @throws TradeError with the transaction's signature; `safeToRebuild` is true if the transaction can no longer land
    */
-  async submit(submissionToken: string, signedTransaction: Uint8Array, control: CallControl = {}): Promise<Trade> {
+  async submit(submissionToken: string, signedTransaction: Uint8Array, options: CallControl = {}): Promise<Trade> {
+    const control = copyOf(options, CONTROL_KEYS);
     refuseUnknownKeys(control, TRADE_KEYS, "the options of submit");
     const signature = bs58.encode(signatureBytes(signedTransaction));
     const request = { submissionToken, signedTransaction };

@@ -43,3 +43,19 @@ function distance(a: string, b: string): number {
   }
   return row[b.length]!;
 }
+
+/**
+ * An object's own values and, of the known keys, those that it inherits, as they are now: what its owner does with it afterwards changes
+ * no call that has begun. Lists and plain objects among the values are copied too.
+ */
+export function copyOf<T extends object>(given: T, known: Readonly<Record<string, true>>): T {
+  const copy = { ...given };
+  for (const key of Object.keys(known) as (keyof T)[]) if (key in given) copy[key] = copyOfValue(given[key]);
+  return copy;
+}
+
+function copyOfValue<V>(value: V): V {
+  if (Array.isArray(value)) return [...value] as V;
+  const isPlain = typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+  return isPlain ? { ...value } : value;
+}

@@ -1,7 +1,7 @@
 import bs58 from "bs58";
 import type { BuiltResponse } from "../answers/answers.ts";
 import { printable } from "../answers/printable.ts";
-import { refuseUnknownKeys } from "../order/known-keys.ts";
+import { copyOf, refuseUnknownKeys } from "../order/known-keys.ts";
 import { LIMIT_KEYS, type TradeLimits } from "../order/limits.ts";
 import { type ProofOptions, REBUILD_KEYS, type RebuildPolicy, type TradeOptions } from "../order/options.ts";
 import type { TradeProof } from "../proof/prove-trade.ts";
@@ -238,13 +238,17 @@ function stoppedAfter(signature: string, error: unknown): TradeError {
   return new TradeError("ABORTED", message, { signature, cause: error });
 }
 
+/** What a call that verifies may add to the limits of the build call. */
+const OWN_LIMITS = { ...LIMIT_KEYS, requireProof: true } as const;
+
 /** The limits that are set: one that is `undefined` takes none away. */
 function onlySet(limits: (TradeLimits & ProofOptions) | undefined): TradeLimits & ProofOptions {
-  return Object.fromEntries(Object.entries(limits ?? {}).filter(([, limit]) => limit !== undefined));
+  return Object.fromEntries(
+    Object.entries(copyOf(limits ?? {}, OWN_LIMITS)).filter(([, limit]) => limit !== undefined),
+  );
 }
 
 /** The limits among the options of a trade. */
 function limitsOf(options: TradeOptions): TradeLimits & ProofOptions {
-  const isLimit = (name: string) => Object.hasOwn(LIMIT_KEYS, name) || name === "requireProof";
-  return Object.fromEntries(Object.entries(options).filter(([name]) => isLimit(name)));
+  return Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(OWN_LIMITS, name)));
 }

@@ -1,0 +1,80 @@
+import { create, type DescMethodUnary } from "@bufbuild/protobuf";
+import { Code, ConnectError, type Transport } from "@connectrpc/connect";
+import { expect, test } from "vitest";
+import { ErrorDetailSchema } from "../../gen/tradewire/v1/errors_pb.ts";
+import { compileMessage, unsignedTransaction } from "../solana/message.ts";
+import type { ConnectOptions, TradeOptions } from "./order/options.ts";
+import { Tradewire } from "./tradewire.ts";
+import { fromBase58 } from "./wallet.ts";
+
+const KEY = "4Z7cXSyeFR8wNGMVXUE1TwtKn5D5Vu7FzEv69dokLv7KrQk7h6pu4LF8ZRR9yQBhc7uSM6RTTZtU1fmaxiNrxXrs";
+const wallet = fromBase58(KEY);
+const mint = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
+const mints = { inputMint: "SOL", outputMint: mint };
+const amounts = { inputAmountRaw: "100000000", outputAmountRaw: "15000000" };
+const order = { mint, solAmount: 0.1, slippage: 0.01, priority: "fast" } as const;
+/** More than the service offers. */
+const tooMuch = { minOutputAmount: 16 };
+
+/** A service that builds one trade of 0.1 SOL for 15 USDC, an empty transaction, and says of whatever is submitted that it expired. */
+function connect(more: Partial<ConnectOptions> = {}) {
+  const requests: { readonly solAmount?: number }[] = [];
+  const plan = { payer: wallet.publicKey, instructions: [], blockhash: new Uint8Array(32), lookupTables: [] };
+  const answer = {
+    ...mints,
+    platform: "raydium_cpmm",
+    submissionToken: "token",
+    unsignedTransaction: unsignedTransaction(compileMessage(plan)),
+    estimates: { inputAmount: 0.1, outputAmount: 15, priceImpact: 0, ...amounts },
+    costs: { baseFee: "5000", priorityFee: "0", tip: "0", rentPaid: "0", rentReturned: "0" },
+    route: [{ venue: "raydium_cpmm", market: "9n4nbM75f5Ui33ZbPYXn59EwSgE8CGsHtAeTH5YFeJ9E", ...mints, ...amounts }],
+  };
+  const unary = async (method: DescMethodUnary, ...[, , , request]: readonly unknown[]) => {
+    if (method.name === "Submit") {
+      const value = { code: "TX_EXPIRED", message: "expired", safeToRebuild: true };
+      throw new ConnectError("expired", Code.Aborted, undefined, [{ desc: ErrorDetailSchema, value }]);
+    }
+    requests.push(request as never);
+    return { message: create(method.output, answer as never) };
+  };
+  const transport = { unary } as unknown as Transport;
+  const client = Tradewire.connect({ baseUrl: "http://service.example", wallet, transport, keepAliveMs: 0, ...more });
+  return { client, requests };
+}
+
+test("a limit counts wherever the caller's object has it from: its class, its prototype, a getter", async () => {
+  class Limits {
+    get minOutputAmount() {
+      return tooMuch.minOutputAmount;
+    }
+  }
+  for (const limits of [tooMuch, Object.create(tooMuch), new Limits()] as readonly TradeOptions[]) {
+    const { client } = connect();
+    await expect(client.buy(order, limits)).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
+    const built = await client.buildBuy(order);
+    await expect(client.sign(built, limits)).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
+    await expect(client.verify(await client.buildBuy(order, limits))).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
+  }
+});
+
+test("what the caller does with its limits during a call changes nothing of it", async () => {
+  const { client } = connect();
+  const limits = { ...tooMuch };
+  const bought = client.buy(order, limits);
+  limits.minOutputAmount = 0.000001;
+  await expect(bought).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
+  const venues = ["pump_swap"];
+  const elsewhere = client.buy(order, { venues });
+  venues.push("raydium_cpmm");
+  await expect(elsewhere).rejects.toMatchObject({ code: "UNEXPECTED_TRANSACTION" });
+});
+
+test("an order that its caller fills in anew while it is traded is built again as it was", async () => {
+  const { client, requests } = connect({ verify: "off" });
+  const reused = { ...order, solAmount: 0.1 };
+  const rebuild = { times: 1, maxPriceMove: 0 };
+  const bought = client.buy(reused, { rebuild });
+  reused.solAmount = 100;
+  await expect(bought).rejects.toMatchObject({ code: "TX_EXPIRED" });
+  expect(requests.map(({ solAmount }) => solAmount)).toEqual([0.1, 0.1]);
+});

@@ -185,6 +185,23 @@ describe.each(wires)("a request that no call begins with, over $name", (wire) =>
   });
 });
 
+describe.each(wires.filter(({ isFramed }) => isFramed))("a path that names no method, over $name", (wire) => {
+  it.each([
+    ["%zz", Code.InvalidArgument, "VALIDATION_ERROR"],
+    ["Buy/Buy", Code.Unimplemented, "NOT_FOUND"],
+    ["../Buy", Code.Unimplemented, "NOT_FOUND"],
+    ["", Code.Unimplemented, "NOT_FOUND"],
+  ])("is refused in the form of its protocol: %s", async (method, status, code) => {
+    const refusal = await refusalOf({ ...wire, method: method as "Buy" }, bodyOf(wire).whole);
+    expect(refusal).toMatchObject({ status, code });
+  });
+
+  it.each(["/Buy", "/TradeService/Buy", "/%"])("is told so without a package: %s", async (path) => {
+    const error = wire.errorOf(await ask("", wire.type, bodyOf(wire).whole, { ":path": path }));
+    expect(error?.code).toBe(path === "/%" ? Code.InvalidArgument : Code.Unimplemented);
+  });
+});
+
 // Everyday calls need no host.
 describe.each(wires.filter(({ method }) => method === "WatchQuote"))("a stream, over $name", (wire) => {
   it("is told in the form of its protocol that its host is none", async () => {

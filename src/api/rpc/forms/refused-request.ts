@@ -30,7 +30,7 @@ export interface RefusedAnswer {
 /** The part of a response that a protocol prescribes. */
 type Form = Pick<RefusedAnswer, "status" | "body" | "trailers"> & { readonly type: string };
 
-/** Paths of methods on the typed wires: `/package.Service/Method`. */
+/** Paths of methods on the typed wires: `/package.Service/Method`. They tell Connect's calls of one message from REST. */
 const TYPED_PATH = /^\/\w+(?:\.\w+)+\/\w+$/;
 const OWN_PATHS = `/${ErrorDetailSchema.file.proto.package}.`;
 const NOTHING = Buffer.alloc(0);
@@ -62,11 +62,12 @@ export function answerRefused(
 
 /** The refusal on a typed wire; undefined if the request is of none. */
 function typedForm(request: Refused | undefined, failure: TradewireError, requestId: string): Form | undefined {
-  if (request?.method !== "POST" || !TYPED_PATH.test(request.url!.split("?", 1)[0]!)) return undefined;
+  if (request?.method !== "POST") return undefined;
   const type = plainType(request.headers["content-type"]);
   const write = FORMS.get(type);
   // gRPC needs the trailers of HTTP/2.
   if (write === undefined || (write === grpc && request.httpVersionMajor !== 2)) return undefined;
+  if (write === connect && !TYPED_PATH.test(request.url!.split("?", 1)[0]!)) return undefined;
   // What the protocols say of a path that names no method.
   const code = failure.code === "NOT_FOUND" ? Code.Unimplemented : undefined;
   return write(toConnectError(failure, requestId, request.url!.startsWith(OWN_PATHS), code), type);

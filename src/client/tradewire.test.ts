@@ -1,6 +1,7 @@
 import { create, type DescMethodUnary } from "@bufbuild/protobuf";
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
-import { expect, test } from "vitest";
+import bs58 from "bs58";
+import { expect, test, vi } from "vitest";
 import { ErrorDetailSchema } from "../../gen/tradewire/v1/errors_pb.ts";
 import { compileMessage, unsignedTransaction } from "../solana/message.ts";
 import type { ConnectOptions, TradeOptions } from "./order/options.ts";
@@ -31,6 +32,8 @@ function connect(more: Partial<ConnectOptions> = {}) {
   };
   const unary = async (method: DescMethodUnary, ...[, , , request]: readonly unknown[]) => {
     if (method.name === "Submit") {
+      if ((request as { readonly submissionToken: string }).submissionToken === "silent")
+        return new Promise(() => undefined);
       const value = { code: "TX_EXPIRED", message: "expired", safeToRebuild: true };
       throw new ConnectError("expired", Code.Aborted, undefined, [{ desc: ErrorDetailSchema, value }]);
     }
@@ -77,4 +80,37 @@ test("an order that its caller fills in anew while it is traded is built again a
   reused.solAmount = 100;
   await expect(bought).rejects.toMatchObject({ code: "TX_EXPIRED" });
   expect(requests.map(({ solAmount }) => solAmount)).toEqual([0.1, 0.1]);
+});
+
+test("a trade that its caller aborts while it is confirmed is not signed, whatever the confirmation says then", async () => {
+  const signMessageBytes = vi.fn(wallet.signMessageBytes);
+  const { client } = connect({ verify: "off", wallet: { ...wallet, signMessageBytes } });
+  const caller = new AbortController();
+  const confirm = () => {
+    caller.abort();
+    return true;
+  };
+  const failure = await client.buy(order, { confirm, signal: caller.signal }).catch((error: unknown) => error);
+  expect(failure).toMatchObject({
+    code: "ABORTED",
+    signature: undefined,
+    message: expect.stringMatching(/was not signed/),
+  });
+  expect(signMessageBytes).not.toHaveBeenCalled();
+});
+
+test("a submit that its caller aborts says that what was signed may still land, at rest or in the middle of a call", async () => {
+  const signed = new Uint8Array(200).fill(1);
+  const { client } = connect();
+  for (const afterMs of [undefined, 0]) {
+    const caller = new AbortController();
+    const submitted = client.submit("silent", signed, { signal: caller.signal });
+    if (afterMs === undefined) caller.abort();
+    else setTimeout(() => caller.abort(), afterMs);
+    await expect(submitted).rejects.toMatchObject({
+      code: "ABORTED",
+      signature: bs58.encode(signed.subarray(1, 65)),
+      message: expect.stringMatching(/may still land/),
+    });
+  }
 });

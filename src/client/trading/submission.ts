@@ -49,6 +49,7 @@ export async function submitUntilDecided(
       undecided = checked;
     } catch (error) {
       undecided = afterSigning(toTradeError(error), signature, signal);
+      if (undecided.code === "ABORTED") throw stoppedWaiting(signature);
       if (!undecided.retryable) throw undecided;
       askedMs = Math.min(undecided.retryAfterMs ?? 0, LONGEST_ASKED_MS);
     }
@@ -67,7 +68,7 @@ export function afterSigning(failure: TradeError, signature: string, signal?: Ab
   const { code, message, retryable, safeToRebuild, field, requestId, retryAfterMs, cause } = failure;
   // A service can answer that the call was canceled. Only the caller's own signal ends the waiting.
   const isPretended = code === "ABORTED" && signal?.aborted === false;
-  const isWordless = failure.signature === signature || code === "ABORTED";
+  const isWordless = failure.signature === signature;
   return new TradeError(
     isPretended ? "CONNECTION_ERROR" : code,
     isWordless && !isPretended ? message : `The transaction ${signature} was signed. Then: ${message}`,
@@ -96,18 +97,14 @@ export function ofLookup(failure: TradeError, signature: string, expected: Trade
 
 /** Waits between two submits of the same transaction. @throws TradeError ABORTED once the signal aborts */
 function pause(ms: number, signal: AbortSignal, signature: string): Promise<void> {
-  const aborted = () =>
-    new TradeError("ABORTED", "Stopped waiting. The transaction may still land: look it up by its signature.", {
-      signature,
-    });
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
-      reject(aborted());
+      reject(stoppedWaiting(signature));
       return;
     }
     const stop = () => {
       clearTimeout(timer);
-      reject(aborted());
+      reject(stoppedWaiting(signature));
     };
     const timer = setTimeout(() => {
       signal.removeEventListener("abort", stop);
@@ -115,6 +112,11 @@ function pause(ms: number, signal: AbortSignal, signature: string): Promise<void
     }, ms);
     signal.addEventListener("abort", stop, { once: true });
   });
+}
+
+function stoppedWaiting(signature: string): TradeError {
+  const message = "Stopped waiting. The transaction may still land: look it up by its signature.";
+  return new TradeError("ABORTED", message, { signature });
 }
 
 /**

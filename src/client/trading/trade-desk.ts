@@ -190,6 +190,9 @@ export class TradeDesk {
       if (!isAccepted && options.confirm !== undefined && (await options.confirm(review)) !== true) {
         throw new TradeError("DECLINED", "The trade was declined. Nothing was signed.");
       }
+      if (course.signal.aborted) {
+        throw new TradeError("ABORTED", "The caller aborted the call: what was built last was not signed.");
+      }
       if (this.#nowMs() - askedAt < LONGEST_CONFIRMATION_MS) {
         return { review, signed: await this.#signVerified(built, wire, expected) };
       }

@@ -99,6 +99,17 @@ test("a trade that its caller aborts while it is confirmed is not signed, whatev
   expect(signMessageBytes).not.toHaveBeenCalled();
 });
 
+test("a bound on the price of a rebuild that bounds nothing is refused before anything is built", async () => {
+  const { client, requests } = connect();
+  for (const maxPriceMove of [1, 50, Number.POSITIVE_INFINITY, Number.NaN, undefined, "0.01"]) {
+    const rebuild = { times: 1, maxPriceMove } as never;
+    await expect(client.buy(order, { rebuild }), `${maxPriceMove}`).rejects.toThrow(
+      /^rebuild\.maxPriceMove is a fraction/,
+    );
+  }
+  expect(requests).toEqual([]);
+});
+
 test("a submit that its caller aborts says that what was signed may still land, at rest or in the middle of a call", async () => {
   const signed = new Uint8Array(200).fill(1);
   const { client } = connect();

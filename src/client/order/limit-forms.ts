@@ -7,6 +7,9 @@ const SINGLE_KEYS = Object.keys(LIMIT_KEYS).filter(
   (name) => !Object.hasOwn(ROUTE_KEYS, name) && !["decimals", "tipAccounts", "middleMints"].includes(name),
 ) as readonly (keyof TradeLimits)[];
 
+/** A mint has one byte for them. */
+const MOST_DECIMALS = 255;
+
 /**
  * Checks the limits among some options: one that limits nothing must not pass for one that does.
  * @throws TypeError for a number that is none, or a list that is none
@@ -22,7 +25,15 @@ export function checkLimitForms(limits: TradeLimits): void {
   if (tipAccounts !== "any") checkAddresses("tipAccounts", tipAccounts, ', or "any"');
   checkAddresses("middleMints", middleMints, "");
   for (const name of SINGLE_KEYS) checkSingle(name, limits[name]);
-  for (const [name, value] of Object.entries(decimals ?? {})) checkSingle(`decimals.${name}`, value);
+  const { maxPriceImpact } = limits;
+  if (maxPriceImpact !== undefined && maxPriceImpact > 1) {
+    throw new TypeError(`maxPriceImpact is a fraction: 0.05 is 5 %, not ${maxPriceImpact}.`);
+  }
+  for (const [name, value] of Object.entries(decimals ?? {})) {
+    checkSingle(`decimals.${name}`, value);
+    const isByte = value === undefined || (Number.isInteger(value) && value >= 0 && value <= MOST_DECIMALS);
+    if (!isByte) throw new TypeError(`decimals.${name} is a whole number from 0 to ${MOST_DECIMALS}, not ${value}.`);
+  }
 }
 
 function checkSingle(name: string, value: unknown): void {

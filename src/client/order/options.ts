@@ -66,7 +66,7 @@ export interface CallControl {
 export interface RebuildPolicy {
   /** Maximum number of rebuilds. */
   readonly times: number;
-  /** How much worse the price may be than in the first build: 0.01 is 1 %. */
+  /** How much worse the price may be than in the first build, as a fraction below 1: 0.01 is 1 %. */
   readonly maxPriceMove: number;
   /**
    * Proves that the transaction can no longer land, beside the client's `node`. Without either the service's word counts, and

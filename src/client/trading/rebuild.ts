@@ -1,8 +1,17 @@
 import type { BuiltResponse } from "../answers/answers.ts";
+import { refuseUnknownKeys } from "../order/known-keys.ts";
+import { REBUILD_KEYS, type RebuildPolicy } from "../order/options.ts";
 import { rest } from "../proof/pause.ts";
 import type { TradeNode } from "../proof/trade-node.ts";
 import { TradeError } from "../trade-error.ts";
 import { isShare, type TradeOrder } from "../verify/trade-expectation.ts";
+
+/** @throws TypeError for a policy with an unknown key, or with a bound on the price that bounds nothing */
+export function checkRebuild(rebuild: RebuildPolicy | undefined): void {
+  refuseUnknownKeys(rebuild, REBUILD_KEYS, "rebuild");
+  if (rebuild === undefined || (typeof rebuild.maxPriceMove === "number" && rebuild.maxPriceMove < 1)) return;
+  throw new TypeError(`rebuild.maxPriceMove is a fraction below 1: 0.01 is 1 %, not ${String(rebuild.maxPriceMove)}.`);
+}
 
 /**
  * Checks that the price of a rebuild is at most this fraction worse than the price of the first build. An exact amount is the

@@ -1,9 +1,9 @@
 import bs58 from "bs58";
 import type { BuiltResponse } from "../answers/answers.ts";
 import { printable } from "../answers/printable.ts";
-import { copyOf, refuseUnknownKeys } from "../order/known-keys.ts";
+import { copyOf } from "../order/known-keys.ts";
 import { LIMIT_KEYS, type TradeLimits } from "../order/limits.ts";
-import { type ProofOptions, REBUILD_KEYS, type RebuildPolicy, type TradeOptions } from "../order/options.ts";
+import type { ProofOptions, RebuildPolicy, TradeOptions } from "../order/options.ts";
 import type { TradeProof } from "../proof/prove-trade.ts";
 import { isNoWorse, type TradeReview, unverified } from "../proof/review.ts";
 import { type VerifiedBuild, type Verifier, verifyBuild } from "../proof/verify-build.ts";
@@ -13,7 +13,7 @@ import type { Trade } from "../trade.ts";
 import { TradeError } from "../trade-error.ts";
 import type { TradeExpectation, TradeOrder } from "../verify/trade-expectation.ts";
 import { slippageCap } from "./auto-slippage.ts";
-import { awaitExpiry, checkPriceMove } from "./rebuild.ts";
+import { awaitExpiry, checkPriceMove, checkRebuild } from "./rebuild.ts";
 import { SignedMessages } from "./signed-messages.ts";
 import { afterSigning } from "./submission.ts";
 
@@ -116,7 +116,7 @@ export class TradeDesk {
 
   /** A whole trade: builds, verifies, confirms, signs and submits, and again after an expiry if the caller allows it. */
   async trade(course: TradeCourse, options: TradeOptions): Promise<ProvenTrade> {
-    refuseUnknownKeys(options.rebuild, REBUILD_KEYS, "rebuild");
+    checkRebuild(options.rebuild);
     const first = await course.build();
     let built = first;
     let previous: string | undefined;

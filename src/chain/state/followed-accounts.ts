@@ -160,7 +160,7 @@ export class FollowedAccounts {
     if (version.slot <= root) pruneVersions(entry, root, this.#tree);
     else this.#touch(entry, added);
     boundVersions(entry, this.#tree.head);
-    this.#deliver(entry);
+    this.#deliver(entry, added.version);
   }
 
   #touch(entry: FollowedAccount, { version, bytes }: AddedVersion): void {
@@ -184,18 +184,19 @@ export class FollowedAccounts {
     if (touched.entries.length > REPEATS * (this.size + 1)) nameOnce(touched, slot);
   }
 
-  #deliver(entry: FollowedAccount): void {
+  /** @param added what was learned just now; absent if the chain or a slot was undone */
+  #deliver(entry: FollowedAccount, added?: KeptVersion): void {
     const version = currentVersion(entry, this.#tree);
     if (version === entry.delivered) return;
     const known = entry.delivered;
     entry.delivered = version;
-    if (version === undefined) {
+    if (version === undefined || (version !== added && isGuess(entry, version, known))) {
       this.doubt(entry);
       entry.provenAtMs = 0;
-      this.listener(entry.address, undefined, this.#tree.head, entry);
-    } else if (known === undefined || known.account !== version.account) {
-      this.listener(entry.address, version.account, version.slot, entry);
     }
+    if (version === undefined) this.listener(entry.address, undefined, this.#tree.head, entry);
+    else if (known === undefined || known.account !== version.account)
+      this.listener(entry.address, version.account, version.slot, entry);
   }
 
   /** Takes a state that most nodes agree on for that of its slot: nothing known of later slots holds. */
@@ -315,6 +316,12 @@ export class FollowedAccounts {
     for (const entry of this.#byAddress.values()) spare += Math.max(0, [...versionsOf(entry)].length - 1);
     return spare;
   }
+}
+
+/** True of an older version that took the place of a newer one: there may have been others in between, unless the stream reports all. */
+function isGuess({ coveredFrom }: FollowedAccount, version: KeptVersion, known: KeptVersion | undefined): boolean {
+  if (known === undefined || known.slot < version.slot || known.account === version.account) return false;
+  return coveredFrom === undefined || version.slot < coveredFrom;
 }
 
 /** Counts each account once: a stream that replaces the banks of two slots again and again names their accounts each time. */

@@ -1,0 +1,87 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { type FakeSubscriptions, fakeSubscriptions } from "../../../test/support/fake-chain.ts";
+import { Address } from "../../primitives/address.ts";
+import type { Account } from "../../solana/account.ts";
+import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
+import { createRpcStateSource } from "./rpc-state-source.ts";
+import type { LiveStateSource } from "./state-source.ts";
+
+const key = Address.from(new Uint8Array(32).fill(3));
+let node: { slot: bigint; value: number };
+let subscriptions: FakeSubscriptions;
+let source: LiveStateSource;
+/** What the account holds, as last delivered. */
+let held: number | undefined;
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: 1_000_000 });
+  node = { slot: 10n, value: 1 };
+  subscriptions = fakeSubscriptions();
+  source = createRpcStateSource({
+    reader: {
+      async fetchAccounts(addresses) {
+        const { slot, value } = node;
+        const account = { owner: SYSTEM_PROGRAM, lamports: 1n, data: Uint8Array.of(value), executable: false, slot };
+        return { slot, accounts: addresses.map((address): Account => ({ ...account, address })) };
+      },
+      fetchProgramAccounts: async () => "refused",
+    },
+    ...{ subscriptions, now: Date.now, warn: () => {}, commitment: "processed", auditMs: 60_000 },
+  });
+  source.onAccount((_, account) => {
+    held = account?.data[0];
+  });
+});
+afterEach(() => {
+  source.close();
+  expect(vi.getTimerCount()).toBe(0);
+  vi.useRealTimers();
+});
+
+/** A slot begins on its parent, and is named to the service. */
+const begin = (slot: number, parent: number) => subscriptions.slot(BigInt(slot), BigInt(parent), 1n);
+
+function notice(slot: number, value: number): void {
+  const data = [Buffer.from([value]).toString("base64"), "base64"];
+  subscriptions.notify("account", key.toString(), {
+    context: { slot },
+    value: { lamports: 1, owner: SYSTEM_PROGRAM.toString(), data, executable: false },
+  });
+}
+
+async function readAt(slot: bigint, value: number): Promise<void> {
+  node = { slot, value };
+  await source.refresh([key]);
+}
+
+const ageMs = () => Date.now() - source.currentAtMs(key);
+
+test.each(["a notice", "a read"])(
+  "what was known before a connection counts for nothing if %s made the account current, and its slot is undone",
+  async (means) => {
+    await source.follow([key]);
+    // It changes in slot 11, which nobody reports.
+    begin(12, 11);
+    subscriptions.activate();
+    if (means === "a notice") notice(12, 3);
+    begin(13, 12);
+    if (means === "a read") await readAt(13n, 3);
+    expect([held, ageMs()]).toEqual([3, 0]);
+    begin(14, 11);
+    expect(ageMs()).toBeGreaterThan(2_000);
+    await readAt(14n, 2);
+    expect([held, ageMs()]).toEqual([2, 0]);
+  },
+);
+
+test("what was known before an undone slot counts on, if the stream has reported every change since", async () => {
+  await source.follow([key]);
+  begin(10, 9);
+  subscriptions.activate();
+  begin(11, 10);
+  await readAt(11n, 1);
+  begin(12, 11);
+  notice(12, 3);
+  begin(13, 11);
+  expect([held, ageMs()]).toEqual([1, 0]);
+});

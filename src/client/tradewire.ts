@@ -1,7 +1,7 @@
-import bs58 from "bs58";
 import { AccountService } from "../../gen/tradewire/v1/account_pb.ts";
 import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
 import { monotonicMs } from "../primitives/clock.ts";
+import { encodeBase58 } from "../primitives/encoding/base58.ts";
 import type { ApiKey, BuiltResponse, ListedTrades, PriceQuote, PriorityPrices } from "./answers/answers.ts";
 import { toTradeError } from "./connection/connect-error.ts";
 import { ServiceCalls } from "./connection/service-calls.ts";
@@ -95,7 +95,7 @@ export class Tradewire {
     const { message } = await this.#calls.unary(createChallenge, { walletAddress }, options);
     const terms = { walletAddress, baseUrl: this.#calls.baseUrl, domain: this.#domain, nowMs: Date.now() };
     checkChallenge(message, terms);
-    const signature = bs58.encode(await this.wallet.signMessageBytes(new TextEncoder().encode(message)));
+    const signature = encodeBase58(await this.wallet.signMessageBytes(new TextEncoder().encode(message)));
     const proof = {
       walletAddress,
       message,
@@ -129,21 +129,18 @@ export class Tradewire {
   }
 
   /** Builds, verifies, signs and submits a buy. @throws TradeError */
-  async buy(order: BuyOrder, options: TradeOptions = {}): Promise<ProvenTrade> {
-    const [asked, allowed] = [copyOf(order, BUY_KEYS), copyOf(options, TRADE_KEYS)];
-    return this.#trade(() => this.buildBuy(asked, allowed), allowed);
+  buy(order: BuyOrder, options: TradeOptions = {}): Promise<ProvenTrade> {
+    return this.#trade(order, BUY_KEYS, options, (asked, allowed) => this.buildBuy(asked, allowed));
   }
 
   /** Builds, verifies, signs and submits a sale. @throws TradeError */
-  async sell(order: SellOrder, options: TradeOptions = {}): Promise<ProvenTrade> {
-    const [asked, allowed] = [copyOf(order, SELL_KEYS), copyOf(options, TRADE_KEYS)];
-    return this.#trade(() => this.buildSell(asked, allowed), allowed);
+  sell(order: SellOrder, options: TradeOptions = {}): Promise<ProvenTrade> {
+    return this.#trade(order, SELL_KEYS, options, (asked, allowed) => this.buildSell(asked, allowed));
   }
 
   /** Builds, verifies, signs and submits a swap. @throws TradeError */
-  async swap(order: SwapOrder, options: TradeOptions = {}): Promise<ProvenTrade> {
-    const [asked, allowed] = [copyOf(order, SWAP_KEYS), copyOf(options, TRADE_KEYS)];
-    return this.#trade(() => this.buildSwap(asked, allowed), allowed);
+  swap(order: SwapOrder, options: TradeOptions = {}): Promise<ProvenTrade> {
+    return this.#trade(order, SWAP_KEYS, options, (asked, allowed) => this.buildSwap(asked, allowed));
   }
 
   /** Builds a buy; nothing is signed. @throws TradeError, TypeError unless the order has exactly one of its two amounts */
@@ -223,7 +220,7 @@ export class Tradewire {
   async submit(submissionToken: string, signedTransaction: Uint8Array, options: CallControl = {}): Promise<Trade> {
     const control = copyOf(options, CONTROL_KEYS);
     refuseUnknownKeys(control, TRADE_KEYS, "the options of submit");
-    const signature = bs58.encode(signatureBytes(signedTransaction));
+    const signature = encodeBase58(signatureBytes(signedTransaction));
     const request = { submissionToken, signedTransaction };
     const send = (timeoutMs: number) =>
       this.#calls.unary(TradeService.method.submit, request, { ...control, timeoutMs });
@@ -287,8 +284,17 @@ export class Tradewire {
     return built;
   }
 
-  #trade(build: () => Promise<BuiltResponse>, options: TradeOptions): Promise<ProvenTrade> {
-    const submit = (token: string, signed: Uint8Array) => this.submit(token, signed, options);
-    return this.#desk.trade({ build, submit, signal: this.#calls.signal(options) }, options);
+  async #trade<O extends object>(
+    order: O,
+    keys: Readonly<Record<string, true>>,
+    options: TradeOptions,
+    build: (asked: O, allowed: TradeOptions) => Promise<BuiltResponse>,
+  ): Promise<ProvenTrade> {
+    const [asked, allowed] = [copyOf(order, keys), copyOf(options, TRADE_KEYS)];
+    const submit = (token: string, signed: Uint8Array) => this.submit(token, signed, allowed);
+    return this.#desk.trade(
+      { build: () => build(asked, allowed), submit, signal: this.#calls.signal(allowed) },
+      allowed,
+    );
   }
 }

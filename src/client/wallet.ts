@@ -1,6 +1,6 @@
-import bs58 from "bs58";
 import { Address } from "../primitives/address.ts";
 import { equalBytes } from "../primitives/bytes.ts";
+import { decodeBase58 } from "../primitives/encoding/base58.ts";
 import { publicKeyOf, signMessage } from "./signature/ed25519.ts";
 import { messageOf, withSignature } from "./signature/wire-layout.ts";
 
@@ -51,7 +51,7 @@ export type WalletLike = string | Wallet | MessageSigner | KeypairLike | KitSign
  * @throws TypeError if the text is neither; the message never repeats it
  */
 export function fromBase58(privateKey: string): Wallet {
-  const bytes = bs58.decodeUnsafe(privateKey.trim());
+  const bytes = decodeBase58(privateKey.trim(), 64);
   if (bytes === undefined || (bytes.length !== 32 && bytes.length !== 64)) {
     throw new TypeError("A private key is 32 or 64 bytes in base58.");
   }

@@ -1,6 +1,6 @@
 import { base64Encode } from "@bufbuild/protobuf/wire";
-import bs58 from "bs58";
 import type { Address } from "../../primitives/address.ts";
+import { encodeBase58 } from "../../primitives/encoding/base58.ts";
 import { rest } from "../proof/pause.ts";
 import { layoutOf, VERSION_1 } from "../signature/wire-layout.ts";
 import { TradeError } from "../trade-error.ts";
@@ -92,7 +92,7 @@ export async function readEmptyRent(call: RpcCall, signal: AbortSignal | undefin
 /** The recent blockhash of a wire transaction, in base58. */
 export function blockhashOf(wire: Uint8Array): string {
   const { message } = layoutOf(wire);
-  if (wire[0] === VERSION_1) return bs58.encode(message.subarray(8, 40));
+  if (wire[0] === VERSION_1) return encodeBase58(message.subarray(8, 40));
   let at = message[0] === 0x80 ? 4 : 3;
   let count = 0;
   for (let shift = 0; ; shift += 7) {
@@ -100,5 +100,5 @@ export function blockhashOf(wire: Uint8Array): string {
     count |= (byte & 0x7f) << shift;
     if (byte < 0x80) break;
   }
-  return bs58.encode(message.subarray(at + 32 * count, at + 32 * count + 32));
+  return encodeBase58(message.subarray(at + 32 * count, at + 32 * count + 32));
 }

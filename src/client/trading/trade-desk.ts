@@ -1,4 +1,4 @@
-import bs58 from "bs58";
+import { encodeBase58 } from "../../primitives/encoding/base58.ts";
 import type { BuiltResponse } from "../answers/answers.ts";
 import { printable } from "../answers/printable.ts";
 import { copyOf } from "../order/known-keys.ts";
@@ -122,7 +122,7 @@ export class TradeDesk {
     let previous: string | undefined;
     for (let rebuilds = 0; ; rebuilds++) {
       const { review, signed } = await this.#signAnother(built, course, previous, options);
-      const signature = bs58.encode(signatureBytes(signed));
+      const signature = encodeBase58(signatureBytes(signed));
       previous = signature;
       options.onProgress?.({ step: "signed", signature });
       options.onProgress?.({ step: "waiting", signature });
@@ -148,7 +148,7 @@ export class TradeDesk {
     signed: Uint8Array,
     options: TradeOptions,
   ): Promise<BuiltResponse> {
-    const signature = bs58.encode(signatureBytes(signed));
+    const signature = encodeBase58(signatureBytes(signed));
     try {
       const { node } = this.#verifier.witnesses;
       await awaitExpiry(node, signed, signature, findings?.slot, course.signal, this.#nowMs);
@@ -210,7 +210,7 @@ export class TradeDesk {
     const giveBack = MESSAGES.take(messageOf(wire), built);
     try {
       const signed = await signTransaction(this.#verifier.wallet, wire);
-      this.#remember(bs58.encode(signatureBytes(signed)), expected);
+      this.#remember(encodeBase58(signatureBytes(signed)), expected);
       return signed;
     } catch (error) {
       giveBack();

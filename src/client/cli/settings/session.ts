@@ -1,4 +1,4 @@
-import bs58 from "bs58";
+import { encodeBase58 } from "../../../primitives/encoding/base58.ts";
 import { rpcNode } from "../../node/rpc-node.ts";
 import type { TradeError } from "../../trade-error.ts";
 import { Tradewire } from "../../tradewire.ts";
@@ -115,7 +115,7 @@ export async function readWallet(line: CommandLine, io: CliIo, { profile }: CliC
     throw new UsageError("No wallet: pass --key-file FILE, set TRADEWIRE_KEY, or run tradewire wallet new.");
   }
   try {
-    return fromBase58(key.trim().startsWith("[") ? bs58.encode(jsonBytes(key)) : key);
+    return fromBase58(key.trim().startsWith("[") ? encodeBase58(jsonBytes(key)) : key);
   } catch {
     throw new UsageError("The private key must be 32 or 64 bytes, in base58 or as a JSON array.");
   }

@@ -240,6 +240,11 @@ export class Api {
     return { host: bound.address, port: bound.port };
   }
 
+  /** Shows new connections another certificate. @throws Error if it is none, or not the key's */
+  renewCertificate(certificate: NonNullable<ApiSettings["tls"]>): void {
+    this.#listener.renewCertificate(certificate);
+  }
+
   /** Reports NOT_SERVING and closes connections after their current response, while requests are still served. */
   drain(): void {
     this.#draining = true;

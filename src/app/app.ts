@@ -55,6 +55,8 @@ export interface App {
   readonly admin: Admin;
   /** Undefined if it is off. */
   readonly shadow: ShadowParts | undefined;
+  /** Shows new connections what the files of TLS_CERT and TLS_KEY hold now. @throws Error if that is no certificate and its key */
+  renewCertificate(): void;
   /** Reports "not ready" and closes connections after each response, while requests are still served; resolves after LAME_DUCK_MS. */
   drain(): Promise<void>;
   /** Refuses new connections, lets pending calls finish, stops everything. */
@@ -179,6 +181,10 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
     api,
     admin,
     shadow,
+    renewCertificate() {
+      const certificate = address.readCertificate();
+      if (certificate !== undefined) api.renewCertificate(certificate);
+    },
     async drain() {
       health.startDraining();
       api.drain();

@@ -10,13 +10,17 @@ export class PublicAddress {
 
   /** @throws Error if a certificate file cannot be read */
   constructor(config: Config) {
-    const { tlsCert, tlsKey } = config;
     this.#config = config;
     this.#port = config.port;
-    this.tls =
-      tlsCert === undefined || tlsKey === undefined
-        ? undefined
-        : { cert: readFileSync(tlsCert, "utf8"), key: readFileSync(tlsKey, "utf8") };
+    this.tls = this.readCertificate();
+  }
+
+  /** What the files of the certificate hold now; undefined without one. @throws Error if one cannot be read */
+  readCertificate(): ApiSettings["tls"] {
+    const { tlsCert, tlsKey } = this.#config;
+    return tlsCert === undefined || tlsKey === undefined
+      ? undefined
+      : { cert: readFileSync(tlsCert, "utf8"), key: readFileSync(tlsKey, "utf8") };
   }
 
   /** Sets the port that the service listens on. */

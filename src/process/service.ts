@@ -17,7 +17,7 @@ import { startWorkers, WORKER_READY, WORKER_REPLACED, type Workers } from "./wor
 
 const HELP = `Tradewire: builds unsigned Solana trade transactions.
 
-  npm start                    one process
+  npm start                    one process; SIGHUP has it read TLS_CERT and TLS_KEY again
   npm start -- --workers 4     4 processes on one port, at most one per core; SIGHUP replaces them one after another
   npm start -- --chain         the embedded chain alone, for several services to share
   npm start -- --check         checks the settings and what they name, prints every problem, and exits
@@ -73,6 +73,10 @@ async function runApp(config: Config, logger: Logger): Promise<void> {
   const known = process.env[CHAIN_VARIABLE];
   const chain = known === undefined ? undefined : (JSON.parse(known) as EmbeddedChain);
   let app: App | undefined;
+  const started = Promise.withResolvers<App>();
+  // Without a listener, SIGHUP ends the process at once, with what it serves. The end of its terminal may do that.
+  if (cluster.isWorker || !process.stdout.isTTY)
+    process.on("SIGHUP", () => void started.promise.then((running) => renewCertificate(logger, running)));
   stopOnSignal(logger, async (signal) => {
     // An orchestrator that sends SIGTERM needs a moment to route new requests elsewhere; Ctrl-C should not wait.
     if (signal === "SIGTERM") await app?.drain();
@@ -91,6 +95,7 @@ async function runApp(config: Config, logger: Logger): Promise<void> {
       (app?.close() ?? Promise.resolve()).finally(() => process.exit(1));
     },
   });
+  started.resolve(app);
   if (!cluster.isWorker) {
     process.stdout.write(await startPage(config, app));
     return;
@@ -101,6 +106,17 @@ async function runApp(config: Config, logger: Logger): Promise<void> {
   });
   if (process.env[DESCRIBE_VARIABLE] !== undefined) process.send!(await startPage(config, app));
   process.send!(WORKER_READY);
+}
+
+/** Shows new connections a renewed certificate, or goes on with the one of before. */
+function renewCertificate(logger: Logger, app: App): void {
+  try {
+    app.renewCertificate();
+    logger.info("SIGHUP: TLS_CERT and TLS_KEY, if set, were read again; other settings are read at the start");
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    logger.error(`SIGHUP: TLS_CERT and TLS_KEY are unusable (${code ?? message}); the certificate of before is kept`);
+  }
 }
 
 /** The start page with a demo wallet, if there is an embedded chain. Its secrets go to a terminal or to a file, never to a log. */

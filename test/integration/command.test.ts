@@ -1,9 +1,11 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
+import { X509Certificate } from "node:crypto";
+import { closeSync, copyFileSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
 import { get } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { connect } from "node:tls";
 import { afterAll, expect, test } from "vitest";
 import { requirePepper } from "../../src/accounts/keys/require-pepper.ts";
 import { openStore } from "../../src/accounts/store/store.ts";
@@ -229,6 +231,69 @@ test.concurrent("SIGHUP while workers start replaces them once they serve", asyn
     const replaced = eventually(() => expect(said).toContain("every worker has been replaced"));
     expect(await Promise.race([replaced.then(() => "replaced"), ended])).toBe("replaced");
     expect(said).toContain("Try it");
+    child.kill("SIGTERM");
+    expect(await ended).toEqual({ code: 0, signal: null });
+  } finally {
+    child.kill("SIGKILL");
+    await ended;
+  }
+});
+
+/** The certificate that a new connection is shown, as the fingerprint of its bytes. */
+function certificateAt(port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false }, () => {
+      resolve(socket.getPeerX509Certificate()!.fingerprint256);
+      socket.destroy();
+    });
+    socket.on("error", reject);
+  });
+}
+
+test.concurrent("SIGHUP renews the certificate of a process without workers, and ends nothing", async () => {
+  const port = await freePorts(1);
+  const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
+  const install = (certName: string, keyName = certName) => {
+    copyFileSync(`test/fixtures/tls/${certName}.pem`, cert);
+    copyFileSync(`test/fixtures/tls/${keyName}.key`, key);
+  };
+  const fingerprintOf = (name: string) =>
+    new X509Certificate(readFileSync(`test/fixtures/tls/${name}.pem`)).fingerprint256;
+  install("localhost");
+  const child = spawn(process.execPath, MAIN, {
+    env: childEnvironment({
+      DATA_DIR: join(folder, "renewed"),
+      PORT: `${port}`,
+      ADMIN_PORT: "0",
+      SANDBOX_PORT: "0",
+      LAME_DUCK_MS: "0",
+      TLS_CERT: cert,
+      TLS_KEY: key,
+    }),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk) => {
+      said += chunk;
+    });
+  const ended = new Promise((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
+  /** Sends SIGHUP, and waits until the log has answered with a line of its own. */
+  const hangUp = async (answer: string) => {
+    said = "";
+    child.kill("SIGHUP");
+    const answered = eventually(() => expect(said).toContain(answer));
+    expect(await Promise.race([answered.then(() => "answered"), ended])).toBe("answered");
+  };
+  try {
+    await eventually(() => expect(said).toContain("Try it"));
+    expect(await certificateAt(port)).toBe(fingerprintOf("localhost"));
+    install("renewed");
+    await hangUp("read again");
+    expect(await certificateAt(port)).toBe(fingerprintOf("renewed"));
+    install("localhost", "renewed");
+    await hangUp("are unusable (ERR_OSSL_X509_KEY_VALUES_MISMATCH); the certificate of before is kept");
+    expect(await certificateAt(port)).toBe(fingerprintOf("renewed"));
     child.kill("SIGTERM");
     expect(await ended).toEqual({ code: 0, signal: null });
   } finally {

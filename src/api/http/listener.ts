@@ -188,6 +188,11 @@ export class Listener {
     return front.address() as AddressInfo;
   }
 
+  /** Shows new connections another certificate. Without TLS nothing changes. @throws Error if it is none, or not the key's */
+  renewCertificate(certificate: NonNullable<ApiSettings["tls"]>): void {
+    if (this.#front instanceof tls.Server) this.#front.setSecureContext(certificate);
+  }
+
   /** Open connections. */
   connections(): number {
     return this.#places.sockets.size;

@@ -28,15 +28,15 @@ export const EXIT = {
   done: 0,
   failed: 1,
   usage: 2,
-  /** The service refused; nothing was signed. */
+  /** The service refused, or a limit on impact or priority; nothing was signed. */
   refused: 3,
   /** The transaction failed or expired; it can no longer land. */
   tradeFailed: 4,
   /** Sent but undecided: check with `status`. */
   undecided: 5,
-  /** The transaction is not the trade ordered; nothing was signed. */
+  /** The transaction is not the trade ordered, beyond a limit on an amount, or not proven; nothing was signed. */
   distrusted: 6,
-  /** The service could not be reached; nothing was sent. */
+  /** The service, the node or the reference could not be reached; nothing was sent. */
   unreachable: 7,
 } as const;
 

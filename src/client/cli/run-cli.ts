@@ -15,9 +15,9 @@ const AFTER = `
 Keys are read from files, the environment or a prompt, never from arguments, where other programs could see them.
 tradewire help COMMAND explains one command. ~/.config/tradewire/config.toml holds profiles and token symbols.
 
-Exit codes: 0 done, 1 failed or declined, 2 not understood, 3 refused by the service or by a limit, 4 the transaction
-failed or expired, 5 sent and not decided yet, 6 not signed because it was not what was asked for, or not proven,
-7 service or node not reached.
+Exit codes: 0 done, 1 failed, declined or interrupted before it was signed, 2 not understood, 3 refused by the service, or
+by a limit on impact or priority, 4 the transaction failed or expired, 5 sent and not decided yet, 6 not signed because it
+was not what was asked for, beyond --min-output or --max-input, or not proven, 7 service, node or reference not reached.
 
 A first trade:
   tradewire wallet new
@@ -148,6 +148,8 @@ function exitCodeOf(error: TradeError): number {
   if (error.signature === undefined && isDistrust(error)) return EXIT.distrusted;
   if (error.signature !== undefined) return error.safeToRebuild === true ? EXIT.tradeFailed : EXIT.undecided;
   if (error.safeToRebuild !== undefined) return EXIT.tradeFailed;
-  if (error.code === "DECLINED") return EXIT.failed;
-  return ["CONNECTION_ERROR", "NODE_UNAVAILABLE"].includes(error.code) ? EXIT.unreachable : EXIT.refused;
+  if (["DECLINED", "ABORTED"].includes(error.code)) return EXIT.failed;
+  return ["CONNECTION_ERROR", "NODE_UNAVAILABLE", "REFERENCE_UNAVAILABLE"].includes(error.code)
+    ? EXIT.unreachable
+    : EXIT.refused;
 }

@@ -1,5 +1,5 @@
 import { addressesOrNone, hubMints, relays } from "./chain-values.ts";
-import { choice, integer, text } from "./plain-values.ts";
+import { choice, host, integer, text } from "./plain-values.ts";
 import { PRIORITY_SETTINGS } from "./priority-settings.ts";
 import { optional, type Setting } from "./setting.ts";
 import { url, urls } from "./url-values.ts";
@@ -128,7 +128,7 @@ export const SANDBOX_SETTINGS = {
       "Folder of real programs, such as raydium_cpmm.so, that replace the embedded chain's stand-ins of the same name",
     ),
   ),
-  SANDBOX_HOST: text("Address the embedded chain listens on; everyone who reaches it can use its faucet", "127.0.0.1"),
+  SANDBOX_HOST: host("Address the embedded chain listens on; everyone who reaches it can use its faucet", "127.0.0.1"),
   SANDBOX_SEED: integer("Seed of the embedded chain's world", "number", 1, 0, 4_294_967_295),
   SANDBOX_PORT: integer(
     "Port of the embedded chain; its WebSocket uses the next one; 0 picks free ones",

@@ -47,6 +47,23 @@ describe("parseConfig", () => {
     expect(parseConfig({ OTEL_SERVICE_NAME: `it's "mine"` }).otelServiceName).toBe(`it's "mine"`);
   });
 
+  it("takes an IPv6 address to listen on in brackets too, and nothing that is neither address nor name", () => {
+    const hostOf = (HOST: string) => parseConfig({ HOST }).host;
+    expect(["[::1]", "::1", "fe80::1%eth0", "0.0.0.0", "localhost", "a-1.b"].map(hostOf)).toEqual([
+      "::1",
+      "::1",
+      "fe80::1%eth0",
+      "0.0.0.0",
+      "localhost",
+      "a-1.b",
+    ]);
+    for (const name of ["HOST", "ADMIN_HOST", "SANDBOX_HOST"])
+      for (const written of ["http://127.0.0.1", "127.0.0.1:80", "[::1]:80", "[127.0.0.1]", "::1]", "*", "a b"])
+        expect(problemsOf({ [name]: written })).toEqual([
+          `${name} must be an IP address or a name of this machine, without a port (host).`,
+        ]);
+  });
+
   it("reads lists under either name", () => {
     expect(parseConfig({ SOLANA_RPC_URL: "http://a:8899" }).solanaRpcUrls).toEqual(["http://a:8899"]);
     expect(parseConfig({ SOLANA_RPC_URLS: "http://a:8899, https://b/key" }).solanaRpcUrls).toEqual([

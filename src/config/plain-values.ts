@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { parseAddressRange } from "../primitives/address-range.ts";
 import type { SettingWithDefault } from "./setting.ts";
 
@@ -12,6 +13,20 @@ export function text(about: string, fallback = ""): SettingWithDefault<string> {
     bound: "not empty, and not in quotes",
     fallback,
     parse: (written) => (/^(["']).*\1$/.test(written) ? undefined : written),
+  };
+}
+
+/** An address or a name to listen on. An IPv6 address may stand in brackets, as in a URL. */
+export function host(about: string, fallback: string): SettingWithDefault<string> {
+  return {
+    about,
+    unit: "host",
+    bound: "an IP address or a name of this machine, without a port",
+    fallback,
+    parse: (written) => {
+      const bare = /^\[(.*:.*)\]$/.exec(written)?.[1] ?? written;
+      return isIP(bare) !== 0 || /^[\w.-]+$/.test(bare) ? bare : undefined;
+    },
   };
 }
 

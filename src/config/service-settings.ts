@@ -1,13 +1,13 @@
-import { choice, integer, text } from "./plain-values.ts";
+import { choice, host, integer, text } from "./plain-values.ts";
 import { secret, tokenKeys } from "./secret-values.ts";
 import { optional, type Setting } from "./setting.ts";
 import { headers, origin, url } from "./url-values.ts";
 
 /** Addresses, ports and the log. */
 export const LISTENING_SETTINGS = {
-  HOST: text("Address to listen on; 0.0.0.0 for all interfaces", "127.0.0.1"),
+  HOST: host("Address to listen on; 0.0.0.0 for all interfaces", "127.0.0.1"),
   PORT: integer("Port of the service, for all its wires; 0 picks a free one", "port", 8_080, 0, 65_535),
-  ADMIN_HOST: text("Address of the admin port; keep it off the internet", "127.0.0.1"),
+  ADMIN_HOST: host("Address of the admin port; keep it off the internet", "127.0.0.1"),
   ADMIN_PORT: integer("Port of metrics and health; 0 picks a free one", "port", 9_090, 0, 65_535),
   PUBLIC_URL: optional(origin("Where clients reach the service; absent: made from HOST and PORT")),
   TLS_CERT: optional(text("File of the certificate chain, PEM; absent: no TLS")),

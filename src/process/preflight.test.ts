@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
 import { parseConfig } from "../config/config.ts";
-import { runPreflight } from "./preflight.ts";
+import { doubtCertificate, runPreflight } from "./preflight.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tradewire-preflight-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -30,6 +30,17 @@ test("certificate and key exist and belong together", () => {
   writeFileSync(words, "not a certificate");
   expect(problems({ TLS_CERT: words, TLS_KEY: key })).toEqual([
     expect.stringMatching(/^TLS_CERT and TLS_KEY are not a certificate and its key in PEM \(/),
+  ]);
+});
+
+test("a certificate out of its time is doubted, and stops nothing", () => {
+  const pair = { TLS_CERT: "test/fixtures/tls/localhost.pem", TLS_KEY: "test/fixtures/tls/localhost.key" };
+  const doubts = (env: Record<string, string>, at: string) => doubtCertificate(parseConfig(env), Date.parse(at));
+  expect(doubts({}, "2127-01-01")).toEqual([]);
+  expect(doubts(pair, "2027-01-01")).toEqual([]);
+  expect(doubts(pair, "2127-01-01")).toEqual(["TLS_CERT was valid until 2126-10-27T22:20:28.000Z: callers refuse it."]);
+  expect(doubts(pair, "2026-01-01")).toEqual([
+    "TLS_CERT is valid from 2026-11-20T22:20:28.000Z: callers refuse it until then.",
   ]);
 });
 

@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmdirSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -53,6 +54,15 @@ function readable(path: string): Buffer | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Why callers refuse a certificate that this machine can use. @returns a line, or none */
+export function doubtCertificate({ tlsCert }: Config, nowMs: number): readonly string[] {
+  if (tlsCert === undefined) return [];
+  const { validFromDate: from, validToDate: to } = new X509Certificate(readFileSync(tlsCert));
+  if (from.getTime() > nowMs) return [`TLS_CERT is valid from ${from.toISOString()}: callers refuse it until then.`];
+  if (to.getTime() < nowMs) return [`TLS_CERT was valid until ${to.toISOString()}: callers refuse it.`];
+  return [];
 }
 
 /** The folder of generated secrets and of the embedded database. Created on start if missing. */

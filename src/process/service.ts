@@ -11,7 +11,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import { parseServiceArguments } from "./command-line.ts";
 import { doubtSecrets } from "./embedded-chain-rule.ts";
 import { LogLines } from "./log-lines.ts";
-import { runPreflight } from "./preflight.ts";
+import { doubtCertificate, runPreflight } from "./preflight.ts";
 import { createDemoWallet, describeStart, writeDemoFile } from "./start-page.ts";
 import { startWorkers, WORKER_READY, WORKER_REPLACED, type Workers } from "./workers.ts";
 
@@ -53,6 +53,7 @@ export async function runService(argv: readonly string[]): Promise<void> {
     if (problems.length > 0) throw new ConfigError(problems);
   }
   const doubts = cluster.isPrimary ? [...mistypedNames(process.env), ...doubtSecrets(config)] : [];
+  if (cluster.isPrimary && task !== "chain") doubts.push(...doubtCertificate(config, Date.now()));
   if (task === "check") {
     process.stdout.write(["The settings are usable.", ...doubts, ""].join("\n"));
     return;

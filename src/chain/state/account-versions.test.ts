@@ -57,7 +57,8 @@ test("an account whose versions left are all undone is unknown until it is read,
   expect(oldestFirst(entry).map(({ slot }) => slot)).toEqual([15n, 16n]);
   // A late notice of a slot before those that were dropped.
   change(12n);
-  followed.turn(tree.kill(15n));
+  tree.kill(15n);
+  followed.turn();
   expect(entry.delivered).toBeUndefined();
   tree.begin(17n, 14n);
   change(17n);
@@ -146,7 +147,8 @@ test("a root leaves no version of a slot that was passed over", () => {
   const { tree, followed, entry } = changing(8, 0);
   for (let slot = 11n; slot < 14n; slot++) tree.begin(slot, slot - 1n);
   for (const slot of [11n, 12n, 13n]) followed.add(entry, { slot, epoch: 0, order: 0, account: null });
-  followed.turn(tree.begin(14n, 12n).turned);
+  tree.begin(14n, 12n);
+  followed.turn();
   tree.rootAt(14n);
   followed.settle();
   expect(oldestFirst(entry).map(({ slot }) => slot)).toEqual([12n]);

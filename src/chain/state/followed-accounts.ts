@@ -38,6 +38,8 @@ interface TouchedSlot {
   entries: FollowedAccount[];
   versions: KeptVersion[];
   bytes: number;
+  /** Whether it was on the chain when these accounts were last delivered. */
+  isOnChain: boolean;
 }
 
 /** The followed accounts, their versions on every branch of the chain, and which of them the stream suffices for. */
@@ -167,7 +169,7 @@ export class FollowedAccounts {
     const { slot } = version;
     let touched = this.#touched.get(slot);
     if (touched === undefined) {
-      touched = { entries: [], versions: [], bytes: 0 };
+      touched = { entries: [], versions: [], bytes: 0, isOnChain: this.#tree.isOnChain(slot) };
       this.#touched.set(slot, touched);
     }
     touched.bytes += bytes;
@@ -260,13 +262,15 @@ export class FollowedAccounts {
   }
 
   /**
-   * Slots have joined the chain or left it: accounts changed in them are delivered again if their newest version changes; of
-   * thousands, some only in the next turns of the loop.
+   * Slots may have joined the chain or left it, known to it or not: accounts changed in them are delivered again if their newest version
+   * changes; of thousands, some only in the next turns of the loop.
    */
-  turn(slots: readonly bigint[]): void {
-    for (const slot of slots) {
-      const touched = this.#touched.get(slot);
-      if (touched !== undefined) this.#undelivered.add(touched.entries);
+  turn(): void {
+    for (const [slot, touched] of this.#touched) {
+      const isOnChain = this.#tree.isOnChain(slot);
+      if (isOnChain === touched.isOnChain) continue;
+      touched.isOnChain = isOnChain;
+      this.#undelivered.add(touched.entries);
     }
   }
 
@@ -282,11 +286,12 @@ export class FollowedAccounts {
   /** The tree has got a new root: drops versions that can no longer matter, many of them in the next turns of the loop. */
   settle(): void {
     const { root } = this.#tree;
-    for (const [slot, { entries, versions, bytes }] of this.#touched) {
+    this.turn();
+    for (const [slot, { entries, versions, bytes, isOnChain }] of this.#touched) {
       if (slot > root) continue;
       this.#touched.delete(slot);
       this.#unrootedBytes -= bytes;
-      if (this.#tree.isOnChain(slot)) this.#uncut.add(versions);
+      if (isOnChain) this.#uncut.add(versions);
       else this.#unpruned.add(entries);
     }
   }

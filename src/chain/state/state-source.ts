@@ -304,11 +304,11 @@ class StreamedStateSource implements LiveStateSource {
       return;
     }
     const completeUpToMs = Math.min(stream.receivedAtMs, stream.completeUpToMs());
-    const { root } = this.#tree;
+    const { root, head } = this.#tree;
     const { turned, isGap } = this.#tree.begin(slot, parent);
     if (this.#tree.root > root) this.#followed.settle();
     stream.receive(slot);
-    this.#turn(turned);
+    if (this.#tree.head !== head || turned.length > 0) this.#turn(turned);
     if (isGap) this.#bridgeGap(slot, completeUpToMs);
   }
 
@@ -324,11 +324,10 @@ class StreamedStateSource implements LiveStateSource {
     });
   }
 
-  /** Slots have joined the chain or left it. */
+  /** @param slots those known before that have joined the chain or left it */
   #turn(slots: readonly bigint[]): void {
-    if (slots.length === 0) return;
-    this.#counters.forks += 1;
-    this.#followed.turn(slots);
+    if (slots.length > 0) this.#counters.forks += 1;
+    this.#followed.turn();
   }
 
   /** The accounts of one stream depend on reads: thousands in one turn, so that what holds for all is asked for once. */

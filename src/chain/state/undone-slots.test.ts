@@ -85,3 +85,57 @@ test("what was known before an undone slot counts on, if the stream has reported
   begin(13, 11);
   expect([held, ageMs()]).toEqual([1, 0]);
 });
+
+/** The account is followed, read, and current by the stream; slots 10 and 11 are the chain. */
+async function stream(): Promise<void> {
+  await source.follow([key]);
+  begin(10, 9);
+  subscriptions.activate();
+  begin(11, 10);
+  await readAt(11n, 1);
+}
+
+test("what a node says of a slot that the stream never names is undone as the next one begins on another", async () => {
+  await stream();
+  await readAt(12n, 5);
+  expect(held).toBe(5);
+  begin(13, 11);
+  expect(held).toBe(1);
+});
+
+test("a slot that was passed over stays so, named or not, once a later one is final", async () => {
+  await stream();
+  begin(12, 11);
+  notice(12, 4);
+  await readAt(13n, 5);
+  begin(14, 11);
+  for (let slot = 15; slot <= 20; slot++) begin(slot, slot - 1);
+  subscriptions.slot(21n, 20n, 19n);
+  notice(21, 6);
+  begin(22, 20);
+  expect(held).toBe(1);
+});
+
+test("a slot that was passed over stays so after a gap, until a slot begins on it", async () => {
+  await stream();
+  notice(11, 2);
+  begin(12, 11);
+  notice(12, 3);
+  begin(13, 11);
+  expect(held).toBe(2);
+  begin(16, 15);
+  expect(held).toBe(2);
+  begin(17, 12);
+  expect(held).toBe(3);
+});
+
+test("slots before the first one of a connection are undone by one that begins before them", async () => {
+  await source.follow([key]);
+  begin(11, 10);
+  subscriptions.lose();
+  await readAt(13n, 2);
+  begin(14, 13);
+  expect(held).toBe(2);
+  begin(15, 11);
+  expect(held).toBe(1);
+});

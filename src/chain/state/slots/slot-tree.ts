@@ -1,3 +1,5 @@
+import { maxOf, minOf } from "../../../primitives/integer.ts";
+
 /** What a new slot changes. */
 interface SlotTurn {
   /** Slots that joined the chain or left it, except a new head that simply follows the old one. */
@@ -14,25 +16,40 @@ interface Branch {
   readonly hasConfirmed: boolean;
 }
 
+/** Slots of which nothing is known, from the one after `above` on: a link is missing. */
+interface Gap {
+  readonly above: bigint;
+  readonly upTo: bigint;
+}
+
+/** A line of slots down to the root, and where links of it are missing. */
+interface Line {
+  readonly slots: Set<bigint>;
+  readonly gaps: readonly Gap[];
+}
+
 const NOTHING: SlotTurn = { turned: [], isGap: false };
 /** Upper bound of unrooted slots, for a node that never reports roots. */
 const MAX_UNROOTED = 512n;
-/** Slots below the root that are still known to be off the chain: long enough to drop every version of them. */
+/** Slots below the root that are still known to be on the chain or off it: long enough to drop every version of them. */
 const REMEMBERED_SLOTS = 512n;
 
 /**
  * Which slots are part of the chain: the newest slot and its known ancestors. Several branches may live side by side until one
- * is rooted. The chain is the branch of the newest slot that is neither dead nor cut off by a confirmed slot.
+ * is rooted. The chain is the branch of the newest slot that is neither dead nor cut off by a confirmed slot. Where links are missing,
+ * it goes on with the newest such slot before the gap: what was passed over stays so.
  */
 export class SlotTree {
   /** The parent of every known slot above the root. */
   readonly #parents = new Map<bigint, bigint>();
   readonly #dead = new Set<bigint>();
-  /** The head and its known ancestors. */
-  #chain = new Set<bigint>();
+  /** The chain above the root. */
+  #chain: Line = { slots: new Set(), gaps: [] };
+  /** The same below it and with it, down to a slot that nothing is remembered from before. */
+  readonly #final = new Set<bigint>();
+  #finalGaps: readonly Gap[] = [];
+  #forgotten = 0n;
   #head = 0n;
-  /** The first unknown ancestor of the head: slots at or below it cannot be distinguished. */
-  #floor = 0n;
   /** Where knowledge began: the parent of the first slot reported. */
   #origin: bigint | undefined;
   #root = 0n;
@@ -45,7 +62,7 @@ export class SlotTree {
 
   /** Slots held, each once for what it is known for. */
   get size(): number {
-    return this.#parents.size + this.#dead.size;
+    return this.#parents.size + this.#dead.size + this.#final.size;
   }
 
   get root(): bigint {
@@ -58,10 +75,15 @@ export class SlotTree {
 
   /** False only if the slot is known to be off the chain: dead, or on a branch that was not taken. */
   isOnChain(slot: bigint): boolean {
-    // A known slot above the head is on a branch that was passed over.
-    if (slot > this.#head) return !this.#dead.has(slot) && !this.#parents.has(slot);
-    if (slot <= this.#floor) return !this.#dead.has(slot);
-    return this.#chain.has(slot);
+    if (slot <= this.#root) return this.#final.has(slot) || this.#mayBeFinal(slot);
+    if (this.#chain.slots.has(slot)) return true;
+    // A known slot above the head, or in a gap, is on a branch that was passed over.
+    const isUnknown = slot > this.#head || isIn(this.#chain.gaps, slot);
+    return isUnknown && !this.#dead.has(slot) && !this.#parents.has(slot);
+  }
+
+  #mayBeFinal(slot: bigint): boolean {
+    return (slot <= this.#forgotten || isIn(this.#finalGaps, slot)) && !this.#dead.has(slot);
   }
 
   /** A slot has begun on its parent. A second parent for the same slot replaces the first. None can begin on one before the root. */
@@ -73,10 +95,10 @@ export class SlotTree {
     const isGap = parent > this.#origin && !this.has(parent);
     this.#parents.set(slot, parent);
     if (known !== undefined) return { turned: this.#elect(), isGap };
-    if (slot <= this.#head) return { turned: [], isGap };
-    if (parent === this.#head && this.#chain.size > 0) {
+    if (slot <= this.#head) return { turned: isIn(this.#chain.gaps, slot) ? this.#elect() : [], isGap };
+    if (parent === this.#head && this.#chain.slots.size > 0) {
       this.#head = slot;
-      this.#chain.add(slot);
+      this.#chain.slots.add(slot);
       this.#bound();
       return { turned: [], isGap };
     }
@@ -88,10 +110,11 @@ export class SlotTree {
   #bound(): void {
     if (this.#head - this.#root <= 2n * MAX_UNROOTED) return;
     const latest = this.#head - MAX_UNROOTED;
-    let root = latest < this.#floor ? latest : this.#floor;
-    while (this.#dead.has(root)) root -= 1n;
+    let root = this.#root;
+    const { slots, gaps } = this.#chain;
     // Not slot by slot: a node may name one far ahead as the next.
-    for (const slot of this.#chain) if (slot > root && slot <= latest) root = slot;
+    for (const slot of [...slots, ...gaps.map(({ upTo }) => minOf(upTo, latest))])
+      if (slot > root && slot <= latest && this.isOnChain(slot)) root = slot;
     this.rootAt(root);
   }
 
@@ -107,21 +130,26 @@ export class SlotTree {
   confirm(slot: bigint): readonly bigint[] {
     if (slot <= this.#confirmed || slot > this.#head + MAX_UNROOTED) return [];
     this.#confirmed = slot;
-    return this.#chain.has(slot) || !this.#parents.has(slot) ? [] : this.#elect();
+    return this.#chain.slots.has(slot) || !this.#parents.has(slot) ? [] : this.#elect();
   }
 
-  /** A slot is final with all its ancestors; older slots are forgotten, those off the chain a while later. */
+  /** A slot is final with all its ancestors; older slots are forgotten a while later. */
   rootAt(slot: bigint): void {
     if (slot <= this.#root || slot > this.#head) return;
+    const { slots, gaps } = this.#lineTo(slot, this.#branches());
     for (const known of this.#parents.keys()) {
       if (known >= slot) continue;
-      if (!this.isOnChain(known)) this.#dead.add(known);
+      if (known > this.#root && !slots.has(known)) this.#dead.add(known);
       this.#parents.delete(known);
     }
     this.#root = slot;
-    for (const known of this.#chain) if (known < slot) this.#chain.delete(known);
-    for (const known of this.#dead) if (known < slot - REMEMBERED_SLOTS) this.#dead.delete(known);
-    if (this.#floor < slot) this.#floor = slot;
+    for (const final of [slot, ...slots]) this.#final.add(final);
+    this.#forgotten = maxOf(this.#forgotten, slot - REMEMBERED_SLOTS);
+    for (const old of [this.#final, this.#dead]) for (const one of old) if (one < this.#forgotten) old.delete(one);
+    this.#finalGaps = [...gaps, ...this.#finalGaps].filter(({ upTo }) => upTo > this.#forgotten);
+    for (const known of this.#chain.slots) if (known <= slot) this.#chain.slots.delete(known);
+    const left = this.#chain.gaps.filter(({ upTo }) => upTo > slot);
+    this.#chain = { ...this.#chain, gaps: left.map(({ above, upTo }) => ({ above: maxOf(above, slot), upTo })) };
     if (this.#origin !== undefined && this.#origin < slot) this.#origin = slot;
   }
 
@@ -130,25 +158,44 @@ export class SlotTree {
     this.#origin = undefined;
   }
 
-  /** Chooses the head again: each known slot is looked at once or twice. @returns the slots that joined the chain or left it */
+  /** Chooses the head again: each known slot is looked at a few times. @returns the known slots that joined the chain or left it */
   #elect(): readonly bigint[] {
-    const before = this.#chain;
-    const branches = new Map<bigint, Branch>();
+    const before = this.#chain.slots;
+    const branches = this.#branches();
     let chosen: bigint | undefined;
-    for (const slot of [...this.#parents.keys()].sort((a, b) => (a < b ? -1 : 1))) {
-      const branch = this.#branchOf(slot, branches);
-      branches.set(slot, branch);
-      if (!branch.isDead && !this.#bypassesConfirmed(branch)) chosen = slot;
-    }
-    this.#chain = new Set();
-    for (let at = chosen; at !== undefined && branches.has(at); at = this.#parents.get(at)) this.#chain.add(at);
+    for (const [slot, branch] of branches) if (!branch.isDead && !this.#bypassesConfirmed(branch)) chosen = slot;
     // No branch is left alive: the root is the head.
     this.#head = chosen ?? this.#root;
-    this.#floor = chosen === undefined ? this.#root : branches.get(chosen)!.floor;
-    const turned: bigint[] = [];
-    for (const slot of before) if (!this.#chain.has(slot)) turned.push(slot);
-    for (const slot of this.#chain) if (!before.has(slot)) turned.push(slot);
-    return turned;
+    this.#chain = this.#lineTo(this.#head, branches);
+    const { slots } = this.#chain;
+    return [...[...before].filter((slot) => !slots.has(slot)), ...[...slots].filter((slot) => !before.has(slot))];
+  }
+
+  /** The branch of every known slot above the root, oldest first. */
+  #branches(): ReadonlyMap<bigint, Branch> {
+    const branches = new Map<bigint, Branch>();
+    for (const slot of [...this.#parents.keys()].sort((a, b) => (a < b ? -1 : 1)))
+      if (slot > this.#root) branches.set(slot, this.#branchOf(slot, branches));
+    return branches;
+  }
+
+  /** The line from a slot down to the root. */
+  #lineTo(slot: bigint, branches: ReadonlyMap<bigint, Branch>): Line {
+    const slots = new Set<bigint>();
+    const gaps: Gap[] = [];
+    let next = slot;
+    for (const [known, branch] of [...branches].reverse()) {
+      if (known > next) continue;
+      if (known < next) {
+        const isCutOff = branch.floor < this.#root || (this.#confirmed <= next && this.#bypassesConfirmed(branch));
+        if (branch.isDead || isCutOff) continue;
+        gaps.push({ above: known, upTo: next });
+      }
+      slots.add(known);
+      next = this.#parents.get(known)!;
+    }
+    if (next > this.#root) gaps.push({ above: this.#root, upTo: next });
+    return { slots, gaps };
   }
 
   /** @param older the branches that end in older slots */
@@ -166,3 +213,6 @@ export class SlotTree {
     return !hasConfirmed && this.#confirmed > floor && this.#parents.has(this.#confirmed);
   }
 }
+
+const isIn = (gaps: readonly Gap[], slot: bigint): boolean =>
+  gaps.some(({ above, upTo }) => slot > above && slot <= upTo);

@@ -4,6 +4,8 @@ import { placeRest } from "./worse-entries.ts";
 
 /** Less than this of the input is not worth a part. Fraction. */
 const CRUMB = 1e-9;
+/** How often paths change their entries: what a better price then brings too much is placed once more. */
+const MOST_CHANGES = 4;
 /** What rounding may miss when paths have changed their entries. Fraction. */
 const MOST_MISSED = 1e-6;
 
@@ -20,16 +22,17 @@ export function fillNetwork(network: FlowNetwork, search: FlowSearch, start?: Fl
   let filling = new Filling(network, search);
   if (start !== undefined) filling.begin(start.paths, inAmount / start.inAmount);
   const part = inAmount / parts;
+  let changes = 0;
   if (filling.inAmount < inAmount * (1 - CRUMB)) filling.cut(part);
   while (filling.inAmount < inAmount * (1 - CRUMB)) {
     if (filling.push(Math.min(part, inAmount - filling.inAmount)) > 0) continue;
-    const full = filling.flow(part);
+    if (changes > 0 && filling.inAmount >= inAmount * (1 - MOST_MISSED)) break;
+    const full = changes++ < MOST_CHANGES ? filling.flow(part) : undefined;
     const paths = full === undefined ? undefined : placeRest(network, search, full);
     if (paths === undefined) return undefined;
     filling = new Filling(network, search);
     filling.begin(paths, 1);
-    if (filling.inAmount < inAmount * (1 - MOST_MISSED)) return undefined;
-    break;
+    filling.cut(part);
   }
   filling.even(part / 2, inAmount / leastParts);
   return filling.flow(part);

@@ -36,16 +36,18 @@ export class Filling {
     this.#ratedFor = new Float64Array(network.edges.length);
   }
 
-  /** Begins with the paths of another flow that are open. @param scale of their amounts */
+  /** Begins with the paths of another flow that are open, less what is too much for a market. @param scale of their amounts */
   begin(paths: readonly PathShare[], scale: number): void {
     for (const { legs, sent } of paths) {
       if (!this.#choice.allows(legs)) continue;
       this.#paths.push({ legs, sent: sent * scale });
       this.#choice.take(legs);
     }
-    if (!this.#spread()) this.#paths.length = 0;
+    for (let trimmed = 0; !this.#spread(); trimmed++) {
+      if (trimmed < MOST_TRIMMED) this.#trim();
+      else this.#paths.length = 0;
+    }
     this.inAmount = this.#paths.reduce((sum, { sent }) => sum + sent, 0);
-    if (this.#paths.length === 0) this.#spread();
   }
 
   /** Sets the size of the next parts, and rates every open edge for one. */

@@ -30,10 +30,40 @@ test("the input for an output is the reverse of the output for an input", () => 
   expect(curve.inputFor(curve.out(AMOUNT) * 1.001)).toBe(Number.POSITIVE_INFINITY);
 });
 
+test.each([1.03, 1.3, 2, 5, 1e3, 1e8])(
+  "an entry that is %s times worse takes what the exits leave of the better one",
+  (times) => {
+    for (const part of [0.99, 0.9, 0.7, 0.5]) {
+      for (const exits of [1, 2]) {
+        // Over the worse entry alone a little less than the exits take would arrive.
+        const taken = part * AMOUNT;
+        const edges = [
+          { from: INPUT, to: HUB, curve: curveOf(100 * AMOUNT, 1.1, 2 * AMOUNT) },
+          { from: INPUT, to: HUB, curve: curveOf(100 * AMOUNT, Math.min(1.1 / times, part), 2 * AMOUNT) },
+          ...Array.from({ length: exits }, () => ({
+            from: HUB,
+            to: OUTPUT,
+            curve: curveOf(1e3 * AMOUNT, 1, taken / exits),
+          })),
+        ];
+        const search = {
+          parts: 16,
+          leastParts: 128,
+          inAmount: AMOUNT,
+          maxLegs: 3,
+          closed: new Uint8Array(edges.length),
+        };
+        const flow = fillNetwork({ mints: 3, edges }, search);
+        expect([part, exits, (flow?.outAmount ?? 0) / taken]).toEqual([part, exits, expect.closeTo(1, 2)]);
+      }
+    }
+  },
+);
+
 test("what no market takes is given up after bounded work, however many entries there are", () => {
   const edges = Array.from({ length: 8 }, (_, index) => [
     { from: INPUT, to: HUB, curve: curveOf(3 * AMOUNT, 0.93 ** index, 2 * AMOUNT) },
-    { from: HUB, to: OUTPUT, curve: curveOf(3 * AMOUNT, 0.999 ** index, 0.7 * (AMOUNT / 8)) },
+    { from: HUB, to: OUTPUT, curve: curveOf(3 * AMOUNT, 0.999 ** index, 0.4 * (AMOUNT / 8)) },
   ]).flat();
   const asked = vi.spyOn(MarketCurve.prototype, "out");
   const search = { parts: 16, leastParts: 128, inAmount: AMOUNT, maxLegs: 3, closed: new Uint8Array(edges.length) };

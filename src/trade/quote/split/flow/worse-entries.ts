@@ -4,8 +4,8 @@ import { type Flow, type FlowEdge, type FlowNetwork, type FlowSearch, INPUT, OUT
 const HALVINGS = 24;
 /** Paths that change their entry at most. */
 const MOST_CHANGED = 8;
-/** What is placed exactly enough. Fraction. */
-const CRUMB = 1e-9;
+/** What is placed exactly enough: about what the halvings leave. Fraction. */
+const CRUMB = 1e-7;
 
 /** A path that takes another market to its hub, for the same amount there. */
 interface Change {
@@ -76,15 +76,15 @@ function changeOf(
   const [own, other] = [edges[path.legs[0]]!.curve, edges[entry]!.curve];
   const [ownInput, otherInput] = [inputs[path.legs[0]]!, inputs[entry]!];
   const [ownOut, otherOut] = [own.out(ownInput), other.out(otherInput)];
-  const moreFor = (less: number) => other.inputFor(otherOut + ownOut - own.out(ownInput - less)) - otherInput;
-  const isTooMuch = (less: number) => moreFor(less) - less > rest;
-  // No more than the other entry has room for.
-  const room = other.out(other.most) - otherOut;
-  const most = Math.min(path.sent, ownInput - own.inputFor(ownOut - room));
+  const whole = other.inputFor(otherOut + ownOut - own.out(ownInput - path.sent)) - otherInput;
+  const most = Math.min(whole, other.most - otherInput, rest + path.sent);
   if (!(most > 0)) return undefined;
-  const less = isTooMuch(most) ? halve(most, (part) => !isTooMuch(part)) : most;
-  const more = moreFor(less);
-  return more > less && more < Number.POSITIVE_INFINITY ? { path, entry, less, more } : undefined;
+  const lessFor = (more: number) => ownInput - own.inputFor(ownOut + otherOut - other.out(otherInput + more));
+  const isTooMuch = (more: number) => more - lessFor(more) > rest;
+  // By what goes into the worse entry: of the better one a few units may make all the difference.
+  const more = isTooMuch(most) ? halve(most, (part) => !isTooMuch(part)) : most;
+  const less = lessFor(more);
+  return more > less ? { path, entry, less, more } : undefined;
 }
 
 /** The largest amount up to `most` that is still too little, by halving. */

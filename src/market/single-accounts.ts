@@ -69,7 +69,7 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
     const entry = this.#singles.get(address);
     if (entry === undefined || entry.held === undefined) return 0;
     const { account, record } = entry.held;
-    const read = entry.lastUsedMs + address.bytes[0]!;
+    const read = entry.lastUsedMs + address.first;
     if (entry.mint !== null) return read + entry.mint.decimals;
     const lasting = record?.isLasting === true ? 1 : 0;
     if (account == null) return read + lasting;

@@ -51,3 +51,36 @@ test("an address copies its bytes from a Buffer too, so that the rest is not kep
   expect(Uint8Array.from(address.bytes)).toEqual(expected);
   expect(address.bytes.buffer.byteLength).toBe(32);
 });
+
+test.each([0x00, 0x7f, 0x80, 0xff, undefined])("an address writes and finds its bytes, all of %s", (byte) => {
+  const bytes = byte === undefined ? Uint8Array.from(randomBytes(32)) : new Uint8Array(32).fill(byte);
+  const address = Address.from(bytes);
+  expect(address.first).toBe(bytes[0]);
+  const out = new Uint8Array(40).fill(1);
+  address.write(out, 5);
+  expect(out).toEqual(Uint8Array.of(1, 1, 1, 1, 1, ...bytes, 1, 1, 1));
+  expect(address.isAt(out, 5)).toBe(true);
+  for (let at = 0; at < 32; at++) {
+    const other = out.slice();
+    other[5 + at]! ^= 1 << (at % 8);
+    expect(address.isAt(other, 5)).toBe(false);
+  }
+});
+
+test("nothing is written to or found at a place without room for an address", () => {
+  const address = Address.of(SOL);
+  for (const place of [-1, 9]) {
+    const out = new Uint8Array(40);
+    expect(() => address.write(out, place)).toThrow(RangeError);
+    expect(out).toEqual(new Uint8Array(40));
+    expect(address.isAt(out, place)).toBe(false);
+  }
+});
+
+test("addresses of other bytes are not equal for what compares their fields", () => {
+  const bytes = randomBytes(32);
+  const other = Uint8Array.from(bytes);
+  other[31]! ^= 1;
+  expect(Address.alone(bytes)).toEqual(Address.alone(bytes));
+  expect(Address.alone(other)).not.toEqual(Address.alone(bytes));
+});

@@ -1,3 +1,4 @@
+import type { Address } from "./address.ts";
 import { textBytes, viewOf, writeU32 } from "./bytes.ts";
 
 const INITIAL_SIZE = 512;
@@ -45,6 +46,12 @@ export class ByteWriter {
   u64(value: bigint): this {
     const at = this.#reserve(8);
     this.#view.setBigUint64(at, value, true);
+    return this;
+  }
+
+  address(value: Address): this {
+    const at = this.#reserve(32);
+    value.write(this.#bytes, at);
     return this;
   }
 

@@ -135,7 +135,7 @@ export class AccountTable {
   writeStatics(out: Uint8Array, at: number): number {
     for (let place = 0; place < this.#count; place++) {
       if ((this.#rights[place]! & LOOKED_UP) === 0)
-        out.set(this.#addresses[place]!.bytes, at + 32 * this.#positions[place]!);
+        this.#addresses[place]!.write(out, at + 32 * this.#positions[place]!);
     }
     return at + 32 * this.#statics;
   }

@@ -1,6 +1,5 @@
 import { Address } from "../../primitives/address.ts";
 import { ByteReader } from "../../primitives/byte-reader.ts";
-import { hasBytesAt } from "../../primitives/bytes.ts";
 import { readLength } from "./compact-length.ts";
 
 const V0_PREFIX = 0x80;
@@ -19,7 +18,7 @@ export function beginWithAccountsOf(message: Uint8Array, accounts: readonly Addr
   const named = namedBy(message);
   const count = named.length / ADDRESS_BYTES;
   if (accounts.length < count) return false;
-  for (let i = 0; i < count; i++) if (!hasBytesAt(named, i * ADDRESS_BYTES, accounts[i]!.bytes)) return false;
+  for (let i = 0; i < count; i++) if (!accounts[i]!.isAt(named, i * ADDRESS_BYTES)) return false;
   return true;
 }
 

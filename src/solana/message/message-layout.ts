@@ -1,5 +1,4 @@
 import type { Address } from "../../primitives/address.ts";
-import { hasBytesAt } from "../../primitives/bytes.ts";
 import { FilledInstruction, type Instruction, type InstructionPattern } from "../instruction.ts";
 import type { AccountTable } from "./account-table.ts";
 import { lengthSize } from "./compact-length.ts";
@@ -126,7 +125,7 @@ export class MessageLayout {
       const address = taken[open]!;
       if (known[first + open] === address) continue;
       known[first + open] = undefined;
-      out.set(address.bytes, at[open]!);
+      address.write(out, at[open]!);
     }
     out.set(blockhash, this.#blockhashAt);
     for (let index = 0; index < instructions.length; index++)
@@ -175,10 +174,9 @@ export class MessageLayout {
       for (let other = 0; other < open; other++) if (taken[other] === address) return false;
       // One of the message itself is.
       if (known[firstKnown + open] === address) continue;
-      const { bytes } = address;
-      const first = bytes[0];
+      const { first } = address;
       for (let at = 0; at < fixedAt.length; at++)
-        if (message[fixedAt[at]!] === first && hasBytesAt(message, fixedAt[at]!, bytes)) return false;
+        if (message[fixedAt[at]!] === first && address.isAt(message, fixedAt[at]!)) return false;
     }
     return true;
   }

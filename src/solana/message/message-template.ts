@@ -96,7 +96,7 @@ class MessageTemplates {
 
   /** Reads the template seen first, and the address. @returns a number that depends on both */
   readAhead(kind: Address): number {
-    return kind.bytes[0]! + (this.#byKind.get(kind)?.readAhead() ?? 0);
+    return kind.first + (this.#byKind.get(kind)?.readAhead() ?? 0);
   }
 
   /**

@@ -1,5 +1,5 @@
 import { Address } from "../../primitives/address.ts";
-import { hasBytesAt, readU64 } from "../../primitives/bytes.ts";
+import { readU64 } from "../../primitives/bytes.ts";
 import type { Account } from "../account.ts";
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../programs.ts";
 
@@ -43,7 +43,7 @@ export function isFrozen({ data }: Account): boolean {
 
 /** True if the wallet may move what a token account holds. */
 export function isOwnedBy({ data }: Account, wallet: Address): boolean {
-  return hasBytesAt(data, 32, wallet.bytes);
+  return wallet.isAt(data, 32);
 }
 
 /** The balance alone, in base units: all that is read of vaults. */

@@ -31,7 +31,7 @@ const CREATE = new InstructionPattern<undefined>({
     return data;
   },
   writeMore: (out, at, { own, text, first }) => {
-    out.set(own[WALLET]!.bytes, at + WALLET_AT);
+    own[WALLET]!.write(out, at + WALLET_AT);
     putAscii(out, at + SEED_AT, text);
     writeU64(out, at + SEED_AT + text.length, first);
   },
@@ -43,7 +43,7 @@ const INITIALIZE = new InstructionPattern<undefined>({
   rights: "w r",
   accounts: () => [ACCOUNT, SOL_MINT],
   data: () => new Uint8Array(33).fill(INITIALIZE_ACCOUNT_3, 0, 1),
-  writeMore: (out, at, { own }) => out.set(own[WALLET]!.bytes, at + 1),
+  writeMore: (out, at, { own }) => own[WALLET]!.write(out, at + 1),
 });
 
 /** Preimage of a seeded address; overwritten for each. */
@@ -67,9 +67,9 @@ export function seededAddress(
   digest: (bytes: Uint8Array) => Uint8Array = sha256,
 ): Address {
   if (seed.length > MAX_SEED_LENGTH) throw new RangeError(`a seed is at most ${MAX_SEED_LENGTH} characters`);
-  preimage.set(base.bytes, 0);
+  base.write(preimage, 0);
   putAscii(preimage, 32, seed);
-  preimage.set(program.bytes, 32 + seed.length);
+  program.write(preimage, 32 + seed.length);
   return Address.alone(digest(preimages[seed.length]!));
 }
 

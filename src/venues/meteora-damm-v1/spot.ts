@@ -1,4 +1,3 @@
-import { hasBytesAt } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { stableSpot } from "../curves/stable-spot.ts";
 import { numberU64, productBound, type SpotBounds, vaultAmount, wholeLine } from "../spot-bound.ts";
@@ -80,8 +79,8 @@ function stakeIn(
   { data: mint }: Account,
 ) {
   if (vault.length < LOCKED_END || mint.length < SUPPLY_END) return undefined;
-  if (!hasBytesAt(vault, TOKEN_VAULT_OFFSET, tokenVault.bytes)) return undefined;
-  if (!hasBytesAt(vault, SHARE_MINT_OFFSET, shareMint.bytes)) return undefined;
+  if (!tokenVault.isAt(vault, TOKEN_VAULT_OFFSET)) return undefined;
+  if (!shareMint.isAt(vault, SHARE_MINT_OFFSET)) return undefined;
   const total = numberU64(vault, TOTAL_OFFSET);
   const locked = numberU64(vault, LOCKED_OFFSET);
   const supply = numberU64(mint, SUPPLY_OFFSET);

@@ -143,7 +143,7 @@ export function decodeWhirlpoolOracle({ owner, data }: Account, pool: Address): 
     owner !== WHIRLPOOL_PROGRAM ||
     data.length < ORACLE_MIN_SIZE ||
     !hasBytesAt(data, 0, ORACLE_DISCRIMINATOR) ||
-    !hasBytesAt(data, 8, pool.bytes)
+    !pool.isAt(data, 8)
   ) {
     return undefined;
   }
@@ -179,7 +179,7 @@ export function decodeWhirlpoolTicks(
   const fixed = data.length >= FIXED_ARRAY_SIZE && hasBytesAt(data, 0, FIXED_ARRAY_DISCRIMINATOR);
   const dynamic = !fixed && data.length >= DYNAMIC_TICKS_OFFSET && hasBytesAt(data, 0, DYNAMIC_ARRAY_DISCRIMINATOR);
   if (!fixed && !dynamic) return undefined;
-  if (!hasBytesAt(data, fixed ? FIXED_POOL_OFFSET : DYNAMIC_POOL_OFFSET, pool.bytes)) return undefined;
+  if (!pool.isAt(data, fixed ? FIXED_POOL_OFFSET : DYNAMIC_POOL_OFFSET)) return undefined;
   const view = viewOf(data);
   if (view.getInt32(8, true) !== start) return undefined;
 

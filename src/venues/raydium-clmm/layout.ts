@@ -183,7 +183,7 @@ export function decodeClmmTicks(
     owner !== CLMM_PROGRAM ||
     data.length < TICK_ARRAY_SIZE ||
     !hasBytesAt(data, 0, TICK_ARRAY_DISCRIMINATOR) ||
-    !hasBytesAt(data, 8, pool.bytes)
+    !pool.isAt(data, 8)
   ) {
     return undefined;
   }

@@ -1,6 +1,5 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Address } from "../../primitives/address.ts";
-import { hasBytesAt } from "../../primitives/bytes.ts";
 import type { AccountView } from "../../solana/account.ts";
 import { isTokenAccount, tokenBalance } from "../../solana/token/token-account.ts";
 import type { Market, VenueId } from "../venue.ts";
@@ -26,7 +25,7 @@ export function requireReserve(have: AccountView, address: Address, mint: Addres
   const account = requireAccount(have, address, venue, "vault");
   if (!isTokenAccount(account)) throw degraded(venue, `the vault ${address} is not a token account`);
   const { data } = account;
-  if (!hasBytesAt(data, MINT_OFFSET, mint.bytes)) throw degraded(venue, `the vault ${address} does not hold ${mint}`);
+  if (!mint.isAt(data, MINT_OFFSET)) throw degraded(venue, `the vault ${address} does not hold ${mint}`);
   if (data[STATE_OFFSET] === STATE_FROZEN)
     throw degraded(venue, `the vault ${address} is frozen: nothing can be traded through it`);
   return tokenBalance(account);

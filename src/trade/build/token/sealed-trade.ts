@@ -45,15 +45,15 @@ export function writeSealedTrade(out: ByteWriter, trade: SealedTrade): void {
   const isSplit = route.length > 0 && (route.at(-1)!.path ?? 0) > 0;
   out
     .u8(isSplit ? SPLIT_VERSION : VERSION)
-    .bytes(trade.wallet.bytes)
+    .address(trade.wallet)
     .bytes(trade.messageHash)
     .u16(trade.messageLength)
     .u64(trade.lastValidBlockHeight)
     .u64(trade.buildSlot)
     .u64(trade.stateSlot)
     .u64(BigInt(trade.expiresAtMs))
-    .bytes(trade.inMint.bytes)
-    .bytes(trade.outMint.bytes)
+    .address(trade.inMint)
+    .address(trade.outMint)
     .u8(trade.inDecimals)
     .u8(trade.outDecimals)
     .u64(trade.costs.baseFee)
@@ -64,9 +64,9 @@ export function writeSealedTrade(out: ByteWriter, trade: SealedTrade): void {
   out.u8(route.length);
   for (let index = 0; index < route.length; index++) {
     const { venue, market, inMint, outMint, inAmount, outAmount, path = 0, sharePpb = 0 } = route[index]!;
-    out.text(venue).bytes(market.bytes).u64(inAmount).u64(outAmount);
-    if (isSplit) out.bytes(inMint.bytes).bytes(outMint.bytes).u8(path).u32(sharePpb);
-    else if (index < route.length - 1) out.bytes(outMint.bytes);
+    out.text(venue).address(market).u64(inAmount).u64(outAmount);
+    if (isSplit) out.address(inMint).address(outMint).u8(path).u32(sharePpb);
+    else if (index < route.length - 1) out.address(outMint);
   }
   const { creates, senders } = trade;
   out.u8(creates.length);
@@ -74,12 +74,12 @@ export function writeSealedTrade(out: ByteWriter, trade: SealedTrade): void {
   for (let index = 0; index < creates.length; index++) {
     const { address, space, rent, grows, isTraded = false } = creates[index]!;
     out
-      .bytes(address.bytes)
+      .address(address)
       .u32(space + (grows ? GROWS : 0) + (isTraded ? IS_TRADED : 0))
       .u64(rent);
   }
   out.u8(trade.closes === undefined ? 0 : 1);
-  if (trade.closes !== undefined) out.bytes(trade.closes.bytes);
+  if (trade.closes !== undefined) out.address(trade.closes);
   out.u8(senders.length);
   for (let index = 0; index < senders.length; index++) out.text(senders[index]!);
   // The last bytes: readers of earlier releases stop before them.

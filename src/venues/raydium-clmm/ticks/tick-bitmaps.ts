@@ -21,7 +21,7 @@ export function decodeClmmExtension({ owner, data }: Account, pool: Address): Cl
     owner !== CLMM_PROGRAM ||
     data.length < EXTENSION_SIZE ||
     !hasBytesAt(data, 0, EXTENSION_DISCRIMINATOR) ||
-    !hasBytesAt(data, 8, pool.bytes)
+    !pool.isAt(data, 8)
   ) {
     return undefined;
   }

@@ -77,6 +77,13 @@ export interface OwnedAccount extends DerivedAddress {
 /** Token accounts that an owner keeps in a list, which beats any map for the few that most have; further ones are in `associated`. */
 const MAX_LISTED = 16;
 
+/**
+ * The list: mint, address and account of each. Accounts of other mints are passed over without a look at their objects, which are mostly in no
+ * cache of the processor.
+ */
+type OwnedList = (Address | OwnedAccount)[];
+const [ADDRESS, ACCOUNT, STEP] = [1, 2, 3];
+
 const associated = memoByAddress((owner) =>
   memoByAddress((mint) => memoByAddress((program) => findAssociated(owner, mint, program))),
 );
@@ -88,25 +95,26 @@ function findAssociated(owner: Address, mint: Address, program: Address): OwnedA
 
 /** The associated token account of `owner` for `mint`, under whichever program, if it was searched for before. */
 export function knownTokenAccount(owner: Address, mint: Address): Address | undefined {
-  const owned = keptAt(owner, "owned") as OwnedAccount[] | undefined;
+  const owned = keptAt(owner, "owned") as OwnedList | undefined;
   if (owned === undefined) return undefined;
-  for (let at = owned.length - 1; at >= 0; at--) if (owned[at]!.mint === mint) return owned[at]!.address;
+  for (let at = owned.length - STEP; at >= 0; at -= STEP) if (owned[at] === mint) return owned[at + ADDRESS] as Address;
   return undefined;
 }
 
 /** The associated token account of `owner` for `mint` under its token program. Searched for once. */
 export function associatedTokenAccount(owner: Address, mint: Address, tokenProgram: Address): OwnedAccount {
-  let owned = keptAt(owner, "owned") as OwnedAccount[] | undefined;
+  let owned = keptAt(owner, "owned") as OwnedList | undefined;
   if (owned === undefined) {
     owned = [];
     keepAt(owner, "owned", owned);
   }
-  for (let at = owned.length - 1; at >= 0; at--) {
-    const known = owned[at]!;
-    if (known.mint === mint && known.program === tokenProgram) return known;
+  for (let at = owned.length - STEP; at >= 0; at -= STEP) {
+    if (owned[at] !== mint) continue;
+    const known = owned[at + ACCOUNT] as OwnedAccount;
+    if (known.program === tokenProgram) return known;
   }
-  if (owned.length >= MAX_LISTED) return associated(owner)(mint)(tokenProgram);
+  if (owned.length >= MAX_LISTED * STEP) return associated(owner)(mint)(tokenProgram);
   const found = findAssociated(owner, mint, tokenProgram);
-  owned.push(found);
+  owned.push(mint, found.address, found);
   return found;
 }

@@ -110,7 +110,7 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
     entry.lastUsedMs = sinceStart(atMs);
     const { held } = entry;
     const account = held?.account;
-    if (account === null && this.#opened.has(address)) return undefined;
+    if (account === null && this.#opened.size > 0 && this.#opened.has(address)) return undefined;
     const leastMs = atMs - maxAgeMs;
     return account !== undefined && live.currentAtMs(address, held, leastMs) >= leastMs ? account : undefined;
   }

@@ -37,7 +37,14 @@ export class OpenHubs {
     const atMs = direct.lastUsedMs;
     if (isKept && atMs < kept.untilMs) return kept.choice;
     const choice = this.#openOf(pair, found.hubsOf(pair));
-    direct.hubs = { choice, filled, measurements, untilMs: atMs + REMEMBERED_MS };
+    const untilMs = atMs + REMEMBERED_MS;
+    if (kept === undefined) direct.hubs = { choice, filled, measurements, untilMs };
+    else {
+      kept.choice = choice;
+      kept.filled = filled;
+      kept.measurements = measurements;
+      kept.untilMs = untilMs;
+    }
     return choice;
   }
 

@@ -1,11 +1,11 @@
 import type { HubChoice } from "../port.ts";
 
-/** What is remembered of the hubs of a pair. */
+/** What is remembered of the hubs of a pair. Written again in place: a new object for an old pair costs the collector more than its fields. */
 export interface RememberedHubs {
-  readonly choice: HubChoice;
+  choice: HubChoice;
   /** `WatchedPairs.filled` and `FoundHubs.measurements` at that time: either may open a way. */
-  readonly filled: number;
-  readonly measurements: number;
+  filled: number;
+  measurements: number;
   /** By `sinceStart`. */
-  readonly untilMs: number;
+  untilMs: number;
 }

@@ -153,16 +153,17 @@ export class FollowedAccounts {
     this.#shaken.clear();
   }
 
-  /** Adds a version, and delivers it if it is the newest on the chain. */
-  add(entry: FollowedAccount, version: AccountVersion): void {
+  /** Adds a version, and delivers it if it is the newest on the chain. @returns false if it adds nothing to what is known */
+  add(entry: FollowedAccount, version: AccountVersion): boolean {
     this.#replaced.takeIn(entry);
     const { root } = this.#tree;
     const added = addVersion(entry, version, root);
-    if (added === undefined) return;
+    if (added === undefined) return false;
     if (version.slot <= root) pruneVersions(entry, root, this.#tree);
     else this.#touch(entry, added);
     boundVersions(entry, this.#tree.head);
     this.#deliver(entry, added.version);
+    return true;
   }
 
   #touch(entry: FollowedAccount, { version, bytes }: AddedVersion): void {
@@ -202,10 +203,10 @@ export class FollowedAccounts {
   }
 
   /** Takes a state that most nodes agree on for that of its slot: nothing known of later slots holds. */
-  replace(entry: FollowedAccount, { slot, account }: Pick<AccountVersion, "slot" | "account">): void {
+  replace(entry: FollowedAccount, { slot, account }: Pick<AccountVersion, "slot" | "account">): boolean {
     keepVersions(entry, (version) => version.slot < slot);
     if (entry.droppedUpTo !== undefined && entry.droppedUpTo >= slot) entry.droppedUpTo = undefined;
-    this.add(entry, { slot, account, epoch: -1, order: 0 });
+    return this.add(entry, { slot, account, epoch: -1, order: 0 });
   }
 
   /**

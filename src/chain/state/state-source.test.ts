@@ -112,6 +112,50 @@ test("with any branches, and changes in any order, once or twice, the state is t
   );
 });
 
+test("a read that differs from what a lost stream reported of its slot makes nothing current", async () => {
+  let listener!: FeedListener;
+  let nowMs = 5_000;
+  const feed = fakeFeed({
+    reportsEveryChange: true,
+    listen(received) {
+      listener = received;
+    },
+    liveAtMs: () => 6_000,
+    liveTimes: () => () => 6_000,
+  });
+  const node = { slot: 100n, value: 1 };
+  const reader: AccountReader = {
+    fetchAccounts: async (addresses) => ({
+      slot: node.slot,
+      accounts: addresses.map((address) => accountOf(address, node.value, node.slot)),
+    }),
+    fetchProgramAccounts: async () => "refused",
+  };
+  const source = createStateSource({ reader, feed, now: () => nowMs, warn: () => {}, pollMs: 1e9, auditMs: 1e9 });
+  const [key] = keys as [Address];
+  let held: number | undefined;
+  source.onAccount((_, account) => {
+    held = account?.data[0];
+  });
+  const report = (value: number, order: number) =>
+    listener.onAccount({ address: key, account: accountOf(key, value, 101n), slot: 101n, epoch: 1, order });
+  await source.follow([key]);
+  listener.onCovered([key], 101n);
+  listener.onSlot(101n, 100n);
+  nowMs = 6_000;
+  report(2, 1);
+  listener.onUncovered([key]);
+  listener.onRestart();
+  // It has changed once more in the slot since.
+  Object.assign(node, { slot: 101n, value: 3 });
+  for (nowMs = 7_000; nowMs < 10_000; nowMs += 1_000) await source.refresh([key]);
+  expect([held, source.currentAtMs(key)]).toEqual([2, 6_000]);
+  node.slot = 102n;
+  await source.refresh([key]);
+  expect([held, source.currentAtMs(key)]).toEqual([3, 10_000]);
+  source.close();
+});
+
 /** A slot and its ancestors, newest first. */
 function lineOf(parents: ReadonlyMap<number, number>, slot: number): number[] {
   const line: number[] = [];

@@ -5,7 +5,7 @@ import type { Account } from "../../../solana/account.ts";
 import { hasSameContent } from "../../../solana/account-content.ts";
 import { type AccountReader, isOversized, isUncertain, type KnownAccount } from "../../port.ts";
 import type { AccountFeed } from "../account-feed.ts";
-import { type AccountVersion, hasVersionOf } from "../account-versions.ts";
+import { type AccountVersion, hasVersionOf, versionAt } from "../account-versions.ts";
 import { isGone } from "../compare/gone-account.ts";
 import type { FollowedAccount } from "../followed-account.ts";
 import type { FollowedAccounts } from "../followed-accounts.ts";
@@ -212,9 +212,12 @@ export class FollowedReads {
       audit.add({ slot, entry, account, stamp: { epoch, order } });
     // Of a stream that was found wrong, nothing outlives a read, whatever slot it named.
     const isVoid = suspension.isOn || entry.isDoubted;
-    if (isVoid && entry.delivered?.isStreamed === true) followed.replace(entry, version);
-    else followed.add(entry, version);
+    const isReplaced = isVoid && entry.delivered?.isStreamed === true;
+    const isNews = isReplaced ? followed.replace(entry, version) : followed.add(entry, version);
     if (!tree.isOnChain(slot)) return;
+    // What is held of the slot already, and no stream goes on from, may be older than the read, or newer.
+    const isHeld = isNews || entry.streamed || hasSameContent(versionAt(entry, slot, tree)?.account ?? null, account);
+    if (!isHeld) return;
     entry.provenAtMs = Math.max(entry.provenAtMs, Math.min(sentAtMs, stream.passedAtMs(slot)));
     const { coveredFrom } = entry;
     if (stream.isOld(slot) || coveredFrom === undefined || entry.streamed) return;

@@ -1,10 +1,15 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import tls from "node:tls";
 import { expect, it } from "vitest";
 import { startEdge } from "../support/edge.ts";
 
 const CALLERS = 6;
 const ROUNDS = 10;
+/** Longer than a test may take. Milliseconds. */
+const DRAIN_MS = 600_000;
 /** As long as a port that is to close accepts connections without serving them. Milliseconds. */
 const HOLD_MS = 100;
 
@@ -46,4 +51,59 @@ it("resets none of many callers who connect in the turn in which the port is to 
   setTimeout(() => ends.push(...Array.from({ length: 60 }, () => ping(host, port))), HOLD_MS);
   await close();
   expect((await Promise.all(ends)).filter((end) => end !== "answered" && end !== "ECONNREFUSED")).toEqual([]);
+});
+
+const tlsFile = (end: string) => readFileSync(`test/fixtures/tls/localhost.${end}`, "utf8");
+
+it.each([
+  ["HTTP", undefined],
+  ["TLS", { cert: tlsFile("pem"), key: tlsFile("key") }],
+])(
+  "serves the first request of a connection over %s that comes as the port has just closed",
+  async (_, certificate) => {
+    const { host, port, close } = await startEdge({ tls: certificate });
+    const socket =
+      certificate === undefined
+        ? net.connect(port, host)
+        : tls.connect({ port, host, rejectUnauthorized: false, ALPNProtocols: ["http/1.1"] });
+    await once(socket, certificate === undefined ? "connect" : "secureConnect");
+    const closed = close();
+    // Until idle connections have been closed a few times.
+    await sleep(HOLD_MS + 200);
+    let answer = "";
+    socket.setEncoding("latin1").on("data", (chunk) => {
+      answer += chunk;
+    });
+    socket.write("GET /v1/ping HTTP/1.1\r\nHost: x\r\n\r\n");
+    await once(socket, "close");
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    await closed;
+  },
+);
+
+it.each([
+  ["head", "POST /v1/tx/buy HTTP/1.1\r\nHost"],
+  ["body", "POST /v1/tx/buy HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"],
+])("while it stops, cuts off a client that does not finish its %s in time", async (_, part) => {
+  const timeouts = { headersTimeoutMs: 500, requestTimeoutMs: 500, timeoutCheckMs: 50 };
+  const { host, port, close } = await startEdge({ ...timeouts, drainMs: DRAIN_MS });
+  const socket = net.connect(port, host);
+  let answer = "";
+  socket.setEncoding("latin1").on("data", (chunk) => {
+    answer += chunk;
+  });
+  await once(socket, "connect");
+  socket.write(part);
+  await Promise.all([close(), once(socket, "close")]);
+  expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+});
+
+it("does not wait long for connections over TLS that send nothing", async () => {
+  const { host, port, close } = await startEdge({
+    tls: { cert: tlsFile("pem"), key: tlsFile("key") },
+    drainMs: DRAIN_MS,
+  });
+  const socket = tls.connect({ port, host, rejectUnauthorized: false, ALPNProtocols: ["http/1.1"] });
+  await once(socket, "secureConnect");
+  await Promise.all([close(), once(socket.resume(), "close")]);
 });

@@ -24,7 +24,7 @@ import { boundRecords } from "./tls/records.ts";
  * connect. Milliseconds.
  */
 const HOLD_MS = 100;
-/** On close, grace for a new connection that has sent nothing yet. Milliseconds. */
+/** On close, least grace for a new connection that has sent nothing yet; at most twice as long. Milliseconds. */
 const FIRST_BYTES_MS = 500;
 /** On close, how often connections that have become idle are closed. Milliseconds. */
 const SWEEP_MS = 50;
@@ -50,7 +50,7 @@ export class Listener {
   readonly #places: ConnectionPlaces;
   readonly #flow: FlowGuard;
   readonly #sessions = new Set<ServerHttp2Session>();
-  /** Connections whose protocol is still unknown. */
+  /** Connections that have sent nothing yet by which their protocol is known, or no request over TLS. */
   readonly #undecided = new Set<Socket>();
   readonly #lastAnswers = new LastAnswers();
   readonly #nowMs: () => number;
@@ -135,6 +135,9 @@ export class Listener {
         socket.setTimeout(settings.keepAliveMs);
         boundRecords(socket);
         serveHttp1(socket);
+        this.#undecided.add(socket);
+        const forget = () => void this.#undecided.delete(socket);
+        socket.once("data", forget).once("close", forget);
         // With a listener the data comes through the stream, which a pause holds back. Without one the HTTP parser reads the
         // decrypted records directly, and Node hands it those after a pause too: it refuses them as HPE_PAUSED.
         socket.on("data", () => {});
@@ -183,14 +186,18 @@ export class Listener {
       });
     });
     this.#flow.start();
-    // Node starts to check header and request timeouts on this event.
-    if (front !== this.http1) this.http1.emit("listening");
+    this.#checkTimeouts();
     return front.address() as AddressInfo;
   }
 
   /** Shows new connections another certificate. Without TLS nothing changes. @throws Error if it is none, or not the key's */
   renewCertificate(certificate: NonNullable<ApiSettings["tls"]>): void {
     if (this.#front instanceof tls.Server) this.#front.setSecureContext(certificate);
+  }
+
+  /** Has Node check header and request timeouts, which it begins with this event and ends when a server closes, whatever is to come. */
+  #checkTimeouts(): void {
+    this.http1.emit("listening");
   }
 
   /** Open connections. */
@@ -224,12 +231,15 @@ export class Listener {
     await afterReading(this.#nowMs, () => this.#accepted);
     const servers = [this.http1, ...(this.#front === this.http1 ? [] : [this.#front])];
     const closed = Promise.all(servers.map(closeServer));
+    this.#checkTimeouts();
     this.#held = undefined;
     for (const serve of held) serve();
     for (const session of this.#sessions) session.close();
     // A new connection is about to send its first request.
-    const silent = setTimeout(() => {
-      for (const socket of this.#undecided) socket.destroy();
+    let known = [...this.#undecided];
+    const silent = setInterval(() => {
+      for (const socket of known) if (this.#undecided.has(socket)) socket.destroy();
+      known = [...this.#undecided];
     }, FIRST_BYTES_MS);
     // Busy connections become idle one by one.
     const sweep = setInterval(
@@ -242,7 +252,7 @@ export class Listener {
     await closed;
     this.#flow.stop();
     clearInterval(sweep);
-    clearTimeout(silent);
+    clearInterval(silent);
     clearTimeout(deadline);
   }
 }

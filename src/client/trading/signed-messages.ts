@@ -1,4 +1,3 @@
-import { base64Encode } from "@bufbuild/protobuf/wire";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { TradeError } from "../trade-error.ts";
 
@@ -17,7 +16,7 @@ export class SignedMessages {
    * @returns gives it back, if it was not signed after all @throws TradeError UNEXPECTED_TRANSACTION if another build has it
    */
   take(message: Uint8Array, build: object): () => void {
-    const key = base64Encode(sha256(message));
+    const key = String.fromCharCode(...sha256(message));
     const known = this.#builds.get(key);
     if (known === build) return () => undefined;
     if (known !== undefined) {

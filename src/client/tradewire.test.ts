@@ -125,3 +125,31 @@ test("a submit that its caller aborts says that what was signed may still land, 
     });
   }
 });
+
+test("a time that is none is refused before anything is sent, in the client's options and in a call's", async () => {
+  for (const ms of [Number.NaN, -1, "5"] as never[]) {
+    const { client, requests } = connect({ verify: "off" });
+    for (const options of [{ patienceMs: ms }, { timeoutMs: ms }]) {
+      await expect(client.buy(order, options), `${ms}`).rejects.toThrow(/Ms is milliseconds, 0 or more/);
+      await expect(client.submit("silent", new Uint8Array(200), options)).rejects.toThrow(TypeError);
+    }
+    expect(requests).toEqual([]);
+    for (const options of [{ timeoutMs: ms }, { keepAliveMs: ms }]) {
+      expect(() => connect(options), `${ms}`).toThrow(/Ms is milliseconds, 0 or more/);
+    }
+  }
+});
+
+test("no timer is asked to wait longer than timers do: it would be over at once", async () => {
+  const timers = vi.spyOn(globalThis, "setTimeout");
+  const forever = Number.POSITIVE_INFINITY;
+  const { client } = connect({ verify: "off", timeoutMs: forever, keepAliveMs: 3e9 });
+  await client.buildBuy(order);
+  const submitted = client.submit("silent", new Uint8Array(200), { timeoutMs: 0, patienceMs: forever });
+  client.close();
+  await expect(submitted).rejects.toMatchObject({ code: "ABORTED" });
+  const waits = timers.mock.calls.map(([, ms = 0]) => ms);
+  timers.mockRestore();
+  expect(waits.length).toBeGreaterThan(2);
+  expect(Math.max(...waits)).toBeLessThan(2 ** 31);
+});

@@ -25,6 +25,7 @@ import {
   SWAP_KEYS,
   type SwapOrder,
 } from "./order/order.ts";
+import { timerMs } from "./order/times.ts";
 import type { TradeReview } from "./proof/review.ts";
 import { witnessesOf } from "./proof/witnesses.ts";
 import { checkChallenge } from "./registration.ts";
@@ -227,8 +228,8 @@ export class Tradewire {
     return submitUntilDecided(send, {
       signature,
       expected: this.#desk.expectedOf(signature),
-      patienceMs: control.patienceMs ?? SUBMIT_PATIENCE_MS,
-      timeoutMs: control.timeoutMs ?? this.#calls.timeoutMs,
+      patienceMs: timerMs(control.patienceMs ?? SUBMIT_PATIENCE_MS, "patienceMs"),
+      timeoutMs: timerMs(control.timeoutMs ?? this.#calls.timeoutMs, "timeoutMs"),
       signal: this.#calls.signal(control),
       nowMs: monotonicMs,
     });

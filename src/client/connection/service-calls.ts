@@ -8,6 +8,7 @@ import type {
 import type { Transport } from "@connectrpc/connect";
 import { type Plain, plainAnswer } from "../answers/plain-answer.ts";
 import type { CallControl, ConnectOptions } from "../order/options.ts";
+import { timerMs } from "../order/times.ts";
 import { TradeError } from "../trade-error.ts";
 import { answerWithin } from "../trading/submission.ts";
 import { BodyReader } from "./body-reader.ts";
@@ -41,9 +42,9 @@ export class ServiceCalls {
     requestUrl(options.baseUrl, "baseUrl", globalThis.location?.href);
     if (options.apiKey !== undefined) checkHeader(options.apiKey, "apiKey");
     this.baseUrl = options.baseUrl.replace(/\/+$/, "");
-    this.timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+    this.timeoutMs = timerMs(options.timeoutMs ?? DEFAULT_TIMEOUT_MS, "timeoutMs");
     this.apiKey = options.apiKey;
-    const idleMs = options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS;
+    const idleMs = timerMs(options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS, "keepAliveMs");
     this.#keepAlive = idleMs > 0 ? createKeepAlive(ping, idleMs) : undefined;
     this.#transport = options.transport ?? createBinaryTransport(this.baseUrl);
   }
@@ -59,8 +60,8 @@ export class ServiceCalls {
     request: MessageInitShape<I>,
     control: CallControl,
   ): Promise<Plain<MessageShape<O>>> {
-    const timeoutMs = control.timeoutMs ?? this.timeoutMs;
-    return this.#call(control, () =>
+    const timeoutMs = this.#timeoutMs(control);
+    return this.#call(control, timeoutMs, () =>
       this.#fields.send(method.input, request, async (known) => {
         const answer = this.#transport.unary(method, this.signal(control), timeoutMs, this.#headers(), known);
         return plainAnswer(method.output, (await answer).message);
@@ -75,6 +76,7 @@ export class ServiceCalls {
     control: CallControl,
   ): AsyncGenerator<Plain<MessageShape<O>>, void, undefined> {
     this.#checkOpen();
+    const timeoutMs = this.#timeoutMs(control);
     const requests = (async function* () {
       yield request;
     })();
@@ -83,7 +85,7 @@ export class ServiceCalls {
     const signal = AbortSignal.any([caller, ending.signal]);
     try {
       const begun = this.#transport.stream(method, signal, undefined, this.#headers(), requests);
-      const { message: answers } = await answerWithin(control.timeoutMs ?? this.timeoutMs, caller, begun);
+      const { message: answers } = await answerWithin(timeoutMs, caller, begun);
       for await (const answer of answers) {
         this.#keepAlive?.touch();
         yield plainAnswer(method.output, answer);
@@ -97,9 +99,9 @@ export class ServiceCalls {
 
   /** Keeps the connection open. @throws TradeError */
   async ping(control: CallControl): Promise<void> {
-    await this.#call(control, async () => {
-      const timeoutMs = control.timeoutMs ?? this.timeoutMs;
-      const signals = [this.signal(control), ...(timeoutMs > 0 ? [AbortSignal.timeout(Math.ceil(timeoutMs))] : [])];
+    const timeoutMs = this.#timeoutMs(control);
+    await this.#call(control, timeoutMs, async () => {
+      const signals = [this.signal(control), ...(timeoutMs > 0 ? [AbortSignal.timeout(timeoutMs)] : [])];
       const response = await fetch(`${this.baseUrl}/v1/ping`, { signal: AbortSignal.any(signals), redirect: "error" });
       await new BodyReader(response).rest();
       if (response.ok) return;
@@ -124,12 +126,18 @@ export class ServiceCalls {
     if (this.#closing.signal.aborted) throw new TradeError("ABORTED", "This client is closed: connect another.");
   }
 
-  async #call<T>(control: CallControl, call: () => Promise<T>): Promise<T> {
+  /** How long a call may take. @throws TypeError for a time that is none: that of a submit too, before there is one */
+  #timeoutMs({ timeoutMs, patienceMs }: CallControl): number {
+    timerMs(patienceMs ?? 0, "patienceMs");
+    return timerMs(timeoutMs ?? this.timeoutMs, "timeoutMs");
+  }
+
+  async #call<T>(control: CallControl, timeoutMs: number, call: () => Promise<T>): Promise<T> {
     this.#checkOpen();
     this.#keepAlive?.touch();
     const caller = this.signal(control);
     try {
-      return await answerWithin(control.timeoutMs ?? this.timeoutMs, caller, call());
+      return await answerWithin(timeoutMs, caller, call());
     } catch (error) {
       throw failureOf(error, caller);
     }

@@ -1,5 +1,6 @@
 import { BodyReader } from "../connection/body-reader.ts";
 import { checkHeader, requestUrl } from "../connection/request-parts.ts";
+import { timerMs } from "../order/times.ts";
 import { TradeError } from "../trade-error.ts";
 
 /** How to reach a node. */
@@ -20,9 +21,10 @@ const MOST_BYTES = 1 << 25;
 /** Calls a node over HTTP. Redirects are refused: the node is the one that the caller named. @throws TypeError for a bad URL or header */
 export function createRpc(url: string, { timeoutMs = DEFAULT_TIMEOUT_MS, headers = {} }: RpcNodeOptions): RpcCall {
   const { host } = requestUrl(url, "A node's URL");
+  const longestMs = timerMs(timeoutMs, "timeoutMs");
   for (const [name, value] of Object.entries(headers)) checkHeader(value, `The header ${name}`);
   return async (method, params, signal) => {
-    const limit = AbortSignal.timeout(Math.ceil(timeoutMs));
+    const limit = AbortSignal.timeout(longestMs);
     try {
       const response = await fetch(url, {
         method: "POST",

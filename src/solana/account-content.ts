@@ -90,7 +90,11 @@ export function hasSameParts(a: Account, b: Account, ranges: readonly (readonly 
   return true;
 }
 
+/** Of wallets and other accounts without data, which most builds look at: one array serves them all. */
+const NO_BYTES = new Uint8Array(0);
+
 function bytesOf(text: string): Uint8Array {
+  if (text === "") return NO_BYTES;
   const bytes = new Uint8Array(text.length);
   Buffer.prototype.latin1Write.call(bytes, text, 0, text.length);
   return bytes;

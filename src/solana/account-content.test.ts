@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { KeptAccount } from "./account-content.ts";
+import { SYSTEM_PROGRAM } from "./programs.ts";
+
+const kept = (data: Uint8Array) =>
+  KeptAccount.of({ address: SYSTEM_PROGRAM, owner: SYSTEM_PROGRAM, lamports: 1n, executable: false, slot: 1n }, data);
+
+test("accounts without data, as wallets are, share one array of bytes", () => {
+  const [one, other] = [kept(new Uint8Array(0)), kept(new Uint8Array(0))];
+  expect(one.data).toHaveLength(0);
+  expect(one.data).toBe(other.data);
+});
+
+test("an account with data has bytes of its own", () => {
+  const source = Uint8Array.of(0, 127, 128, 255);
+  const [one, other] = [kept(source), kept(source)];
+  source.fill(1);
+  expect([...one.data]).toEqual([0, 127, 128, 255]);
+  expect(one.data).toBe(one.data);
+  expect(one.data).not.toBe(other.data);
+});

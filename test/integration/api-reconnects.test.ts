@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import tls from "node:tls";
 import { expect, it } from "vitest";
 import { startEdge } from "../support/edge.ts";
+import { HTTP2_PREFACE, headersFrame, settingsFrame } from "../support/http2-frames.ts";
 
 const CALLERS = 6;
 const ROUNDS = 10;
@@ -106,4 +107,16 @@ it("does not wait long for connections over TLS that send nothing", async () => 
   const socket = tls.connect({ port, host, rejectUnauthorized: false, ALPNProtocols: ["http/1.1"] });
   await once(socket, "secureConnect");
   await Promise.all([close(), once(socket.resume(), "close")]);
+});
+
+it.each([
+  ["does not close its side", Buffer.alloc(0)],
+  ["has begun the head of a request", headersFrame(1, "GET", "/v1/ping").subarray(0, -3)],
+])("does not wait long for an HTTP/2 client that %s", async (_, part) => {
+  const { host, port, close } = await startEdge({ drainMs: DRAIN_MS });
+  const socket = net.connect({ port, host, allowHalfOpen: true }).on("error", () => {});
+  socket.write(Buffer.concat([HTTP2_PREFACE, settingsFrame(), part]));
+  await once(socket, "data");
+  await close();
+  socket.destroy();
 });

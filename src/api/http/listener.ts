@@ -24,7 +24,7 @@ import { boundRecords } from "./tls/records.ts";
  * connect. Milliseconds.
  */
 const HOLD_MS = 100;
-/** On close, least grace for a new connection that has sent nothing yet; at most twice as long. Milliseconds. */
+/** On close, least grace for a connection that has sent nothing yet, or that its HTTP/2 client has yet to close; at most twice as long. Milliseconds. */
 const FIRST_BYTES_MS = 500;
 /** On close, how often connections that have become idle are closed. Milliseconds. */
 const SWEEP_MS = 50;
@@ -236,10 +236,11 @@ export class Listener {
     for (const serve of held) serve();
     for (const session of this.#sessions) session.close();
     // A new connection is about to send its first request.
-    let known = [...this.#undecided];
+    let [undecided, idle] = [[...this.#undecided], this.#flow.idle()];
     const silent = setInterval(() => {
-      for (const socket of known) if (this.#undecided.has(socket)) socket.destroy();
-      known = [...this.#undecided];
+      for (const socket of undecided) if (this.#undecided.has(socket)) socket.destroy();
+      for (const session of idle) if (session.size === 0) session.breakOff();
+      [undecided, idle] = [[...this.#undecided], this.#flow.idle()];
     }, FIRST_BYTES_MS);
     // Busy connections become idle one by one.
     const sweep = setInterval(

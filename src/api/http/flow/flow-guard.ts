@@ -105,13 +105,14 @@ export class FlowGuard {
    */
   watchHttp2(server: Http2Server, takeStream: TakeStream, serve: ServeConnection): ServeConnection {
     let maxStreams = MAX_STREAMS;
+    let connection: Socket;
     server.on("session", (session) => {
       forgetClosedStreams(session);
       const { remoteAddress } = session.socket;
       const isShared = this.#proxies.isProxy(remoteAddress);
       const network = isShared ? SHARED : networkOf(remoteAddress);
       const peer = remoteAddress ?? "";
-      const flow = new SessionFlow(session, { network, peer, isShared, maxStreams, nowMs: this.#nowMs });
+      const flow = new SessionFlow(session, { connection, network, peer, isShared, maxStreams, nowMs: this.#nowMs });
       this.#sessions.set(session, flow);
       session.once("close", () => this.#sessions.delete(session));
     });
@@ -138,6 +139,7 @@ export class FlowGuard {
       streams: () => Math.min(this.#streams.share(MAX_STREAMS), this.#opening.share(this.#nowMs())),
       begin: (socket, streams) => {
         maxStreams = streams;
+        connection = socket;
         server.updateSettings({ maxConcurrentStreams: streams });
         serve(socket);
       },
@@ -148,6 +150,11 @@ export class FlowGuard {
   /** True while streams of a session are open. */
   isServing(session: ServerHttp2Session): boolean {
     return (this.#sessions.get(session)?.size ?? 0) > 0;
+  }
+
+  /** Sessions without streams. */
+  idle(): readonly SessionFlow[] {
+    return [...this.#sessions.values()].filter(({ size }) => size === 0);
   }
 
   readonly #onMade = (made: unknown): void => {

@@ -27,6 +27,8 @@ const MAX_IN_TURN = 2 * MAX_STREAMS;
 const MAX_REFUSED = 1_000;
 
 interface FlowParts {
+  /** What the session speaks over. */
+  readonly connection: Socket;
   /** The address the connection comes from. */
   readonly network: string;
   /** The client's address; empty if it was gone before it could be read. */
@@ -44,6 +46,7 @@ export class SessionFlow {
   readonly network: string;
   readonly peer: string;
   readonly #session: ServerHttp2Session;
+  readonly #connection: Socket;
   readonly #nowMs: () => number;
   readonly #allowance: ControlAllowance;
   /**
@@ -65,12 +68,13 @@ export class SessionFlow {
   /** Answers read since its present limit was set. */
   #read = 0;
 
-  constructor(session: ServerHttp2Session, { network, peer, isShared, maxStreams, nowMs }: FlowParts) {
+  constructor(session: ServerHttp2Session, { connection, network, peer, isShared, maxStreams, nowMs }: FlowParts) {
     this.network = network;
     this.peer = peer;
     this.#pieces = new BodyPieces(isShared === true, () => this.destroy());
     this.#maxStreams = maxStreams;
     this.#session = session;
+    this.#connection = connection;
     this.#nowMs = nowMs;
     this.#allowance = new ControlAllowance(nowMs());
   }
@@ -235,6 +239,11 @@ export class SessionFlow {
       if (hasEnded) stream.emit("end");
     }
   };
+
+  /** Closes the connection of a session that is closed: its client may keep its side open, or go on with no request that it has begun. */
+  breakOff(): void {
+    this.#connection.destroy();
+  }
 
   /** Closes the connection at once. Without a code: streams that nobody listens to yet would throw it as their error. */
   destroy(): void {

@@ -70,3 +70,25 @@ test("what no market takes is given up after bounded work, however many entries 
   expect(fillNetwork({ mints: 3, edges }, search)).toBeUndefined();
   expect(asked.mock.calls.length).toBeLessThan(20_000);
 });
+
+test("more than the entries take is given up, also where a little less was placed before", () => {
+  const random = createRandom(1);
+  const part = () => random.u32() / 2 ** 32;
+  for (let round = 0; round < 800; round++) {
+    const entries = 2 + Math.floor(part() * 2);
+    const edges = [
+      ...Array.from({ length: entries }, () => ({
+        from: INPUT,
+        to: HUB,
+        curve: curveOf(AMOUNT * 10 ** (part() - 1), 10 ** -part(), AMOUNT / entries),
+      })),
+      { from: HUB, to: OUTPUT, curve: curveOf(100 * AMOUNT, 1, 10 * AMOUNT) },
+      { from: INPUT, to: OUTPUT, curve: curveOf(AMOUNT * 10 ** (part() - 1), 1, AMOUNT / 8) },
+    ];
+    const cut = { parts: 16, leastParts: 128, maxLegs: 3, closed: new Uint8Array(edges.length) };
+    const network = { mints: 3, edges };
+    const placed = fillNetwork(network, { ...cut, inAmount: AMOUNT * (0.9 + part() * 0.224) });
+    expect(placed?.outAmount).toBeGreaterThan(0);
+    expect([round, fillNetwork(network, { ...cut, inAmount: 1.3 * AMOUNT }, placed)]).toEqual([round, undefined]);
+  }
+});

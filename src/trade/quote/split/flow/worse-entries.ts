@@ -79,12 +79,14 @@ function changeOf(
   const whole = other.inputFor(otherOut + ownOut - own.out(ownInput - path.sent)) - otherInput;
   const most = Math.min(whole, other.most - otherInput, rest + path.sent);
   if (!(most > 0)) return undefined;
-  const lessFor = (more: number) => ownInput - own.inputFor(ownOut + otherOut - other.out(otherInput + more));
+  // Never less than nothing: for what a full entry gives, rounding may ask for more than it takes.
+  const lessFor = (more: number) =>
+    Math.max(0, ownInput - own.inputFor(ownOut + otherOut - other.out(otherInput + more)));
   const isTooMuch = (more: number) => more - lessFor(more) > rest;
   // By what goes into the worse entry: of the better one a few units may make all the difference.
   const more = isTooMuch(most) ? halve(most, (part) => !isTooMuch(part)) : most;
   const less = lessFor(more);
-  return more > less ? { path, entry, less, more } : undefined;
+  return less > 0 && more > less ? { path, entry, less, more } : undefined;
 }
 
 /** The largest amount up to `most` that is still too little, by halving. */

@@ -122,6 +122,26 @@ describe.each(["v1", "v1alpha"])("grpc.reflection.%s", (version) => {
     expect(numbers!.allExtensionNumbersResponse).toEqual({ baseTypeName: containingType, extensionNumber: [72295728] });
   });
 
+  it("ends with the service, and at the client's deadline, though the client goes on", async () => {
+    // Longer than a test may take.
+    const stopping = await startEdge({ drainMs: 600_000 });
+    const session = http2.connect(`http://${stopping.host}:${stopping.port}`);
+    const question = Buffer.of(0, 0, 0, 0, 2, 0x3a, 0);
+    const open = async (more: Record<string, string>) => {
+      const path = `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`;
+      const type = { "content-type": "application/grpc", te: "trailers" };
+      const stream = session.request({ ":method": "POST", ":path": path, ...type, ...more });
+      const ends = once(stream, "trailers");
+      stream.write(question);
+      await once(stream, "data");
+      const [trailers] = await Promise.all([ends, "grpc-timeout" in more ? undefined : stopping.close()]);
+      return trailers[0]["grpc-status"];
+    };
+    expect(await open({ "grpc-timeout": "2S" })).toBe(`${grpc.status.DEADLINE_EXCEEDED}`);
+    expect(await open({})).toBe(`${grpc.status.UNAVAILABLE}`);
+    session.close();
+  });
+
   it("reports unknown symbols", async () => {
     const answers = await ask(
       { fileContainingSymbol: "tradewire.v1.Nothing" },

@@ -60,9 +60,9 @@ async function* checked(request: StreamRequest, receive: () => void): StreamRequ
 const UNREADABLE = /^(?:parse binary: .*|cannot decode message \S+ from JSON(: .*))$/s;
 
 /** The messages of a stream. @throws TradewireError VALIDATION_ERROR if one cannot be read, as for calls of one message */
-async function* readable({ message, method }: StreamRequest): StreamRequest["message"] {
+async function* readable({ message, method, signal }: StreamRequest): StreamRequest["message"] {
   try {
-    yield* message;
+    yield* untilAborted(message, signal);
   } catch (error) {
     // A refusal of ours, as the library hands it on, has its words already.
     if (!(error instanceof ConnectError) || error.cause instanceof TradewireError) throw error;
@@ -70,6 +70,24 @@ async function* readable({ message, method }: StreamRequest): StreamRequest["mes
     if (unread === null) throw error;
     const why = unread[1] ?? ".";
     throw new TradewireError("VALIDATION_ERROR", `The request is not a valid ${method.input.typeName} message${why}`);
+  }
+}
+
+/** Ends with the signal: a client may keep its side open and send nothing more. @throws the signal's reason */
+async function* untilAborted<T>(messages: AsyncIterable<T>, signal: AbortSignal): AsyncIterable<T> {
+  const iterator = messages[Symbol.asyncIterator]();
+  for (;;) {
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    const abort = () => reject(signal.reason);
+    signal.addEventListener("abort", abort);
+    try {
+      signal.throwIfAborted();
+      const { done, value } = await Promise.race([iterator.next(), aborted]);
+      if (done === true) return;
+      yield value;
+    } finally {
+      signal.removeEventListener("abort", abort);
+    }
   }
 }
 

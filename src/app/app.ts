@@ -24,6 +24,7 @@ import { type ChainLocation, locateChain } from "./chain/chain-location.ts";
 import { connectChain } from "./chain/chain-parts.ts";
 import type { EmbeddedChain } from "./chain/embedded-chain.ts";
 import { type AppContext, type AppLogger, Closers } from "./context.ts";
+import { connectionsWithin, mostOpenFiles } from "./open-files.ts";
 import { PublicAddress } from "./public-address.ts";
 import { DeployedVenues } from "./report/deployed-venues.ts";
 import { serviceGauges } from "./report/gauges.ts";
@@ -130,6 +131,12 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
     now: clock.now,
     randomBytes,
   });
+  const files = mostOpenFiles();
+  const places = connectionsWithin(files, config);
+  if (places.maxConnections < config.maxConnections)
+    context.warn(
+      `MAX_CONNECTIONS is ${config.maxConnections}, and this process may open ${files} files: it holds ${places.maxConnections} connections. Raise the limit (ulimit -n, LimitNOFILE), or lower MAX_CONNECTIONS.`,
+    );
   const api = new Api({
     nowMs: monotonicMs,
     wallMs: now,
@@ -140,7 +147,7 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
     keys,
     logger,
     canBuild: () => health.canBuild(),
-    settings: apiSettings(config, { tls: address.tls, publicUrl: () => address.publicUrl() }),
+    settings: apiSettings({ ...config, ...places }, { tls: address.tls, publicUrl: () => address.publicUrl() }),
   });
   if (config.databaseUrl !== undefined && config.limitSyncMs > 0) {
     const { limitSyncMs } = config;

@@ -1,8 +1,9 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { X509Certificate } from "node:crypto";
+import { once } from "node:events";
 import { closeSync, copyFileSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
 import { get } from "node:http";
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, createConnection, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
@@ -168,6 +169,46 @@ test.skipIf(!existsSync(FULL_DISK))(
       expect(await ended).toEqual({ code: 0, signal: null });
     } finally {
       child.kill("SIGKILL");
+      await ended;
+    }
+  },
+);
+
+test.skipIf(!existsSync("/proc/self/limits"))(
+  "callers leave a process that may open few files enough of its own",
+  async () => {
+    const port = await freePorts(2);
+    const limited = ["-c", 'ulimit -n 256; exec "$@"', "sh", process.execPath, ...MAIN];
+    const child = spawn("sh", limited, {
+      env: childEnvironment({
+        DATA_DIR: join(folder, "few-files"),
+        PORT: `${port}`,
+        ADMIN_PORT: `${port + 1}`,
+        SANDBOX_PORT: "0",
+        LAME_DUCK_MS: "0",
+      }),
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let said = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (chunk) => {
+        said += chunk;
+      });
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    const callers: Socket[] = [];
+    try {
+      await eventually(() => expect(said).toContain("Try it"));
+      expect(said).toContain("MAX_CONNECTIONS is 5000, and this process may open 256 files: it holds 128 connections");
+      // One after another: each is accepted or refused before the next comes.
+      for (let i = 0; i < 300; i++) {
+        const caller = createConnection(port, "127.0.0.1").on("error", () => {});
+        callers.push(caller);
+        await once(caller, "connect");
+      }
+      expect(await statusOf(`http://127.0.0.1:${port + 1}/readyz`)).toBe(200);
+    } finally {
+      for (const caller of callers) caller.destroy();
+      child.kill("SIGTERM");
       await ended;
     }
   },

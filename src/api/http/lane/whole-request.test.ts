@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
 import { createRandom } from "../../../primitives/random.ts";
 import { readWholeRequest, type WholeRequest } from "./whole-request.ts";
@@ -6,6 +8,22 @@ const read = (text: string, last?: WholeRequest) => {
   const bytes = Buffer.from(text, "latin1");
   return readWholeRequest(bytes, bytes.length, 8_192, last);
 };
+
+setFlagsFromString("--expose-gc");
+const collectGarbage: () => void = runInNewContext("gc");
+
+it("keeps no memory of other buffers with the head of a connection", () => {
+  const connections = 200;
+  collectGarbage();
+  const before = process.memoryUsage().arrayBuffers;
+  const kept = Array.from({ length: connections }, (_, place) => {
+    for (let others = 0; others < 100; others++) Buffer.from("x".repeat(800));
+    return read(`POST /a HTTP/1.1\r\nhost: a\r\nx: ${place}\r\ncontent-length: 0\r\n\r\n`);
+  });
+  collectGarbage();
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(connections * 16_384);
+  expect(kept).not.toContain(undefined);
+});
 
 it("reads a request in the form that most clients send", () => {
   const lines = "\r\nHost: here:80\r\nAuthorization: Bearer key\r\nconnection: keep-alive\r\nContent-Length: 2";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { KeptAccount } from "./account-content.ts";
+import { hasSameContent, KeptAccount } from "./account-content.ts";
 import { SYSTEM_PROGRAM } from "./programs.ts";
 
 const kept = (data: Uint8Array) =>
@@ -18,4 +18,21 @@ test("an account with data has bytes of its own", () => {
   expect([...one.data]).toEqual([0, 127, 128, 255]);
   expect(one.data).toBe(one.data);
   expect(one.data).not.toBe(other.data);
+});
+
+test("accounts are compared by their data, whether or not it was used as bytes", () => {
+  for (const [isOneUsed, isOtherUsed] of [
+    [false, false],
+    [true, false],
+    [false, true],
+    [true, true],
+  ]) {
+    for (const last of [255, 254]) {
+      const [one, other] = [kept(Uint8Array.of(128, 255)), kept(Uint8Array.of(128, last))];
+      if (isOneUsed) expect(one.data).toHaveLength(2);
+      if (isOtherUsed) expect(other.data).toHaveLength(2);
+      expect(hasSameContent(one, other)).toBe(last === 255);
+      expect(KeptAccount.sizeOf(one)).toBe(2);
+    }
+  }
 });

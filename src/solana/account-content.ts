@@ -7,6 +7,9 @@ const MAX_TEXT_BYTES = 64 * 1024;
 /** So few bytes are compared faster one by one. */
 const FEW_BYTES = 48;
 
+/** Of wallets and other accounts without data, which most builds look at: one array serves them all. */
+const NO_BYTES = new Uint8Array(0);
+
 /** What an account holds beside its data. */
 type AccountFacts = Omit<Account, "data">;
 
@@ -25,8 +28,9 @@ export class KeptAccount implements Account {
   readonly lamports: bigint;
   readonly executable: boolean;
   readonly slot: bigint;
-  readonly #text: string;
-  #bytes: Uint8Array | undefined;
+  /** The data as text; undefined once it is in `#bytes`. */
+  #text: string | undefined;
+  #bytes: Uint8Array = NO_BYTES;
 
   private constructor({ address, owner, lamports, executable, slot }: AccountFacts, text: string) {
     this.address = address;
@@ -45,22 +49,29 @@ export class KeptAccount implements Account {
 
   /** True if both hold the same bytes, without turning text into bytes. */
   static haveSameData(a: Account, b: Account): boolean {
-    const isText = a instanceof KeptAccount || b instanceof KeptAccount;
+    const isText = KeptAccount.#isText(a) || KeptAccount.#isText(b);
     return isText ? KeptAccount.#textOf(a) === KeptAccount.#textOf(b) : Buffer.compare(a.data, b.data) === 0;
   }
 
   /** The length of the data in bytes, without turning text into bytes. */
   static sizeOf(account: Account): number {
-    return account instanceof KeptAccount ? account.#text.length : account.data.length;
+    return account instanceof KeptAccount ? (account.#text ?? account.#bytes).length : account.data.length;
+  }
+
+  static #isText(account: Account): boolean {
+    return account instanceof KeptAccount && account.#text !== undefined;
   }
 
   static #textOf(account: Account): string {
-    if (account instanceof KeptAccount) return account.#text;
+    if (account instanceof KeptAccount && account.#text !== undefined) return account.#text;
     return Buffer.prototype.latin1Slice.call(account.data, 0, account.data.length);
   }
 
   get data(): Uint8Array {
-    this.#bytes ??= bytesOf(this.#text);
+    if (this.#text !== undefined) {
+      this.#bytes = bytesOf(this.#text);
+      this.#text = undefined;
+    }
     return this.#bytes;
   }
 }
@@ -89,9 +100,6 @@ export function hasSameParts(a: Account, b: Account, ranges: readonly (readonly 
   }
   return true;
 }
-
-/** Of wallets and other accounts without data, which most builds look at: one array serves them all. */
-const NO_BYTES = new Uint8Array(0);
 
 function bytesOf(text: string): Uint8Array {
   if (text === "") return NO_BYTES;

@@ -46,7 +46,7 @@ async function watchedPool() {
     /** Changes the pool on the chain. */
     async touch() {
       const { accounts } = await chain.reader.fetchAccounts([market]);
-      await sandbox.setAccounts([{ ...accounts[0]!, lamports: accounts[0]!.lamports + 1n }]);
+      await sandbox.setAccounts([{ ...accounts[0]!, data: accounts[0]!.data, lamports: accounts[0]!.lamports + 1n }]);
     },
   };
 }
@@ -109,7 +109,7 @@ test("a node that vanishes with its subscriptions never leaves state two seconds
       await sandbox.passSlots(2);
       const { accounts } = await doubled.reader.fetchAccounts([market]);
       touchedAtMs = now();
-      await sandbox.setAccounts([{ ...accounts[0]!, lamports: accounts[0]!.lamports + 1n }]);
+      await sandbox.setAccounts([{ ...accounts[0]!, data: accounts[0]!.data, lamports: accounts[0]!.lamports + 1n }]);
     }
     expect(slowestMs).toBeLessThan(2_000);
     expect(slot).toBeGreaterThan(0n);

@@ -140,7 +140,7 @@ test("a change on the chain reaches the state within three slots, by subscriptio
   const first = cold.markets[0]!;
   await sandbox.passSlots(10);
   const { accounts } = await chain.reader.fetchAccounts([first.market.address]);
-  await sandbox.setAccounts([{ ...accounts[0]!, lamports: accounts[0]!.lamports + 1n }]);
+  await sandbox.setAccounts([{ ...accounts[0]!, data: accounts[0]!.data, lamports: accounts[0]!.lamports + 1n }]);
   const changedIn = sandbox.slot();
   await eventually(() => {
     const warm = markets.marketsOf(pair) as PairMarkets;

@@ -1,6 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import { scanJson } from "../../primitives/json-bounds.ts";
 import type { Account } from "../../solana/account.ts";
+import { KeptAccount } from "../../solana/account-content.ts";
 import { addressNamed } from "./named-addresses.ts";
 import { NodeError } from "./node-error.ts";
 
@@ -154,12 +155,9 @@ export function asAccount(address: Address, value: unknown, slot: bigint): Accou
   if (lamports === 0n) return null;
   const [encoded, encoding] = asList(record.data, "an account");
   if (encoding !== "base64") throw malformed("an account");
-  return {
-    address,
-    owner: asAddress(record.owner, "an account"),
-    lamports,
-    data: Buffer.from(asText(encoded, "an account"), "base64"),
-    executable: record.executable === true,
-    slot,
-  };
+  const owner = asAddress(record.owner, "an account");
+  const executable = record.executable === true;
+  // Node decodes into memory that it shares between buffers: one account that stays would keep 64 KiB of it.
+  const shared = Buffer.from(asText(encoded, "an account"), "base64");
+  return KeptAccount.of({ address, owner, lamports, executable, slot }, shared);
 }

@@ -20,19 +20,20 @@ test("an account with data has bytes of its own", () => {
   expect(one.data).not.toBe(other.data);
 });
 
-test("accounts are compared by their data, whether or not it was used as bytes", () => {
-  for (const [isOneUsed, isOtherUsed] of [
-    [false, false],
-    [true, false],
-    [false, true],
-    [true, true],
-  ]) {
-    for (const last of [255, 254]) {
-      const [one, other] = [kept(Uint8Array.of(128, 255)), kept(Uint8Array.of(128, last))];
-      if (isOneUsed) expect(one.data).toHaveLength(2);
-      if (isOtherUsed) expect(other.data).toHaveLength(2);
-      expect(hasSameContent(one, other)).toBe(last === 255);
-      expect(KeptAccount.sizeOf(one)).toBe(2);
+test.each([2, 2_048, 2_049, 70_000])("accounts of %d bytes are compared by them, used as bytes or not", (size) => {
+  const data = new Uint8Array(size).fill(128);
+  const changed = data.slice();
+  changed[size - 1] = 255;
+  for (const isOneUsed of [false, true]) {
+    for (const isOtherUsed of [false, true]) {
+      for (const isSame of [false, true]) {
+        const [one, other] = [kept(data), kept(isSame ? data : changed)];
+        if (isOneUsed) expect(one.data).toHaveLength(size);
+        if (isOtherUsed) expect(other.data).toHaveLength(size);
+        expect(hasSameContent(one, other)).toBe(isSame);
+        expect(KeptAccount.sizeOf(one)).toBe(size);
+        expect(Buffer.compare(one.data, data)).toBe(0);
+      }
     }
   }
 });

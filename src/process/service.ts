@@ -1,4 +1,5 @@
 import cluster from "node:cluster";
+import { isatty } from "node:tty";
 import { type Logger, pino } from "pino";
 import type { App } from "../app/app.ts";
 import { describeChain, type EmbeddedChain, startEmbeddedChain } from "../app/chain/embedded-chain.ts";
@@ -76,7 +77,7 @@ async function runApp(config: Config, logger: Logger): Promise<void> {
   let app: App | undefined;
   const started = Promise.withResolvers<App>();
   // Without a listener, SIGHUP ends the process at once, with what it serves. The end of its terminal may do that.
-  if (cluster.isWorker || !process.stdout.isTTY)
+  if (cluster.isWorker || !(isatty(0) || isatty(1)))
     process.on("SIGHUP", () => void started.promise.then((running) => renewCertificate(logger, running)));
   stopOnSignal(logger, async (signal) => {
     // An orchestrator that sends SIGTERM needs a moment to route new requests elsewhere; Ctrl-C should not wait.

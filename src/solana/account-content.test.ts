@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createRandom } from "../primitives/random.ts";
 import { hasSameContent, KeptAccount } from "./account-content.ts";
 import { SYSTEM_PROGRAM } from "./programs.ts";
 
@@ -9,6 +10,28 @@ test("accounts without data, as wallets are, share one array of bytes", () => {
   const [one, other] = [kept(new Uint8Array(0)), kept(new Uint8Array(0))];
   expect(one.data).toHaveLength(0);
   expect(one.data).toBe(other.data);
+});
+
+test("data in base64 is what Node's buffers make of it, whatever stands in the text", () => {
+  const random = createRandom(29);
+  const { address, owner, lamports, executable, slot } = kept(new Uint8Array(0));
+  const letters = "ABCXYZabcxyz0189+/+/-_=\n \u00e9\u2028";
+  for (let round = 0; round < 5_000; round++) {
+    let text = Buffer.from(random.bytes(random.u32() % 40)).toString("base64");
+    for (let edits = random.u32() % 4; edits > 0; edits--) {
+      const at = random.u32() % (text.length + 1);
+      text = text.slice(0, at) + random.pick([...letters, ""]) + text.slice(at + (random.u32() % 2));
+    }
+    const account = KeptAccount.ofBase64({ address, owner, lamports, executable, slot }, text);
+    expect([text, [...account.data]]).toEqual([text, [...Buffer.from(text, "base64")]]);
+  }
+});
+
+test.each([65_535, 65_536, 65_537, 200_000])("data of %d bytes in base64 is whole", (size) => {
+  const data = createRandom(size).bytes(size);
+  const account = KeptAccount.ofBase64(kept(new Uint8Array(0)), Buffer.from(data).toString("base64"));
+  expect(Buffer.compare(account.data, data)).toBe(0);
+  expect(account.data.buffer.byteLength).toBe(size);
 });
 
 test("an account with data has bytes of its own", () => {

@@ -4,6 +4,9 @@ import type { Account } from "./account.ts";
 /** Longer data stays an array of bytes: it is rare, and its text would be a large object of the heap. Bytes. */
 const MAX_TEXT_BYTES = 64 * 1024;
 
+/** Characters of so much data in base64. */
+const MAX_BASE64 = (MAX_TEXT_BYTES / 3) * 4;
+
 /**
  * Longer data is not kept as text beside its bytes: arrays of ticks and bins are, and a market has several. Of others the text stays, since
  * texts are compared in a fifth of the time that making one of bytes takes. Bytes.
@@ -51,6 +54,12 @@ export class KeptAccount implements Account {
   static of(facts: AccountFacts, data: Uint8Array): Account {
     if (data.length > MAX_TEXT_BYTES) return { ...facts, data: new Uint8Array(data) };
     return new KeptAccount(facts, Buffer.prototype.latin1Slice.call(data, 0, data.length));
+  }
+
+  /** The same of data in base64, which becomes text without bytes between: half the time. */
+  static ofBase64(facts: AccountFacts, encoded: string): Account {
+    const text = encoded.length > MAX_BASE64 ? undefined : textOfBase64(encoded);
+    return text === undefined ? KeptAccount.of(facts, Buffer.from(encoded, "base64")) : new KeptAccount(facts, text);
   }
 
   /** True if both hold the same bytes, without turning text into bytes. */
@@ -106,6 +115,15 @@ export function hasSameParts(a: Account, b: Account, ranges: readonly (readonly 
     if (Buffer.prototype.compare.call(one, other, first, end, first, end) !== 0) return false;
   }
   return true;
+}
+
+/** Undefined for what the engine refuses; Node's buffers take any text. */
+function textOfBase64(encoded: string): string | undefined {
+  try {
+    return atob(encoded);
+  } catch {
+    return undefined;
+  }
 }
 
 function bytesOf(text: string): Uint8Array {

@@ -157,7 +157,5 @@ export function asAccount(address: Address, value: unknown, slot: bigint): Accou
   if (encoding !== "base64") throw malformed("an account");
   const owner = asAddress(record.owner, "an account");
   const executable = record.executable === true;
-  // Node decodes into memory that it shares between buffers: one account that stays would keep 64 KiB of it.
-  const shared = Buffer.from(asText(encoded, "an account"), "base64");
-  return KeptAccount.of({ address, owner, lamports, executable, slot }, shared);
+  return KeptAccount.ofBase64({ address, owner, lamports, executable, slot }, asText(encoded, "an account"));
 }

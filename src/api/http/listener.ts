@@ -4,9 +4,11 @@ import type { Http2Server, ServerHttp2Session } from "node:http2";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import tls from "node:tls";
+import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { ApiSettings } from "../settings.ts";
 import { answerBeforeEnd } from "./closing/client-end.ts";
 import { LastAnswers } from "./closing/last-answers.ts";
+import { refuseUnread } from "./closing/refuse-and-close.ts";
 import { ConnectionPlaces } from "./connection-places.ts";
 import { FlowGuard, type TakeStream } from "./flow/flow-guard.ts";
 import { serveInTurn } from "./flow/pipeline.ts";
@@ -36,6 +38,8 @@ const SHORT_TURN_MS = 2;
 const MOST_TURNS = 20;
 /** Connections that the system has made and keeps until the process accepts them, at most. */
 const MOST_QUEUED = 511;
+
+const notTls = new TradewireError("VALIDATION_ERROR", "This port speaks TLS. Use https.");
 
 /**
  * One port that speaks HTTP/1.1 and HTTP/2. Without a certificate HTTP/2 is recognised by its connection preface; with one,
@@ -102,7 +106,7 @@ export class Listener {
     this.#front =
       settings.tls === undefined
         ? this.#servePlain(settings, new FirstReads({ requestIds, serve: serveHttp1 }), serveHttp2)
-        : this.#serveTls(settings, settings.tls, serveHttp1, serveHttp2);
+        : this.#serveTls(settings, settings.tls, requestIds, serveHttp1, serveHttp2);
     this.#front.maxConnections = settings.maxConnections;
   }
 
@@ -116,6 +120,7 @@ export class Listener {
   #serveTls(
     settings: ApiSettings,
     certificate: { readonly cert: string; readonly key: string },
+    requestIds: () => string,
     serveHttp1: ServeConnection,
     serveHttp2: ServeConnection,
   ): Server {
@@ -151,6 +156,7 @@ export class Listener {
     const handshakes = new Handshakes({
       silentMs: settings.headersTimeoutMs,
       undecided: this.#undecided,
+      refusePlain: (socket) => refuseUnread(socket, notTls, requestIds()),
       shakeHands: takeConnections(secure),
     });
     secure.on("connection", (socket: Socket) => {

@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { clientHello } from "../../../../test/support/client-hello.ts";
 import { startEdge } from "../../../../test/support/edge.ts";
+import { HTTP2_PREFACE } from "../sniff-protocol.ts";
 import { Handshakes } from "./handshakes.ts";
 
 const fixture = (file: string) =>
@@ -48,6 +49,19 @@ it("begins one handshake in a turn, of clients that wait for each other to ask a
   expect(counted.most).toBe(1);
 });
 
+it("tells a client that speaks plain HTTP to use https", async () => {
+  const edge = await startEdge({ tls: { cert: fixture("pem"), key: fixture("key") } });
+  onTestFinished(() => edge.close());
+  for (const first of ["GET /v1/ping HTTP/1.1\r\nHost: x\r\n\r\n", HTTP2_PREFACE]) {
+    const socket = net.connect(edge.port, edge.host).setEncoding("latin1");
+    socket.write(first);
+    const answer = (await socket.toArray()).join("");
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toContain("This port speaks TLS. Use https.");
+  }
+  expect(edge.load().connections).toBe(0);
+});
+
 /** Handshakes, and the connections whose handshake has begun. */
 function start(silentMs = 60_000, onBegun: (socket: Socket) => void = () => {}) {
   const undecided = new Set<Socket>();
@@ -56,7 +70,12 @@ function start(silentMs = 60_000, onBegun: (socket: Socket) => void = () => {}) 
     begun.push(socket);
     onBegun(socket);
   };
-  const handshakes = new Handshakes({ silentMs, undecided, shakeHands });
+  const handshakes = new Handshakes({
+    silentMs,
+    undecided,
+    refusePlain: (socket) => void socket.destroy(),
+    shakeHands,
+  });
   const open = (count: number) =>
     Array.from({ length: count }, () => {
       const socket = new Socket();

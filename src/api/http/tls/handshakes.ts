@@ -1,11 +1,17 @@
 import type { Socket } from "node:net";
 import { ConnectionTurns, ignore } from "../opening/connection-turns.ts";
 
+/** What requests begin with, over HTTP/1.1 or as the preface of HTTP/2. */
+const PLAIN_HTTP = /^[A-Z]{3,7} /;
+const LONGEST_METHOD = 8;
+
 interface HandshakeParts {
   /** Longest time until a connection sends its first bytes. Milliseconds. */
   readonly silentMs: number;
   /** Connections that have sent nothing yet. */
   readonly undecided: Set<Socket>;
+  /** Refuses a connection that begins a request without TLS. */
+  readonly refusePlain: (socket: Socket) => void;
   /** Has the server begin the handshake of a connection; what was read of it is put back. */
   readonly shakeHands: (socket: Socket) => void;
 }
@@ -24,7 +30,7 @@ export class Handshakes {
 
   /** Begins the handshake of a connection once it has sent something. Closes one that stays silent, or for which there is no room. */
   begin(socket: Socket): void {
-    const { silentMs, undecided, shakeHands } = this.#parts;
+    const { silentMs, undecided, refusePlain, shakeHands } = this.#parts;
     const silent = setTimeout(() => socket.destroy(), silentMs);
     const forget = () => {
       undecided.delete(socket);
@@ -36,6 +42,7 @@ export class Handshakes {
       if (first === null) return;
       forget();
       socket.off("readable", read).off("end", abandon).off("close", forget);
+      if (PLAIN_HTTP.test(first.toString("latin1", 0, LONGEST_METHOD))) return refusePlain(socket);
       socket.unshift(first);
       if (!this.#turns.take(socket, first.length, () => shakeHands(socket))) socket.destroy();
     };

@@ -326,7 +326,7 @@ export class FollowedAccounts {
 
 /** True of an older version that took the place of a newer one: there may have been others in between, unless the stream reports all. */
 function isGuess({ coveredFrom }: FollowedAccount, version: KeptVersion, known: KeptVersion | undefined): boolean {
-  if (known === undefined || known.slot < version.slot || known.account === version.account) return false;
+  if (known === undefined || known.slot < version.slot) return false;
   return coveredFrom === undefined || version.slot < coveredFrom;
 }
 

@@ -139,3 +139,14 @@ test("slots before the first one of a connection are undone by one that begins b
   begin(15, 11);
   expect(held).toBe(1);
 });
+
+test("what a dropped slot held is not proven by its being what was known before the connection", async () => {
+  await source.follow([key]);
+  // It changes in slot 11, which nobody reports; slot 12 is on slot 10, so that it holds there what it did before.
+  begin(12, 10);
+  subscriptions.activate();
+  await readAt(13n, 1);
+  expect([held, ageMs()]).toEqual([1, 0]);
+  begin(14, 11);
+  expect(ageMs()).toBeGreaterThan(2_000);
+});

@@ -7,6 +7,8 @@ import { Address } from "../../src/primitives/address.ts";
 import { createRandom } from "../../src/primitives/random.ts";
 import { SOL_MINT, SYSTEM_PROGRAM } from "../../src/solana/programs.ts";
 
+/** Of the program of `pump_swap`, as it is on the chain. */
+const EVENT_AUTHORITY = Address.of("GS4CU59F31iL7aR2Q8zVS8DRrcRnXX1yjQ66TqNVQnaR");
 const random = createRandom(81);
 const address = () => Address.from(random.bytes(32));
 const [wallet, coin, first, second, stranger] = Array.from({ length: 5 }, address) as [
@@ -28,7 +30,7 @@ function preparing(...markets: readonly Address[]): ReadTransaction {
           ? wallet
           : rule.kind === "fixed"
             ? rule.address
-            : stranger,
+            : EVENT_AUTHORITY,
     );
     expect(at).toContain(SYSTEM_PROGRAM);
     return {

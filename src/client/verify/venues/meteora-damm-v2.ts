@@ -5,6 +5,7 @@ import {
   derivedFrom,
   destination,
   eitherMint,
+  eventAuthority,
   fixed,
   market,
   none,
@@ -17,8 +18,6 @@ import {
 } from "./swap-table.ts";
 
 const PROGRAM = Address.of("cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG");
-const AUTHORITY = Address.of("HLnpSz9h2S4hiLQ43rnSD9XkcUThA7B8hQMKmDaiTLcC");
-const EVENT_AUTHORITY = Address.of("3rmHSu74h1ZcmAisVcWerTCiRDQbUrBKmcwptYGjHfet");
 
 const common = {
   venue: "meteora_damm_v2",
@@ -28,7 +27,7 @@ const common = {
   dataLength: 25,
   zeros: [],
   accounts: [
-    readOnly("the pool authority", fixed(AUTHORITY)),
+    readOnly("the pool authority", derivedFrom(PROGRAM, "pool_authority")),
     market,
     source,
     destination,
@@ -40,7 +39,7 @@ const common = {
     tokenProgram,
     tokenProgram,
     readOnly("no account for a share of the fee", none),
-    readOnly("the event authority", fixed(EVENT_AUTHORITY)),
+    eventAuthority(PROGRAM),
     readOnly("the venue's program", fixed(PROGRAM)),
   ],
   tails: [[], [readOnly("the list of this transaction's instructions", fixed(INSTRUCTIONS_SYSVAR))]],

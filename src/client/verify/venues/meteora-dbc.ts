@@ -5,6 +5,7 @@ import {
   derivedFrom,
   destination,
   eitherMint,
+  eventAuthority,
   fixed,
   market,
   none,
@@ -18,8 +19,6 @@ import {
 } from "./swap-table.ts";
 
 const PROGRAM = Address.of("dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN");
-const AUTHORITY = Address.of("FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM");
-const EVENT_AUTHORITY = Address.of("8Ks12pbrD6PXxfty1hVQiE9sc289zgU1zHkvXhrSdriF");
 
 const common = {
   venue: "meteora_dbc",
@@ -29,7 +28,7 @@ const common = {
   dataLength: 25,
   zeros: [],
   accounts: [
-    readOnly("the pool authority", fixed(AUTHORITY)),
+    readOnly("the pool authority", derivedFrom(PROGRAM, "pool_authority")),
     readOnly("the launch configuration", venueAccount),
     market,
     source,
@@ -42,7 +41,7 @@ const common = {
     tokenProgram,
     tokenProgram,
     readOnly("no account for a share of the fee", none),
-    readOnly("the event authority", fixed(EVENT_AUTHORITY)),
+    eventAuthority(PROGRAM),
     readOnly("the venue's program", fixed(PROGRAM)),
   ],
   tails: [[], [readOnly("the list of this transaction's instructions", fixed(INSTRUCTIONS_SYSVAR))]],

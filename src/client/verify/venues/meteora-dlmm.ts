@@ -6,6 +6,7 @@ import {
   derivedFrom,
   destination,
   eitherMint,
+  eventAuthority,
   fixed,
   market,
   none,
@@ -18,7 +19,6 @@ import {
 } from "./swap-table.ts";
 
 const PROGRAM = Address.of("LBUZKhRxPF3XUpBCjp4YzTKgLccjZhTSDM9YuVaPwxo");
-const EVENT_AUTHORITY = Address.of("D1ZN9Wj1fRSUQfCjhvnu1hqDMT7hzjzBBpi12nVniYD6");
 const BINS_PER_ARRAY = 70;
 /** Steps between bins that pairs are made with, in hundredths of a percent. They only tell where to look first. */
 const BIN_STEPS = [1, 2, 4, 5, 8, 10, 15, 16, 20, 25, 30, 40, 50, 60, 80, 100, 125, 150, 200, 250, 300, 400];
@@ -37,10 +37,7 @@ const start: readonly AccountPlace[] = [
   readOnly("no account for a share of the fee", none),
   wallet,
 ];
-const end: readonly AccountPlace[] = [
-  readOnly("the event authority", fixed(EVENT_AUTHORITY)),
-  readOnly("the venue's program", fixed(PROGRAM)),
-];
+const end: readonly AccountPlace[] = [eventAuthority(PROGRAM), readOnly("the venue's program", fixed(PROGRAM))];
 const splToken = readOnly("the token program", fixed(TOKEN_PROGRAM));
 
 const common = {

@@ -6,6 +6,7 @@ import {
   derivedFrom,
   destination,
   eitherMint,
+  eventAuthority,
   fixed,
   inMint,
   outMint,
@@ -21,16 +22,12 @@ import {
 
 const PROGRAM = Address.of("6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P");
 const FEE_PROGRAM = Address.of("pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ");
-const GLOBAL = Address.of("4wTV1YmiEkRvAtNtsSGPtUrqRYQMe5SKy2uB4Jjaxnjf");
-const EVENT_AUTHORITY = Address.of("Ce6TQqeHC9p8KetsN6JsjHK7UTZk7nasjjnr7XxXp9F1");
-const GLOBAL_VOLUME = Address.of("Hq2wp8uJ9jCPsYgNHex8RtqdvMPfVGoYwjvF1ATiwn2Y");
-const FEE_CONFIG = Address.of("8Wf5TiAheLUqBrKXeYg2JtAFFMWtKdG2BSFgqUcPVwTt");
 
 const WALLET = 13;
 
 /** Both directions share all but the volume account of buys. `volumeAt` is where the wallet's own volume record stands. */
 const accountsOf = (base: AccountPlace, quote: AccountPlace, volumeAt: number): readonly AccountPlace[] => [
-  readOnly("the venue's settings", fixed(GLOBAL)),
+  readOnly("the venue's settings", derivedFrom(PROGRAM, "global")),
   eitherMint,
   eitherMint,
   tokenProgram,
@@ -49,13 +46,15 @@ const accountsOf = (base: AccountPlace, quote: AccountPlace, volumeAt: number): 
   written("the creator's vault", venueAccount),
   written("the creator vault's token account", tokenAccountOf(16, 2, 4)),
   readOnly("the fee sharing settings", derivedFrom(FEE_PROGRAM, "sharing-config", 1)),
-  ...(volumeAt === 20 ? [readOnly("the venue's volume record", fixed(GLOBAL_VOLUME))] : []),
+  ...(volumeAt === 20
+    ? [readOnly("the venue's volume record", derivedFrom(PROGRAM, "global_volume_accumulator"))]
+    : []),
   written("the wallet's volume record", derivedFrom(PROGRAM, "user_volume_accumulator", WALLET)),
   written("the volume record's token account", tokenAccountOf(volumeAt, 2, 4)),
-  readOnly("the fee configuration", fixed(FEE_CONFIG)),
+  readOnly("the fee configuration", derivedFrom(FEE_PROGRAM, "fee_config", PROGRAM)),
   readOnly("the fee program", fixed(FEE_PROGRAM)),
   readOnly("the system program", fixed(SYSTEM_PROGRAM)),
-  readOnly("the event authority", fixed(EVENT_AUTHORITY)),
+  eventAuthority(PROGRAM),
   readOnly("the venue's program", fixed(PROGRAM)),
 ];
 /** Places of the older instructions: the coin, its curve, the wallet. */
@@ -63,7 +62,7 @@ const OLDER = { mint: 2, curve: 3, wallet: 6 } as const;
 
 /** What all older instructions begin with, up to the system program. `tokenProgramAt` is where the coin's token program stands. */
 const olderStart = (coin: AccountPlace, own: AccountPlace, tokenProgramAt: number): readonly AccountPlace[] => [
-  readOnly("the venue's settings", fixed(GLOBAL)),
+  readOnly("the venue's settings", derivedFrom(PROGRAM, "global")),
   written("a fee recipient", venueAccount),
   coin,
   written("the bonding curve", derivedFrom(PROGRAM, "bonding-curve", OLDER.mint)),
@@ -74,7 +73,7 @@ const olderStart = (coin: AccountPlace, own: AccountPlace, tokenProgramAt: numbe
 ];
 const creatorVault = written("the creator's vault", venueAccount);
 const olderPrograms: readonly AccountPlace[] = [
-  readOnly("the event authority", fixed(EVENT_AUTHORITY)),
+  eventAuthority(PROGRAM),
   readOnly("the venue's program", fixed(PROGRAM)),
 ];
 const olderVolume = written(
@@ -82,7 +81,7 @@ const olderVolume = written(
   derivedFrom(PROGRAM, "user_volume_accumulator", OLDER.wallet),
 );
 const olderFees: readonly AccountPlace[] = [
-  readOnly("the fee configuration", fixed(FEE_CONFIG)),
+  readOnly("the fee configuration", derivedFrom(FEE_PROGRAM, "fee_config", PROGRAM)),
   readOnly("the fee program", fixed(FEE_PROGRAM)),
 ];
 const olderEnd: readonly AccountPlace[] = [
@@ -94,7 +93,7 @@ const olderBuys: readonly AccountPlace[] = [
   tokenProgram,
   creatorVault,
   ...olderPrograms,
-  readOnly("the venue's volume record", fixed(GLOBAL_VOLUME)),
+  readOnly("the venue's volume record", derivedFrom(PROGRAM, "global_volume_accumulator")),
   olderVolume,
   ...olderFees,
   ...olderEnd,

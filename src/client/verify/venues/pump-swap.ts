@@ -6,6 +6,7 @@ import {
   derivedFrom,
   destination,
   eitherMint,
+  eventAuthority,
   fixed,
   market,
   type PreparationTable,
@@ -21,10 +22,6 @@ import {
 
 const PROGRAM = Address.of("pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA");
 const FEE_PROGRAM = Address.of("pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ");
-const GLOBAL_CONFIG = Address.of("ADyA8hdefvWN2dbGGWFotbzWxrAvLW83WG6QCVXvJKqw");
-const EVENT_AUTHORITY = Address.of("GS4CU59F31iL7aR2Q8zVS8DRrcRnXX1yjQ66TqNVQnaR");
-const GLOBAL_VOLUME = Address.of("C2aFPdENg4A2HQsmrd5rTw5TaYBX5Ku887cWjbFKtZpw");
-const FEE_CONFIG = Address.of("5PHirr8joyTMp9JMm6nW7hNDVyEYdkzDqazxPD7RaTjx");
 
 const BASE_MINT = 3;
 const QUOTE_MINT = 4;
@@ -35,7 +32,7 @@ const volumeRecord = derivedFrom(PROGRAM, "user_volume_accumulator", WALLET);
 const accountsOf = (base: AccountPlace, quote: AccountPlace, buying: boolean): readonly AccountPlace[] => [
   market,
   writtenWallet,
-  readOnly("the venue's settings", fixed(GLOBAL_CONFIG)),
+  readOnly("the venue's settings", derivedFrom(PROGRAM, "global_config")),
   eitherMint,
   eitherMint,
   base,
@@ -48,14 +45,17 @@ const accountsOf = (base: AccountPlace, quote: AccountPlace, buying: boolean): r
   tokenProgram,
   readOnly("the system program", fixed(SYSTEM_PROGRAM)),
   readOnly("the token account program", fixed(ASSOCIATED_TOKEN_PROGRAM)),
-  readOnly("the event authority", fixed(EVENT_AUTHORITY)),
+  eventAuthority(PROGRAM),
   readOnly("the venue's program", fixed(PROGRAM)),
   written("the creator vault's token account", tokenAccountOf(18, QUOTE_MINT, QUOTE_PROGRAM)),
   readOnly("the creator's vault", venueAccount),
   ...(buying
-    ? [readOnly("the venue's volume record", fixed(GLOBAL_VOLUME)), written("the wallet's volume record", volumeRecord)]
+    ? [
+        readOnly("the venue's volume record", derivedFrom(PROGRAM, "global_volume_accumulator")),
+        written("the wallet's volume record", volumeRecord),
+      ]
     : []),
-  readOnly("the fee configuration", fixed(FEE_CONFIG)),
+  readOnly("the fee configuration", derivedFrom(FEE_PROGRAM, "fee_config", PROGRAM)),
   readOnly("the fee program", fixed(FEE_PROGRAM)),
 ];
 
@@ -94,7 +94,7 @@ export const pumpSwapExtension: PreparationTable = {
     market,
     writtenWallet,
     readOnly("the system program", fixed(SYSTEM_PROGRAM)),
-    readOnly("the event authority", fixed(EVENT_AUTHORITY)),
+    eventAuthority(PROGRAM),
     readOnly("the venue's program", fixed(PROGRAM)),
   ],
 };

@@ -1,6 +1,7 @@
 import { Address } from "../../../primitives/address.ts";
 import { TOKEN_PROGRAM } from "../../../solana/programs.ts";
 import {
+  derivedFrom,
   destination,
   fixed,
   market,
@@ -13,7 +14,6 @@ import {
 } from "./swap-table.ts";
 
 const PROGRAM = Address.of("675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8");
-const AUTHORITY = Address.of("5Q544fKrFoe6tsEbD7S8EmxGTJYAKtTVhAW5Q5pge4j1");
 
 const common = {
   venue: "raydium_amm_v4",
@@ -26,7 +26,7 @@ const common = {
   accounts: [
     readOnly("the token program", fixed(TOKEN_PROGRAM)),
     market,
-    readOnly("the pool authority", fixed(AUTHORITY)),
+    readOnly("the pool authority", derivedFrom(PROGRAM, "amm authority")),
     written("the first vault", venueAccount),
     written("the second vault", venueAccount),
     source,

@@ -3,7 +3,6 @@ import { hex } from "../../../primitives/bytes.ts";
 import {
   derivedFrom,
   destination,
-  fixed,
   inMint,
   market,
   outMint,
@@ -17,11 +16,10 @@ import {
 } from "./swap-table.ts";
 
 const PROGRAM = Address.of("CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C");
-const AUTHORITY = Address.of("GpMZbSM2GgvTKHJirzeGfMFoaZ8UR2X7F4v8vHTvxFbL");
 
 const accounts = [
   wallet,
-  readOnly("the pool authority", fixed(AUTHORITY)),
+  readOnly("the pool authority", derivedFrom(PROGRAM, "vault_and_lp_mint_auth_seed")),
   readOnly("the fee configuration", venueAccount),
   market,
   source,

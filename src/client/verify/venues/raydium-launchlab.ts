@@ -6,6 +6,7 @@ import {
   derivedFrom,
   destination,
   eitherMint,
+  eventAuthority,
   fixed,
   market,
   readOnly,
@@ -18,13 +19,11 @@ import {
 } from "./swap-table.ts";
 
 const PROGRAM = Address.of("LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj");
-const AUTHORITY = Address.of("WLHv2UAZm6z4KyaaELi5pjdbJh6RESMva1Rnn8pJVVh");
-const EVENT_AUTHORITY = Address.of("2DPAtwB8L12vrMRExbLuyGnC7n2J5LNoZQSejeQGpwkr");
 
 /** The same for both directions; only whose turn it is to pay differs. */
 const accountsOf = (base: AccountPlace, quote: AccountPlace): readonly AccountPlace[] => [
   writtenWallet,
-  readOnly("the pool authority", fixed(AUTHORITY)),
+  readOnly("the pool authority", derivedFrom(PROGRAM, "vault_auth_seed")),
   readOnly("the fee configuration", venueAccount),
   readOnly("the platform configuration", venueAccount),
   market,
@@ -36,7 +35,7 @@ const accountsOf = (base: AccountPlace, quote: AccountPlace): readonly AccountPl
   eitherMint,
   tokenProgram,
   tokenProgram,
-  readOnly("the event authority", fixed(EVENT_AUTHORITY)),
+  eventAuthority(PROGRAM),
   readOnly("the venue's program", fixed(PROGRAM)),
   readOnly("the system program", fixed(SYSTEM_PROGRAM)),
   written("the platform's fee vault", derivedFrom(PROGRAM, 3, 10)),

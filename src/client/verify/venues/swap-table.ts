@@ -121,6 +121,10 @@ export const ofOutMint: Seed = { mint: "out" };
 export const tokenAccountOf = (owner: Seed, mint: Seed, tokenProgram: Seed): DerivedRule =>
   derivedFrom(ASSOCIATED_TOKEN_PROGRAM, owner, tokenProgram, mint);
 
+/** The account that signs a program's events. */
+export const eventAuthority = (program: Address): AccountPlace =>
+  readOnly("the event authority", derivedFrom(program, "__event_authority"));
+
 export const wallet = readOnly("the signing wallet", { kind: "wallet" });
 export const writtenWallet = written("the signing wallet", { kind: "wallet" });
 export const source = written("the paying account", { kind: "source" });

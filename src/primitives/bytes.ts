@@ -81,7 +81,7 @@ export function hex(text: string): Uint8Array {
 }
 
 const POOL_SIZE = 1 << 16;
-let pool = new ArrayBuffer(POOL_SIZE);
+let pool = /* @__PURE__ */ new ArrayBuffer(POOL_SIZE);
 let pooled = 0;
 
 /**

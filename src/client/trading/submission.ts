@@ -1,4 +1,6 @@
 import { toTradeError } from "../connection/connect-error.ts";
+import { MOST_MS } from "../order/times.ts";
+import { rest } from "../proof/pause.ts";
 import { checkTrade, type Trade } from "../trade.ts";
 import { TradeError } from "../trade-error.ts";
 import type { TradeExpectation } from "../verify/trade-expectation.ts";
@@ -54,7 +56,7 @@ export async function submitUntilDecided(
       askedMs = Math.min(undecided.retryAfterMs ?? 0, LONGEST_ASKED_MS);
     }
     const waitMs = Math.max(pauseMs, askedMs);
-    if (nowMs() + waitMs < until) await pause(waitMs, signal, signature);
+    if (nowMs() + waitMs < until) await rest(waitMs, signal).catch(() => Promise.reject(stoppedWaiting(signature)));
     else if (undecided instanceof TradeError) throw undecided;
     else return undecided;
   }
@@ -65,7 +67,7 @@ export async function submitUntilDecided(
  * service that nothing was signed.
  */
 export function afterSigning(failure: TradeError, signature: string, signal?: AbortSignal): TradeError {
-  const { code, message, retryable, safeToRebuild, field, requestId, retryAfterMs, cause } = failure;
+  const { code, message, retryable, safeToRebuild } = failure;
   // A service can answer that the call was canceled. Only the caller's own signal ends the waiting.
   const isPretended = code === "ABORTED" && signal?.aborted === false;
   const isWordless = failure.signature === signature;
@@ -73,13 +75,11 @@ export function afterSigning(failure: TradeError, signature: string, signal?: Ab
     isPretended ? "CONNECTION_ERROR" : code,
     isWordless && !isPretended ? message : `The transaction ${signature} was signed. Then: ${message}`,
     {
+      ...failure,
       retryable: retryable || isPretended,
       safeToRebuild: retryable ? undefined : safeToRebuild,
-      field,
-      requestId,
-      retryAfterMs,
       signature,
-      cause,
+      cause: failure.cause,
     },
   );
 }
@@ -90,28 +90,8 @@ export function afterSigning(failure: TradeError, signature: string, signal?: Ab
  */
 export function ofLookup(failure: TradeError, signature: string, expected: TradeExpectation | undefined): TradeError {
   if (expected !== undefined) return afterSigning(failure, signature);
-  const { code, message, retryable, safeToRebuild, field, requestId, retryAfterMs, cause } = failure;
-  const facts = { retryable, safeToRebuild, field, requestId, retryAfterMs, signature, cause };
-  return new TradeError(code, `The look-up of ${signature} failed: ${message}`, facts);
-}
-
-/** Waits between two submits of the same transaction. @throws TradeError ABORTED once the signal aborts */
-function pause(ms: number, signal: AbortSignal, signature: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) {
-      reject(stoppedWaiting(signature));
-      return;
-    }
-    const stop = () => {
-      clearTimeout(timer);
-      reject(stoppedWaiting(signature));
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
-    signal.addEventListener("abort", stop, { once: true });
-  });
+  const message = `The look-up of ${signature} failed: ${failure.message}`;
+  return new TradeError(failure.code, message, { ...failure, signature, cause: failure.cause });
 }
 
 function stoppedWaiting(signature: string): TradeError {
@@ -123,27 +103,16 @@ function stoppedWaiting(signature: string): TradeError {
  * Waits for an answer no longer than the caller allows, whatever the transport does.
  * @throws TradeError CONNECTION_ERROR when time is up, ABORTED once the signal aborts
  */
-export function answerWithin<T>(timeoutMs: number, signal: AbortSignal, answer: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const finish = (settle: () => void) => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", stop);
-      settle();
-    };
-    const stop = () => finish(() => reject(new TradeError("ABORTED", "The caller aborted the call.")));
-    const late = () =>
-      reject(
-        new TradeError("CONNECTION_ERROR", `The service did not answer within ${Math.ceil(timeoutMs)} ms.`, {
-          retryable: true,
-        }),
-      );
-    // The transport ends a call on time and says why; this bound is for one that does not.
-    const timer = timeoutMs > 0 ? setTimeout(() => finish(late), timeoutMs + 50) : undefined;
-    signal.addEventListener("abort", stop, { once: true });
-    if (signal.aborted) stop();
-    answer.then(
-      (value) => finish(() => resolve(value)),
-      (error: unknown) => finish(() => reject(error)),
-    );
+export async function answerWithin<T>(timeoutMs: number, signal: AbortSignal, answer: Promise<T>): Promise<T> {
+  const answered = new AbortController();
+  // The transport ends a call on time and says why; this bound is for one that does not.
+  const late = rest((timeoutMs || MOST_MS) + 50, AbortSignal.any([signal, answered.signal])).then(() => {
+    const facts = `The service did not answer within ${Math.ceil(timeoutMs)} ms.`;
+    throw new TradeError("CONNECTION_ERROR", facts, { retryable: true });
   });
+  try {
+    return await Promise.race([late, answer]);
+  } finally {
+    answered.abort();
+  }
 }

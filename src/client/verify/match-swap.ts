@@ -1,4 +1,4 @@
-import type { Address } from "../../primitives/address.ts";
+import { type Address, compareAddresses } from "../../primitives/address.ts";
 import { equalBytes, hasBytesAt, readU64 } from "../../primitives/bytes.ts";
 import { SOL_MINT, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { derivedAddress } from "./derived-address.ts";
@@ -242,7 +242,12 @@ function ladderFault(
     rungs.push(announced);
     return undefined;
   }
-  const priced = rule.pricedMint === undefined ? lesser(inMint, outMint) : accounts[rule.pricedMint]!.address;
+  const priced =
+    rule.pricedMint === undefined
+      ? compareAddresses(inMint, outMint) < 0
+        ? inMint
+        : outMint
+      : accounts[rule.pricedMint]!.address;
   const inAmount = Number(context.inAmount);
   const outAmount = Number(context.outAmount);
   const [price, direction] = priced === inMint ? [outAmount / inAmount, -1] : [inAmount / outAmount, 1];
@@ -250,11 +255,4 @@ function ladderFault(
   if (rung === undefined) return "is not derived from this market";
   rungs.push(rung);
   return undefined;
-}
-
-function lesser(a: Address, b: Address): Address {
-  for (let i = 0; i < 32; i++) {
-    if (a.bytes[i] !== b.bytes[i]) return a.bytes[i]! < b.bytes[i]! ? a : b;
-  }
-  return a;
 }

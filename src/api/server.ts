@@ -208,7 +208,8 @@ export class Api {
     });
     registerRestRoutes(fastify, [...this.#restRoutes, ...this.#eventRoutes]);
     fastify.get("/v1/ping", (_, reply) => {
-      reply.send();
+      // Answered from a cache, it would keep no connection open.
+      reply.header("cache-control", "no-store").send();
     });
     let openApi: SharedDocument | undefined;
     this.documents.serve("/v1/openapi.json", () => {

@@ -211,6 +211,8 @@ describe("documents", () => {
       const again = await get({ "accept-encoding": coding, "if-none-match": response.headers.get("etag")! });
       expect([again.status, await again.text()]).toEqual([304, ""]);
     }
+    expect((await get({ "if-none-match": "*" })).status).toBe(304);
+    expect((await get({ "if-none-match": '"other"' })).status).toBe(200);
     expect((await get({ "accept-encoding": "br;q=0, gzip;q=0" })).headers.get("content-encoding")).toBeNull();
     const session = http2.connect(`http://${edge.host}:${edge.port}`);
     let read = "";

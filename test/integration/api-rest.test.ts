@@ -304,4 +304,25 @@ describe("REST", () => {
       "/v1/tx/{signature}/events",
     ]);
   });
+
+  it("lets no cache keep an answer: each is one caller's, of one moment", async () => {
+    const asked = [
+      call("/v1/ping"),
+      call("/v1/priority"),
+      call("/v1/auth/keys", { headers }),
+      // Statuses that caches may keep unless they are told otherwise.
+      call("/v1/tx/" + "5".repeat(88), { headers }),
+      call("/v1/nothing"),
+      post(JSON.stringify(BUY)),
+      post("{}"),
+    ];
+    for (const { response } of await Promise.all(asked)) {
+      expect(response.headers.get("cache-control"), `${response.status} ${response.url}`).toBe("no-store");
+    }
+  });
+
+  it("says how to authenticate by a challenge with a parameter, as its scheme requires", async () => {
+    const { response } = await call("/v1/auth/keys");
+    expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, 'Bearer realm="Tradewire"']);
+  });
 });

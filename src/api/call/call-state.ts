@@ -70,7 +70,7 @@ export function responseHeaders(state: CallState, failure?: TradewireError): rea
   if (state.isTimed) headers.push("Server-Timing", state.stages.describe());
   const retryAfterMs = failure?.facts.retryAfterMs;
   if (retryAfterMs !== undefined) headers.push("Retry-After", String(Math.ceil(retryAfterMs / 1_000)));
-  if (failure?.code === "AUTH_ERROR") headers.push("WWW-Authenticate", "Bearer");
+  if (failure?.code === "AUTH_ERROR") headers.push("WWW-Authenticate", 'Bearer realm="Tradewire"');
   return headers;
 }
 

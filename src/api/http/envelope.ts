@@ -4,6 +4,9 @@ import { docUrlOf, TradewireError } from "../../errors/tradewire-error.ts";
 /** Content type of the REST envelope. */
 export const JSON_TYPE = "application/json; charset=utf-8";
 
+/** What headers of the envelope begin with, names and values in turn: it is one caller's and of one moment, so no cache may keep it. */
+export const ENVELOPE_HEADERS = ["Cache-Control", "no-store", "Content-Type", JSON_TYPE] as const;
+
 /** The failure as JSON text of the REST envelope. */
 export function toEnvelope(failure: TradewireError, requestId: string): string {
   const { field, safeToRebuild, retryAfterMs, details } = failure.facts;

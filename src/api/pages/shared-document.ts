@@ -34,7 +34,8 @@ export class SharedDocument {
     const { body, headers } = this.#variantFor(request.headers["accept-encoding"]);
     const vary = response.getHeader("vary");
     const all = { ...headers, vary: vary === undefined ? "accept-encoding" : `${String(vary)}, accept-encoding` };
-    if (request.headers["if-none-match"]?.includes(this.#hash)) response.writeHead(304, all).end();
+    const known = request.headers["if-none-match"];
+    if (known === "*" || known?.includes(this.#hash)) response.writeHead(304, all).end();
     else {
       response.writeHead(200, { ...all, "content-length": body.length });
       if (request.method === "HEAD") response.end();

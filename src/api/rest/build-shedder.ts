@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Admission } from "../call/admission.ts";
 import { type CallObserver, StageClock } from "../call/call-record.ts";
-import { httpStatusOf, JSON_TYPE, toEnvelope } from "../http/envelope.ts";
+import { ENVELOPE_HEADERS, httpStatusOf, toEnvelope } from "../http/envelope.ts";
 import type { Refusal } from "../http/lane/lane-connection.ts";
 import type { OnRefused } from "../http/lane/plain-lane.ts";
 import { isConnected } from "../http/open-response.ts";
@@ -34,7 +34,7 @@ export class BuildShedder {
     this.#parts = parts;
     this.#status = httpStatusOf(buildRefusal);
     const retryAfter = String(Math.ceil(buildRefusal.facts.retryAfterMs! / 1_000));
-    this.#headers = ["content-type", JSON_TYPE, "retry-after", retryAfter, "content-length"];
+    this.#headers = [...ENVELOPE_HEADERS, "retry-after", retryAfter, "content-length"];
     this.#body = toEnvelope(buildRefusal, "\u0001").split("\\u0001") as [string, string];
   }
 

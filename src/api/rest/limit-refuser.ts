@@ -1,7 +1,7 @@
 import { responseHeaders, type StartCall } from "../call/call-state.ts";
 import { failureOfCall } from "../call/failure.ts";
 import type { Gate, GatedCall } from "../call/gate.ts";
-import { httpStatusOf, JSON_TYPE, toEnvelope } from "../http/envelope.ts";
+import { ENVELOPE_HEADERS, httpStatusOf, toEnvelope } from "../http/envelope.ts";
 import type { Refusal } from "../http/lane/lane-connection.ts";
 import type { WholeRequest } from "../http/lane/whole-request.ts";
 import type { RestRoute } from "./rest-route.ts";
@@ -34,7 +34,7 @@ export class LimitRefuser {
     const body = toEnvelope(failureOfCall({ method }, failure), state.requestId);
     return {
       status: httpStatusOf(failure),
-      headers: ["Content-Type", JSON_TYPE, "Content-Length", String(body.length), ...responseHeaders(state, failure)],
+      headers: [...ENVELOPE_HEADERS, "Content-Length", String(body.length), ...responseHeaders(state, failure)],
       body,
     };
   }

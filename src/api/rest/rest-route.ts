@@ -5,7 +5,7 @@ import { type CallRequest, UnaryCall } from "../call/call.ts";
 import { type CallState, responseHeaders, type StartCall } from "../call/call-state.ts";
 import { failureOfCall } from "../call/failure.ts";
 import type { CallOutcome, Invoker, Output } from "../call/invoker.ts";
-import { httpStatusOf, JSON_TYPE, toEnvelope } from "../http/envelope.ts";
+import { ENVELOPE_HEADERS, httpStatusOf, toEnvelope } from "../http/envelope.ts";
 import { type AnswerBytes, beginAnswer } from "../http/lane/answer-bytes.ts";
 import { beginningOfHead, LaneResponse } from "../http/lane/lane-exchange.ts";
 import { Piece } from "../http/lane/piece.ts";
@@ -159,7 +159,8 @@ export function createRestRoutes(edge: RestEdge, service: DescService): readonly
   });
 }
 
-const JSON_HEAD = beginningOfHead(`\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: `);
+const [CACHE, NO_STORE, TYPE, JSON_TYPE] = ENVELOPE_HEADERS;
+const JSON_HEAD = beginningOfHead(`\r\n${CACHE}: ${NO_STORE}\r\n${TYPE}: ${JSON_TYPE}\r\nContent-Length: `);
 
 const SUCCESS = new Piece('{"success":true,"data":');
 const END = new Piece("}");
@@ -170,7 +171,7 @@ function writeAnswer(response: ServerResponse, body: AnswerBytes, state: CallSta
     lane.answer(JSON_HEAD, state, body);
     return;
   }
-  const headers = ["Content-Type", JSON_TYPE, "Content-Length", String(body.length), ...responseHeaders(state)];
+  const headers = [...ENVELOPE_HEADERS, "Content-Length", String(body.length), ...responseHeaders(state)];
   response.writeHead(200, headers).end(body.text(), "latin1");
 }
 
@@ -182,7 +183,7 @@ export function writeFailure(response: ServerResponse, failure: TradewireError, 
   }
   const text = toEnvelope(failure, state.requestId);
   const length = String(Buffer.byteLength(text));
-  const headers = ["Content-Type", JSON_TYPE, "Content-Length", length, ...responseHeaders(state, failure)];
+  const headers = [...ENVELOPE_HEADERS, "Content-Length", length, ...responseHeaders(state, failure)];
   response.writeHead(httpStatusOf(failure), headers).end(text);
 }
 

@@ -55,9 +55,10 @@ export function answerRefused(
     type: JSON_TYPE,
     body: Buffer.from(toEnvelope(failure, requestId)),
   };
+  const keep = form === undefined ? { "cache-control": "no-store" } : {};
   const { retryAfterMs } = failure.facts;
   const wait = retryAfterMs === undefined ? {} : { "retry-after": `${Math.ceil(retryAfterMs / 1_000)}` };
-  return { ...rest, headers: { "content-type": type, ...wait, "x-request-id": requestId } };
+  return { ...rest, headers: { ...keep, "content-type": type, ...wait, "x-request-id": requestId } };
 }
 
 /** The refusal on a typed wire; undefined if the request is of none. */

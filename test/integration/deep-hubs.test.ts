@@ -119,11 +119,9 @@ function problemsOf({ wallet }: HubWorld, request: TradeRequest, built: BuiltTra
     ...{ inputMint: `${request.inMint}`, outputMint: `${request.outMint}`, swapMode: request.mode },
     ...{ amountRaw: request.amountRaw, slippage: request.slippage },
   };
-  const expectation = expectTrade(wallet, order, answerOf(built), {
-    decimals: { input: built.inDecimals, output: built.outDecimals },
-    maxPriorityCost: 1,
-    ...limits,
-  });
+  const decimals = { input: built.inDecimals, output: built.outDecimals };
+  const bounds = { decimals, maxPriorityCost: 1, ...limits };
+  const expectation = expectTrade(wallet, order, answerOf(built), bounds, "caller");
   return findProblems(readTransaction(built.unsignedTransaction), expectation);
 }
 

@@ -60,10 +60,8 @@ function orderOf(request: TradeRequest, built: BuiltTrade) {
 }
 
 function expectationOf(world: SplitWorld, request: TradeRequest, built: BuiltTrade) {
-  return expectTrade(world.wallet, orderOf(request, built), answerOf(built), {
-    decimals: { input: built.inDecimals, output: built.outDecimals },
-    maxPriorityCost: 1,
-  });
+  const limits = { decimals: { input: built.inDecimals, output: built.outDecimals }, maxPriorityCost: 1 };
+  return expectTrade(world.wallet, orderOf(request, built), answerOf(built), limits, "caller");
 }
 
 test("what a split is quoted is what its transaction moves, and the client reads it as that trade", async () => {
@@ -178,12 +176,12 @@ test("a swap of a split that takes more or guarantees less is refused by the cli
   for (const lie of lies) {
     const answer = answerOf(built);
     const route = answer.route.map((leg, index) => (index === answer.route.length - 1 ? lie(leg) : leg));
+    const told = { ...answer, route } as typeof answer;
+    const decimals = { input: 6, output: 6 };
     const readProblems = () =>
       findProblems(
         readTransaction(wire),
-        expectTrade(world.wallet, orderOf(request, built), { ...answer, route } as typeof answer, {
-          decimals: { input: 6, output: 6 },
-        }),
+        expectTrade(world.wallet, orderOf(request, built), told, { decimals }, "caller"),
       );
     expect(() => {
       const problems = readProblems();

@@ -41,7 +41,7 @@ function problemsOf({ world, request, guarded }: GuardedSale, wire: Uint8Array, 
     slippage: request.slippage,
   };
   const limits = { decimals: { input: 6, output: 9 }, maxPriorityCost: 1, tipAccounts: "any" as const };
-  const expected = expectTrade(world.wallet, order, answerOf(built), limits);
+  const expected = expectTrade(world.wallet, order, answerOf(built), limits, "caller");
   return findProblems(readTransaction(wire), expected).map(describeProblem);
 }
 

@@ -53,26 +53,6 @@ const REMEDIES: Readonly<Record<Unproven, string>> = {
 };
 
 /**
- * Refuses an order that could cost more than its caller typed, unless a bound says how much.
- * @throws TradeError BOUND_REQUIRED
- */
-export function requireBounds(order: TradeOrder, limits: ClaimedTrade["limits"], hasNode: boolean): void {
-  if (limits.maxInputAmount !== undefined || limits.maxInputRaw !== undefined) return;
-  if (order.swapMode === "exactOut") {
-    throw new TradeError(
-      "BOUND_REQUIRED",
-      "An exact output costs what the service says, so it needs a bound: give maxInputAmount (or maxInputRaw). Nothing was signed.",
-    );
-  }
-  if (isShare(order) && !hasNode) {
-    throw new TradeError(
-      "BOUND_REQUIRED",
-      "A share of the balance is what the service says, so it needs a bound: give maxInputAmount (or maxInputRaw), or a node that reads the balance. Nothing was signed.",
-    );
-  }
-}
-
-/**
  * Proves what the transaction alone cannot show, as far as the caller's witnesses allow.
  * @throws TradeError PRICE_IMPACT_TOO_HIGH, PRICE_CONTRADICTED, UNPROVEN if proof is required and something is not proven,
  * and what the node and the reference throw

@@ -4,10 +4,10 @@ import type { TradeLimits } from "../order/limits.ts";
 import type { LookupTableReader } from "../order/options.ts";
 import { mintOf } from "../verify/build-answer.ts";
 import { type LookupTables, lookupTablesOf } from "../verify/read-transaction.ts";
-import { expectTrade, type TradeExpectation, type TradeOrder } from "../verify/trade-expectation.ts";
+import { expectTrade, isShare, type TradeExpectation, type TradeOrder } from "../verify/trade-expectation.ts";
 import { verifyTransaction } from "../verify/verify-transaction.ts";
 import type { Wallet } from "../wallet.ts";
-import { proveTrade, requireBounds, type TradeWitnesses } from "./prove-trade.ts";
+import { proveTrade, type TradeWitnesses } from "./prove-trade.ts";
 import { boundsOf, type TradeReview } from "./review.ts";
 
 /** What a build is verified with. */
@@ -38,7 +38,6 @@ export async function verifyBuild(
   signal: AbortSignal,
 ): Promise<VerifiedBuild> {
   const { node } = witnesses;
-  requireBounds(order, limits, node !== undefined);
   const decimalsOf = async (mint: string): Promise<number | undefined> => {
     if (Object.hasOwn(given, mint)) return given[mint];
     const address = mintOf(mint);
@@ -49,7 +48,9 @@ export async function verifyBuild(
     limits.decimals?.output ?? decimalsOf(order.outputMint),
   ]);
   const decimals = { ...limits.decimals, input, output };
-  const expected = expectTrade(wallet.publicKey, order, built, { ...limits, decimals });
+  // A node reads the balance that a share is taken of.
+  const boundedBy = node !== undefined && isShare(order) ? "caller" : "limits";
+  const expected = expectTrade(wallet.publicKey, order, built, { ...limits, decimals }, boundedBy);
   const tables = lookupTablesOf(wire);
   const reader = lookupTables ?? (node === undefined ? undefined : node.lookupTables);
   const contents = tables.length > 0 && typeof reader === "function" ? await reader(tables) : reader;

@@ -38,14 +38,27 @@ describe("an order given to the verifier", () => {
     expect(() => expectTrade(wallet, { ...without, sellPercent: 50, swapMode: "exactOut" }, answer)).toThrow(
       /sellPercent/,
     );
-    expect(expectTrade(wallet, { ...without, sellPercent: 50 }, answer).amount).toBe(1000n);
+    expect(expectTrade(wallet, { ...without, sellPercent: 50 }, answer, { maxInputRaw: "1000" }).amount).toBe(1000n);
+  });
+
+  test("needs a bound where only the service says what goes in, unless the caller looks at it", () => {
+    const { amountRaw, ...without } = order;
+    for (const open of [
+      { ...without, sellPercent: 50 },
+      { ...order, amountRaw: "2000", swapMode: "exactOut" as const },
+    ]) {
+      expect(() => expectTrade(wallet, open, answer)).toThrow("needs a bound: give maxInputAmount");
+      expect(() => expectTrade(wallet, open, answer, { maxInputRaw: "999" })).toThrow("more than your maximum of 999");
+      expect(() => expectTrade(wallet, open, answer, { maxInputRaw: "1111" })).not.toThrow();
+      expect(() => expectTrade(wallet, open, answer, {}, "caller")).not.toThrow();
+    }
   });
 
   test("sells everything at 100 % alone, rounded as the service rounds: only then is the emptied account closed", () => {
     const { amountRaw, ...without } = order;
     const costs = { tip: "0", rentReturned: "1488440" };
     const closes = (sellPercent: number) =>
-      expectTrade(wallet, { ...without, sellPercent }, { ...answer, costs }).closesSource;
+      expectTrade(wallet, { ...without, sellPercent }, { ...answer, costs }, { maxInputRaw: "1000" }).closesSource;
     expect([100, 99.9999999999, 99.999999999, 99].map(closes)).toEqual([true, true, false, false]);
   });
 
@@ -68,10 +81,11 @@ describe("an order given to the verifier", () => {
     const estimates = { ...answer.estimates!, outputAmount: 0.0005, outputAmountRaw: "500" };
     const over = { ...answer, platform: "raydium_cpmm+raydium_cpmm", estimates, route: [first!, second!] };
     const exactOut: TradeOrder = { ...order, swapMode: "exactOut", amountRaw: "2" };
-    expect(expectTrade(wallet, exactOut, over).amount).toBe(2n);
+    const limits = { maxInputRaw: "1200" };
+    expect(expectTrade(wallet, exactOut, over, limits).amount).toBe(2n);
     const finer = { ...second!, inputAmountRaw: "1000" };
     const fine = { ...over, route: [{ ...first!, outputAmountRaw: "1000" }, finer] };
-    expect(() => expectTrade(wallet, exactOut, fine)).toThrow("500 base units, but 2 were ordered");
+    expect(() => expectTrade(wallet, exactOut, fine, limits)).toThrow("500 base units, but 2 were ordered");
   });
 
   test("allows priority that costs exactly maxPriorityCost", () => {

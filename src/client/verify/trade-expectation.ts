@@ -83,8 +83,10 @@ export interface TradeOrder {
  * Slippage counts from the service's estimate, which is unproven; `minOutputAmount` and `maxInputAmount` bound the trade
  * regardless of it. The decimals of a token are the caller's or known to this library, never the service's.
  *
+ * @param boundedBy what bounds an input that only the service's estimate says, that of an exact output or of a share of the balance:
+ * the limits, or the caller, who compares `amount` and `threshold` with the balance or shows them to whoever decides
  * @throws TradeError UNEXPECTED_TRANSACTION if the response contradicts the order or itself; DECIMALS_REQUIRED if an amount
- * of the caller cannot be scaled; PRICE_IMPACT_TOO_HIGH, PRIORITY_COST_TOO_HIGH or LIMIT_EXCEEDED if it exceeds a limit;
+ * of the caller cannot be scaled; BOUND_REQUIRED if nothing bounds the input; PRICE_IMPACT_TOO_HIGH, PRIORITY_COST_TOO_HIGH or LIMIT_EXCEEDED if it exceeds a limit;
  * TypeError for an unknown or malformed limit
  */
 export function expectTrade(
@@ -92,10 +94,12 @@ export function expectTrade(
   order: TradeOrder,
   answer: BuildAnswer,
   limits: TradeLimits = {},
+  boundedBy: "limits" | "caller" = "limits",
 ): TradeExpectation {
   refuseUnknownKeys(limits, LIMIT_KEYS, "the limits");
   checkLimitForms(limits);
   checkOrder(order);
+  if (boundedBy === "limits") requireBounds(order, limits);
   const slippage = parseSlippage(order.slippage);
   if (slippage === undefined) throw new TypeError("slippage is a fraction: 0 ≤ slippage < 1");
   const inMint = mintOf(order.inputMint);
@@ -141,6 +145,18 @@ export function expectTrade(
   };
   checkLimits(expectation, answer, limits, mostIn, leastOut);
   return expectation;
+}
+
+/** Refuses an order that could cost more than its caller typed, unless a limit says how much. @throws TradeError BOUND_REQUIRED */
+function requireBounds(order: TradeOrder, { maxInputAmount, maxInputRaw }: TradeLimits): void {
+  if ((maxInputAmount ?? maxInputRaw) !== undefined || (order.swapMode === "exactIn" && !isShare(order))) return;
+  const [what, otherwise] = isShare(order)
+    ? ["A share of the balance is", ", or a node that reads the balance"]
+    : ["An exact output costs", ""];
+  throw new TradeError(
+    "BOUND_REQUIRED",
+    `${what} what the service says, so it needs a bound: give maxInputAmount (or maxInputRaw)${otherwise}. Nothing was signed.`,
+  );
 }
 
 function middlesOf(legs: readonly ExpectedLeg[], outMint: Address): ReadonlySet<Address> {

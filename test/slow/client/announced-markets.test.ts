@@ -12,7 +12,7 @@ function isAccepted(
   route = answer.route,
 ): boolean {
   try {
-    const expected = expectTrade(wallet, order, { ...answer, route }, { decimals });
+    const expected = expectTrade(wallet, order, { ...answer, route }, { decimals }, "caller");
     verifyTransaction(wire, expected, { lookupTables });
     return true;
   } catch {

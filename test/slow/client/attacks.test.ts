@@ -41,7 +41,13 @@ function refusal(build: HonestBuild, attack: Pick<Attack, "order" | "answer" | "
   // An attack on limits brings the decimals itself; all others meet a caller who knows them.
   const limits = attack.limits ?? { decimals };
   try {
-    const expected = expectTrade(wallet, { ...order, ...attack.order }, { ...answer, ...attack.answer }, limits);
+    const expected = expectTrade(
+      wallet,
+      { ...order, ...attack.order },
+      { ...answer, ...attack.answer },
+      limits,
+      "caller",
+    );
     verifyTransaction(attack.wire ?? build.wire, expected, { lookupTables });
     return undefined;
   } catch (error) {
@@ -68,7 +74,7 @@ test("every named lie about an honest transaction is refused, by the check that 
 
 test("every named theft is refused, and those that the chain executes are what they say", async () => {
   const mints = [buy.order.inputMint, buy.order.outputMint].map((mint) => Address.of(mint));
-  const expected = expectTrade(buy.wallet, buy.order, buy.answer, { decimals: buy.decimals });
+  const expected = expectTrade(buy.wallet, buy.order, buy.answer, { decimals: buy.decimals }, "caller");
   const honest = await execute(builder.service.rpc, buy.wire, buy.wallet, mints);
   expect([honest.error, worseThan(expected, honest)]).toEqual([undefined, undefined]);
   const executed: string[] = [];
@@ -102,7 +108,7 @@ test("every attack is refused in version 1 too, and every attack by its header",
     expect(refusal(buy, { wire: changed }) ?? "accepted", `${name}, in version 1`).not.toBe("accepted");
   }
   const mints = [buy.order.inputMint, buy.order.outputMint].map((mint) => Address.of(mint));
-  const expected = expectTrade(buy.wallet, buy.order, buy.answer, { decimals: buy.decimals });
+  const expected = expectTrade(buy.wallet, buy.order, buy.answer, { decimals: buy.decimals }, "caller");
   const honest = await execute(builder.service.rpc, honestV1, buy.wallet, mints);
   expect([honest.error, worseThan(expected, honest)]).toEqual([undefined, undefined]);
   const executed: string[] = [];
@@ -117,7 +123,7 @@ test("every attack is refused in version 1 too, and every attack by its header",
 
 test("every form of a changed transaction is refused; what the chain would have executed is counted", async () => {
   const mints = [buy.order.inputMint, buy.order.outputMint].map((mint) => Address.of(mint));
-  const expected = expectTrade(buy.wallet, buy.order, buy.answer, { decimals: buy.decimals });
+  const expected = expectTrade(buy.wallet, buy.order, buy.answer, { decimals: buy.decimals }, "caller");
   const names = new Set<string>();
   let executable = 0;
   for (const { name, wire, lookupTables } of hostileForms(buy)) {

@@ -38,7 +38,7 @@ export async function fuzz(seed: number, count: number, buildsPerWorld: number):
     const after = judged.get(key) ?? executeInWorld(mutant, wire);
     judged.set(key, after);
     if (after.error === undefined) executed += 1;
-    const reason = worseThan(expectTrade(wallet, order, answer, { decimals }), after);
+    const reason = worseThan(expectTrade(wallet, order, answer, { decimals }, "caller"), after);
     if (reason !== undefined) bad.push(`${world.name}: ${reason} ${Buffer.from(wire).toString("base64")}`);
   }
   return { mutants: count, builds: builds.length, accepted, executed, ways: judged.size, bad };

@@ -182,7 +182,7 @@ function changedAnswer(random: Random, answer: HonestBuild["answer"]): HonestBui
 /** What the client refuses; undefined if it would sign. */
 export function refusalOf({ wallet, order, answer, decimals, wire, lookupTables }: HonestBuild): string | undefined {
   try {
-    const expected = expectTrade(wallet, order, answer, { decimals });
+    const expected = expectTrade(wallet, order, answer, { decimals }, "caller");
     const problems = findProblems(readTransaction(wire, lookupTables), expected);
     return problems.length === 0 ? undefined : describeProblem(problems[0]!);
   } catch (error) {

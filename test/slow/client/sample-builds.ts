@@ -150,4 +150,4 @@ function entriesOf({ market, state, venue }: (typeof markets)[number]["hot"]): r
 
 /** What the build is held against. */
 export const expectationOf = ({ wallet: owner, order, answer, decimals }: HonestBuild) =>
-  expectTrade(owner, order, answer, { decimals });
+  expectTrade(owner, order, answer, { decimals }, "caller");

@@ -33,7 +33,7 @@ async function honestSplit(name: string, swapMode: string): Promise<WorldBuild> 
 function refusal(build: WorldBuild, attack: Pick<Attack, "answer" | "wire">): string | undefined {
   const { wallet, order, answer, decimals } = build;
   try {
-    const expected = expectTrade(wallet, order, { ...answer, ...attack.answer }, { decimals });
+    const expected = expectTrade(wallet, order, { ...answer, ...attack.answer }, { decimals }, "caller");
     verifyTransaction(attack.wire ?? build.wire, expected);
     return undefined;
   } catch (error) {
@@ -53,7 +53,7 @@ test.runIf(SPLIT_WORLDS.length > 0)(
         const build = await honestSplit(world, swapMode);
         expect(refusal(build, {}), world).toBeUndefined();
         const { wallet, order, answer, decimals } = build;
-        const expected = expectTrade(wallet, order, answer, { decimals });
+        const expected = expectTrade(wallet, order, answer, { decimals }, "caller");
         for (const attack of splitAttacks(build)) {
           // A swap for lamports names no paying account that could be another.
           if (attack.wire !== undefined && equalBytes(attack.wire, build.wire)) continue;

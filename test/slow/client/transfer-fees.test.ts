@@ -53,7 +53,7 @@ test.runIf(present.length > 0)("a transfer fee that a venue's bound leaves out i
     for (const swapMode of ["exactIn", "exactOut"]) {
       const build = await firstBuy(random, world, swapMode);
       const { wallet, order, answer, decimals, wire } = build;
-      const expected = expectTrade(wallet, order, answer, { decimals });
+      const expected = expectTrade(wallet, order, answer, { decimals }, "caller");
       const transaction = readTransaction(wire);
       expect(findProblems(transaction, expected), name).toEqual([]);
       // The caller's own minimum is the strictest: the estimate itself.

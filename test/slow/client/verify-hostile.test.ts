@@ -112,7 +112,7 @@ test("an answer that contradicts the order, or breaks a limit, is refused before
     }
   };
   const lie = (changes: object, limits = {}) =>
-    code(() => expectTrade(wallet, order, { ...answer, ...changes }, { decimals, ...limits }));
+    code(() => expectTrade(wallet, order, { ...answer, ...changes }, { decimals, ...limits }, "caller"));
   expect(lie({})).toBe("accepted");
   expect(lie({ inputMint: answer.outputMint })).toBe("UNEXPECTED_TRANSACTION");
   expect(lie({ outputMint: wallet.toString() })).toBe("UNEXPECTED_TRANSACTION");

@@ -53,7 +53,7 @@ export async function checkWorlds(seed: number, count: number): Promise<WorldsRe
 async function faultOf(build: WorldBuild): Promise<string | undefined> {
   const { wallet, order, answer, decimals, wire } = build;
   try {
-    const expected = expectTrade(wallet, order, answer, { decimals });
+    const expected = expectTrade(wallet, order, answer, { decimals }, "caller");
     const transaction = readTransaction(wire);
     const problems = findProblems(transaction, expected);
     if (problems.length > 0) return problems.map(describeProblem).join("; ");

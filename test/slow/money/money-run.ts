@@ -121,11 +121,8 @@ async function clientFault(world: DrawnWorld, request: TradeRequest, built: Buil
   const wire = built.unsignedTransaction;
   try {
     const decimals = { input: built.inDecimals, output: built.outDecimals };
-    const expected = expectTrade(wallet, order, answer, {
-      decimals,
-      maxPriorityCost: 1,
-      middleMints: world.mints.map(String),
-    });
+    const limits = { decimals, maxPriorityCost: 1, middleMints: world.mints.map(String) };
+    const expected = expectTrade(wallet, order, answer, limits, "caller");
     const transaction = readTransaction(wire);
     const problems = findProblems(transaction, expected);
     if (problems.length > 0) return [`the client refuses: ${problems.map(describeProblem).join("; ")}`];

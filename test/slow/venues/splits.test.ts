@@ -107,7 +107,7 @@ function refusalOf({ mode, amountRaw, slippage }: TradeRequest, wallet: Address,
   const [inputMint, outputMint] = [built.inMint.toString(), built.outMint.toString()];
   const order = { inputMint, outputMint, swapMode: mode, slippage, amountRaw };
   const limits = { decimals: { input: built.inDecimals, output: built.outDecimals }, maxPriorityCost: 1 };
-  const expected = expectTrade(wallet, order, answerOf(built), limits);
+  const expected = expectTrade(wallet, order, answerOf(built), limits, "caller");
   const problems = findProblems(readTransaction(built.unsignedTransaction), expected);
   return problems.map(({ reason }) => reason).join("; ");
 }

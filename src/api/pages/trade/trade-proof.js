@@ -43,11 +43,10 @@ const TIP_ELSEWHERE = /^it transfers [\d.]+ SOL to an account outside this trade
 function judge(made, tipAccounts) {
   const { session, order, tokens, built, wire } = made;
   const { address } = session.account;
-  const expect = (accounts) =>
-    expectTrade(Address.parse(address), order, built, {
-      decimals: { input: tokens.decimals(order.inputMint), output: tokens.decimals(order.outputMint) },
-      tipAccounts: accounts,
-    });
+  const decimals = { input: tokens.decimals(order.inputMint), output: tokens.decimals(order.outputMint) };
+  // The user sees what leaves at most, and decides.
+  const expect = (tipAccounts) =>
+    expectTrade(Address.parse(address), order, built, { decimals, tipAccounts }, "caller");
   const transaction = readTransaction(wire);
   const expected = expect(tipAccounts);
   const problems = findProblems(transaction, expected);

@@ -311,7 +311,7 @@ describe("REST", () => {
       call("/v1/priority"),
       call("/v1/auth/keys", { headers }),
       // Statuses that caches may keep unless they are told otherwise.
-      call("/v1/tx/" + "5".repeat(88), { headers }),
+      call(`/v1/tx/${"5".repeat(88)}`, { headers }),
       call("/v1/nothing"),
       post(JSON.stringify(BUY)),
       post("{}"),

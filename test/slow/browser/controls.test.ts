@@ -46,6 +46,12 @@ describe.skipIf(findChromium() === undefined)("the controls of the pages in Chro
     }
   });
 
+  it("of shares of a balance stand in one row on a small screen", async () => {
+    const page = await pages.openWithThrowaway(undefined, { viewport: SMALL_SCREEN });
+    const boxes = await Promise.all((await page.locator("[data-percent]").all()).map((button) => button.boundingBox()));
+    expect(new Set(boxes.map((box) => box!.y)).size).toBe(1);
+  });
+
   it("lead to the heading of what comes next on a small screen", async () => {
     const page = await pages.openWithThrowaway(undefined, { viewport: SMALL_SCREEN });
     await get(page, "USDC");

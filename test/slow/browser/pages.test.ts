@@ -401,10 +401,11 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await page.context().close();
   });
 
-  it("trades from the reference with a throwaway wallet", async () => {
-    const page = await open("/docs");
+  it("trades from the reference with a throwaway wallet, on a screen of 320 pixels too", async () => {
+    const page = await open("/docs", { viewport: { width: 320, height: 640 } });
     await page.getByRole("button", { name: "Use a throwaway wallet" }).click();
     await page.getByText("A throwaway wallet with 10 SOL").waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBe(0);
     const buy = page.locator("#buy");
     await buy.getByText("Try it").click();
     await buy.getByRole("button", { name: "Send" }).click();

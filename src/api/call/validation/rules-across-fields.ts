@@ -1,5 +1,6 @@
 import { type DescMessage, getOption, hasOption, type Message } from "@bufbuild/protobuf";
-import { message as messageRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { message as messageRules, type Rule } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import type { Break } from "./field-rules.ts";
 
 /** True of a message that keeps the rule. */
 type Keeps = (message: Message & Readonly<Record<string, unknown>>) => boolean;
@@ -26,11 +27,20 @@ const KNOWN: ReadonlyMap<string, Keeps> = new Map<string, Keeps>([
   ],
 ]);
 
-/** The rules across the fields of a request, as tests; undefined if there is one that is not known here. */
-export function rulesAcrossFields(desc: DescMessage): readonly Keeps[] | undefined {
+/** A rule across the fields of a request. */
+export interface AcrossRule {
+  readonly keeps: Keeps;
+  readonly broken: Break;
+}
+
+/** The rules across the fields of a request. @throws Error if there is one that is not known here */
+export function rulesAcrossFields(desc: DescMessage): readonly AcrossRule[] {
   if (!hasOption(desc, messageRules)) return [];
   const { cel, celExpression, oneof } = getOption(desc, messageRules);
-  if (celExpression.length > 0 || oneof.length > 0) return undefined;
-  const tests = cel.map(({ expression }) => KNOWN.get(expression));
-  return tests.includes(undefined) ? undefined : (tests as readonly Keeps[]);
+  return [...cel, ...celExpression, ...oneof].map((rule) => {
+    const keeps = typeof rule === "object" && "expression" in rule ? KNOWN.get(rule.expression) : undefined;
+    if (keeps === undefined) throw new Error(`${desc} has a rule that is not known here`);
+    const { id, message } = rule as Rule;
+    return { keeps, broken: { ruleId: id, reason: message } };
+  });
 }

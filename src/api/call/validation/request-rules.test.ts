@@ -1,4 +1,12 @@
-import { create, type DescField, type DescMessage, type Message, ScalarType, setExtension } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescField,
+  type DescMessage,
+  type Message,
+  type MessageInitShape,
+  ScalarType,
+  setExtension,
+} from "@bufbuild/protobuf";
 import { FieldOptionsSchema } from "@bufbuild/protobuf/wkt";
 import { createValidator } from "@bufbuild/protovalidate";
 import { FieldRulesSchema, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
@@ -8,7 +16,6 @@ import {
   BuyRequestSchema,
   Priority,
   QuoteRequestSchema,
-  RegisterRequestSchema,
   SellRequestSchema,
   SubmitRequestSchema,
   SwapMode,
@@ -16,7 +23,7 @@ import {
   TradeService,
 } from "../../../../gen/index.ts";
 import { createRandom } from "../../../primitives/random.ts";
-import { compileEverydayRules } from "./everyday-rules.ts";
+import { compileRules, type Violation } from "./request-rules.ts";
 
 const MINT = "So11111111111111111111111111111111111111112";
 const OTHER_MINT = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
@@ -26,8 +33,14 @@ const INPUTS: readonly DescMessage[] = [TradeService, AccountService].flatMap(({
   methods.map(({ input }) => input),
 );
 
+/** Whether a request of this kind keeps every rule. */
+function keepsOf(desc: DescMessage): (message: Message) => boolean {
+  const rules = compileRules(desc, matches);
+  return (message) => rules(message).length === 0;
+}
+
 test("a buy in everyday form keeps the rules, also at their edges", () => {
-  const keeps = compileEverydayRules(BuyRequestSchema, matches)!;
+  const keeps = keepsOf(BuyRequestSchema);
   for (const fields of [
     {},
     { slippage: 0 },
@@ -40,7 +53,7 @@ test("a buy in everyday form keeps the rules, also at their edges", () => {
 });
 
 describe("a buy does not keep them", () => {
-  const keeps = compileEverydayRules(BuyRequestSchema, matches)!;
+  const keeps = keepsOf(BuyRequestSchema);
   test.each([
     ["without a mint", { mint: "" }],
     ["with a mint that is none", { mint: "0" }],
@@ -58,44 +71,72 @@ describe("a buy does not keep them", () => {
   });
 });
 
-test("requests with other rules are left to the library", () => {
-  for (const desc of [SubmitRequestSchema, RegisterRequestSchema]) {
-    const keeps = compileEverydayRules(desc, matches);
-    if (keeps !== undefined) expect(keeps(create(desc))).toBe(false);
-  }
-});
-
 test.each([
   ["requireChecked", true],
   ["venues", ["pump_fun"]],
   ["mint", MINT],
   ["priority", Priority.FAST],
 ])("a required %s is missing while it is zero", (name, value) => {
-  const options = create(FieldOptionsSchema);
-  setExtension(options, fieldRules, create(FieldRulesSchema, { required: true }));
-  const field = BuyRequestSchema.fields.find(({ localName }) => localName === name)!;
-  const fields = [{ ...field, presence: field.presence, proto: { ...field.proto, options } }];
-  const keeps = compileEverydayRules({ ...BuyRequestSchema, fields, oneofs: [] } as unknown as DescMessage, matches)!;
+  const keeps = keepsOf(buyWithRules(name, { required: true }));
   expect(keeps(create(BuyRequestSchema))).toBe(false);
   expect(keeps(create(BuyRequestSchema, { [name]: value }))).toBe(true);
 });
 
-test("whatever is in a request, what keeps the rules here keeps them by the library", () => {
+test.each([
+  ["mint", { type: { case: "string", value: { minLen: 3n } } }],
+  ["venues", { type: { case: "repeated", value: { unique: true } } }],
+  [
+    "solAmount",
+    { type: { case: "double", value: { greaterThan: { case: "gt", value: 3 }, lessThan: { case: "lt", value: 1 } } } },
+  ],
+  ["maxPaths", { cel: [{ id: "even", message: "must be even", expression: "this % 2 == 0" }] }],
+] as const)("a rule of %s that is not known here is no rule that is left out", (name, rules) => {
+  expect(() => compileRules(buyWithRules(name, rules as never), matches)).toThrow(/not known here/);
+});
+
+test("whatever is in a request, it breaks the rules that it breaks by the library, in its words", () => {
   const random = createRandom(4);
   const validator = createValidator({ regexMatch: matches });
-  const kept = new Map<string, number>();
+  const seen = new Set<string>();
   for (const desc of INPUTS) {
-    const keeps = compileEverydayRules(desc, matches);
-    for (let trial = 0; keeps !== undefined && trial < 150; trial++) {
+    const rules = compileRules(desc, matches);
+    for (let trial = 0; trial < 200; trial++) {
       const message = randomMessage(desc, (choices) => random.pick(choices));
-      if (!keeps(message)) continue;
-      kept.set(desc.name, (kept.get(desc.name) ?? 0) + 1);
-      expect(validator.validate(desc, message)).toMatchObject({ kind: "valid" });
+      const found = rules(message).map(inWords);
+      const { violations = [] } = validator.validate(desc, message);
+      const byLibrary = violations.map(({ field, ruleId, message: text }) => {
+        const [first, second] = field;
+        const name = first?.kind === "field" ? first.localName : "";
+        const item = second?.kind === "list_sub" ? `[${second.index}]` : "";
+        return `${name}${item} ${ruleId} ${text.replace(/^value /, "")}`;
+      });
+      expect(found.toSorted()).toEqual(byLibrary.toSorted());
+      if (found.length === 0) seen.add(desc.name);
+      for (const words of found) seen.add(words.split(" ")[1]!);
     }
   }
-  for (const name of ["BuyRequest", "SellRequest", "SwapRequest", "QuoteRequest", "SubmitRequest"])
-    expect([name, kept.get(name)]).toEqual([name, expect.toSatisfy((count) => count > 10)]);
+  // None goes untested: neither requests that keep their rules, nor any kind of rule.
+  const everyday = ["BuyRequest", "SellRequest", "SwapRequest", "QuoteRequest", "SubmitRequest"];
+  expect([...seen]).toEqual(expect.arrayContaining([...everyday, ...RULES]));
 });
+
+const RULES = [
+  ...["required", "string.pattern", "string.max_len", "bytes.max_len", "enum.defined_only", "enum.not_in"],
+  ...["double.gt", "double.gte", "double.gt_lte", "double.gte_lt", "double.finite", "uint32.lte", "uint32.gte_lte"],
+  ...["repeated.max_items", "token_amount.one_of_two", "output_mint.differs"],
+];
+
+const inWords = ({ field, item, ruleId, reason }: Violation): string =>
+  `${field?.localName ?? ""}${item === undefined ? "" : `[${item}]`} ${ruleId} ${reason}`;
+
+/** A buy whose one field has these rules. */
+function buyWithRules(name: string, rules: MessageInitShape<typeof FieldRulesSchema>): DescMessage {
+  const options = create(FieldOptionsSchema);
+  setExtension(options, fieldRules, create(FieldRulesSchema, rules));
+  const field = BuyRequestSchema.fields.find(({ localName }) => localName === name)!;
+  const fields = [{ ...field, presence: field.presence, proto: { ...field.proto, options } }];
+  return { ...BuyRequestSchema, fields, oneofs: [] } as unknown as DescMessage;
+}
 
 test("rules across fields are tested here as the library tests them", () => {
   const validator = createValidator({ regexMatch: matches });
@@ -124,7 +165,7 @@ test("rules across fields are tested here as the library tests them", () => {
       create(SubmitRequestSchema, { submissionToken: "t", signedTransaction: new Uint8Array(length) }),
     ]),
   ];
-  const here = messages.map(([desc, message]) => compileEverydayRules(desc, matches)!(message));
+  const here = messages.map(([desc, message]) => keepsOf(desc)(message));
   expect(here).toEqual(messages.map(([desc, message]) => validator.validate(desc, message).kind === "valid"));
   expect(new Set(here).size).toBe(2);
 });
@@ -152,11 +193,13 @@ function randomMessage(desc: DescMessage, pick: <T>(choices: readonly T[]) => T)
   return create(desc, Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as never);
 }
 
-function choicesOf({ fieldKind, scalar }: DescField): readonly unknown[] {
-  if (fieldKind === "list") return [[], ["a"], Array.from({ length: 33 }, () => "a")];
+function choicesOf({ fieldKind, enum: values, scalar }: DescField): readonly unknown[] {
+  if (fieldKind === "list" && values !== undefined) return [[], [1], [0, 2, 99], Array.from({ length: 7 }, () => 1)];
+  if (fieldKind === "list") return [[], ["a"], ["a", MINT, ""], Array.from({ length: 33 }, () => "a")];
   if (fieldKind === "enum") return [1, 2, 0, 99];
   if (scalar === ScalarType.STRING) return TEXTS;
   if (scalar === ScalarType.BOOL) return [false, true];
   if (scalar === ScalarType.BYTES) return BYTES;
+  if (scalar === ScalarType.UINT32) return [0, 1, 2, 3, 4, 5, 4_294_967_295];
   return scalar === ScalarType.UINT64 ? [0n, 1n] : NUMBERS;
 }

@@ -1,0 +1,91 @@
+import { type DescField, type DescMessage, getOption, hasOption, type Message } from "@bufbuild/protobuf";
+import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
+import {
+  type FieldRules,
+  field as fieldRules,
+  message as messageRules,
+  oneof as oneofRules,
+} from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { type Break, checkOf, type Matches } from "./field-rules.ts";
+import { type AcrossRule, rulesAcrossFields } from "./rules-across-fields.ts";
+
+/** A rule that a request breaks. */
+export interface Violation extends Break {
+  /** Undefined for a rule across fields. */
+  readonly field: DescField | undefined;
+}
+
+/** What a request breaks, the rules across fields first; empty if it keeps every rule. */
+export type RequestRules = (message: Message) => readonly Violation[];
+
+interface FieldCheck {
+  readonly field: DescField;
+  readonly name: string;
+  /** Set if it is the message's own, and not only its prototype's; else unless it is zero. */
+  readonly isOwn: boolean;
+  readonly isRequired: boolean;
+  readonly check: (value: unknown) => readonly Break[] | undefined;
+}
+
+const NONE: readonly Violation[] = [];
+const MISSING: Break = { ruleId: "required", reason: "is required" };
+
+/**
+ * Compiles the rules of a request's definition. The library for them, which knows every rule there may be, takes a tenth of a start
+ * to compile these few.
+ *
+ * @throws Error if the definition has a rule that is not known here
+ */
+export function compileRules(desc: DescMessage, matches: Matches): RequestRules {
+  for (const oneof of desc.oneofs) if (hasOption(oneof, oneofRules)) throw unknownRule(oneof);
+  const across = rulesAcrossFields(desc);
+  const checks: FieldCheck[] = [];
+  for (const field of desc.fields) {
+    if (field.message !== undefined) refuseRulesWithin(field.message, new Set());
+    if (!hasOption(field, fieldRules)) continue;
+    const rules: FieldRules = getOption(field, fieldRules);
+    if (field.fieldKind === "message" || field.fieldKind === "map" || field.oneof !== undefined)
+      throw unknownRule(field);
+    const isOwn = field.presence === FeatureSet_FieldPresence.EXPLICIT;
+    const check = checkOf(rules, field, matches);
+    checks.push({ field, name: field.localName, isOwn, isRequired: rules.required, check });
+  }
+  return (message) => violationsOf(message as Message & Readonly<Record<string, unknown>>, across, checks);
+}
+
+function violationsOf(
+  values: Message & Readonly<Record<string, unknown>>,
+  across: readonly AcrossRule[],
+  checks: readonly FieldCheck[],
+): readonly Violation[] {
+  let found: Violation[] | undefined;
+  for (const { keeps, broken } of across) {
+    if (!keeps(values)) found = [...(found ?? NONE), { field: undefined, ...broken }];
+  }
+  for (const { field, name, isOwn, isRequired, check } of checks) {
+    const value = values[name];
+    let broken: readonly Break[] | undefined;
+    if (isOwn ? value === undefined || !Object.hasOwn(values, name) : isRequired && isZero(value)) {
+      if (isRequired) broken = [MISSING];
+    } else broken = check(value);
+    if (broken !== undefined) found = [...(found ?? NONE), ...broken.map((one) => ({ field, ...one }))];
+  }
+  return found ?? NONE;
+}
+
+/** True for the value that a field has if it is not set: 0, false, an empty text, list or byte string. */
+const isZero = (value: unknown): boolean => !value || (value as { readonly length?: number }).length === 0;
+
+/** Requests of ours have no rules in messages within them: those would be checked by nobody. */
+function refuseRulesWithin(desc: DescMessage, seen: Set<DescMessage>): void {
+  if (seen.has(desc)) return;
+  seen.add(desc);
+  if (hasOption(desc, messageRules)) throw unknownRule(desc);
+  for (const oneof of desc.oneofs) if (hasOption(oneof, oneofRules)) throw unknownRule(oneof);
+  for (const field of desc.fields) {
+    if (hasOption(field, fieldRules)) throw unknownRule(field);
+    if (field.message !== undefined) refuseRulesWithin(field.message, seen);
+  }
+}
+
+const unknownRule = (of: { toString(): string }): Error => new Error(`${of} has a rule that is not known here`);

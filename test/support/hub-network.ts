@@ -5,6 +5,7 @@ import { ceilDiv } from "../../src/primitives/integer.ts";
 import type { Intent } from "../../src/trade/intent.ts";
 import { allAtOnce } from "../../src/trade/quote/long-searches.ts";
 import type { Route } from "../../src/trade/quote/route.ts";
+import { MOST_PATHS, UNBOUNDED } from "../../src/trade/quote/route-bounds.ts";
 import { routesOf, type Snapshot } from "../../src/trade/quote/snapshot.ts";
 import type { Ask, Quote, SwapMode, Venue } from "../../src/venues/venue.ts";
 
@@ -73,7 +74,8 @@ export function hubNetwork(productsOf: (pair: NetworkPair) => readonly Product[]
 }
 
 /** The best route of a trade over the network. @throws TradewireError if there is none */
-export function bestRouteOver(snapshot: Snapshot, mode: SwapMode, amount: bigint): Route {
-  const intent = { inMint: { address: A }, outMint: { address: B }, mode, amount, slippagePpb: 0n } as Intent;
+export function bestRouteOver(snapshot: Snapshot, mode: SwapMode, amount: bigint, maxPaths = MOST_PATHS): Route {
+  const sides = { inMint: { address: A }, outMint: { address: B } };
+  const intent = { ...sides, mode, amount, slippagePpb: 0n, bounds: { ...UNBOUNDED, maxPaths } } as Intent;
   return allAtOnce(routesOf({ searchSoon: () => undefined }, intent, snapshot, CLOCK)).routes[0]!;
 }

@@ -139,7 +139,8 @@ export function* sampleNetwork(
       yield* work.pause();
       kept.push(curve);
       last = Math.max(last, lastRateOf(curve, amount, roundSize / SMALL_PART));
-      if (from !== INPUT && curve.refused <= amount) isLimited[from] = 1;
+      const mayRefuse = curve.most < amount && curve.refused < Number.POSITIVE_INFINITY;
+      if (from !== INPUT && mayRefuse) isLimited[from] = 1;
     }
     unsampled -= curves.length;
     onwardRates[from] = Math.max(onwardRates[from]!, curves[0]!.rate * onwardRates[to]!);

@@ -15,6 +15,8 @@ const MOST_ERROR = 0.01;
 interface Chain {
   readonly edges: readonly number[];
   readonly outAmount: number;
+  /** False if a market may refuse what reaches it: it lies between the most that is known to go in and the least that does not. */
+  readonly isCertain: boolean;
 }
 
 /**
@@ -55,7 +57,7 @@ interface ChainTerms {
 /** The paths of two or three markets that may take the amount and give more than `least`, the best first. */
 function chainsAbove(network: CurveNetwork, inAmount: number, maxLegs: number, terms: ChainTerms): readonly Chain[] {
   const chains: Chain[] = [];
-  const start: readonly Chain[] = [{ edges: [], outAmount: inAmount }];
+  const start: readonly Chain[] = [{ edges: [], outAmount: inAmount, isCertain: true }];
   for (let hub = OUTPUT + 1; hub < network.mints; hub++) {
     const arriving = extended(network, start, [INPUT, hub], terms);
     chains.push(...extended(network, arriving, [hub, OUTPUT], terms));
@@ -68,7 +70,7 @@ function chainsAbove(network: CurveNetwork, inAmount: number, maxLegs: number, t
   return chains.sort(byOutput);
 }
 
-/** Chains by one market longer. A last market gets the most that it can take: whatever brings it less is worse. */
+/** Chains by one market longer. A last market gets the most that it surely can take: whatever brings it less is worse. */
 function extended(
   { edges, onwardRates }: CurveNetwork,
   chains: readonly Chain[],
@@ -83,8 +85,9 @@ function extended(
       const amount = chain.outAmount;
       if (amount >= curve.refused) continue;
       const outAmount = curve.isCoarse ? unitsOf(curve, amount, clock) : mostOf(curve, amount);
-      if (outAmount * onwardRates[to]! > least) longer.push({ edges: [...chain.edges, index], outAmount });
-      if (to === OUTPUT && amount <= curve.most) break;
+      const isCertain = chain.isCertain && amount <= curve.most;
+      if (outAmount * onwardRates[to]! > least) longer.push({ edges: [...chain.edges, index], outAmount, isCertain });
+      if (to === OUTPUT && isCertain) break;
     }
   }
   return longer.sort(byOutput);

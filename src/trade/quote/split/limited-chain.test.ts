@@ -32,6 +32,7 @@ const exit = entry(100n, 95_000_000n);
 
 test.each<[string, Partial<Record<NetworkPair, readonly Product[]>>]>([
   ["one hub", { ah: [entry(100n), entry(100n), entry(90n)], hb: [exit] }],
+  ["two hubs", { ah: [entry(100n), entry(100n), entry(90n)], hf: [entry(100n)], fb: [exit] }],
   [
     "one hub, where a better entry may refuse",
     { ah: [entry(100n), entry(100n), entry(91n, 95_000_000n), entry(90n)], hb: [exit] },

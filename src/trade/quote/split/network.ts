@@ -140,7 +140,7 @@ export function* sampleNetwork(
       kept.push(curve);
       last = Math.max(last, lastRateOf(curve, amount, roundSize / SMALL_PART));
       const mayRefuse = curve.most < amount && curve.refused < Number.POSITIVE_INFINITY;
-      if (from !== INPUT && mayRefuse) isLimited[from] = 1;
+      if (from !== INPUT && (mayRefuse || isLimited[to] === 1)) isLimited[from] = 1;
     }
     unsampled -= curves.length;
     onwardRates[from] = Math.max(onwardRates[from]!, curves[0]!.rate * onwardRates[to]!);

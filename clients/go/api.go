@@ -1022,7 +1022,7 @@ type GetBalancesResponse struct {
 	// The same in lamports.
 	LamportsRaw string `json:"lamportsRaw"`
 
-	// The tokens in the order asked, those left out that are no tokens.
+	// The tokens in the order asked. An address that is no mint is left out.
 	Tokens []TokenBalance `json:"tokens"`
 
 	// The slot that this was read at.

@@ -327,7 +327,7 @@ export interface Trades {
    * @throws TradewireError TRADE_NOT_FOUND, or the error the trade failed with
    */
   watch(principal: Principal, signature: string, signal: AbortSignal): AsyncIterable<WatchedTrade>;
-  /** What the wallet holds, read from a node. Mints that are none are left out. @throws TradewireError UPSTREAM_ERROR */
+  /** What the wallet holds, read from a node. An address that is no mint is left out. @throws TradewireError UPSTREAM_ERROR */
   balances(principal: Principal, mints: readonly Address[]): Promise<WalletBalances>;
   /** The current cost of each priority level. */
   priorities(): readonly {

@@ -781,7 +781,7 @@ class GetBalancesResponse(TypedDict):
     sol: float
     # The same in lamports.
     lamportsRaw: str
-    # The tokens in the order asked, those left out that are no tokens.
+    # The tokens in the order asked. An address that is no mint is left out.
     tokens: list[TokenBalance]
     # The slot that this was read at.
     slot: int

@@ -606,7 +606,7 @@ export type GetBalancesResponse = Message<"tradewire.v1.GetBalancesResponse"> & 
   lamportsRaw: string;
 
   /**
-   * The tokens in the order asked, those left out that are no tokens.
+   * The tokens in the order asked. An address that is no mint is left out.
    *
    * @generated from field: repeated tradewire.v1.TokenBalance tokens = 4;
    */
@@ -648,7 +648,7 @@ export type GetBalancesResponseJson = {
   lamportsRaw?: string;
 
   /**
-   * The tokens in the order asked, those left out that are no tokens.
+   * The tokens in the order asked. An address that is no mint is left out.
    *
    * @generated from field: repeated tradewire.v1.TokenBalance tokens = 4;
    */

@@ -16,8 +16,8 @@ import {
 /** Pump's bonding curve program. */
 export const PUMP_PROGRAM = Address.of("6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P");
 
-const GLOBAL_SIZE = 1_087;
-const CURVE_SIZE = 151;
+const GLOBAL_SIZE = 1_088;
+const CURVE_SIZE = 166;
 const DECIMALS = 6;
 const SUPPLY = 1_000_000_000_000_000n;
 const INITIAL_VIRTUAL_TOKENS = 1_073_000_000_000_000n;

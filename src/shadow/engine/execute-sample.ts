@@ -97,9 +97,10 @@ function movedBy(svm: ShadowSvm, { market, exists }: Subject, { quote }: Sample,
   const rent = leg.creates
     .filter(({ address }) => !exists(address))
     .reduce((sum, { space }) => sum + svm.rentExemption(space), 0n);
-  // A build of the program may leave an account as it is.
+  // A build of the program may leave an account as it is, or enlarge it by less.
   const growth = (leg.grows ?? [])
-    .filter(({ address, from }) => (run.after.get(address)?.data.length ?? 0) > from)
+    .map((one) => ({ ...one, to: Math.min(one.to, run.after.get(one.address)?.data.length ?? 0) }))
+    .filter(({ from, to }) => to > from)
     .reduce((sum, one) => sum + rentOfGrowth(one, (space) => svm.rentExemption(space)), 0n);
   const before = svm.get(SHADOW_WALLET)!.lamports;
   const lamports = (run.after.get(SHADOW_WALLET)?.lamports ?? 0n) - before + SIGNATURE_FEE + rent + growth;

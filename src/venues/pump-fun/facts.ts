@@ -5,8 +5,8 @@ export const pumpFunFacts: VenueFacts = {
   modelled:
     "virtual reserves, fee tiers by market cap, creator, holder, cashback and mayhem coins, coins quoted in tokens, completion of the curve, older curves that the first trade enlarges at the wallet's expense",
   exactOut: "buys yes; sales inverse",
-  proof: "build of 2026 from an MIT package; vectors of the official MIT SDK; stand-in on the embedded chain",
+  proof: "three builds of 2026 from an MIT package; vectors of the official MIT SDK; stand-in on the embedded chain",
   uncertain:
-    "which build is deployed, and whether it keeps the older instructions. Compute units of coins quoted in tokens are bounded loosely. The first trade on a curve whose account is shorter than 141 bytes enlarges it on the build of 2026: builds count that rent, 467,360 lamports at 49 bytes and 5,080 a byte, and a receipt what was paid. Another build may not take it",
+    "which build is deployed, and whether it keeps the older instructions. Compute units of coins quoted in tokens are bounded loosely. The first trade on a curve whose account is shorter than 166 bytes (141 on the oldest of the builds) enlarges it: a build counts that rent, 594,360 lamports at 49 bytes and 5,080 a byte, and a receipt what was paid. Another program may take less",
   measured: { trades: 2_524, mismatches: 0, maxUnits: 172_833, worstUnitRatio: 1.15, maxBytes: 1_062 },
 };

@@ -159,7 +159,7 @@ export function pumpAccounts(coin: {
       secondCurve: secondCurve.address,
     },
     feeRecipients: coin.feeRecipients.map(recipient(quoteSearches)),
-    buybackRecipients: coin.buybackRecipients.map(recipient(1)),
+    buybackRecipients: coin.buybackRecipients.map(recipient(quoteSearches)),
     vault,
     vaultQuote,
     bumpSteps:

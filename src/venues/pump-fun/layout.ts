@@ -19,8 +19,11 @@ const CURVE_DISCRIMINATOR = hex("17b7f83760d8ac60");
 const GLOBAL_DISCRIMINATOR = hex("a7e8e8b1c86c727f");
 /** The shortest layout of a curve: up to and including `complete`. */
 const CURVE_MIN_SIZE = 49;
-/** Today's layout: a trade enlarges the account of a shorter one at the wallet's expense. */
-export const CURVE_FULL_SIZE = 141;
+/** Builds whose curves have a depth ask this of the settings. */
+const DEPTH_SETTINGS_SIZE = 1_088;
+/** What a trade enlarges the account of a shorter curve to, at the wallet's expense: on those builds, and on earlier ones. */
+const DEPTH_CURVE_SIZE = 166;
+const EARLIER_CURVE_SIZE = 141;
 
 /** A coin on its bonding curve. `mints` is the coin, then what it is priced in. */
 export interface PumpFunMarket extends Market {
@@ -51,6 +54,8 @@ export interface PumpGlobal {
   readonly mayhemFeeRecipients: readonly Address[];
   readonly buybackFeeRecipients: readonly Address[];
   readonly creatorFeeConfigurable: boolean;
+  /** Bytes to which a trade enlarges the account of a shorter curve, at most: an earlier build may know longer settings too. */
+  readonly curveSize: number;
 }
 
 /** Reads a curve of any age: fields a shorter account lacks are zero. Undefined if the account is no curve. */
@@ -84,6 +89,7 @@ export function decodePumpGlobal({ owner, data }: Account): PumpGlobal | undefin
     mayhemFeeRecipients: [...list(483, 1), ...list(516, 7)],
     buybackFeeRecipients: list(741, 8),
     creatorFeeConfigurable: flagAt(data, 1045),
+    curveSize: data.length < DEPTH_SETTINGS_SIZE ? EARLIER_CURVE_SIZE : DEPTH_CURVE_SIZE,
   };
 }
 

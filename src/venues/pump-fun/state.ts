@@ -30,6 +30,8 @@ export interface PumpFunState {
   /** Bytes of the curve's account, and the lamports that it holds beside what the trades have left there. */
   readonly size: number;
   readonly rentHeld: bigint;
+  /** Bytes to which a trade enlarges the account if it is shorter. */
+  readonly fullSize: number;
   /** The coin, and the quote token if it is not SOL. */
   readonly mints: readonly Mint[];
   readonly side: PumpSide;
@@ -120,6 +122,7 @@ export function readState(market: PumpFunMarket, have: AccountView): PumpFunStat
     curve,
     size: account.data.length,
     rentHeld: account.lamports - (market.nativeSol ? curve.realQuote : 0n),
+    fullSize: global.curveSize,
     mints: quoteToken === undefined ? [base] : [base, quoteToken],
     side: { tokens: curve.virtualTokens, quote: curve.virtualQuote, fees },
     feesAt,

@@ -3,7 +3,6 @@ import type { DerivedAddress } from "../../solana/derived-address.ts";
 import { BUMP_STEP_UNITS, USER_VOLUME_SIZE } from "../shared/pump-costs.ts";
 import type { Quote, SwapLeg, SwapTerms } from "../venue.ts";
 import { type PumpInstruction, pumpFunSwap } from "./instruction.ts";
-import { CURVE_FULL_SIZE } from "./layout.ts";
 import { olderPumpSwap } from "./older-instruction.ts";
 import type { PumpFunState } from "./state.ts";
 import {
@@ -48,9 +47,9 @@ export function swap(state: PumpFunState, { mode, fill }: Quote<PumpFunFill>, te
     fill.isOlder === true
       ? olderSwap(state, fill, amount, bound, terms)
       : newestSwap(state, fill, amount, bound, terms);
-  const { market, size, rentHeld } = state;
-  if (size >= CURVE_FULL_SIZE) return leg;
-  const growth = { address: market.address, from: size, to: CURVE_FULL_SIZE, held: rentHeld };
+  const { market, size, fullSize, rentHeld } = state;
+  if (size >= fullSize) return leg;
+  const growth = { address: market.address, from: size, to: fullSize, held: rentHeld };
   return { ...leg, computeUnits: leg.computeUnits + GROWTH_UNITS, grows: [growth] };
 }
 

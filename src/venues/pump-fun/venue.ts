@@ -31,8 +31,8 @@ import { older, type PumpFunFill, swap } from "./swap.ts";
  * curve and complete it; one that asks for more is refused, for builds of the program differ in what they do with it. The
  * wallet's volume account, the creator's vault and, for coins priced in a token, a token account of each are created at the
  * wallet's expense where they are missing, and the account of an older curve grows at it: rent. Fees go to recipients that have
- * an account for the token. Proven by execution on the program build that pump-rust-client 0.2.0 carries, and against pump-sdk
- * 2.0.0. Which build is deployed today is not known.
+ * an account for the token. Proven by execution on the program builds that pump-rust-client 0.2.0, 0.3.0 and 0.5.0 carry, and
+ * against pump-sdk 2.0.0. Which build is deployed today is not known.
  */
 export const pumpFun: Venue<PumpFunMarket, PumpFunState, PumpFunFill> = {
   id: "pump_fun",

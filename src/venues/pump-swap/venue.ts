@@ -47,8 +47,8 @@ const ACCOUNTS = { program: PUMP_SWAP_PROGRAM, mintOffsets: [PUMP_SWAP_BASE_MINT
  * extended first. An exactOut sale sells the fewest tokens that pay at least the requested amount, which is also the program's
  * minimum; `outAmount` is what is really paid. It never sells more tokens than quoted: slippage does not loosen it. Fees go to
  * recipients that have an account for the quote token. Tokens with a transfer fee are refused: neither the program's interface nor
- * its SDK says how it treats them. Proven by execution on the program build that pump-rust-client 0.2.0 carries, and against
- * pump-swap-sdk 1.20.0. Which build is deployed today is not known.
+ * its SDK says how it treats them. Proven by execution on the program builds that pump-rust-client 0.2.0, 0.3.0 and 0.5.0 carry,
+ * and against pump-swap-sdk 1.20.0. Which build is deployed today is not known.
  */
 export const pumpSwap: Venue<PumpSwapMarket, PumpSwapState, PumpSwapFill> = {
   id: "pump_swap",

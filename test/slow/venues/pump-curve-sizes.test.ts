@@ -1,16 +1,21 @@
-import { existsSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Address } from "../../../src/primitives/address.ts";
 import { readU64 } from "../../../src/primitives/bytes.ts";
 import { createRandom } from "../../../src/primitives/random.ts";
 import { SOL_MINT, USDC_MINT } from "../../../src/solana/programs.ts";
-import { CURVE_FULL_SIZE, decodeBondingCurve, PUMP_PROGRAM } from "../../../src/venues/pump-fun/layout.ts";
+import {
+  decodeBondingCurve,
+  decodePumpGlobal,
+  PUMP_GLOBAL,
+  PUMP_PROGRAM,
+} from "../../../src/venues/pump-fun/layout.ts";
 import { pumpFun } from "../../../src/venues/pump-fun/venue.ts";
 import { PUMP_FEE_PROGRAM } from "../../../src/venues/shared/pump-fees.ts";
 import { judge, runTrades, type TradeOutcome } from "../../conformance/trades.ts";
 import { alwaysLean } from "../../support/lean-venue.ts";
 import { checkOnSvm } from "../../support/shadow-check.ts";
 import { Svm } from "../../support/svm.ts";
+import { type PumpBuilds, pumpBuildsOf } from "./support/pump-builds.ts";
 import { CURVE_SIZES, writeCoin, writePumpSettings } from "./support/pump-fun.ts";
 import { releaseRuntimes } from "./support/runtimes.ts";
 
@@ -18,9 +23,7 @@ import { releaseRuntimes } from "./support/runtimes.ts";
  * Curves whose accounts are as short as those of earlier layouts. The program enlarges them before it trades, at the wallet's expense:
  * amounts, rent and compute units are held to the chain, at every rent that it has charged.
  */
-const PROGRAM = ".venues/pump_fun_2026.so";
-const FEES_PROGRAM = ".venues/pump_fees_2026.so";
-const present = existsSync(PROGRAM) && existsSync(FEES_PROGRAM);
+const BUILDS = pumpBuildsOf("pump_fun");
 
 const TRADES = 16;
 /** Lamports per byte, and at what rent the account was made. */
@@ -45,12 +48,19 @@ interface Bench {
   readonly shorten: () => void;
 }
 
-function openCurve(size: number, quoteMint: Address, [rent, rentBefore]: (typeof RENTS)[number], seed: number): Bench {
+interface Coin {
+  readonly build: PumpBuilds;
+  readonly size: number;
+  readonly quoteMint: Address;
+  readonly rents: (typeof RENTS)[number];
+}
+
+function openCurve({ build, size, quoteMint, rents: [rent, rentBefore] }: Coin, seed: number): Bench {
   const random = createRandom(seed);
   const svm = new Svm();
   svm.setRent(rent);
-  svm.addProgram(PUMP_PROGRAM, PROGRAM);
-  svm.addProgram(PUMP_FEE_PROGRAM, FEES_PROGRAM);
+  svm.addProgram(PUMP_PROGRAM, build.fun);
+  svm.addProgram(PUMP_FEE_PROGRAM, build.fees);
   if (quoteMint !== SOL_MINT) svm.newMint({ decimals: 6, address: quoteMint });
   writePumpSettings(svm, { quoteMints: quoteMint === SOL_MINT ? [] : [quoteMint], creatorFeeConfigurable: true });
   const mint = svm.newMint({ decimals: 6, supply: 10n ** 15n });
@@ -103,7 +113,7 @@ function trade({ svm, mint, curve, wallet, shorten }: Bench, quoteMint: Address,
   });
 }
 
-describe.skipIf(!present)(`curves of every length on the real program (${PROGRAM})`, () => {
+describe.skipIf(BUILDS.length === 0).each(BUILDS)("curves of every length on the real program ($path)", (build) => {
   const cases = CURVE_SIZES.flatMap((size) => [
     { size, quote: "SOL", form: "newest" },
     { size, quote: "SOL", form: "older" },
@@ -116,11 +126,12 @@ describe.skipIf(!present)(`curves of every length on the real program (${PROGRAM
     const outcomes: TradeOutcome[] = [];
     for (const [index, rents] of RENTS.entries()) {
       const seed = size * 10 + index;
-      const bench = openCurve(size, quoteMint, rents, seed);
+      const bench = openCurve({ build, size, quoteMint, rents }, seed);
       const made = trade(bench, quoteMint, venue, seed);
       const [rent, rentBefore] = rents;
-      const needed = rent * BigInt(CURVE_FULL_SIZE + 128) - rentBefore * BigInt(size + 128);
-      const growth = size < CURVE_FULL_SIZE && needed > 0n ? needed : 0n;
+      const { curveSize } = decodePumpGlobal(bench.svm.get(PUMP_GLOBAL)!)!;
+      const needed = rent * BigInt(curveSize + 128) - rentBefore * BigInt(size + 128);
+      const growth = size < curveSize && needed > 0n ? needed : 0n;
       for (const { executed, rent } of made)
         if (executed !== undefined) expect(rent.paid).toBeGreaterThanOrEqual(growth);
       outcomes.push(...made);
@@ -137,10 +148,20 @@ describe.skipIf(!present)(`curves of every length on the real program (${PROGRAM
   });
 
   it("by shadow execution, a build that leaves their accounts as they are agrees too", () => {
-    const { svm, mint, curve } = openCurve(81, SOL_MINT, RENTS[0], 1);
+    const { svm, mint, curve } = openCurve({ build, size: 81, quoteMint: SOL_MINT, rents: RENTS[0] }, 1);
     svm.addProgram(PUMP_PROGRAM, "src/sandbox/programs/pump_fun.so");
     const sides = { a: SOL_MINT, b: mint };
     const answer = checkOnSvm({ svm, venue: pumpFun, market: curve, pair: sides, turn: 1 });
+    expect(answer).toMatchObject({ kind: "checked", differences: [], leanDifference: undefined });
+  });
+
+  it("by shadow execution, a build that enlarges them by less than its settings let expect agrees too", () => {
+    const { svm, mint, curve } = openCurve({ build, size: 81, quoteMint: SOL_MINT, rents: RENTS[0] }, 1);
+    const settings = svm.get(PUMP_GLOBAL)!;
+    const data = new Uint8Array(1_200);
+    data.set(settings.data);
+    svm.setAccount({ ...settings, data });
+    const answer = checkOnSvm({ svm, venue: pumpFun, market: curve, pair: { a: SOL_MINT, b: mint }, turn: 1 });
     expect(answer).toMatchObject({ kind: "checked", differences: [], leanDifference: undefined });
   });
 });

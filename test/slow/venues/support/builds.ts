@@ -11,8 +11,13 @@ export interface Build {
 
 /** Which copies of a program a venue's tests run. */
 interface Tested {
-  /** First date (yyyymmdd) of a build that the venue stands for: older ones lack its instruction, or a layout that it reads. */
-  readonly since: number;
+  /** File of the build that the tests are written for, without `.so`; absent: the program's own name. */
+  readonly main?: string;
+  /**
+   * First date (yyyymmdd) of a build that the venue stands for: older ones lack its instruction, or a layout that it reads. Absent:
+   * all of them, named by the release that carries them instead of a date.
+   */
+  readonly since?: number;
   /** A folder beside `.venues/builds/<program>` with more copies. */
   readonly more?: string;
   /** Copies that no market of the network runs on. */
@@ -20,7 +25,7 @@ interface Tested {
 }
 
 const PROGRAMS = ".venues";
-/** Copies named by date, `<program>/<yyyymmdd>-<hash>.so`. */
+/** Copies named by date, `<program>/<yyyymmdd>-<hash>.so`, or by release, `<program>/<version>-<hash>.so`. */
 const OTHERS = join(PROGRAMS, "builds");
 const DATED = /(\d{8})-[\w]+\.so$/;
 
@@ -31,6 +36,10 @@ const TESTED: Readonly<Record<string, Tested>> = {
   meteora_dbc: { since: 20250801 },
   // Pairs of today's layout do not trade on builds before this.
   meteora_dlmm: { since: 20260301 },
+  // Pump's builds come with releases of the crate pump-rust-client: 0.2.0, then these.
+  pump_fees: { main: "pump_fees_2026" },
+  pump_fun: { main: "pump_fun_2026" },
+  pump_swap: { main: "pump_swap_2026" },
   // Builds before this want every tick array initialised. The exceptions' programs are frozen copies.
   orca_whirlpool: { since: 20240901, more: "whirlpool", except: /20260511|20240925/ },
   raydium_amm_v4: { since: 20240901 },
@@ -39,7 +48,7 @@ const TESTED: Readonly<Record<string, Tested>> = {
   raydium_cpmm: { since: 20240901 },
 };
 
-/** The builds of a program that its venue's tests run: `.venues/<program>.so`, then the dated copies in order. */
+/** The builds of a program that its venue's tests run: `.venues/<program>.so`, then the other copies in order. */
 export function buildsOf(program: string): readonly Build[] {
   const only = process.env.VENUE_BUILD;
   return allBuildsOf(program).filter(({ path }) => only === undefined || path === only);
@@ -49,8 +58,8 @@ export function buildsOf(program: string): readonly Build[] {
 export function allBuildsOf(program: string): readonly Build[] {
   const tested = TESTED[program];
   if (tested === undefined) return [];
-  const { since, more, except } = tested;
-  const main = join(PROGRAMS, `${program}.so`);
+  const { since = 0, more, except } = tested;
+  const main = join(PROGRAMS, `${tested.main ?? program}.so`);
   const folders = [join(OTHERS, program), ...(more === undefined ? [] : [join(PROGRAMS, more)])];
   const others = folders
     .filter((folder) => existsSync(folder))

@@ -89,6 +89,11 @@ export function recipientAddress(group: number, index: number): Address {
   return Address.from(bytes);
 }
 
+/** Bytes of the settings that the build knows: a flag more since curves have a depth. */
+const settingsSizeOf = (svm: Svm): number =>
+  svm.programFile(PUMP_PROGRAM)?.endsWith("pump_fun_2026.so") === true ? 1_087 : LATEST_SETTINGS_SIZE;
+export const LATEST_SETTINGS_SIZE = 1_088;
+
 /** Writes the program's settings, its fee schedules, its volume account and its fee recipients. */
 export function writePumpSettings(
   svm: Svm,
@@ -97,9 +102,11 @@ export function writePumpSettings(
     readonly creatorFeeConfigurable?: boolean;
     readonly buybackBps?: bigint;
     readonly quoteMints?: readonly Address[];
+    /** Bytes of the settings; absent: as many as the build knows. */
+    readonly size?: number;
   } = {},
 ): void {
-  const data = new Uint8Array(1087);
+  const data = new Uint8Array(options.size ?? settingsSizeOf(svm));
   data.set(hex("a7e8e8b1c86c727f"));
   data[8] = 1;
   const put = (at: number, address: Address): void => data.set(address.bytes, at);
@@ -149,7 +156,9 @@ export function writePumpSettings(
 }
 
 /** Bytes of curves' accounts: those of every layout, and others between them. */
-export const CURVE_SIZES: readonly number[] = [49, 81, 82, 83, 115, 123, 124, 125, 140, 141, 150, 151, 200];
+export const CURVE_SIZES: readonly number[] = [
+  49, 81, 82, 83, 115, 123, 124, 125, 140, 141, 142, 150, 151, 158, 165, 166, 200,
+];
 
 export interface NewCoin {
   readonly mint: Address;
@@ -175,7 +184,7 @@ export interface NewCoin {
 /** Writes a coin's curve in the middle of its life: creating one needs Metaplex and the mayhem program. */
 export function writeCoin(svm: Svm, coin: NewCoin): Address {
   const { address } = bondingCurveOf(coin.mint);
-  const full = new Uint8Array(Math.max(coin.size ?? 0, 151));
+  const full = new Uint8Array(Math.max(coin.size ?? 0, 166));
   const data = full.subarray(0, coin.size ?? 151);
   full.set(hex("17b7f83760d8ac60"));
   writeU64(full, 8, coin.virtualTokens);

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Address } from "../../../src/primitives/address.ts";
 import { createRandom, type Random } from "../../../src/primitives/random.ts";
@@ -11,6 +10,8 @@ import { PUMP_FEE_PROGRAM } from "../../../src/venues/shared/pump-fees.ts";
 import { runTrades, type TradePlan } from "../../conformance/trades.ts";
 import { alwaysLean } from "../../support/lean-venue.ts";
 import { Svm } from "../../support/svm.ts";
+import { tradesOn } from "./support/builds.ts";
+import { type PumpBuilds, pumpBuildsOf } from "./support/pump-builds.ts";
 import { type FeeSchedules, type Rates, writeCoin, writePumpSettings } from "./support/pump-fun.ts";
 import { writePumpPool, writePumpSwapSettings } from "./support/pump-swap.ts";
 import { releaseRuntimes } from "./support/runtimes.ts";
@@ -19,12 +20,7 @@ import { releaseRuntimes } from "./support/runtimes.ts";
  * Coins with one token left and pools of one unit or of 2^61, every fee up to its cap, accounts of every age, and trades of any
  * size: where curves complete, virtual reserves fall below zero and fees take everything.
  */
-const PROGRAMS = ["pump_fun", "pump_swap", "pump_fees"].map((name) => `.venues/${name}_2026.so`) as [
-  string,
-  string,
-  string,
-];
-const present = PROGRAMS.every((path) => existsSync(path));
+const BUILDS = pumpBuildsOf("pump_fun");
 const SEEDS = 40;
 const TRADES = 24;
 const HELD = 1n << 62n;
@@ -79,10 +75,10 @@ function trade({ held, ...plan }: Place): number {
   return made;
 }
 
-function onCurve(random: Random): Place {
+function onCurve(random: Random, build: PumpBuilds): Place {
   const svm = new Svm();
-  svm.addProgram(PUMP_PROGRAM, PROGRAMS[0]);
-  svm.addProgram(PUMP_FEE_PROGRAM, PROGRAMS[2]);
+  svm.addProgram(PUMP_PROGRAM, build.fun);
+  svm.addProgram(PUMP_FEE_PROGRAM, build.fees);
   writePumpSettings(svm, settings(random));
   const mint = svm.newMint({ decimals: 6, supply: 10n ** 15n });
   const wallet = svm.newWallet(1n << 60n);
@@ -108,15 +104,15 @@ function onCurve(random: Random): Place {
 }
 
 /** The same, where the program's older instructions know the trade. */
-function onCurveByOlder(random: Random): Place {
-  const place = onCurve(random);
+function onCurveByOlder(random: Random, build: PumpBuilds): Place {
+  const place = onCurve(random, build);
   return { ...place, venue: alwaysLean(place.venue) };
 }
 
-function inPool(random: Random): Place {
+function inPool(random: Random, build: PumpBuilds): Place {
   const svm = new Svm();
-  svm.addProgram(PUMP_SWAP_PROGRAM, PROGRAMS[1]);
-  svm.addProgram(PUMP_FEE_PROGRAM, PROGRAMS[2]);
+  svm.addProgram(PUMP_SWAP_PROGRAM, build.swap);
+  svm.addProgram(PUMP_FEE_PROGRAM, build.fees);
   const quote = random.chance(0.5) ? SOL_MINT : svm.newMint({ decimals: 6 });
   writePumpSwapSettings(svm, { ...settings(random), quoteMint: quote });
   const base = svm.newMint({ decimals: 6, supply: 10n ** 15n });
@@ -146,18 +142,19 @@ function inPool(random: Random): Place {
   return { svm, venue: pumpSwap, market, pair: { a: base, b: quote }, wallet, random, limit, held };
 }
 
-describe.runIf(present)("Pump's programs at their edges", () => {
+describe.skipIf(BUILDS.length === 0).each(BUILDS)("Pump's programs at their edges ($path)", (build) => {
+  const seeds = tradesOn(build, SEEDS);
   it.each([
     { name: "pump_fun", place: onCurve },
     { name: "pump_fun by its older instructions", place: onCurveByOlder },
     { name: "pump_swap", place: inPool },
   ])("$name is exact, and within its bound", async ({ name, place }) => {
     let made = 0;
-    for (let seed = 1; seed <= SEEDS; seed++) {
-      made += trade(place(createRandom(seed)));
+    for (let seed = 1; seed <= seeds; seed++) {
+      made += trade(place(createRandom(seed), build));
       await releaseRuntimes();
     }
     console.log(`${name}: ${made} trades`);
-    expect(made).toBeGreaterThan(SEEDS);
+    expect(made).toBeGreaterThan(seeds);
   });
 });

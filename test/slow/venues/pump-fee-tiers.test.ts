@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Address } from "../../../src/primitives/address.ts";
 import { createRandom, type Random } from "../../../src/primitives/random.ts";
@@ -11,6 +10,7 @@ import { PUMP_FEE_PROGRAM } from "../../../src/venues/shared/pump-fees.ts";
 import { runTrades, type TradePlan } from "../../conformance/trades.ts";
 import { alwaysLean } from "../../support/lean-venue.ts";
 import { Svm } from "../../support/svm.ts";
+import { type PumpBuilds, pumpBuildsOf } from "./support/pump-builds.ts";
 import { type FeeSchedules, SCHEDULES, writeCoin, writePumpSettings } from "./support/pump-fun.ts";
 import { writePumpPool, writePumpSwapSettings } from "./support/pump-swap.ts";
 import { newKey } from "./support/random-keys.ts";
@@ -20,12 +20,7 @@ import { releaseRuntimes } from "./support/runtimes.ts";
  * Every trade has the fee program decode all tiers of both schedules: limits have to follow how many there are. Mainnet's pools
  * had 25 in each in September 2026; an account has room for 50 in each.
  */
-const PROGRAMS = {
-  fun: ".venues/pump_fun_2026.so",
-  swap: ".venues/pump_swap_2026.so",
-  fees: ".venues/pump_fees_2026.so",
-};
-const present = Object.values(PROGRAMS).every((path) => existsSync(path));
+const BUILDS = pumpBuildsOf("pump_fun");
 const TIERS = [
   [1, 1],
   [4, 3],
@@ -40,7 +35,13 @@ beforeEach(() => void vi.stubEnv("VENUE_RUNS", undefined));
 afterEach(() => void vi.unstubAllEnvs());
 
 type Place = Pick<TradePlan, "venue" | "market" | "pair">;
-type Make = (svm: Svm, schedules: FeeSchedules, random: Random, cap: bigint) => Place;
+interface Plan {
+  readonly build: PumpBuilds;
+  readonly schedules: FeeSchedules;
+  readonly random: Random;
+  readonly cap: bigint;
+}
+type Make = (svm: Svm, plan: Plan) => Place;
 
 function tiersOf(count: number): FeeSchedules["tiers"] {
   return Array.from({ length: count }, (_, index) => [BigInt(index) * STEP, [2n, 93n, 30n]] as const);
@@ -50,8 +51,8 @@ const newCoin = (svm: Svm): Address => svm.newMint({ decimals: 6, supply: 10n **
 
 const onCurve =
   (venue: TradePlan["venue"], quote: Address): Make =>
-  (svm, schedules, random, cap) => {
-    svm.addProgram(PUMP_PROGRAM, PROGRAMS.fun);
+  (svm, { build, schedules, random, cap }) => {
+    svm.addProgram(PUMP_PROGRAM, build.fun);
     writePumpSettings(svm, { schedules, quoteMints: quote === SOL_MINT ? [] : [quote] });
     const mint = newCoin(svm);
     const amounts = { realTokens: 7n * 10n ** 14n, realQuote: cap / 2n, virtualTokens: 10n ** 15n, virtualQuote: cap };
@@ -61,8 +62,8 @@ const onCurve =
 
 const inPool =
   (quote: Address): Make =>
-  (svm, schedules, random, cap) => {
-    svm.addProgram(PUMP_SWAP_PROGRAM, PROGRAMS.swap);
+  (svm, { build, schedules, random, cap }) => {
+    svm.addProgram(PUMP_SWAP_PROGRAM, build.swap);
     writePumpSwapSettings(svm, { quoteMint: quote, schedules });
     const base = newCoin(svm);
     const coinCreator = newKey(random);
@@ -70,7 +71,7 @@ const inPool =
     return { venue: pumpSwap, market, pair: { a: base, b: quote } };
   };
 
-describe.runIf(present)("Pump's fee tiers", () => {
+describe.skipIf(BUILDS.length === 0).each(BUILDS)("Pump's fee tiers ($path)", (build) => {
   it.each<{ name: string; make: Make; quote: Address }>([
     { name: "pump_fun", make: onCurve(pumpFun, SOL_MINT), quote: SOL_MINT },
     { name: "pump_fun by older instructions", make: onCurve(alwaysLean(pumpFun), SOL_MINT), quote: SOL_MINT },
@@ -84,10 +85,10 @@ describe.runIf(present)("Pump's fee tiers", () => {
       const schedules = { ...SCHEDULES, tiers: tiersOf(count), stableTiers: tiersOf(stable) };
       for (const tier of [0, 1, Math.floor(count / 2), count - 1]) {
         const svm = new Svm();
-        svm.addProgram(PUMP_FEE_PROGRAM, PROGRAMS.fees);
+        svm.addProgram(PUMP_FEE_PROGRAM, build.fees);
         if (quote === USDC_MINT) svm.newMint({ decimals: 6, address: USDC_MINT });
         const cap = BigInt(tier) * STEP + STEP / 2n;
-        const place = make(svm, schedules, random, cap);
+        const place = make(svm, { build, schedules, random, cap });
         const wallet = svm.newWallet(1n << 60n);
         const outcomes = runTrades({
           svm,

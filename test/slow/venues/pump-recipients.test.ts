@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Address } from "../../../src/primitives/address.ts";
 import { createRandom, type Random } from "../../../src/primitives/random.ts";
@@ -11,6 +10,7 @@ import { PUMP_FEE_PROGRAM } from "../../../src/venues/shared/pump-fees.ts";
 import type { Venue } from "../../../src/venues/venue.ts";
 import { judge, readMarket, runTrades } from "../../conformance/trades.ts";
 import { Svm } from "../../support/svm.ts";
+import { type PumpBuilds, pumpBuildsOf } from "./support/pump-builds.ts";
 import { BUYBACK_GROUP, recipientAddress, writeCoin, writePumpSettings } from "./support/pump-fun.ts";
 import { writePumpPool, writePumpSwapSettings } from "./support/pump-swap.ts";
 import { newKey, newWallet } from "./support/random-keys.ts";
@@ -20,12 +20,7 @@ import { newKey, newWallet } from "./support/random-keys.ts";
  * if somebody has opened it. A trade that names another fails on `pump_fun`; on `pump_swap` it opens the account at the wallet's expense,
  * with up to 48,000 compute units beyond the trade's own.
  */
-const PROGRAMS = ["pump_fun", "pump_swap", "pump_fees"].map((name) => `.venues/${name}_2026.so`) as [
-  string,
-  string,
-  string,
-];
-const present = PROGRAMS.every((path) => existsSync(path));
+const BUILDS = pumpBuildsOf("pump_fun");
 const FEE_GROUP = 1;
 /** Those with an account, by their group and place. */
 const OPEN = [
@@ -56,10 +51,10 @@ function tokensOn(svm: Svm, random: Random, program: Address) {
   return { elsewhere, quote, coin };
 }
 
-function onCurve(random: Random, program: Address): Place {
+function onCurve(build: PumpBuilds, random: Random, program: Address): Place {
   const svm = new Svm();
-  svm.addProgram(PUMP_PROGRAM, PROGRAMS[0]);
-  svm.addProgram(PUMP_FEE_PROGRAM, PROGRAMS[2]);
+  svm.addProgram(PUMP_PROGRAM, build.fun);
+  svm.addProgram(PUMP_FEE_PROGRAM, build.fees);
   const { elsewhere, quote, coin } = tokensOn(svm, random, program);
   writePumpSettings(svm, { quoteMints: [elsewhere] });
   const market = writeCoin(svm, {
@@ -74,10 +69,10 @@ function onCurve(random: Random, program: Address): Place {
   return { svm, venue: pumpFun as Venue, market, coin, quote };
 }
 
-function inPool(random: Random, program: Address): Place {
+function inPool(build: PumpBuilds, random: Random, program: Address): Place {
   const svm = new Svm();
-  svm.addProgram(PUMP_SWAP_PROGRAM, PROGRAMS[1]);
-  svm.addProgram(PUMP_FEE_PROGRAM, PROGRAMS[2]);
+  svm.addProgram(PUMP_SWAP_PROGRAM, build.swap);
+  svm.addProgram(PUMP_FEE_PROGRAM, build.fees);
   const { elsewhere, quote, coin } = tokensOn(svm, random, program);
   writePumpSwapSettings(svm, { quoteMint: elsewhere });
   const market = writePumpPool(svm, {
@@ -93,10 +88,12 @@ function inPool(random: Random, program: Address): Place {
 const KINDS = [
   { name: "pump_fun", open: onCurve },
   { name: "pump_swap", open: inPool },
-].flatMap(({ name, open }) => [
-  { name: `${name}, priced in a token`, open, program: TOKEN_PROGRAM },
-  { name: `${name}, priced in a token of Token-2022`, open, program: TOKEN_2022_PROGRAM },
-]);
+].flatMap(({ name, open }) =>
+  BUILDS.flatMap((build) => [
+    { build, path: build.path, name: `${name}, priced in a token`, open, program: TOKEN_PROGRAM },
+    { build, path: build.path, name: `${name}, priced in a token of Token-2022`, open, program: TOKEN_2022_PROGRAM },
+  ]),
+);
 
 function openAccounts({ svm, quote }: Place): void {
   for (const [group, place] of OPEN) svm.setTokens(recipientAddress(group, place), quote, 0n);
@@ -105,10 +102,10 @@ function openAccounts({ svm, quote }: Place): void {
   svm.setAccount(frozen);
 }
 
-describe.runIf(present).each(KINDS)("$name", ({ name, open, program }) => {
+describe.skipIf(KINDS.length === 0).each(KINDS)("$name ($path)", ({ build, name, open, program }) => {
   it("pays its fees to recipients that have an account for the token, and opens none for them", () => {
     const random = createRandom(name.length);
-    const place = open(random, program);
+    const place = open(build, random, program);
     openAccounts(place);
     const { svm, venue, market, coin, quote } = place;
     const wallet = newWallet(svm, random);
@@ -132,7 +129,7 @@ describe.runIf(present).each(KINDS)("$name", ({ name, open, program }) => {
   });
 
   it("is not traded while no recipient has one", () => {
-    const { svm, venue, market, coin, quote } = open(createRandom(7), program);
+    const { svm, venue, market, coin, quote } = open(build, createRandom(7), program);
     const { state } = readMarket(svm, venue, market, { a: coin, b: quote });
     for (const [inMint, outMint] of [
       [coin, quote],

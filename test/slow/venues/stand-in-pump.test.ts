@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { Address } from "../../../src/primitives/address.ts";
 import { createRandom } from "../../../src/primitives/random.ts";
@@ -14,16 +13,11 @@ import { canonicalPool, migrateCurve } from "../../support/pump-migration.ts";
 import { pumpPoolInstruction, readPumpPool } from "../../support/pump-pool.ts";
 import type { Executed, Svm } from "../../support/svm.ts";
 import { worldOnSvm } from "../../support/world.ts";
+import { pumpBuildsOf } from "./support/pump-builds.ts";
 
-/** The programs as the crate pump-rust-client carries them. */
-const BUILDS: readonly (readonly [Address, string])[] = [
-  [PUMP_PROGRAM, ".venues/pump_fun_2026.so"],
-  [PUMP_SWAP_PROGRAM, ".venues/pump_swap_2026.so"],
-  [FEE_PROGRAM, ".venues/pump_fees_2026.so"],
-];
-const missing = BUILDS.map(([, file]) => file).filter((file) => !existsSync(file));
-if (missing.length > 0)
-  console.log(`pump stand-ins beside the real programs: skipped, not there: ${missing.join(", ")}`);
+/** The programs as releases of the crate pump-rust-client carry them. */
+const BUILDS = pumpBuildsOf("pump_fun");
+if (BUILDS.length === 0) console.log("pump stand-ins beside the real programs: skipped, those are not there");
 
 const TRADES = 60;
 const SEED = 9;
@@ -31,7 +25,12 @@ const PLENTY = 1n << 62n;
 
 const KINDS = ["buy", "buyExactQuoteIn", "sell"] as const;
 
-describe.skipIf(missing.length > 0)("the pump stand-ins beside the real programs", () => {
+describe.skipIf(BUILDS.length === 0).each(BUILDS)("the pump stand-ins beside the real programs ($path)", (build) => {
+  const addReal = (svm: Svm): void => {
+    svm.addProgram(PUMP_PROGRAM, build.fun);
+    svm.addProgram(PUMP_SWAP_PROGRAM, build.swap);
+    svm.addProgram(FEE_PROGRAM, build.fees);
+  };
   const { world } = worldOnSvm(SEED);
   // Both chains start from these accounts; whatever a trade changes in them is compared byte by byte.
   const watched = world.accounts.map((account) => account.address);
@@ -42,7 +41,7 @@ describe.skipIf(missing.length > 0)("the pump stand-ins beside the real programs
       const random = createRandom(31);
       const standIn = worldOnSvm(SEED).svm;
       const real = worldOnSvm(SEED).svm;
-      for (const [id, file] of BUILDS) real.addProgram(id, file);
+      addReal(real);
       const user = real.newWallet();
       standIn.newWallet();
       for (const svm of [real, standIn]) {
@@ -94,7 +93,7 @@ describe.skipIf(missing.length > 0)("the pump stand-ins beside the real programs
   for (const symbol of ["BRINK", "DIME"]) {
     it(`move a completed curve to the same pool: ${symbol}`, () => {
       const chains = [worldOnSvm(SEED).svm, worldOnSvm(SEED).svm];
-      for (const [id, file] of BUILDS) chains[0]!.addProgram(id, file);
+      addReal(chains[0]!);
       const coin = world.tokens.find((token) => token.symbol === symbol)!;
       const [expected, found] = chains.map((svm) => {
         const curve = readCurve(svm, coin.mint);

@@ -17,7 +17,7 @@ import { runTrades } from "../../../conformance/trades.ts";
 import type { Svm } from "../../../support/svm.ts";
 import { createDbcPool, METAPLEX_PROGRAM, stopsAtItsEnd } from "./meteora-dbc.ts";
 import { fundPlenty, PLAIN_MARKETS } from "./open-markets.ts";
-import { writeCoin, writePumpSettings } from "./pump-fun.ts";
+import { LATEST_SETTINGS_SIZE, writeCoin, writePumpSettings } from "./pump-fun.ts";
 import { writePumpPool, writePumpSwapSettings } from "./pump-swap.ts";
 import { asOlderInstruction, writeAmmV4Pool } from "./raydium-amm-v4.ts";
 
@@ -70,7 +70,7 @@ function filesIn(folder: string | undefined): readonly string[] {
 /** Every copy that there is, those included that lack the instruction or use twice the compute. */
 const copiesOf = (name: string) => [...filesIn(join(BUILDS, name)), ...filesIn(MORE[name])];
 
-/** No other build of today's Pump programs is public: the stand-in, and altered builds of it, take their place. */
+/** Beside Pump's public builds, the stand-in and altered builds of it. */
 const standInsOf = (name: string) => [
   join(STAND_INS, `${name}.so`),
   ...filesIn(VARIANTS).filter((path) => path.includes(`${name}_`)),
@@ -157,10 +157,11 @@ const pumpCurve: ReplaceableMarket = {
   name: "pump_fun",
   main: ".venues/pump_fun_2026.so",
   calls: [PUMP_FEES],
-  copies: [".venues/pump_fun_2024.so", ...standInsOf("pump_fun")],
+  copies: [".venues/pump_fun_2024.so", ...copiesOf("pump_fun"), ...standInsOf("pump_fun")],
   most: (mint) => (mint === SOL_MINT ? SOL : 10n ** 13n),
   place(svm, owner) {
-    writePumpSettings(svm);
+    // As long as every build wants them.
+    writePumpSettings(svm, { size: LATEST_SETTINGS_SIZE });
     const mint = svm.newMint({ decimals: 6, supply: 10n ** 15n });
     const address = writeCoin(svm, {
       mint,
@@ -180,7 +181,7 @@ const pumpPool: ReplaceableMarket = {
   name: "pump_swap",
   main: ".venues/pump_swap_2026.so",
   calls: [PUMP_FEES],
-  copies: standInsOf("pump_swap"),
+  copies: [...copiesOf("pump_swap"), ...standInsOf("pump_swap")],
   most: (mint) => (mint === SOL_MINT ? SOL : 10n ** 12n),
   place(svm, owner) {
     writePumpSwapSettings(svm, { quoteMint: SOL_MINT });

@@ -8,7 +8,7 @@ import { SlotTree } from "./slots/slot-tree.ts";
 const CHANGES = 150_000;
 
 function following(count: number, tree: SlotTree) {
-  const followed = new FollowedAccounts(tree, () => 0);
+  const followed = new FollowedAccounts(tree, () => 0, true);
   const entries = Array.from({ length: count }, (_, i) => {
     const bytes = new Uint8Array(32);
     new DataView(bytes.buffer).setUint32(0, i + 1);
@@ -101,6 +101,63 @@ test("a bank that is replaced again and again is undone for all of its accounts,
   followed.discard(12n, new Set());
   await new Promise(setImmediate);
   expect(entries.every(({ delivered }) => delivered?.slot === 12n)).toBe(true);
+});
+
+/** One account, of which every change from slot 10 on is reported; slots 10 to 12 are the chain. */
+function streaming() {
+  const tree = new SlotTree();
+  const { followed, entries } = following(1, tree);
+  const entry = entries[0]!;
+  entry.coveredFrom = 10n;
+  const begin = (slot: bigint, parent: bigint) => {
+    tree.begin(slot, parent);
+    followed.turn();
+  };
+  const report = (slot: bigint, isStreamed: boolean) => {
+    const account = { address: entry.address, owner: SYSTEM_PROGRAM, lamports: slot, data: new Uint8Array(0) };
+    followed.add(entry, { slot, epoch: 0, order: 0, account: { ...account, executable: false, slot }, isStreamed });
+    entry.provenAtMs = Number(slot);
+  };
+  for (const slot of [10n, 11n, 12n]) begin(slot, slot - 1n);
+  report(11n, true);
+  followed.trust(entry);
+  return {
+    tree,
+    followed,
+    entry,
+    begin,
+    report,
+    state: () => [entry.delivered?.slot, entry.provenAtMs, entry.streamed],
+  };
+}
+
+test("what was known before an undone slot counts on, if the stream has reported every change since", () => {
+  const { begin, report, state } = streaming();
+  report(12n, true);
+  begin(13n, 11n);
+  expect(state()).toEqual([11n, 12, true]);
+});
+
+test("what was known before an undone slot proves nothing if the stream counted for nothing in between", () => {
+  const { followed, entry, begin, report, state } = streaming();
+  followed.doubt(entry);
+  // It changes in slot 12, which counts for nothing.
+  begin(13n, 12n);
+  report(13n, false);
+  begin(14n, 12n);
+  expect(state()).toEqual([11n, 0, false]);
+});
+
+test("what was known before an undone slot proves nothing if what the stream reported in between was dropped", () => {
+  const { followed, entry, begin, report, state } = streaming();
+  report(12n, true);
+  followed.dropStreamed(entry, 12n);
+  begin(13n, 12n);
+  report(13n, true);
+  followed.trust(entry);
+  expect(state()).toEqual([13n, 13, true]);
+  begin(14n, 12n);
+  expect(state()).toEqual([11n, 0, false]);
 });
 
 test("a doubt of all accounts counts at once, though few are walked over in one turn of the loop", async () => {

@@ -48,6 +48,7 @@ export class FollowedAccounts {
   listener: Parameters<StateSource["onAccount"]>[0] = () => {};
   readonly #tree: SlotTree;
   readonly #now: Now;
+  readonly #isComplete: boolean;
   #byAddress = new AddressTable<FollowedAccount>("followed");
   readonly #readOrder = new ReadOrder<FollowedAccount>();
   readonly #unstreamed = new IndexedSet<FollowedAccount>();
@@ -64,9 +65,11 @@ export class FollowedAccounts {
   readonly #shaken: GradualWalk<FollowedAccount>;
   #distrustUntilMs = 0;
 
-  constructor(tree: SlotTree, now: Now) {
+  /** @param isComplete true if the stream reports every change of every slot, whatever becomes of it */
+  constructor(tree: SlotTree, now: Now, isComplete: boolean) {
     this.#tree = tree;
     this.#now = now;
+    this.#isComplete = isComplete;
     // Of the account nothing is read: most are in no cache of the processor.
     this.#uncut = new GradualWork((version) => {
       version.older = undefined;
@@ -190,10 +193,23 @@ export class FollowedAccounts {
   /** @param added what was learned just now; absent if the chain or a slot was undone */
   #deliver(entry: FollowedAccount, added?: KeptVersion): void {
     const version = currentVersion(entry, this.#tree);
-    if (version === entry.delivered) return;
+    if (version !== entry.delivered) this.#take(entry, version, version === added || this.#isProven(entry, version));
+  }
+
+  /**
+   * False of an older version that takes the place of a newer one, unless the stream suffices for the account and reports every change: a
+   * subscription reports states of the banks that its node prefers, so that a slot's changes may be known from a later slot alone.
+   */
+  #isProven(entry: FollowedAccount, version: KeptVersion | undefined): boolean {
+    const known = entry.delivered;
+    if (version === undefined || known === undefined || known.slot < version.slot) return true;
+    return this.#isComplete && entry.streamed && isCovered(entry, version);
+  }
+
+  #take(entry: FollowedAccount, version: KeptVersion | undefined, isProven: boolean): void {
     const known = entry.delivered;
     entry.delivered = version;
-    if (version === undefined || (version !== added && isGuess(entry, version, known))) {
+    if (version === undefined || !isProven) {
       this.doubt(entry);
       entry.provenAtMs = 0;
     }
@@ -205,6 +221,7 @@ export class FollowedAccounts {
   /** Takes a state that most nodes agree on for that of its slot: nothing known of later slots holds. */
   replace(entry: FollowedAccount, { slot, account }: Pick<AccountVersion, "slot" | "account">): boolean {
     keepVersions(entry, (version) => version.slot < slot);
+    this.#coverAgain(entry);
     if (entry.droppedUpTo !== undefined && entry.droppedUpTo >= slot) entry.droppedUpTo = undefined;
     return this.add(entry, { slot, account, epoch: -1, order: 0 });
   }
@@ -215,7 +232,16 @@ export class FollowedAccounts {
    */
   dropStreamed(entry: FollowedAccount, fromSlot = 0n): void {
     keepVersions(entry, ({ isStreamed, slot }) => isStreamed !== true || slot < fromSlot);
-    if (entry.newest !== undefined) this.#deliver(entry);
+    const version = currentVersion(entry, this.#tree);
+    if (entry.newest !== undefined && version !== entry.delivered)
+      this.#take(entry, version, version !== undefined && isCovered(entry, version));
+    this.#coverAgain(entry);
+  }
+
+  /** What the stream has reported of the account up to now is not all held. */
+  #coverAgain(entry: FollowedAccount): void {
+    const { head } = this.#tree;
+    if (entry.coveredFrom !== undefined && entry.coveredFrom < head) entry.coveredFrom = head;
   }
 
   /** Notes a credible read, before its version is added, or that no answer can carry the account. */
@@ -324,11 +350,8 @@ export class FollowedAccounts {
   }
 }
 
-/** True of an older version that took the place of a newer one: there may have been others in between, unless the stream reports all. */
-function isGuess({ coveredFrom }: FollowedAccount, version: KeptVersion, known: KeptVersion | undefined): boolean {
-  if (known === undefined || known.slot < version.slot) return false;
-  return coveredFrom === undefined || version.slot < coveredFrom;
-}
+const isCovered = ({ coveredFrom }: FollowedAccount, { slot }: KeptVersion): boolean =>
+  coveredFrom !== undefined && slot >= coveredFrom;
 
 /** Counts each account once: a stream that replaces the banks of two slots again and again names their accounts each time. */
 function nameOnce(touched: TouchedSlot, slot: bigint): void {

@@ -115,7 +115,7 @@ class StreamedStateSource implements LiveStateSource {
     const tree = this.#tree;
     const counters = this.#counters;
     const stream = new StreamProgress({ tree, now, headSlot, slotByNodes, quietMs, maxLagSlots, maxLeadSlots });
-    const followed = new FollowedAccounts(tree, now);
+    const followed = new FollowedAccounts(tree, now, feed.reportsEveryChange);
     const audit = new StreamAudit({ reader, followed, tree, stream, counters, sampleSize: SAMPLE_SIZE });
     this.#stream = stream;
     this.#followed = followed;
@@ -326,8 +326,11 @@ class StreamedStateSource implements LiveStateSource {
 
   /** @param slots those known before that have joined the chain or left it */
   #turn(slots: readonly bigint[]): void {
-    if (slots.length > 0) this.#counters.forks += 1;
     this.#followed.turn();
+    if (slots.length === 0) return;
+    this.#counters.forks += 1;
+    // Accounts that changed in what was dropped may have come to depend on reads.
+    this.#polls.hurry();
   }
 
   /** The accounts of one stream depend on reads: thousands in one turn, so that what holds for all is asked for once. */

@@ -17,7 +17,12 @@ function start() {
     maxLagSlots: 1n,
     maxLeadSlots: 1n,
   });
-  const suspension = new StreamSuspension({ followed: new FollowedAccounts(tree, now), stream, now, warn: () => {} });
+  const suspension = new StreamSuspension({
+    followed: new FollowedAccounts(tree, now, true),
+    stream,
+    now,
+    warn: () => {},
+  });
   const pass = (ms: number) => {
     clock.nowMs += ms;
     suspension.tick();

@@ -33,6 +33,8 @@ export interface FeedStreamOptions {
   readonly maxLeadSlots?: bigint;
   /** How many slots back a stream asks to be replayed after a cut. */
   readonly replaySlots?: bigint;
+  /** How a stream is opened; absent: over the network. */
+  readonly open?: typeof openGrpcStream;
 }
 
 /** What a stream takes from the feed it belongs to. */
@@ -152,7 +154,7 @@ export class FeedStream {
   }
 
   #connect(): void {
-    const { url, token, now } = this.#options;
+    const { url, token, now, open = openGrpcStream } = this.#options;
     connects.spend();
     this.#epoch = this.#owner.nextEpoch();
     this.#aliveAtMs = now();
@@ -163,7 +165,7 @@ export class FeedStream {
     this.#replay = canReplay ? (this.#replay ?? { upTo, updates: this.#slots.updates }) : undefined;
     this.#slots = new ConnectionSlots();
     if (!canReplay) this.#missAll();
-    const opened = openGrpcStream({
+    const opened = open({
       url,
       path: "/geyser.Geyser/Subscribe",
       headers: token === undefined ? {} : { "x-token": token },

@@ -24,11 +24,16 @@ export interface ConnectionListener {
   onClose(from: SubscriptionConnection): void;
 }
 
+/** Opens a WebSocket that gives up after so long without an answer. Milliseconds. */
+export type OpenSocket = (url: string, handshakeTimeoutMs: number) => WebSocket;
+
 interface ConnectionOptions {
   readonly url: string;
   readonly handshakeTimeoutMs: number;
   readonly now: Now;
   readonly listener: ConnectionListener;
+  /** Absent: over the network. */
+  readonly open?: OpenSocket | undefined;
 }
 
 /** Handles the node's number for a new subscription; undefined if it refused. */
@@ -57,15 +62,11 @@ export class SubscriptionConnection {
   #isCorked = false;
   readonly #goOn = () => void this.#socket.resume();
 
-  constructor({ url, handshakeTimeoutMs, now, listener }: ConnectionOptions) {
+  constructor({ url, handshakeTimeoutMs, now, listener, open = openSocket }: ConnectionOptions) {
     this.host = new URL(url).host;
     this.aliveAtMs = now();
     this.#listener = listener;
-    this.#socket = new WebSocket(url, {
-      handshakeTimeout: handshakeTimeoutMs,
-      maxPayload: MAX_MESSAGE_BYTES,
-      perMessageDeflate: false,
-    });
+    this.#socket = open(url, handshakeTimeoutMs);
     this.#socket.on("upgrade", ({ socket }) => {
       this.#stream = socket;
     });
@@ -162,3 +163,6 @@ export class SubscriptionConnection {
     this.#listener.onSlot(this, slot, links);
   }
 }
+
+const openSocket: OpenSocket = (url, handshakeTimeout) =>
+  new WebSocket(url, { handshakeTimeout, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false });

@@ -1,7 +1,12 @@
 import type { Now } from "../../../primitives/clock.ts";
 import { HeldSubscriptions, type SubscriptionRequest } from "./held-subscriptions.ts";
 import { SeldomWarnings } from "./seldom-warnings.ts";
-import { type ConnectionListener, type SlotLinks, SubscriptionConnection } from "./subscription-connection.ts";
+import {
+  type ConnectionListener,
+  type OpenSocket,
+  type SlotLinks,
+  SubscriptionConnection,
+} from "./subscription-connection.ts";
 
 /** A slot has begun on its parent; `root` is the newest final one. */
 export type SlotListener = (slot: bigint, links: SlotLinks) => void;
@@ -44,6 +49,8 @@ interface SubscriptionsOptions {
   readonly silentMs?: number;
   /** How often some of the subscriptions that a node has refused are asked for again. */
   readonly refusedMs?: number;
+  /** How a connection is opened; absent: over the network. */
+  readonly open?: OpenSocket;
 }
 
 const DEFAULT_SILENT_MS = 1_000;
@@ -79,6 +86,7 @@ class NodeSubscriptions implements Subscriptions {
   readonly #random: () => number;
   readonly #warn: (message: string) => void;
   readonly #silentMs: number;
+  readonly #open: OpenSocket | undefined;
   readonly #held = new HeldSubscriptions();
   readonly #slotListeners = new Set<SlotListener>();
   readonly #lostListeners = new Set<() => void>();
@@ -125,6 +133,7 @@ class NodeSubscriptions implements Subscriptions {
     this.#warn = options.warn;
     this.#seldom = options.seldom ?? new SeldomWarnings(options.warn, options.now);
     this.#silentMs = options.silentMs ?? DEFAULT_SILENT_MS;
+    this.#open = options.open;
     const ping = setInterval(() => this.#current?.ping(), PING_MS);
     if (this.#urls.length === 0) this.#timers = [ping];
     else {
@@ -222,6 +231,7 @@ class NodeSubscriptions implements Subscriptions {
       handshakeTimeoutMs: this.#candidatePatienceMs(),
       now: this.#now,
       listener: this.#listener,
+      open: this.#open,
     });
   }
 

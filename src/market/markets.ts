@@ -81,9 +81,6 @@ export interface MarketsOptions {
   readonly maxMarketsPerPair?: number;
   /** Markets of one pair that one search compares to find the best; the next searches, soon after, compare the rest. */
   readonly maxFound?: number;
-  /** How long a market that was not among the best is not examined again. */
-  readonly reexamineMs?: number;
-  readonly sweepMs?: number;
 }
 
 const DEFAULT_MAX_AGE_MS = 2_000;
@@ -98,8 +95,7 @@ const DEFAULT_MAX_PAIRS = 40_000;
 const DEFAULT_MAX_SINGLES = 60_000;
 const DEFAULT_MAX_MARKETS_PER_PAIR = 64;
 const DEFAULT_MAX_FOUND = 2_500;
-const DEFAULT_REEXAMINE_MS = 600_000;
-const DEFAULT_SWEEP_MS = 1_000;
+const SWEEP_MS = 1_000;
 
 /** The markets of any pair, found on first use and kept live afterwards. */
 export function createMarkets({
@@ -124,8 +120,6 @@ export function createMarkets({
   hubMints,
   maxMarketsPerPair = DEFAULT_MAX_MARKETS_PER_PAIR,
   maxFound = DEFAULT_MAX_FOUND,
-  reexamineMs = DEFAULT_REEXAMINE_MS,
-  sweepMs = DEFAULT_SWEEP_MS,
 }: MarketsOptions): LiveMarkets {
   const live = new LiveAccounts(source);
   const pairs = new WatchedPairs({ live, head, now, maxAgeMs, pace: { negativeMs, researchMs } });
@@ -152,7 +146,6 @@ export function createMarkets({
     warn: outage.warn,
     isWanted: (pair) => !closed && pairs.has(pair),
     maxAgeMs,
-    reexamineMs,
     maxMarketsPerPair,
     maxFound,
   });
@@ -170,7 +163,7 @@ export function createMarkets({
     const atMs = sinceStart(now());
     pairs.sweep({ idleSinceMs: atMs - idleMs, emptySinceMs: atMs - 2 * researchMs, maxPairs });
     singles.sweep();
-  }, sweepMs);
+  }, SWEEP_MS);
 
   return {
     hubMints: hubMints ?? HUB_MINTS,

@@ -1,6 +1,5 @@
 import { Worker } from "node:worker_threads";
 import type { Address } from "../primitives/address.ts";
-import type { Now } from "../primitives/clock.ts";
 import { type ChainOptions, DEFAULT_START_SLOT, type GenesisAccount } from "./chain/genesis.ts";
 import { type SandboxOrder, type SandboxReply, type SandboxWorkerData, toPlainAccount } from "./sandbox-protocol.ts";
 import { createWorld, type World } from "./world/world.ts";
@@ -63,10 +62,10 @@ export interface Sandbox {
  *
  * @throws Error if the port or the next one is taken
  */
-export async function startSandbox(options: SandboxOptions = {}, now: Now = Date.now): Promise<Sandbox> {
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const seed = options.seed ?? 1;
   const startSlot = options.startSlot ?? DEFAULT_START_SLOT;
-  const unixTimestamp = options.unixTimestamp ?? Math.floor(now() / 1000);
+  const unixTimestamp = options.unixTimestamp ?? Math.floor(Date.now() / 1000);
   const world =
     options.world ??
     createWorld({

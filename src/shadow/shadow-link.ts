@@ -7,12 +7,11 @@ interface ShadowLinkOptions {
   readonly path: string;
   /** Called each time the process is reached, which knows nothing then. */
   readonly onOpen?: () => void;
-  readonly timeoutMs?: number;
 }
 
 const RECONNECT_MS = 100;
 /** Far above the longest check: loading every program takes a second. */
-const DEFAULT_TIMEOUT_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 
 interface Waiting {
   readonly resolve: (answer: ShadowAnswer | undefined) => void;
@@ -45,7 +44,7 @@ export class ShadowLink {
     const id = ++this.#lastId;
     return new Promise((resolve) => {
       // A process that hangs is left behind: the next connection finds it ended, or another in its place.
-      const timer = setTimeout(() => this.#socket?.destroy(), this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+      const timer = setTimeout(() => this.#socket?.destroy(), TIMEOUT_MS);
       timer.unref();
       this.#waiting.set(id, { resolve, timer });
       channel.send({ id, body } satisfies Numbered<ShadowOrder>);

@@ -16,6 +16,8 @@ const UNDECIDED_LIFE_MS = 7 * 24 * 3_600_000;
 /** Rows deleted per statement: small enough to stay far below the time-out and let other writes in. */
 const REMOVED_AT_ONCE = 500;
 
+const SWEEP_EVERY_MS = 60_000;
+
 /** Size of the number drawn for a revocation: as many bytes as a buffer reads at once. */
 const COUNT_BYTES = 6;
 
@@ -158,16 +160,10 @@ async function removeAll(
 }
 
 /**
- * Sweeps the store every `everyMs` milliseconds until the returned function is called. A failed sweep is repeated by the
+ * Sweeps the store every minute until the returned function is called. A failed sweep is repeated by the
  * next one.
  */
-export function startSweeping(
-  store: Store,
-  now: Now,
-  randomBytes: RandomBytes,
-  lives: RowLives,
-  everyMs = 60_000,
-): () => void {
+export function startSweeping(store: Store, now: Now, randomBytes: RandomBytes, lives: RowLives): () => void {
   let busy = false;
   const timer = setInterval(() => {
     if (busy) return;
@@ -177,7 +173,7 @@ export function startSweeping(
       .finally(() => {
         busy = false;
       });
-  }, everyMs);
+  }, SWEEP_EVERY_MS);
   timer.unref();
   return () => clearInterval(timer);
 }

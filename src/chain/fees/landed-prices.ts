@@ -11,8 +11,6 @@ import { writtenAccounts } from "./written-accounts.ts";
 interface LandedPricesOptions {
   readonly pool: Pick<RpcPool, "endpoints" | "ask">;
   readonly now: Now;
-  /** Reads per second, over all transactions. Each takes two calls per node asked. */
-  readonly perSecond?: number;
 }
 
 const METHOD = "getRecentPrioritizationFees";
@@ -22,21 +20,18 @@ const TIMEOUT_MS = 2_000;
 const NODES = 2;
 /** The most that nodes take per call. */
 const MAX_ACCOUNTS = 128;
-const DEFAULT_PER_SECOND = 2;
+/** Over all transactions. Each takes two calls per node asked. */
+const READS_PER_SECOND = 2;
 /** Reads that may be made at once after a rest. */
 const BURST = 8;
 
 /** Reads landed prices from two nodes, within a budget of its own: it must not take calls from trades in flight. */
-export function createLandedPrices({
-  pool,
-  now,
-  perSecond = DEFAULT_PER_SECOND,
-}: LandedPricesOptions): LandedPriceReader {
+export function createLandedPrices({ pool, now }: LandedPricesOptions): LandedPriceReader {
   let turns = BURST;
   let countedAtMs = now();
   const takeTurn = () => {
     const atMs = now();
-    turns = Math.min(BURST, turns + (Math.max(0, atMs - countedAtMs) * perSecond) / 1_000);
+    turns = Math.min(BURST, turns + (Math.max(0, atMs - countedAtMs) * READS_PER_SECOND) / 1_000);
     countedAtMs = atMs;
     if (turns < 1) return false;
     turns -= 1;

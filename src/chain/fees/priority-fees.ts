@@ -22,9 +22,6 @@ interface PriorityFeesOptions {
   readonly now: Now;
   readonly warn: (message: string) => void;
   readonly bounds: Readonly<Record<Priority, PriorityBounds>>;
-  readonly refreshMs?: number;
-  /** Upper bound of accounts whose own fee market is followed. */
-  readonly maxAccounts?: number;
   /** Upper bound of accounts read per refresh. */
   readonly accountsPerRefresh?: number;
   /** Refreshes in which every account has its turn, if that bound allows. */
@@ -38,11 +35,12 @@ interface AccountPrices {
   refreshedAtMs: number;
 }
 
-const DEFAULT_REFRESH_MS = 2_000;
+const REFRESH_MS = 2_000;
 /** Time without a question after which fees are at rest: an account's are forgotten, the chain's are read less often. */
 const REST_AFTER_MS = 10_000;
 const REST_REFRESH_MS = 10_000;
-const DEFAULT_MAX_ACCOUNTS = 256;
+/** Upper bound of accounts whose own fee market is followed. */
+const MAX_ACCOUNTS = 256;
 const DEFAULT_ACCOUNTS_PER_REFRESH = 8;
 /** Prices are of the last minute: read every few seconds, an account's are as good, for fewer calls. */
 const DEFAULT_REFRESHES_PER_TURN = 8;
@@ -67,7 +65,6 @@ class RecentPriorityFees implements LivePriorityFees {
   readonly #now: Now;
   readonly #warn: (message: string) => void;
   readonly #bounds: PriorityFeesOptions["bounds"];
-  readonly #maxAccounts: number;
   readonly #accountsPerRefresh: number;
   readonly #refreshesPerTurn: number;
   readonly #accounts = new Map<Address, AccountPrices>();
@@ -83,12 +80,11 @@ class RecentPriorityFees implements LivePriorityFees {
     this.#now = options.now;
     this.#warn = options.warn;
     this.#bounds = options.bounds;
-    this.#maxAccounts = options.maxAccounts ?? DEFAULT_MAX_ACCOUNTS;
     this.#accountsPerRefresh = options.accountsPerRefresh ?? DEFAULT_ACCOUNTS_PER_REFRESH;
     this.#refreshesPerTurn = options.refreshesPerTurn ?? DEFAULT_REFRESHES_PER_TURN;
     this.#askedAtMs = this.#now();
     void this.#refresh();
-    this.#timer = setInterval(() => void this.#refresh(), options.refreshMs ?? DEFAULT_REFRESH_MS);
+    this.#timer = setInterval(() => void this.#refresh(), REFRESH_MS);
   }
 
   priceMicroLamportsPerCu(level: Priority, writable: readonly Address[]): bigint {
@@ -120,7 +116,7 @@ class RecentPriorityFees implements LivePriorityFees {
   }
 
   #add(address: Address): void {
-    if (this.#accounts.size >= 2 * this.#maxAccounts) return;
+    if (this.#accounts.size >= 2 * MAX_ACCOUNTS) return;
     this.#accounts.set(address, { prices: undefined, askedAtMs: this.#now(), refreshedAtMs: NEVER });
   }
 
@@ -128,9 +124,9 @@ class RecentPriorityFees implements LivePriorityFees {
   #trim(): void {
     for (const [address, { askedAtMs }] of this.#accounts)
       if (this.#now() - askedAtMs > REST_AFTER_MS) this.#accounts.delete(address);
-    if (this.#accounts.size <= this.#maxAccounts) return;
+    if (this.#accounts.size <= MAX_ACCOUNTS) return;
     const byAge = [...this.#accounts].sort(([, a], [, b]) => a.askedAtMs - b.askedAtMs);
-    for (const [address] of byAge.slice(0, this.#accounts.size - this.#maxAccounts)) this.#accounts.delete(address);
+    for (const [address] of byAge.slice(0, this.#accounts.size - MAX_ACCOUNTS)) this.#accounts.delete(address);
   }
 
   async #refresh(): Promise<void> {

@@ -9,23 +9,18 @@ import { CallBudget } from "../state/compare/call-budget.ts";
 interface WalletBalanceOptions {
   readonly pool: Pick<RpcPool, "endpoints" | "ask">;
   readonly now: Now;
-  /** Upper bound of calls per second, over all wallets and nodes. */
-  readonly callsPerSecond?: number;
 }
 
 const WHAT = "a balance";
 const TIMEOUT_MS = 2_000;
 /** Nodes asked for each read: one that says too little is contradicted by another. */
 const NODES = 2;
-const DEFAULT_CALLS_PER_SECOND = 8;
+/** Upper bound of calls, over all wallets and nodes. */
+const CALLS_PER_SECOND = 8;
 
 /** Reads wallets' balances from two nodes, within a budget of its own: it must not take calls from trades in flight. */
-export function createWalletBalances({
-  pool,
-  now,
-  callsPerSecond = DEFAULT_CALLS_PER_SECOND,
-}: WalletBalanceOptions): WalletBalanceReader {
-  const budget = new CallBudget(callsPerSecond, now);
+export function createWalletBalances({ pool, now }: WalletBalanceOptions): WalletBalanceReader {
+  const budget = new CallBudget(CALLS_PER_SECOND, now);
   return {
     async read(wallet: Address) {
       const nodes = pool.endpoints.filter((node) => !(node.isAside() || node.isCooling())).slice(0, NODES);

@@ -62,20 +62,17 @@ interface ChainHeadOptions {
   readonly maxAgeMs?: number;
   /** Oldest clock answered, while the chain moves: quotes depend on it as on market state. */
   readonly clockMaxAgeMs?: number;
-  /** How often blockhash and clock are read while messages are built. */
-  readonly refreshMs?: number;
-  /** The same at rest. */
-  readonly idleRefreshMs?: number;
-  /** How often slow facts are read: rent, and the distance between slot and block height. */
-  readonly slowRefreshMs?: number;
 }
 
 const DEFAULT_MAX_AGE_MS = 2_000;
-const DEFAULT_REFRESH_MS = 400;
-const DEFAULT_IDLE_REFRESH_MS = 1_000;
+/** How often blockhash and clock are read while messages are built. */
+const REFRESH_MS = 400;
+/** The same at rest. */
+const IDLE_REFRESH_MS = 1_000;
 /** Time without a build after which the head is at rest. */
 const REST_AFTER_MS = 10_000;
-const DEFAULT_SLOW_REFRESH_MS = 10_000;
+/** How often slow facts are read: rent, and the distance between slot and block height. */
+const SLOW_REFRESH_MS = 10_000;
 const START_TIMEOUT_MS = 10_000;
 const START_POLL_MS = 20;
 /** Features are activated at the beginning of an epoch, announced days before. */
@@ -113,9 +110,6 @@ class FollowedChainHead implements LiveChainHead {
   readonly #monotonicMs: Now;
   readonly #warn: (message: string) => void;
   readonly #maxAgeMs: number;
-  readonly #refreshMs: number;
-  readonly #idleRefreshMs: number;
-  readonly #slowRefreshMs: number;
   readonly #newest: NewestSlot;
   readonly #rent: RentRates;
   readonly #features: FeatureGates;
@@ -138,9 +132,6 @@ class FollowedChainHead implements LiveChainHead {
     this.#monotonicMs = options.monotonicMs;
     this.#warn = options.warn;
     this.#maxAgeMs = options.maxAgeMs ?? DEFAULT_MAX_AGE_MS;
-    this.#refreshMs = options.refreshMs ?? DEFAULT_REFRESH_MS;
-    this.#idleRefreshMs = options.idleRefreshMs ?? DEFAULT_IDLE_REFRESH_MS;
-    this.#slowRefreshMs = options.slowRefreshMs ?? DEFAULT_SLOW_REFRESH_MS;
     this.#newest = new NewestSlot(options.now, options.pool.slots);
     this.#rent = new RentRates(options.trusted);
     this.#features = new FeatureGates(options);
@@ -175,9 +166,9 @@ class FollowedChainHead implements LiveChainHead {
     await Promise.all([this.#features.refresh(), this.#genesis.check(this.#genesisHash)]);
     if (slotMs > 0) this.#newest.beginPace(slotMs);
     this.#stops.push(
-      this.#repeat(() => this.#refreshIfDue(), this.#refreshMs, "blockhash and clock"),
-      this.#repeat(() => this.#refreshSlow(), this.#slowRefreshMs, "rent and block height"),
-      this.#repeat(() => this.#genesis.check(this.#genesisHash), this.#slowRefreshMs, "the genesis hash"),
+      this.#repeat(() => this.#refreshIfDue(), REFRESH_MS, "blockhash and clock"),
+      this.#repeat(() => this.#refreshSlow(), SLOW_REFRESH_MS, "rent and block height"),
+      this.#repeat(() => this.#genesis.check(this.#genesisHash), SLOW_REFRESH_MS, "the genesis hash"),
       this.#repeat(() => this.#features.refresh(), FEATURE_REFRESH_MS, "feature accounts"),
     );
     await this.#awaitPace();
@@ -268,7 +259,7 @@ class FollowedChainHead implements LiveChainHead {
     return new TradewireError(
       "STATE_STALE",
       `The newest ${what} is ${Math.round(ageMs)} ms old. ${why}; try again shortly.`,
-      { retryAfterMs: this.#refreshMs },
+      { retryAfterMs: REFRESH_MS },
     );
   }
 
@@ -288,7 +279,7 @@ class FollowedChainHead implements LiveChainHead {
   /** Less often at rest: nobody uses the results then. */
   async #refreshIfDue(): Promise<void> {
     const isAtRest = this.#now() - this.#usedAtMs > REST_AFTER_MS;
-    if (isAtRest && this.#now() - this.#refreshedAtMs < this.#idleRefreshMs) return;
+    if (isAtRest && this.#now() - this.#refreshedAtMs < IDLE_REFRESH_MS) return;
     this.#refreshedAtMs = this.#now();
     const isFresh = this.#blockhash.ageMs() < FRESH_AT_REST * this.#maxAgeMs;
     await this.#refreshFast(isAtRest && isFresh && this.#blockhash.isProven);

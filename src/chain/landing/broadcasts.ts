@@ -12,15 +12,14 @@ interface BroadcastsOptions {
   /** Spreads re-broadcasts; 0 ≤ value < 1. */
   readonly random: () => number;
   readonly warn: (message: string) => void;
-  /** Slots between broadcasts of the same transaction. */
-  readonly rebroadcastSlots: number;
   /** The round of status reads that is pending, if any: its answer may make a repetition needless. */
   readonly pendingRound: () => number | undefined;
 }
 
 /** How often due transactions are looked for. Milliseconds. */
 const RETRY_TICK_MS = 25;
-/** Shortest time between broadcasts of the same transaction. Milliseconds. */
+/** Slots between broadcasts of the same transaction, and the shortest time in milliseconds. */
+const REBROADCAST_SLOTS = 2;
 const MIN_PERIOD_MS = 100;
 /** Blocks past a message's last one for which it is still sent, while one of two nodes has yet to come to that. */
 const MOST_DISPUTED_BLOCKS = 600n;
@@ -83,7 +82,7 @@ export class Broadcasts {
   }
 
   #periodMs(): number {
-    return Math.max(MIN_PERIOD_MS, this.#options.rebroadcastSlots * this.#options.head.slotMs());
+    return Math.max(MIN_PERIOD_MS, REBROADCAST_SLOTS * this.#options.head.slotMs());
   }
 
   #retryDue(): void {

@@ -46,11 +46,8 @@ interface LandingOptions {
   /** Spreads re-broadcasts; 0 ≤ value < 1. */
   readonly random: () => number;
   readonly warn: (message: string) => void;
-  /** Slots between broadcasts of the same transaction. */
-  readonly rebroadcastSlots?: number;
 }
 
-const DEFAULT_REBROADCAST_SLOTS = 2;
 /** Time without a notice of a slot after which the last one says nothing any more. Milliseconds. */
 const SILENT_MS = 1_000;
 
@@ -97,9 +94,8 @@ class BroadcastLanding implements LiveLanding {
     this.#now = now;
     this.#monotonicMs = monotonicMs;
     const pending = this.#pending;
-    const rebroadcastSlots = options.rebroadcastSlots ?? DEFAULT_REBROADCAST_SLOTS;
     const pendingRound = () => this.#polling.pendingRound;
-    this.#broadcasts = new Broadcasts({ pending, head, monotonicMs, random, warn, rebroadcastSlots, pendingRound });
+    this.#broadcasts = new Broadcasts({ pending, head, monotonicMs, random, warn, pendingRound });
     this.#records = new RecordReads({
       witnesses,
       head,

@@ -20,14 +20,13 @@ interface TipFloorOptions {
   readonly timeoutMs?: number;
   /** Largest response read. */
   readonly maxResponseBytes?: number;
-  /** Older reports are not used. */
-  readonly maxAgeMs?: number;
 }
 
 const DEFAULT_REFRESH_MS = 5_000;
 const DEFAULT_TIMEOUT_MS = 2_000;
 const DEFAULT_MAX_RESPONSE_BYTES = 64 * 1024;
-const DEFAULT_MAX_AGE_MS = 60_000;
+/** Older reports are not used. Milliseconds. */
+const MAX_AGE_MS = 60_000;
 const LAMPORTS_PER_SOL = 1e9;
 /** No tip is this high: a report with a larger figure is discarded as a whole. */
 const MAX_SOL = 100;
@@ -61,7 +60,6 @@ class PolledTipFloor implements TipFloor {
   readonly #warn: (message: string) => void;
   readonly #timeoutMs: number;
   readonly #maxResponseBytes: number;
-  readonly #maxAgeMs: number;
   readonly #timer: NodeJS.Timeout;
   #tips: ReadonlyMap<TipPercentile, bigint> | undefined;
   #freshUntilMs = 0;
@@ -76,7 +74,6 @@ class PolledTipFloor implements TipFloor {
     this.#warn = options.warn;
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     this.#maxResponseBytes = options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES;
-    this.#maxAgeMs = options.maxAgeMs ?? DEFAULT_MAX_AGE_MS;
     void this.#refresh();
     this.#timer = setInterval(() => void this.#refresh(), options.refreshMs ?? DEFAULT_REFRESH_MS);
   }
@@ -95,7 +92,7 @@ class PolledTipFloor implements TipFloor {
     this.#isReading = true;
     try {
       this.#tips = decodeTips(await this.#fetchReport());
-      this.#freshUntilMs = this.#now() + this.#maxAgeMs;
+      this.#freshUntilMs = this.#now() + MAX_AGE_MS;
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing && !this.#isClosed)

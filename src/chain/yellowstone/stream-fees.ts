@@ -19,8 +19,6 @@ interface StreamFeesOptions {
   readonly now: Now;
   readonly warn: (message: string) => void;
   readonly trims: Trims;
-  /** Upper bound of accounts whose transactions are followed. */
-  readonly maxAccounts?: number;
 }
 
 /** An account whose transactions are followed. Times are epoch milliseconds. */
@@ -31,7 +29,8 @@ interface PricedAccount {
   followedSinceMs: number | undefined;
 }
 
-const DEFAULT_MAX_ACCOUNTS = 256;
+/** Upper bound of accounts whose transactions are followed. */
+const MAX_ACCOUNTS = 256;
 /** Prices paid longer ago are ignored. */
 const RECENT_SLOTS = 150n;
 const MAX_SAMPLES = 512;
@@ -55,7 +54,6 @@ export function createStreamFees(options: StreamFeesOptions): StreamFees {
 
 class YellowstoneFees implements StreamFees {
   readonly #options: StreamFeesOptions;
-  readonly #maxAccounts: number;
   readonly #accounts = new Map<Address, PricedAccount>();
   #stream: GrpcStream | undefined;
   readonly #newest = new NewestReported();
@@ -67,7 +65,6 @@ class YellowstoneFees implements StreamFees {
 
   constructor(options: StreamFeesOptions) {
     this.#options = options;
-    this.#maxAccounts = options.maxAccounts ?? DEFAULT_MAX_ACCOUNTS;
     this.#connect();
   }
 
@@ -146,7 +143,7 @@ class YellowstoneFees implements StreamFees {
 
   /** Follows the account, in place of the one not asked about for longest if there are too many. */
   #follow(address: Address): void {
-    if (this.#accounts.size >= this.#maxAccounts) {
+    if (this.#accounts.size >= MAX_ACCOUNTS) {
       const [oldest] = [...this.#accounts].reduce((a, b) => (a[1].askedAtMs <= b[1].askedAtMs ? a : b));
       this.#accounts.delete(oldest);
     }

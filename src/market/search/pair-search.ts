@@ -39,8 +39,6 @@ interface PairSearchOptions {
   readonly isWanted: (pair: WatchedPair) => boolean;
   /** Older state is not answered. Milliseconds. */
   readonly maxAgeMs: number;
-  /** How long a market that was passed over is left alone. Milliseconds. */
-  readonly reexamineMs: number;
   readonly maxMarketsPerPair: number;
   /** Markets of one pair that one search examines; the next, soon after, goes on with those left. */
   readonly maxFound: number;
@@ -51,6 +49,8 @@ interface Change {
   readonly dropped: ReadonlySet<MarketWatch>;
 }
 
+/** How long a market that was passed over is left alone. Milliseconds. */
+const REEXAMINE_MS = 600_000;
 /** Longest wait for the first checks of markets. Milliseconds. */
 const MAX_JUDGE_WAIT_MS = 300;
 /** How long an account that a market was found by serves without a further read: a fraction of a slot. Milliseconds. */
@@ -150,9 +150,9 @@ export class PairSearch {
 
   /** Markets neither watched nor recently passed over. */
   #freshOf(pair: WatchedPair, found: readonly FoundMarket[]): readonly FoundMarket[] {
-    const { now, reexamineMs } = this.#options;
+    const { now } = this.#options;
     const watched = new Set(pair.watches.map(({ address }) => address));
-    pair.passedOver.forgetBefore(now() - reexamineMs);
+    pair.passedOver.forgetBefore(now() - REEXAMINE_MS);
     return found.filter(({ account: { address } }) => !watched.has(address) && !pair.passedOver.has(address));
   }
 

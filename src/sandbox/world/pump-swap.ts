@@ -30,7 +30,6 @@ interface PumpPoolPlan {
   /** The account that earns the creator's fee; absent: none. */
   readonly coinCreator?: Address;
   readonly cashback?: boolean;
-  readonly mayhem?: boolean;
   /** Who holds the shares. */
   readonly holder: Address;
 }
@@ -92,7 +91,6 @@ export function putPumpPool(ledger: WorldLedger, plan: PumpPoolPlan): Address {
   });
   writeU64(data, 203, shares);
   if (plan.coinCreator !== undefined) data.set(plan.coinCreator.bytes, 211);
-  data[243] = Number(plan.mayhem ?? false);
   data[244] = Number(plan.cashback ?? false);
   ledger.put(pool, PUMP_SWAP_PROGRAM, data);
   return pool;

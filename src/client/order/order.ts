@@ -1,5 +1,6 @@
 import { Priority, SwapMode } from "../../../gen/tradewire/v1/types_pb.ts";
 import type { TradeOrder } from "../verify/trade-expectation.ts";
+import { checkAmounts } from "./amounts.ts";
 
 export const PRIORITIES = {
   economy: Priority.ECONOMY,
@@ -80,18 +81,6 @@ export function swapAsTrade(order: Omit<SettledOrder<SwapOrder>, "priority">): T
   const { inputMint, outputMint, amount, amountRaw, swapMode, slippage } = order;
   checkAmounts("A swap", { amount, amountRaw });
   return { inputMint, outputMint, amount, amountRaw, swapMode, slippage };
-}
-
-/** @throws TypeError unless exactly one amount is given, and a raw one is base units */
-function checkAmounts(what: string, amounts: Readonly<Record<string, number | string | undefined>>): void {
-  const given = Object.entries(amounts).filter(([, amount]) => amount !== undefined);
-  if (given.length !== 1) {
-    throw new TypeError(`${what} needs exactly one of ${Object.keys(amounts).join(", ")}.`);
-  }
-  const [name, amount] = given[0]!;
-  if (name.endsWith("Raw") && !(typeof amount === "string" && /^[1-9]\d{0,19}$/.test(amount))) {
-    throw new TypeError(`${name} is base units as a decimal string, such as "1500000".`);
-  }
 }
 
 const TERM_KEYS = { slippage: true, priority: true } as const;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { buyRequest, swapRequest } from "./requests.ts";
+import { buyRequest, saleRequest, swapRequest } from "./requests.ts";
 
 const order = { mint: "m", solAmount: 1, slippage: 0.1, priority: "fast" } as const;
 
@@ -14,4 +14,13 @@ test("a priority or a mode that there is not is refused by name, not as if it we
 
 test("a limit that is written into the order is refused with its place", () => {
   expect(() => buyRequest({ ...order, maxPriorityCost: 0.1 } as never, {})).toThrow("belongs into the options");
+});
+
+test("an amount in whole units is a number: no text is sent, which the service could read otherwise", () => {
+  for (const text of ["0.1", "0x10", " 1", "1e3", "１"] as never[]) {
+    expect(() => buyRequest({ ...order, solAmount: text }, {})).toThrow("solAmount is a number");
+    const { solAmount, ...terms } = order;
+    expect(() => saleRequest({ ...terms, tokenAmount: text }, {})).toThrow("tokenAmount is a number");
+    expect(() => saleRequest({ ...terms, sellPercent: text }, {})).toThrow("sellPercent is a number");
+  }
 });

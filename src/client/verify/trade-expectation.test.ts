@@ -31,6 +31,27 @@ describe("an order given to the verifier", () => {
     for (const one of wrong) expect(() => expectTrade(wallet, one, answer), JSON.stringify(one)).toThrow(/exactly one/);
   });
 
+  test("has a number where it has no base units: the service may read another text otherwise", () => {
+    const { amountRaw, ...without } = order;
+    const estimates = { ...answer.estimates!, inputAmount: 16, inputAmountRaw: "16000000000" };
+    const told = { ...answer, estimates, route: [{ ...answer.route[0]!, inputAmountRaw: "16000000000" }] };
+    for (const text of ["0x10", " 16", "16", "1.6e1", "１６", ["16"], 16n, { valueOf: () => 16 }]) {
+      const amount = text as never;
+      expect(() => expectTrade(wallet, { ...without, amount }, told)).toThrow("amount is a number");
+    }
+    for (const text of ["50", [50]]) {
+      const share = { ...without, sellPercent: text as never };
+      expect(() => expectTrade(wallet, share, answer, { maxInputRaw: "1000" })).toThrow("sellPercent is a number");
+    }
+    for (const slippage of ["0.1", null, [0.1]] as never[]) {
+      expect(() => expectTrade(wallet, { ...order, slippage }, answer)).toThrow("slippage is a fraction");
+    }
+    for (const text of ["0x10", " 1000", "1e3", "１０００", "1000\n", "+1000", "01000", 1000]) {
+      const raw = { ...order, amountRaw: text as never };
+      expect(() => expectTrade(wallet, raw, answer), String(text)).toThrow("amountRaw is base units");
+    }
+  });
+
   test("sells a share between 0 and 100 % of what goes in", () => {
     const { amountRaw, ...without } = order;
     for (const sellPercent of [0, -1, 100.1, Number.NaN])

@@ -4,6 +4,7 @@ import { dividePassing } from "../../primitives/passing.ts";
 import { maximumIn, minimumOut, parseSlippage } from "../../primitives/slippage.ts";
 import { isBetweenHubs } from "../../solana/hub-mints.ts";
 import { SOL_MINT } from "../../solana/programs.ts";
+import { checkAmounts } from "../order/amounts.ts";
 import { refuseUnknownKeys } from "../order/known-keys.ts";
 import { checkLimitForms } from "../order/limit-forms.ts";
 import { decimalsRequired, defaultMaxPriority, LIMIT_KEYS, ownLimit, type TradeLimits } from "../order/limits.ts";
@@ -100,7 +101,7 @@ export function expectTrade(
   checkLimitForms(limits);
   checkOrder(order);
   if (boundedBy === "limits") requireBounds(order, limits);
-  const slippage = parseSlippage(order.slippage);
+  const slippage = typeof order.slippage === "number" ? parseSlippage(order.slippage) : undefined;
   if (slippage === undefined) throw new TypeError("slippage is a fraction: 0 ≤ slippage < 1");
   const inMint = mintOf(order.inputMint);
   const outMint = mintOf(order.outputMint);
@@ -179,8 +180,7 @@ function checkOrder(order: TradeOrder): void {
   refuseUnknownKeys(order, ORDER_KEYS, "the order");
   const { swapMode, amount, amountRaw, sellPercent } = order;
   if (swapMode !== "exactIn" && swapMode !== "exactOut") throw new TypeError("swapMode is exactIn or exactOut.");
-  const given = [amount, amountRaw, sellPercent].filter((one) => one !== undefined);
-  if (given.length !== 1) throw new TypeError("An order needs exactly one of amount, amountRaw, sellPercent.");
+  checkAmounts("An order", { amount, amountRaw, sellPercent });
   if (sellPercent === undefined) return;
   if (swapMode !== "exactIn" || !(sellPercent > 0 && sellPercent <= 100)) {
     throw new TypeError("sellPercent is above 0 and at most 100, of what goes in.");
@@ -224,12 +224,7 @@ function typedAmount(
   side: "input" | "output",
   decimals: number | undefined,
 ): bigint {
-  if (amountRaw !== undefined) {
-    if (typeof amountRaw !== "string" || !/^[1-9]\d{0,19}$/.test(amountRaw)) {
-      throw new TypeError("amountRaw is base units as a decimal string.");
-    }
-    return BigInt(amountRaw);
-  }
+  if (amountRaw !== undefined) return BigInt(amountRaw);
   if (decimals === undefined) throw decimalsRequired(side, "The exact amount of the order", "or give it in base units");
   const units = parseAmount(amount!, decimals);
   if (units === undefined) throw unexpected("the order's exact amount is less than one base unit, or too large");

@@ -52,9 +52,7 @@ export type WalletLike = string | Wallet | MessageSigner | KeypairLike | KitSign
  */
 export function fromBase58(privateKey: string): Wallet {
   const bytes = decodeBase58(privateKey.trim(), 64);
-  if (bytes === undefined || (bytes.length !== 32 && bytes.length !== 64)) {
-    throw new TypeError("A private key is 32 or 64 bytes in base58.");
-  }
+  if (bytes === undefined) throw new TypeError(NO_KEY);
   return fromKeyBytes(bytes);
 }
 
@@ -77,7 +75,10 @@ export function toWallet(wallet: WalletLike): Wallet {
   throw new TypeError("A wallet is a base58 private key, or an object that can sign.");
 }
 
+const NO_KEY = "A private key is 32 or 64 bytes in base58.";
+
 function fromKeyBytes(bytes: Uint8Array): Wallet {
+  if (bytes.length !== 32 && bytes.length !== 64) throw new TypeError(NO_KEY);
   const seed = bytes.slice(0, 32);
   const publicKey = publicKeyOf(seed);
   if (bytes.length === 64 && !equalBytes(bytes.subarray(32), publicKey)) {

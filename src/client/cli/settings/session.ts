@@ -132,9 +132,12 @@ export function defaultKeyPath(io: CliIo): string {
   return expandHome(DEFAULT_KEY, io);
 }
 
-/** The file format of the Solana command-line tools. */
+/** The file format of the Solana command-line tools. @throws TypeError unless every number is a byte */
 function jsonBytes(text: string): Uint8Array {
-  return Uint8Array.from(JSON.parse(text) as number[]);
+  const numbers = JSON.parse(text) as unknown[];
+  const bytes = Uint8Array.from(numbers as number[]);
+  if (numbers.every((number, index) => number === bytes[index])) return bytes;
+  throw new TypeError("not bytes");
 }
 
 /** The text of a file with a key. A key in the file's place is not repeated: the screen may be seen, the log be kept. */

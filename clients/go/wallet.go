@@ -86,6 +86,9 @@ func (w *Wallet) check(wire []byte) error {
 	return nil
 }
 
+// leastPause is the shortest pause between two submits, whatever the service asks for.
+const leastPause = 500 * time.Millisecond
+
 // SubmitUntilDecided sends the signed transaction until the chain has decided or ctx ends: the same bytes are one trade, however often
 // they are sent. An answer about another transaction ends it with UNEXPECTED_ANSWER. SignatureOf says what to look up elsewhere after any failure.
 func (c *Client) SubmitUntilDecided(ctx context.Context, submissionToken, signedTransaction string) (*SubmitResponse, error) {
@@ -103,9 +106,9 @@ func (c *Client) SubmitUntilDecided(ctx context.Context, submissionToken, signed
 		if errors.As(err, &failure) && !failure.Retryable {
 			return nil, err
 		}
-		pause := 500 * time.Millisecond
-		if failure != nil && failure.RetryAfterMs > 0 {
-			pause = time.Duration(min(failure.RetryAfterMs, 10_000)) * time.Millisecond
+		pause := leastPause
+		if failure != nil {
+			pause = max(pause, time.Duration(min(failure.RetryAfterMs, 10_000))*time.Millisecond)
 		}
 		select {
 		case <-ctx.Done():

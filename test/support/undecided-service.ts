@@ -7,6 +7,7 @@ export const SIGNED = Buffer.from([1, ...Array.from({ length: 64 }, (_, index) =
 );
 export const SIGNATURE = "2Ana1pUpv2ZbMVkwF5FXapYeBEjdxDatLn7nvJkhgTSXbs59SyZSx866bXirPgj8QQVB57uxHJBG1YFvkRbFj4T";
 
+const HURRIES = '{"success":false,"error":{"code":"OVERLOADED","retryable":true,"retryAfterMs":1}}';
 const decides = (fields: string) => (response: ServerResponse) => {
   response.writeHead(200).end(`{"success":true,"data":{${fields}}}`);
 };
@@ -29,8 +30,7 @@ const ANSWERS: readonly ((response: ServerResponse) => void)[] = [
   (response) =>
     response.writeHead(503).end('{"error":{"code":503,"message":"no healthy upstream","status":"UNAVAILABLE"}}'),
   (response) => response.writeHead(504).end('{"error":{"code":"upstream_timeout","message":"upstream timed out"}}'),
-  (response) =>
-    response.writeHead(503).end('{"success":false,"error":{"code":"OVERLOADED","retryable":true,"retryAfterMs":1}}'),
+  (response) => response.writeHead(503).end(HURRIES),
   ...["-1", '"soon"', "null"].map((asked) => (response: ServerResponse) => {
     response
       .writeHead(503)
@@ -52,15 +52,18 @@ export interface UndecidedService {
   readonly bodies: readonly string[];
   /** What came to the place that the redirects name. */
   readonly strayed: readonly string[];
+  /** What was submitted under `/hurried`. */
+  readonly hurried: readonly string[];
   /** How many answers there are. */
   readonly answers: number;
   close(): void;
 }
 
-/** Paths under `/elsewhere` are nothing of a service: 404, with a page. Those under `/moved/301` and the like are somewhere else. */
+/** Paths under `/hurried` ask to come again in a millisecond. Those under `/elsewhere` are nothing of a service: 404, with a page. Those under `/moved/301` and the like are somewhere else. */
 export async function startUndecided(): Promise<UndecidedService> {
   const bodies: string[] = [];
   const strayed: string[] = [];
+  const hurried: string[] = [];
   const server = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request) body += chunk;
@@ -68,6 +71,7 @@ export async function startUndecided(): Promise<UndecidedService> {
     if (moved !== null) response.writeHead(Number(moved[1]), { location: "/stolen" }).end();
     else if (request.url === "/stolen") response.end(`${strayed.push(`${request.method} ${body}`)}`);
     else if (request.url!.startsWith("/elsewhere")) response.writeHead(404).end("<h1>Not Found</h1>");
+    else if (request.url!.startsWith("/hurried") && hurried.push(body) > 0) response.writeHead(503).end(HURRIES);
     else ANSWERS[bodies.push(body) - 1]!(response);
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
@@ -76,6 +80,7 @@ export async function startUndecided(): Promise<UndecidedService> {
     url: `http://127.0.0.1:${port}`,
     bodies,
     strayed,
+    hurried,
     answers: ANSWERS.length,
     close: () => void server.close(),
   };

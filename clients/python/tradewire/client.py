@@ -18,8 +18,8 @@ PATIENCE = 120
 
 
 def _pause_of(asked_ms: object) -> float:
-    """Seconds to wait if the service asks for this many milliseconds: ten at most, and half a second for what is no time."""
-    return min(asked_ms, 10_000) / 1000 if isinstance(asked_ms, (int, float)) and asked_ms > 0 else 0.5
+    """Seconds to wait if the service asks for this many milliseconds: between half a second and ten, and half a second for what is no time."""
+    return max(0.5, min(asked_ms, 10_000) / 1000) if isinstance(asked_ms, (int, float)) else 0.5
 
 
 class Tradewire(Calls):

@@ -94,6 +94,9 @@ func main() {
 	defer cancel()
 	_, err = tradewire.New("http://127.0.0.1:9", "").SubmitUntilDecided(brief, "token", os.Args[4])
 	fmt.Fprintln(os.Stderr, "given up:", errors.Is(err, context.DeadlineExceeded), err)
+	hurried, cancelHurried := context.WithTimeout(ctx, time.Second)
+	defer cancelHurried()
+	_, _ = tradewire.New(os.Args[2]+"/hurried", "api_x").SubmitUntilDecided(hurried, "token", os.Args[4])
 }
 `;
 const hasGo = spawnSync("go", ["version"]).status === 0;
@@ -122,6 +125,7 @@ test.runIf(hasGo)(hasGo ? title : `${title} (not run: go is not here)`, async ()
     expect(undecided.bodies).toHaveLength(undecided.answers);
     for (const status of [301, 308]) expect(stderr).toContain(`status ${status} and nothing of its own`);
     expect(undecided.strayed).toEqual([]);
+    expect(undecided.hurried.length).toBeLessThan(4);
     expect(stderr).toContain("status 404 and nothing of its own");
     expect(stderr).toContain(`${SIGNATURE} <nil>\n`);
     for (const call of ["submit", "submit until decided", "get", "watch"]) {

@@ -40,8 +40,9 @@ trade() { # path, order: builds, signs the message behind the empty signature, s
     --arg signed "$(base64 -w 0 "$work/signed")" '{submissionToken: $token, signedTransaction: $signed}')
   done=$(call /v1/tx/submit "$submission")
   # Not decided within 25 s: the same bytes may be sent again, and stay one trade.
-  while [[ $(jq -r .status <<<"$done") =~ ^(pending|processed)$ ]]; do done=$(call /v1/tx/submit "$submission"); done
-  jq -r '"\(.status) \(.platform): \(.tradeResult.inputAmount) -> \(.tradeResult.outputAmount) (\(.signature))"' <<<"$done"
+  while [[ $(jq -r .status <<<"$done") =~ ^(pending|processed)$ ]]; do sleep 1; done=$(call /v1/tx/submit "$submission"); done
+  jq -r '(.tradeResult | if . then "\(.inputAmount) -> \(.outputAmount)" else "amounts not known yet" end) as $amounts
+    | "\(.status) \(.platform): \($amounts) (\(.signature))"' <<<"$done"
 }
 
 work=$(mktemp -d)

@@ -36,7 +36,7 @@ type built struct {
 type submitted struct {
 	Signature   string `json:"signature"`
 	Status      string `json:"status"`
-	TradeResult struct {
+	TradeResult *struct {
 		InputAmount  float64 `json:"inputAmount"`
 		OutputAmount float64 `json:"outputAmount"`
 	} `json:"tradeResult"`
@@ -81,10 +81,14 @@ func trade(apiKey string, key ed25519.PrivateKey, path string, order map[string]
 	}
 	call(apiKey, "/v1/tx/submit", signed, &done)
 	for done.Status == "pending" || done.Status == "processed" { // not decided within 25 s: the same bytes may be sent again, and stay one trade
+		time.Sleep(time.Second)
 		call(apiKey, "/v1/tx/submit", signed, &done)
 	}
-	fmt.Printf("%s %s: %v -> %v (%s)\n", done.Status, unsigned.Platform, done.TradeResult.InputAmount,
-		done.TradeResult.OutputAmount, done.Signature)
+	amounts := "amounts not known yet"
+	if moved := done.TradeResult; moved != nil {
+		amounts = fmt.Sprintf("%v -> %v", moved.InputAmount, moved.OutputAmount)
+	}
+	fmt.Printf("%s %s: %s (%s)\n", done.Status, unsigned.Platform, amounts, done.Signature)
 }
 
 // call asks again after a lost connection, 429 and 503: a submit that is repeated stays one trade.

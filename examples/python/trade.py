@@ -73,9 +73,11 @@ def trade(path: str, order: dict, key: Ed25519PrivateKey, api_key: str) -> None:
     signed = {"submissionToken": built["submissionToken"], "signedTransaction": base64.b64encode(wire).decode()}
     done = call("/v1/tx/submit", signed, api_key)
     while done["status"] in ("pending", "processed"):  # not decided within 25 s: the same bytes may be sent again, and stay one trade
+        time.sleep(1)
         done = call("/v1/tx/submit", signed, api_key)
     moved = done["tradeResult"]
-    print(f"{done['status']} {done['platform']}: {moved['inputAmount']} -> {moved['outputAmount']} ({done['signature']})")
+    amounts = f"{moved['inputAmount']} -> {moved['outputAmount']}" if moved else "amounts not known yet"
+    print(f"{done['status']} {done['platform']}: {amounts} ({done['signature']})")
 
 
 def main() -> None:

@@ -16,7 +16,8 @@ terms = {"mint": os.environ["MINT"], "slippage": 0.05, "priority": "fast", "maxP
 def submit(built) -> str:
     done = client.submit_until_decided(built["submissionToken"], wallet.sign(built["unsignedTransaction"]))
     moved = done["tradeResult"]
-    print(f"{done['status']} {done['platform']}: {moved['inputAmount']} -> {moved['outputAmount']} ({done['signature']})")
+    amounts = f"{moved['inputAmount']} -> {moved['outputAmount']}" if moved else "amounts not known yet"
+    print(f"{done['status']} {done['platform']}: {amounts} ({done['signature']})")
     return done["signature"]
 
 

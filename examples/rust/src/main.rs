@@ -48,17 +48,14 @@ impl Service {
         let mut done = call(&self.url, "/v1/tx/submit", &self.api_key, signed.clone())?;
         // Not decided within 25 s: the same bytes may be sent again, and stay one trade.
         while done["status"] == "pending" || done["status"] == "processed" {
+            sleep(Duration::from_secs(1));
             done = call(&self.url, "/v1/tx/submit", &self.api_key, signed.clone())?;
         }
-        let moved = &done["tradeResult"];
-        println!(
-            "{} {}: {} -> {} ({})",
-            text(&done, "status")?,
-            text(&done, "platform")?,
-            moved["inputAmount"],
-            moved["outputAmount"],
-            text(&done, "signature")?
-        );
+        let amounts = match &done["tradeResult"] {
+            Value::Null => "amounts not known yet".to_owned(),
+            moved => format!("{} -> {}", moved["inputAmount"], moved["outputAmount"]),
+        };
+        println!("{} {}: {amounts} ({})", text(&done, "status")?, text(&done, "platform")?, text(&done, "signature")?);
         Ok(())
     }
 }

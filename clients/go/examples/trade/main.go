@@ -43,8 +43,11 @@ func submit(ctx context.Context, client *tradewire.Client, wallet *tradewire.Wal
 	check(err)
 	done, err := client.SubmitUntilDecided(ctx, token, signed)
 	check(err)
-	moved := done.TradeResult
-	fmt.Printf("%s %s: %v -> %v (%s)\n", done.Status, done.Platform, moved.InputAmount, moved.OutputAmount, done.Signature)
+	if moved := done.TradeResult; moved != nil {
+		fmt.Printf("%s %s: %v -> %v (%s)\n", done.Status, done.Platform, moved.InputAmount, moved.OutputAmount, done.Signature)
+	} else {
+		fmt.Printf("%s %s: amounts not known yet (%s)\n", done.Status, done.Platform, done.Signature)
+	}
 	return done.Signature
 }
 

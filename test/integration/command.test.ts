@@ -90,7 +90,7 @@ async function startPage(
   command: readonly string[],
   port: number,
   signal: NodeJS.Signals,
-): Promise<{ page: string; tokens: unknown }> {
+): Promise<{ page: string; log: readonly string[]; tokens: unknown }> {
   const child: ChildProcess = spawn(process.execPath, command, {
     env: childEnvironment({
       DATA_DIR: folder,
@@ -101,11 +101,15 @@ async function startPage(
       // A process for each worker, of which the page says nothing.
       SHADOW_EXECUTION: "off",
     }),
-    stdio: ["ignore", "pipe", "ignore"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
   let page = "";
   child.stdout!.on("data", (chunk) => {
     page += chunk;
+  });
+  let lines = "";
+  child.stderr!.on("data", (chunk) => {
+    lines += chunk;
   });
   const ended = new Promise((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
   try {
@@ -123,7 +127,8 @@ async function startPage(
     expect(profile.status).toBe(200);
     child.kill(signal);
     expect(await ended).toEqual({ code: 0, signal: null });
-    return { page: page.replaceAll(/(address) +\w+/g, "$1"), tokens };
+    const log = lines.split("\n").filter((line) => line !== "");
+    return { page: page.replaceAll(/(address) +\w+/g, "$1"), log, tokens };
   } finally {
     child.kill(signal);
     await ended;
@@ -135,6 +140,8 @@ test.concurrent("npm run cli -- serve runs until it is interrupted; workers prin
   const one = await startPage(["src/process/cli.ts", "serve"], port, "SIGINT");
   const two = await startPage([...MAIN, "--workers", "2"], port, "SIGTERM");
   expect(two.page.startsWith(one.page)).toBe(true);
+  // No word of nodes: without a setting there is none that somebody could change.
+  expect(one.log.map((line) => JSON.parse(line).msg)).toEqual(["SIGINT: finishing pending requests"]);
   expect(one.page).toContain("real programs      none");
   expect(one.page.match(/^ {4}EMBER /gm)).toHaveLength(1);
   expect(two.tokens).toEqual(one.tokens);

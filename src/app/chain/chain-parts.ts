@@ -93,7 +93,7 @@ function withOwnFees(landing: LiveLanding, window: FeeWindow): LiveLanding {
   });
 }
 
-/** The nodes as witnesses. Says in the log what rests on one node's word. */
+/** The nodes as witnesses. Says in the log what rests on the word of one that somebody configured. */
 function callWitnesses(
   { config, logger, warn }: AppContext,
   pool: Pool,
@@ -104,7 +104,7 @@ function callWitnesses(
   const trustedAt = solanaTrustedRpcUrl === undefined ? undefined : trustedNodeAt(rpcUrls, solanaTrustedRpcUrl);
   const trusted = trustedAt === undefined ? undefined : pool.endpoints[trustedAt];
   const witnesses = new Witnesses({ pool, now: runningMs, warn, silentAfterMs, trusted });
-  if (pool.endpoints.length === 1)
+  if (config.solanaRpcUrls?.length === 1)
     logger.info(
       {},
       "One Solana node is configured: outcomes, amounts, finality and expiry rest on its word alone. A second one corroborates them.",
@@ -126,9 +126,11 @@ function watchFees({ config, now, warn, closers }: AppContext, pool: Pool, windo
       : closers.keep(
           createStreamFees({ url: config.yellowstoneUrl, token: config.yellowstoneToken, now, warn, trims }),
         );
+  // What the embedded chain does not report, nobody can change.
+  const nodeFees = { now, warn: config.solanaRpcUrls === undefined ? () => {} : warn, trims, window };
   return closers.keep(
     createPriorityFees({
-      sources: [...(stream === undefined ? [] : [stream]), ...createNodeFees(pool, { now, warn, trims, window })],
+      sources: [...(stream === undefined ? [] : [stream]), ...createNodeFees(pool, nodeFees)],
       ...(stream === undefined ? {} : { accountsPerRefresh: ACCOUNTS_READ_FROM_STREAM, refreshesPerTurn: 1 }),
       now,
       warn,

@@ -43,6 +43,8 @@ function testFilesWith(pattern: RegExp): string[] {
   return files.map((path) => join("src", path)).filter((path) => pattern.test(readFileSync(path, "utf8")));
 }
 
+/** For suites whose trades run on real programs. */
+const DEPLOYED_PROGRAMS = "test/slow/deployed-programs.ts";
 const EDGE_OUTCOMES = ["test/slow/edge/{accounts,fuzz,http2-floods,processes,rolling,tokens-and-signatures}.test.ts"];
 const edge: TestProjectInlineConfiguration["test"] = {
   globalSetup: ["test/support/temp-folder.ts", "test/slow/edge/table.ts"],
@@ -60,6 +62,7 @@ const slowSuites = [
       MUTANTS: "1000000",
       BYTE_STRINGS: "200000",
     },
+    setupFiles: [DEPLOYED_PROGRAMS],
     hookTimeout: 300_000,
     execArgv: ["--max-old-space-size=1024"],
   }),
@@ -90,7 +93,7 @@ const slowSuites = [
     expect: PATIENCE.expect,
   }),
   slow("money", 10, {
-    setupFiles: ["test/slow/venues/support/bounded-memory.ts"],
+    setupFiles: [DEPLOYED_PROGRAMS, "test/slow/venues/support/bounded-memory.ts"],
     execArgv: ["--expose-gc"],
   }),
   slow("operations", 3),
@@ -103,7 +106,7 @@ const slowSuites = [
     fileParallelism: true,
     maxWorkers: 2,
     env: { VENUE_RUNS: process.env.VENUE_RUNS ?? ".venues/runs" },
-    setupFiles: ["test/slow/venues/support/bounded-memory.ts"],
+    setupFiles: [DEPLOYED_PROGRAMS, "test/slow/venues/support/bounded-memory.ts"],
     execArgv: ["--expose-gc"],
   }),
 ];

@@ -34,6 +34,9 @@ export interface NewMint {
 
 /** A real SVM for tests: any account can be set; signatures and blockhashes are not checked. */
 export class Svm implements AccountView {
+  /** Programs that every runtime starts with in place of LiteSVM's own copies. */
+  static readonly instead = new Map<Address, Uint8Array>();
+
   readonly inner: LiteSVM;
   readonly #programFiles = new Map<Address, string>();
   #unique = 0;
@@ -45,6 +48,7 @@ export class Svm implements AccountView {
       .withBlockhashCheck(false)
       .withTransactionHistory(0n)
       .withNativeMints();
+    for (const [id, code] of Svm.instead) this.addProgram(id, code);
     this.setRent(LAMPORTS_PER_BYTE);
     this.setClock(clock);
   }

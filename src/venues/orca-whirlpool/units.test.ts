@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import type { WhirlpoolFill } from "./math.ts";
 import { whirlpoolSqrtPrice } from "./tick-price.ts";
@@ -11,6 +11,18 @@ it("charges each attempt at the oracle's address, whether or not there is an ora
   const units = (adaptive: boolean, oracleBump: number) =>
     baseUnits({ adaptive, oracleBump }, { tick: 0, rewards: 0 }, [MINT, MINT], [0, 0]);
   for (const adaptive of [true, false]) expect(units(adaptive, 252) - units(adaptive, 255)).toBe(3 * 1_530);
+});
+
+it("charges each character of the memo about a token's fee, the longer one if the fee changes", () => {
+  const fee = (bps: bigint) => ({ epoch: 0n, bps, maximumFee: 7n });
+  const units = (older: bigint, newer: bigint) => {
+    const transferFees = { older: fee(older), newer: fee(newer) };
+    const mint = { ...MINT, program: TOKEN_2022_PROGRAM, transferFees };
+    return baseUnits({ adaptive: false, oracleBump: 255 }, { tick: 0, rewards: 0 }, [mint, MINT], [1, 0]);
+  };
+  expect(units(150n, 150n) - units(1n, 1n)).toBe(2 * 363);
+  expect(units(150n, 1n)).toBe(units(1n, 150n));
+  expect(units(150n, 1n)).toBe(units(150n, 150n));
 });
 
 it("charges the set bits of the tick that a swap ends at, the lowest as if all were set, and none at an initialised tick", () => {

@@ -1,5 +1,6 @@
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
+import type { TransferFees } from "../../solana/token/transfer-fee.ts";
 import type { WhirlpoolMarket } from "./layout.ts";
 import type { WhirlpoolFill } from "./math.ts";
 import { tickBits } from "./volatility.ts";
@@ -79,6 +80,9 @@ export const MAX_SWAP_UNITS = 1_250_000;
 const REWARD_UNITS = 600;
 const TOKEN_2022_UNITS = 6_300;
 const TRANSFER_FEE_UNITS = 9_650;
+/** Before each transfer with a fee, the program states it in a memo: what that takes in any case, and for each character. */
+const FEE_MEMO_UNITS = 1_150;
+const FEE_MEMO_CHARACTER_UNITS = 363;
 const EXTENDED_UNITS = 2_900;
 const EXTENSION_UNITS = 310;
 
@@ -146,6 +150,14 @@ function endUnits({ endAbove, endBelow }: StepUnits, sqrtPrice: bigint): number 
 /** Addition for a token; programs scan all of a mint's extensions. */
 function mintUnits({ program, transferFees }: Mint, extensions: number): number {
   if (program === TOKEN_PROGRAM) return 0;
-  if (transferFees !== undefined) return TOKEN_2022_UNITS + TRANSFER_FEE_UNITS + EXTENSION_UNITS * (extensions - 1);
+  if (transferFees !== undefined) {
+    return TOKEN_2022_UNITS + TRANSFER_FEE_UNITS + feeMemoUnits(transferFees) + EXTENSION_UNITS * (extensions - 1);
+  }
   return TOKEN_2022_UNITS + (extensions === 0 ? 0 : EXTENDED_UNITS) + EXTENSION_UNITS * extensions;
+}
+
+/** The memo about a token's fee, the longer one if the next epoch changes it. */
+function feeMemoUnits({ older, newer }: TransferFees): number {
+  const [now, next] = [older, newer].map(({ bps, maximumFee }) => `TFe: ${bps}, ${maximumFee}`.length);
+  return FEE_MEMO_UNITS + FEE_MEMO_CHARACTER_UNITS * Math.max(now!, next!);
 }

@@ -14,8 +14,8 @@ export const UNITS = {
   closeWrappedSol: 130,
   fillWrappedSol: 150 + 210,
   guardTotal: 170,
-  /** What a venue takes more to send the memo that the receiving account wants: 2,320 at most, as measured on 14 programs. */
-  memo: 2_500,
+  /** What a venue takes more to send the memo that the receiving account wants, of ten characters at most: 7,350, as measured. */
+  memo: 7_500,
   closeEmptied: { base: 130, token2022: 1_750 },
   createTokenAccount: { base: 13_600, token2022: 17_500, perExtension: 430, perBump: 1_500, funded: 3_200 },
 } as const;

@@ -62,6 +62,13 @@ function typed(block: Block): string {
   return lines.join("\n").trim();
 }
 
+it.each(PAGES)("%s has no command that zsh reads otherwise", (page) => {
+  // By default its prompt takes # for a word, an apostrophe behind it for a quote, and ? for a pattern of file names.
+  const odd = /\s#|^[^"']*\s[^\s"']*\?/;
+  const lines = blocksOf(page).flatMap(({ language, text }) => (language === "sh" ? text.split("\n") : []));
+  expect(lines.filter((line) => odd.test(line))).toEqual([]);
+});
+
 const hasGrpcurl = spawnSync("grpcurl", ["-version"]).error === undefined;
 const reader = mkdtempSync(join(tmpdir(), "tradewire-reader-"));
 let service: ReturnType<typeof spawn>;

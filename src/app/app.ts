@@ -131,12 +131,6 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
     now: clock.now,
     randomBytes,
   });
-  const files = mostOpenFiles();
-  const places = connectionsWithin(files, config);
-  if (places.maxConnections < config.maxConnections)
-    context.warn(
-      `MAX_CONNECTIONS is ${config.maxConnections}, and this process may open ${files} files: it holds ${places.maxConnections} connections. Raise the limit (ulimit -n, LimitNOFILE), or lower MAX_CONNECTIONS.`,
-    );
   const api = new Api({
     nowMs: monotonicMs,
     wallMs: now,
@@ -147,7 +141,10 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
     keys,
     logger,
     canBuild: () => health.canBuild(),
-    settings: apiSettings({ ...config, ...places }, { tls: address.tls, publicUrl: () => address.publicUrl() }),
+    settings: apiSettings(
+      { ...config, ...heldConnections(context) },
+      { tls: address.tls, publicUrl: () => address.publicUrl() },
+    ),
   });
   if (config.databaseUrl !== undefined && config.limitSyncMs > 0) {
     const { limitSyncMs } = config;
@@ -167,12 +164,7 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
   deployed.absent();
   const status = () => describeStatus(context, { ...parts, location, health, network, deployed, trades, recent });
   registerPages(api.documents, status, monotonicMs);
-  const rpcUrl = location.embedded?.rpcUrl;
-  const giveSol =
-    rpcUrl === undefined ? undefined : (wallet: Address, lamports: bigint) => requestAirdrop(rpcUrl, wallet, lamports);
-  if (giveSol !== undefined) {
-    registerFaucet(api.documents, (wallet) => giveSol(wallet, BigInt(FAUCET_SOL) * LAMPORTS_PER_SOL));
-  }
+  const giveSol = openFaucet(location, api);
 
   const { host, port } = await api.listen();
   address.listensOn(port);
@@ -199,6 +191,25 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
     },
     close: () => closers.close(),
   };
+}
+
+/** The connections of callers that this process may hold. Says if they are fewer than the settings allow. */
+function heldConnections({ config, warn }: AppContext): ReturnType<typeof connectionsWithin> {
+  const files = mostOpenFiles();
+  const held = connectionsWithin(files, config);
+  if (held.maxConnections < config.maxConnections)
+    warn(
+      `MAX_CONNECTIONS is ${config.maxConnections}, and this process may open ${files} files: it holds ${held.maxConnections} connections. Raise the limit (ulimit -n, LimitNOFILE), or lower MAX_CONNECTIONS.`,
+    );
+  return held;
+}
+
+/** Serves the faucet of an embedded chain. @returns what gives its lamports; undefined on a public network */
+function openFaucet({ embedded }: ChainLocation, { documents }: Api): App["giveSol"] {
+  if (embedded === undefined) return undefined;
+  const giveSol = (wallet: Address, lamports: bigint) => requestAirdrop(embedded.rpcUrl, wallet, lamports);
+  registerFaucet(documents, (wallet) => giveSol(wallet, BigInt(FAUCET_SOL) * LAMPORTS_PER_SOL));
+  return giveSol;
 }
 
 /** Whether anyone may see how much is traded here: on a test chain unless the settings say otherwise. */

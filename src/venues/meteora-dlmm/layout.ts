@@ -210,12 +210,14 @@ export function presetAddress(index: number): Address {
   return derive(DLMM_PROGRAM, "preset_parameter2", Uint8Array.of(index & 0xff, index >> 8));
 }
 
-const presets = Array.from({ length: DLMM_PRESET_COUNT }, (_, index) => presetAddress(index));
+/** Found when they are first guessed with, not at every start. */
+let presets: readonly Address[] | undefined;
 const launchBase = Address.of(DLMM_LAUNCH_BASE);
 
 /** Addresses of the mints' derived pairs: under each preset, and the launch pair. */
 export function dlmmPairAddresses({ a, b }: MintPair): Address[] {
   const [first, second] = compareAddresses(a, b) < 0 ? [a, b] : [b, a];
+  presets ??= Array.from({ length: DLMM_PRESET_COUNT }, (_, index) => presetAddress(index));
   return [launchBase, ...presets].map((seed) => derive(DLMM_PROGRAM, seed, first, second));
 }
 

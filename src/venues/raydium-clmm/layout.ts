@@ -248,10 +248,12 @@ export function clmmPoolAddress(config: Address, [mint0, mint1]: readonly [Addre
   return findPda([textBytes("pool"), config.bytes, mint0.bytes, mint1.bytes], CLMM_PROGRAM).address;
 }
 
-const configs = CLMM_CONFIG_INDICES.map(clmmConfigAddress);
+/** Found when they are first guessed with, not at every start. */
+let configs: readonly Address[] | undefined;
 
 /** Addresses of the pair's derived pools, one per listed fee configuration. */
 export function clmmPoolAddresses(pair: MintPair): Address[] {
   const mints = sortMints(pair);
+  configs ??= CLMM_CONFIG_INDICES.map(clmmConfigAddress);
   return configs.map((config) => clmmPoolAddress(config, mints));
 }

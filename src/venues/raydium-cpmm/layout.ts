@@ -103,10 +103,12 @@ export function cpmmConfigAddress(index: number): Address {
   return derive(CPMM_PROGRAM, "amm_config", Uint8Array.of(index >> 8, index & 0xff));
 }
 
-const configs = CPMM_CONFIG_INDICES.map(cpmmConfigAddress);
+/** Found when they are first guessed with, not at every start. */
+let configs: readonly Address[] | undefined;
 
 /** Addresses of the pair's derived pools, one per listed fee configuration. */
 export function cpmmPoolAddresses(pair: MintPair): Address[] {
   const [mint0, mint1] = sortMints(pair);
+  configs ??= CPMM_CONFIG_INDICES.map(cpmmConfigAddress);
   return configs.map((config) => derive(CPMM_PROGRAM, "pool", config, mint0, mint1));
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import module from "node:module";
 import { fileURLToPath } from "node:url";
 
@@ -34,6 +35,9 @@ export function urlOfRelative(specifier, parent) {
   return folder.startsWith("file:///") ? `${folder}/${path}` : undefined;
 }
 
+/** What Node would find out by looking for the manifest above each file: an imported file that ends so is a module with types. */
+const TYPED = "module-typescript";
+
 /** By URL: most files are imported by several others. */
 const found = new Map();
 
@@ -44,8 +48,12 @@ module.registerHooks?.({
       specifier.startsWith(".") && context.parentURL !== undefined && context.conditions.includes("import");
     const url = isImport ? urlOfRelative(specifier, context.parentURL) : undefined;
     if (url === undefined) return next(specifier, context);
-    const known = found.get(url) ?? { url, shortCircuit: true };
+    const known = found.get(url) ?? { url, format: url.endsWith(".ts") ? TYPED : undefined, shortCircuit: true };
     found.set(url, known);
     return known;
+  },
+  load(url, { format }, next) {
+    if (format !== TYPED) return next(url);
+    return { format, source: readFileSync(fileURLToPath(url)), shortCircuit: true };
   },
 });

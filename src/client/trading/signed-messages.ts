@@ -8,7 +8,7 @@ const MOST_REMEMBERED = 10_000;
  * Which build each message was signed for. The chain runs a message once: signed for a second order, the outcome of the first would
  * pass for that of both, and stand on the chain as proof.
  */
-export class SignedMessages {
+class SignedMessages {
   readonly #builds = new Map<string, object>();
 
   /**
@@ -30,4 +30,15 @@ export class SignedMessages {
     if (this.#builds.size > MOST_REMEMBERED && oldest !== undefined) this.#builds.delete(oldest);
     return () => void this.#builds.delete(key);
   }
+}
+
+/** Never changed without another name: copies of different versions share what it names. */
+const SHARED = Symbol.for("tradewire.signedMessages.1");
+const OWN = new SignedMessages();
+
+/** What this process signed. All copies of this library share it: a program may load it as ES modules and as CommonJS. */
+export function signedMessages(): SignedMessages {
+  const messages: SignedMessages = Reflect.get(globalThis, SHARED) ?? OWN;
+  Reflect.set(globalThis, SHARED, messages);
+  return messages;
 }

@@ -14,7 +14,7 @@ import { TradeError } from "../trade-error.ts";
 import type { TradeExpectation, TradeOrder } from "../verify/trade-expectation.ts";
 import { slippageCap } from "./auto-slippage.ts";
 import { awaitExpiry, checkPriceMove, checkRebuild } from "./rebuild.ts";
-import { SignedMessages } from "./signed-messages.ts";
+import { signedMessages } from "./signed-messages.ts";
 import { afterSigning } from "./submission.ts";
 
 /**
@@ -40,9 +40,6 @@ export interface TradeCourse {
 const LONGEST_CONFIRMATION_MS = 15_000;
 /** Signed transactions whose meaning is remembered, to hold answers against. */
 const MOST_REMEMBERED = 1_000;
-/** Of all clients of this process: several may trade for one wallet. */
-const MESSAGES = new SignedMessages();
-
 /** Where builds are held against their orders and signed. It remembers what was ordered, and what was signed. */
 export class TradeDesk {
   readonly #verifier: Verifier;
@@ -207,7 +204,7 @@ export class TradeDesk {
     expected: TradeExpectation | undefined,
   ): Promise<Uint8Array> {
     if (expected === undefined) return signTransaction(this.#verifier.wallet, wire);
-    const giveBack = MESSAGES.take(messageOf(wire), built);
+    const giveBack = signedMessages().take(messageOf(wire), built);
     try {
       const signed = await signTransaction(this.#verifier.wallet, wire);
       this.#remember(encodeBase58(signatureBytes(signed)), expected);

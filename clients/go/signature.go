@@ -67,9 +67,10 @@ func callTrade[T any](ctx context.Context, c *Client, signature, verb, path stri
 	return answer, nil
 }
 
-// streamTrade streams messages about the transaction of this signature.
+// streamTrade streams messages about the transaction of this signature until it is final.
 func streamTrade[T any](ctx context.Context, c *Client, signature, verb, path string, query url.Values) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
+		isFinal := false
 		for message, err := range stream[T](ctx, c, verb, path, query) {
 			if err == nil {
 				err = checkTrade(any(message).(tradeAnswer), signature)
@@ -78,9 +79,14 @@ func streamTrade[T any](ctx context.Context, c *Client, signature, verb, path st
 				yield(nil, err)
 				return
 			}
+			watched, isWatched := any(message).(*WatchTradeResponse)
+			isFinal = isWatched && watched.Status == TradeStatusFinalized
 			if !yield(message, nil) {
 				return
 			}
+		}
+		if !isFinal {
+			yield(nil, errors.New("the stream ended before the trade was final, open it again"))
 		}
 	}
 }

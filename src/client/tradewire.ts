@@ -3,6 +3,7 @@ import { TradeService } from "../../gen/tradewire/v1/trade_pb.ts";
 import { monotonicMs } from "../primitives/clock.ts";
 import { encodeBase58 } from "../primitives/encoding/base58.ts";
 import type { ApiKey, BuiltResponse, ListedTrades, PriceQuote, PriorityPrices } from "./answers/answers.ts";
+import type { TradeStatusName } from "./answers/plain-answer.ts";
 import { toTradeError } from "./connection/connect-error.ts";
 import { ServiceCalls } from "./connection/service-calls.ts";
 import { copyOf, refuseUnknownKeys } from "./order/known-keys.ts";
@@ -31,6 +32,7 @@ import { witnessesOf } from "./proof/witnesses.ts";
 import { checkChallenge } from "./registration.ts";
 import { signatureBytes } from "./signature/wire-layout.ts";
 import { checkTrade, type Trade, type TradeUpdate } from "./trade.ts";
+import { TradeError } from "./trade-error.ts";
 import { type SlippageAsk, settleSlippage } from "./trading/auto-slippage.ts";
 import {
   buyRequest,
@@ -254,7 +256,14 @@ export class Tradewire {
   async *watchTrade(signature: string, control: CallControl = {}): AsyncGenerator<TradeUpdate, void, undefined> {
     try {
       const updates = this.#calls.stream(TradeService.method.watchTrade, { signature }, control);
-      for await (const update of updates) yield checkTrade(update, signature, this.#desk.expectedOf(signature));
+      let status: TradeStatusName | undefined;
+      for await (const update of updates) {
+        const checked = checkTrade(update, signature, this.#desk.expectedOf(signature));
+        status = checked.status;
+        yield checked;
+      }
+      if (status === "finalized") return;
+      throw new TradeError("CONNECTION_ERROR", "The stream ended before the trade was final.", { retryable: true });
     } catch (error) {
       throw ofLookup(toTradeError(error), signature, this.#desk.expectedOf(signature));
     }

@@ -14,7 +14,7 @@ const TRADE = { signature: "3".repeat(87), status: "finalized", slot: 7, platfor
 /**
  * Under `/endless` its answers have no end; under `/slow` they take for ever, a byte at a time, and under `/slow-head` so do their
  * heads. Under `/failed` an answer has an outcome and says that it is none, under `/empty` it has none. Under `/garbled` a message of a stream is none, under `/quiet` a
- * stream goes on with nothing but signs of life, and under `/cut` a stream stops inside one.
+ * stream goes on with nothing but signs of life, under `/cut` a stream stops inside one, and under `/early` before its trade is final.
  */
 export async function startForeignOutcome(): Promise<ForeignOutcome> {
   let written = 0;
@@ -56,7 +56,8 @@ export async function startForeignOutcome(): Promise<ForeignOutcome> {
       response.write("event: upd", () => response.socket?.end());
     } else if (url.endsWith("/events")) {
       response.writeHead(200, { "content-type": "text/event-stream" });
-      response.end(`event: update\ndata: ${JSON.stringify({ ...TRADE, events: [] })}\n\nevent: end\ndata: {}\n\n`);
+      const trade = { ...TRADE, ...(url.startsWith("/early") ? { status: "pending" } : {}), events: [] };
+      response.end(`event: update\ndata: ${JSON.stringify(trade)}\n\nevent: end\ndata: {}\n\n`);
     } else response.writeHead(200).end(JSON.stringify({ success: true, data: TRADE }));
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));

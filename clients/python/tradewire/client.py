@@ -46,8 +46,12 @@ class Tradewire(Calls):
 
     def watch_trade(self, signature: str, *, seconds: Optional[float] = None) -> Iterator[WatchTradeResponse]:
         """As `Calls.watch_trade`. Raises UnexpectedAnswerError once a message is about another transaction."""
+        status = None
         for message in super().watch_trade(signature, seconds=seconds):
-            yield answer_about(signature, message)
+            status = answer_about(signature, message).get("status")
+            yield message
+        if status != "finalized":
+            raise ConnectionError("the stream ended before the trade was final: open it again")
 
     def submit_until_decided(self, submission_token: str, signed_transaction: str) -> SubmitResponse:
         """Sends the signed transaction until the chain has decided: the same bytes are one trade, however often they are sent.

@@ -48,6 +48,24 @@ test("a service that says that the caller aborted is not believed", async () => 
   client.close();
 });
 
+test("a stream that ends before its trade is final has been cut: it says nothing of the end", async () => {
+  for (const statuses of [[], [1], [1, 3], [4, 3]]) {
+    const transport = {
+      stream: async (method: DescMethod) => ({
+        message: (async function* () {
+          for (const status of statuses) yield create(method.output, { signature: SIGNATURE, status } as never);
+        })(),
+      }),
+    } as unknown as Transport;
+    const client = Tradewire.connect({ ...options, transport });
+    const watch = async () => {
+      for await (const _ of client.watchTrade(SIGNATURE));
+    };
+    await expect(watch(), String(statuses)).rejects.toMatchObject({ code: "CONNECTION_ERROR", retryable: true });
+    client.close();
+  }
+});
+
 test("a stream may pause for longer than an answer may take", async () => {
   const message = (method: DescMethod, status: number) =>
     create(method.output, { signature: SIGNATURE, status } as never);
@@ -56,7 +74,7 @@ test("a stream may pause for longer than an answer may take", async () => {
       message: (async function* () {
         yield message(method, 1);
         await new Promise((resolve) => setTimeout(resolve, 100));
-        yield message(method, 3);
+        yield message(method, 4);
       })(),
     }),
   } as unknown as Transport;

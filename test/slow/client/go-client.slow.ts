@@ -81,8 +81,8 @@ func main() {
 	for _, err := range tradewire.New(os.Args[5]+"/endless", "").WatchTrade(ctx, signature) {
 		fmt.Fprintln(os.Stderr, "endless stream", err)
 	}
-	for _, path := range []string{"/garbled", "/cut"} {
-		for _, err := range tradewire.New(os.Args[5]+path, "").WatchTrade(ctx, signature) {
+	for _, path := range []string{"/garbled", "/cut", "/early"} {
+		for _, err := range tradewire.New(os.Args[5]+path, "").WatchTrade(ctx, strings.Repeat("3", 87)) {
 			fmt.Fprintln(os.Stderr, path, "stream", err)
 		}
 	}
@@ -138,6 +138,7 @@ test.runIf(hasGo)(hasGo ? title : `${title} (not run: go is not here)`, async ()
     expect(stderr).toContain("endless stream the stream was cut");
     expect(stderr).toContain("/garbled stream a message of the stream is malformed");
     expect(stderr).toContain("/cut stream the stream was cut");
+    expect(stderr).toContain("/early stream the stream ended before the trade was final");
     for (const path of ["failed", "empty"]) expect(stderr).toContain(`\n/${path} <nil> NOT_THE_SERVICE`);
     expect(stderr).toMatch(/given up: true context deadline exceeded\n.*connection refused/);
     expect(foreign.written).toBeLessThan(60_000_000);

@@ -1,5 +1,5 @@
 import { Address } from "../../primitives/address.ts";
-import { hasBytesAt, hex, readU64 } from "../../primitives/bytes.ts";
+import { hasBytesAt, hex, readU64, viewOf } from "../../primitives/bytes.ts";
 import type { Account } from "../../solana/account.ts";
 import { definePda } from "../../solana/derived-address.ts";
 import { SOL_MINT, SYSTEM_PROGRAM } from "../../solana/programs.ts";
@@ -17,6 +17,7 @@ export const PUMP_FEE_CONFIG = Address.of("8Wf5TiAheLUqBrKXeYg2JtAFFMWtKdG2BSFgq
 
 const CURVE_DISCRIMINATOR = hex("17b7f83760d8ac60");
 const GLOBAL_DISCRIMINATOR = hex("a7e8e8b1c86c727f");
+const SHARING_DISCRIMINATOR = hex("d84a0900388c5d4b");
 /** The shortest layout of a curve: up to and including `complete`. */
 const CURVE_MIN_SIZE = 49;
 /** Builds whose curves have a depth ask this of the settings. */
@@ -44,8 +45,12 @@ export interface BondingCurve {
   readonly cashback: boolean;
   /** Wrapped SOL for coins priced in lamports. */
   readonly quoteMint: Address;
+  /** True if the account names wrapped SOL: the program then moves that token, not lamports. */
+  readonly namesWrappedSol: boolean;
   /** 0: the fee schedule's rate. */
   readonly creatorFeeBps: bigint;
+  /** Fees that the curve holds beside `realQuote` until somebody sweeps them. */
+  readonly owedFees: bigint;
 }
 
 /** The parts of the program's settings account that trading depends on. */
@@ -75,8 +80,10 @@ export function decodeBondingCurve({ owner, data }: Account): BondingCurve | und
     mayhem: flagAt(data, 81),
     cashback: flagAt(data, 82),
     quoteMint: quoteMint === SYSTEM_PROGRAM ? SOL_MINT : quoteMint,
+    namesWrappedSol: quoteMint === SOL_MINT,
     // Without the byte that says whether it can be edited, the program takes none.
     creatorFeeBps: data.length >= 124 ? readU64(data, 115) : 0n,
+    owedFees: data.length >= 141 ? readU64(data, 125) + readU64(data, 133) : 0n,
   };
 }
 
@@ -91,6 +98,12 @@ export function decodePumpGlobal({ owner, data }: Account): PumpGlobal | undefin
     creatorFeeConfigurable: flagAt(data, 1045),
     curveSize: data.length < DEPTH_SETTINGS_SIZE ? EARLIER_CURVE_SIZE : DEPTH_CURVE_SIZE,
   };
+}
+
+/** How many share the creator's fee by a coin's settings; undefined if the account is none. @see pump-sdk IDL pump_fees, SharingConfig */
+export function countShareholders({ owner, data }: Account): number | undefined {
+  if (owner !== PUMP_FEE_PROGRAM || data.length < 80 || !hasBytesAt(data, 0, SHARING_DISCRIMINATOR)) return undefined;
+  return viewOf(data).getUint32(76, true);
 }
 
 /** The curve of a coin, by its mint. */

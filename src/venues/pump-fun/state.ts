@@ -15,19 +15,21 @@ import { type PumpAccounts, type PumpInstruction, pumpAccounts } from "./instruc
 import {
   type BondingCurve,
   bondingCurveOf,
+  countShareholders,
   decodeBondingCurve,
   decodePumpGlobal,
   PUMP_FEE_CONFIG,
   PUMP_GLOBAL,
   type PumpFunMarket,
   type PumpGlobal,
+  sharingConfigOf,
 } from "./layout.ts";
 import { olderUnitsOf, quoteCreationUnitsOf, unitsOf } from "./units.ts";
 
 export interface PumpFunState {
   readonly market: PumpFunMarket;
   readonly curve: BondingCurve;
-  /** Bytes of the curve's account, and the lamports that it holds beside what the trades have left there. */
+  /** Bytes of the curve's account, and the lamports that it holds beside what trades and their fees have left there. */
   readonly size: number;
   readonly rentHeld: bigint;
   /** Bytes to which a trade enlarges the account if it is shorter. */
@@ -114,6 +116,7 @@ export function readState(market: PumpFunMarket, have: AccountView): PumpFunStat
     throw degraded("pump_fun", `no fee schedule for coins priced in ${quoteMint}`);
   }
   const tierUnits = feeTierUnits(config);
+  const sharing = have.get(sharingConfigOf(baseMint).address);
   const listed = accountsOf(market, base.program, quoteProgram, curve.creator, ...recipients);
   const feeRecipients = payableRecipients(listed.feeRecipients, quoteMint, have);
   const buybackRecipients = payableRecipients(listed.buybackRecipients, quoteMint, have);
@@ -121,12 +124,18 @@ export function readState(market: PumpFunMarket, have: AccountView): PumpFunStat
     market,
     curve,
     size: account.data.length,
-    rentHeld: account.lamports - (market.nativeSol ? curve.realQuote : 0n),
+    rentHeld: account.lamports - (market.nativeSol ? curve.realQuote + curve.owedFees : 0n),
     fullSize: global.curveSize,
     mints: quoteToken === undefined ? [base] : [base, quoteToken],
     side: { tokens: curve.virtualTokens, quote: curve.virtualQuote, fees },
     feesAt,
-    computeUnits: unitsOf(market.nativeSol, base, quoteToken, extensions, tierUnits),
+    computeUnits: unitsOf({
+      base,
+      quoteToken,
+      extensions,
+      tierUnits,
+      shareholders: sharing ? countShareholders(sharing) : undefined,
+    }),
     olderUnits: olderUnitsOf(base, extensions[0], tierUnits),
     quoteAccountSize: quoteToken?.accountSize ?? TOKEN_ACCOUNT_SIZE,
     quoteCreationUnits: quoteCreationUnitsOf(quoteToken, extensions[1]),

@@ -20,6 +20,9 @@ const BASE_2022_UNITS = 2_000;
 const BASE_EXTENSION_UNITS = 480;
 const QUOTE_2022_UNITS = 7_200;
 const QUOTE_EXTENSION_UNITS = 1_350;
+/** Additions for settings that share the creator's fee, and for each of those whom they name: the program tells of all. */
+const SHARING_UNITS = 200;
+const SHAREHOLDER_UNITS = 460;
 /** Addition for the buy that completes the curve. */
 export const COMPLETION_UNITS = 4_500;
 /** Addition for bringing the account of an older curve to today's size. */
@@ -29,23 +32,26 @@ export const VOLUME_CREATION_UNITS = 3_100;
 export const VAULT_CREATION_UNITS = 2_300;
 const QUOTE_CREATION_2022_UNITS = 2_900;
 
-/**
- * Compute units of each instruction at most, without the searches for derived addresses and without creations.
- *
- * @param tierUnits what the fee configuration adds, see `feeTierUnits`
- */
-export function unitsOf(
-  nativeSol: boolean,
-  base: Mint,
-  quoteToken: Mint | undefined,
-  extensions: readonly [number, number],
-  tierUnits: number,
-): Readonly<Record<PumpInstruction, number>> {
+interface PumpCost {
+  readonly base: Mint;
+  /** Undefined for coins priced in lamports. */
+  readonly quoteToken: Mint | undefined;
+  readonly extensions: readonly [number, number];
+  /** What the fee configuration adds, see `feeTierUnits`. */
+  readonly tierUnits: number;
+  /** Among how many the creator's fee is shared; undefined if nothing says so. */
+  readonly shareholders: number | undefined;
+}
+
+/** Compute units of each instruction at most, without the searches for derived addresses and without creations. */
+export function unitsOf(cost: PumpCost): Readonly<Record<PumpInstruction, number>> {
+  const { base, quoteToken, extensions, tierUnits, shareholders } = cost;
   const extra =
     tierUnits +
     baseExtra(base, extensions[0]) +
-    (isToken2022(quoteToken) ? QUOTE_2022_UNITS + QUOTE_EXTENSION_UNITS * extensions[1] : 0);
-  const { buy, buyWithBudget, sell } = nativeSol ? NATIVE_UNITS : TOKEN_QUOTED_UNITS;
+    (isToken2022(quoteToken) ? QUOTE_2022_UNITS + QUOTE_EXTENSION_UNITS * extensions[1] : 0) +
+    (shareholders === undefined ? 0 : SHARING_UNITS + SHAREHOLDER_UNITS * shareholders);
+  const { buy, buyWithBudget, sell } = quoteToken === undefined ? NATIVE_UNITS : TOKEN_QUOTED_UNITS;
   return { buy: buy + extra, buyWithBudget: buyWithBudget + extra, sell: sell + extra };
 }
 

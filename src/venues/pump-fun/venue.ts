@@ -15,6 +15,7 @@ import {
   PUMP_GLOBAL,
   PUMP_PROGRAM,
   type PumpFunMarket,
+  sharingConfigOf,
 } from "./layout.ts";
 import { buyTokens } from "./math.ts";
 import { pumpFunSpot } from "./spot.ts";
@@ -62,7 +63,14 @@ export const pumpFun: Venue<PumpFunMarket, PumpFunState, PumpFunFill> = {
   needs(market, have) {
     const { address, mints, nativeSol } = market;
     const quoted = nativeSol ? [] : [mints[1], ...recipientAccountsOf(market, have)];
-    return unread(have, [address, PUMP_GLOBAL, PUMP_FEE_CONFIG, mints[0], ...quoted]);
+    return unread(have, [
+      address,
+      PUMP_GLOBAL,
+      PUMP_FEE_CONFIG,
+      mints[0],
+      sharingConfigOf(mints[0]).address,
+      ...quoted,
+    ]);
   },
 
   read: readState,
@@ -86,6 +94,7 @@ function quote(state: PumpFunState, ask: Ask): Quote<PumpFunFill> {
       migrated ? "has completed and migrated to pump_swap" : "has completed and waits for its migration to pump_swap",
     );
   }
+  if (curve.namesWrappedSol) throw notTrading(market, "is priced in wrapped SOL as a token, which is not supported");
   for (const mint of mints) {
     rejectUnsupported(mint);
     rejectTransferFee(mint, "pump_fun");

@@ -33,6 +33,8 @@ const RENTS = [
   [5_080n, 6_960n],
   [696n, 6_960n],
 ] as const;
+/** From this length on an account tells of fees that it still holds. */
+const TELLS_OWED = 141;
 /** From this length on an account names what its coin is priced in. */
 const NAMES_QUOTE = 115;
 
@@ -64,6 +66,7 @@ function openCurve({ build, size, quoteMint, rents: [rent, rentBefore] }: Coin, 
   if (quoteMint !== SOL_MINT) svm.newMint({ decimals: 6, address: quoteMint });
   writePumpSettings(svm, { quoteMints: quoteMint === SOL_MINT ? [] : [quoteMint], creatorFeeConfigurable: true });
   const mint = svm.newMint({ decimals: 6, supply: 10n ** 15n });
+  const owed = size >= TELLS_OWED && random.chance(0.5) ? 1_000_000_007n : 0n;
   const curve = writeCoin(svm, {
     mint,
     quoteMint,
@@ -76,6 +79,7 @@ function openCurve({ build, size, quoteMint, rents: [rent, rentBefore] }: Coin, 
     mayhem: random.chance(0.2),
     cashback: random.chance(0.3),
     creatorFeeBps: random.pick([0n, 120n]),
+    owed,
     size,
   });
   const extra = (rentBefore - rent) * BigInt(size + 128);
@@ -85,7 +89,7 @@ function openCurve({ build, size, quoteMint, rents: [rent, rentBefore] }: Coin, 
   const shorten = () => {
     const { data, lamports, ...account } = svm.get(curve)!;
     if (data.length === size) return;
-    const traded = quoteMint === SOL_MINT ? readU64(data, 32) : 0n;
+    const traded = quoteMint === SOL_MINT ? readU64(data, 32) + 2n * owed : 0n;
     svm.setAccount({ ...account, data: data.slice(0, size), lamports: traded + rentBefore * BigInt(size + 128) });
   };
   return { svm, mint, curve, wallet, shorten };

@@ -174,6 +174,8 @@ export interface NewCoin {
   readonly cashback?: boolean;
   readonly holderReward?: boolean;
   readonly creatorFeeBps?: bigint;
+  /** Fees of the creator and of the protocol that nobody has swept, each. */
+  readonly owed?: bigint;
   readonly supply?: bigint;
   /** Leave out the account where the creator's fees gather. */
   readonly withoutVault?: boolean;
@@ -198,15 +200,17 @@ export function writeCoin(svm: Svm, coin: NewCoin): Address {
   if (coin.quoteMint !== undefined && coin.quoteMint !== SOL_MINT) full.set(coin.quoteMint.bytes, 83);
   writeU64(full, 115, coin.creatorFeeBps ?? 0n);
   full[124] = coin.holderReward === true ? 1 : 0;
+  const owed = coin.owed ?? 0n;
+  for (const at of [125, 133]) writeU64(full, at, owed);
   const native = coin.quoteMint === undefined || coin.quoteMint === SOL_MINT;
   svm.setAccount({
     address,
     owner: PUMP_PROGRAM,
     data,
-    lamports: svm.rent(data.length) + (native ? coin.realQuote : 0n),
+    lamports: svm.rent(data.length) + (native ? coin.realQuote + 2n * owed : 0n),
   });
   svm.setTokens(address, coin.mint, coin.realTokens + 206_900_000_000_000n);
-  if (!native) svm.setTokens(address, coin.quoteMint!, coin.realQuote);
+  if (!native) svm.setTokens(address, coin.quoteMint!, coin.realQuote + 2n * owed);
   if (coin.creator !== undefined && coin.withoutVault !== true) {
     const vault = pumpCreatorVaultOf(coin.creator).address;
     svm.setAccount({ address: vault, owner: SYSTEM_PROGRAM, data: new Uint8Array(0), lamports: svm.rent(0) });

@@ -53,16 +53,20 @@ function blocksOf(page: string): Block[] {
   }));
 }
 
-/** The command without its comments, as it is looked up in ELSEWHERE. */
-const commandOf = (line: string): string => line.replace(/\s+#.*$/, "").trim();
+const pagesIn = (folder: string): string[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `${folder}/${name}`);
 
 /** What a reader types: a shell block, less the commands that are run otherwise. */
 function typed(block: Block): string {
-  const lines = block.text.split("\n").filter((line) => !Object.hasOwn(ELSEWHERE, commandOf(line)));
+  const lines = block.text.split("\n").filter((line) => !Object.hasOwn(ELSEWHERE, line.trim()));
   return lines.join("\n").trim();
 }
 
-it.each(PAGES)("%s has no command that zsh reads otherwise", (page) => {
+const EVERY_PAGE = ["README.md", "CONTRIBUTING.md", "SECURITY.md", ...pagesIn("docs")];
+
+it.each(EVERY_PAGE)("%s has no command that zsh reads otherwise", (page) => {
   // By default its prompt takes # for a word, an apostrophe behind it for a quote, and ? for a pattern of file names.
   const odd = /\s#|^[^"']*\s[^\s"']*\?/;
   const lines = blocksOf(page).flatMap(({ language, text }) => (language === "sh" ? text.split("\n") : []));
@@ -157,7 +161,7 @@ describe.each(PAGES)("%s", (page, hasPrograms) => {
   for (const block of blocks.filter(({ language }) => language === "sh")) {
     const script = typed(block);
     if (script === "" || (!isWhole && PROGRAMS_LATER.includes(page) && /\bnode \S+$/m.test(script))) continue;
-    const first = commandOf(script.split("\n")[0]!);
+    const first = script.split("\n")[0]!;
     if (script.startsWith("grpcurl") && !hasGrpcurl) {
       process.stdout.write(`grpcurl is not installed: its block in ${page} is not run\n`);
       continue;

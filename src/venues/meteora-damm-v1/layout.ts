@@ -136,14 +136,16 @@ export function isPriceable({ tradeFee, protocolFee, stable }: DammV1Pool): bool
   return stable === undefined || (stable.amplification > 0n && stable.multipliers.every((factor) => factor > 0n));
 }
 
-/** The changing part of a pool account that `isDammV1Pool` accepts. */
-export function decodeDammV1Pool({ data }: Account): DammV1Pool {
+/** The changing part of a pool account that `isDammV1Pool` accepts; undefined if it opens by a clock not known here. */
+export function decodeDammV1Pool({ data }: Account): DammV1Pool | undefined {
+  const activationType = data[475]!;
+  if (activationType > 1) return undefined;
   return {
     enabled: data[233] !== 0,
     tradeFee: { numerator: readU64(data, 330), denominator: readU64(data, 338) },
     protocolFee: { numerator: readU64(data, 346), denominator: readU64(data, 354) },
     activationPoint: readU64(data, 403),
-    countsSeconds: data[475] === 1,
+    countsSeconds: activationType === 1,
     stable:
       data[CURVE_OFFSET] === 0
         ? undefined

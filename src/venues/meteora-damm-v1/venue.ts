@@ -163,6 +163,7 @@ function readState(market: DammV1Market, have: AccountView): DammV1State {
     throw degraded("meteora_damm_v1", `${market.address} is no longer a pool`);
   }
   const pool = decodeDammV1Pool(account);
+  if (pool === undefined) throw degraded("meteora_damm_v1", `${market.address} opens by a clock not known here`);
   if (!isPriceable(pool))
     throw degraded("meteora_damm_v1", `${market.address} has a fee or a curve that divides by zero`);
   const vaults = [readVault(market.vaults[0], have), readVault(market.vaults[1], have)] as const;

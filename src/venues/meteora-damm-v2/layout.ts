@@ -96,7 +96,8 @@ export function decodeDammV2Pool({ data }: Account): DammV2Pool | undefined {
   const baseFee = decodeBaseFee(data);
   const feeCap = FEE_CAPS[data[486]!];
   const collectMode = data[484]!;
-  if (baseFee === undefined || feeCap === undefined || collectMode > COMPOUNDING) return undefined;
+  const layoutVersion = data[696]!;
+  if (baseFee === undefined || feeCap === undefined || collectMode > COMPOUNDING || layoutVersion > 1) return undefined;
   const volatility = data[56] === 0 ? undefined : decodeVolatility(data);
   return {
     baseFee,
@@ -116,7 +117,7 @@ export function decodeDammV2Pool({ data }: Account): DammV2Pool | undefined {
     countsSeconds: data[480] === 1,
     enabled: data[481] === 0,
     reserves: [readU64(data, 680), readU64(data, 688)],
-    migrated: data[696] !== 0,
+    migrated: layoutVersion === 1,
   };
 }
 

@@ -89,12 +89,13 @@ export function decodeDlmmMarket(account: Account): DlmmMarket | undefined {
 
 /** Pair types that open at an activation point: permissioned ones, and those with parameters of their own. */
 const ACTIVATED_PAIR_TYPES = [1, 2];
+const LAST_PAIR_TYPE = 3;
 
 /** The changing part of a pair account; undefined if it uses a mode not supported here. */
 export function decodeDlmmPair({ data }: Account): DlmmPair | undefined {
   const functionType = data[35]!;
   const collectFeeMode = data[36]!;
-  if (functionType > 2 || collectFeeMode > 1) return undefined;
+  if (functionType > 2 || collectFeeMode > 1 || data[75]! > LAST_PAIR_TYPE || data[86]! > 1) return undefined;
   const binStep = readU16(data, 80);
   const rewards = rewardsOf(data);
   return {

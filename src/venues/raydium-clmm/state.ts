@@ -118,6 +118,7 @@ export function readClmm(market: ClmmMarket, have: AccountView): ClmmState {
     throw degraded(ID, `${market.address} is no longer a pool`);
   }
   const pool = decodeClmmPool(account);
+  if (pool.feeOn > 2) throw degraded(ID, `${market.address} takes its fee in a way not known here`);
   if (!isOnCurve(pool)) throw degraded(ID, `the price of ${market.address} is not that of its tick`);
   const feeRate = feeRateIn(requireAccount(have, market.config, ID, "fee configuration"));
   if (feeRate === undefined) throw degraded(ID, `${market.config} is not a fee configuration`);

@@ -62,8 +62,8 @@ const ACCOUNTS = {
  * Raydium CPMM: constant product, exact in and exact out, Token-2022 with transfer fees.
  * From the program's public source of December 2025. Proven by execution on a build of February 2025, which is the same for
  * pools without a creator fee; creator-fee pools follow the source and are proven on this project's stand-in.
- * Uncertain: newer SDKs know a creator-fee share rate that the public source does not; it is believed to divide what the
- * creator is paid, not what a trade costs. Fee configurations beyond the listed indices are found only by the filter search.
+ * The share of the creator fee that the source of September 2026 adds divides what the creator is paid when it is collected, not
+ * what a trade costs. Fee configurations beyond the listed indices are found only by the filter search.
  */
 export const raydiumCpmm: Venue<CpmmMarket, CpmmState, CpmmQuoteFill> = {
   id: "raydium_cpmm",
@@ -111,6 +111,9 @@ function readState(market: CpmmMarket, have: AccountView): CpmmState {
     throw degraded("raydium_cpmm", `${market.address} is no longer a pool`);
   }
   const pool = decodeCpmmPool(account);
+  if (pool.creatorFeeOn > 2) {
+    throw degraded("raydium_cpmm", `${market.address} takes its creator fee in a way not known here`);
+  }
   const config = configIn(requireAccount(have, market.config, "raydium_cpmm", "fee configuration"));
   if (config === undefined) {
     throw degraded("raydium_cpmm", `${market.config} is not a fee configuration`);

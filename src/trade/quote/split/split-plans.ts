@@ -23,6 +23,9 @@ const CHOSEN_BUDGET = 48;
 export const LEAST_SPLIT_GAIN = 2e-6;
 /** Trades whose sizes lie within one of these parts of an octave share a plan. */
 const SIZES_OF_AN_OCTAVE = 8;
+/** An exact output that takes so much more or less than its plan was made for has it made again, so often at most. Fraction. */
+const LEAST_MISSED = 0.1;
+const MOST_RESIZED = 2;
 /** Upper bounds of what a plan remembers: transaction capacities, and shapes without some markets. */
 const MOST_CAPACITIES = 16;
 const MOST_LIGHT = 64;
@@ -68,6 +71,7 @@ export class SplitPlan {
   /** What a division takes and gives, for exact outputs. Base units. */
   #inAmount: number;
   #outAmount = 0;
+  #resized = 0;
   #shapes: DirectedSearch | undefined;
   #pays: boolean | undefined;
   /** Closed edges of the last shapes whose open markets were quoted. */
@@ -97,6 +101,7 @@ export class SplitPlan {
     plan.#network = known.network;
     plan.#inAmount = this.#inAmount;
     plan.#outAmount = this.#outAmount;
+    plan.#resized = this.#resized;
     plan.#pays = this.pays;
     plan.#shapes = this.#shapes;
     plan.#fits = this.#fits;
@@ -137,6 +142,27 @@ export class SplitPlan {
   /** About what goes into a division of a trade. Base units. */
   inputFor({ mode, amount }: Intent): number {
     return mode === "exactIn" ? Number(amount) : (this.#inAmount * Number(amount)) / this.#outAmount;
+  }
+
+  /**
+   * Makes the plan again for what a division of an exact output was found to take, if that is far from what it was made for: other
+   * markets are the best ones then.
+   *
+   * @returns how to take that back; undefined if the plan stays
+   */
+  resize(intent: Intent, inAmount: number): (() => void) | undefined {
+    const isNear = Math.abs(inAmount / this.inputFor(intent) - 1) < LEAST_MISSED;
+    if (intent.mode === "exactIn" || isNear || this.#resized >= MOST_RESIZED) return undefined;
+    this.#resized++;
+    const before = { inAmount: this.#inAmount, outAmount: this.#outAmount, shapes: this.#shapes };
+    this.#sizeFor(inAmount, Number(intent.amount), undefined);
+    return () => this.#sizeFor(before.inAmount, before.outAmount, before.shapes);
+  }
+
+  #sizeFor(inAmount: number, outAmount: number, shapes: DirectedSearch | undefined): void {
+    this.#inAmount = inAmount;
+    this.#outAmount = outAmount;
+    this.#shapes = shapes;
   }
 
   #learnNetwork(network: CurveNetwork): CurveNetwork {

@@ -114,11 +114,27 @@ class SplitSearch {
     const { capacity, maxPaths } = this.#terms;
     const paths = Math.min(maxPaths, this.#plan.widest(capacity));
     const leftOut = this.#plan.leftOut(capacity);
-    if (leftOut.size === 0) return yield* this.best(paths);
+    if (leftOut.size === 0) return yield* this.#sized(paths);
     const light = yield* this.best(paths, leftOut);
     if (light !== undefined) return light;
     this.#plan.forgetsFit(capacity);
     return yield* this.best(maxPaths);
+  }
+
+  /** The best route; what it takes shows the size that the markets should be chosen for. */
+  *#sized(maxPaths: number): Steps<Route | undefined> {
+    let found = yield* this.best(maxPaths);
+    while (found !== undefined) {
+      const undo = this.#plan.resize(this.#intent, Number(found.inAmount));
+      if (undo === undefined) break;
+      const other = yield* this.best(maxPaths);
+      if (other === undefined || this.#gainOf(other, found) <= 0) {
+        undo();
+        break;
+      }
+      found = other;
+    }
+    return found;
   }
 
   /** The best route of two up to `maxPaths` paths; undefined if one path takes everything. */

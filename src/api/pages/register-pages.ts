@@ -89,7 +89,7 @@ export function registerPages(documents: Documents, status: () => ServiceStatus,
   for (const [path, file] of FILES) {
     const headers = { ...HEADERS, "content-type": TYPES[file.split(".").at(-1) as keyof typeof TYPES] };
     const text = readFileSync(new URL(file, import.meta.url), "utf8");
-    const page = new SharedDocument(Buffer.from(fill(text)), headers);
+    const page = new SharedDocument(Buffer.from(fill(text, path)), headers);
     documents.serve(path, () => page);
   }
   for (const path of Object.keys(PAGES)) if (path !== "/") documents.redirectSlash(path);
@@ -108,9 +108,14 @@ export function registerPages(documents: Documents, status: () => ServiceStatus,
   });
 }
 
-/** Puts in what a page takes from elsewhere. */
-function fill(text: string): string {
-  return text.replace("<!-- errors -->", () => errorRows()).replace("<!-- changelog -->", () => changelog());
+const HEADER = readFileSync(new URL("shared/header.html", import.meta.url), "utf8").trimEnd();
+
+/** Puts in what a page takes from elsewhere. Its header marks the link to the page itself. */
+function fill(text: string, path: string): string {
+  return text
+    .replace("<!-- header -->", () => HEADER.replace(`href="${path}"`, (link) => `${link} aria-current="page"`))
+    .replace("<!-- errors -->", () => errorRows())
+    .replace("<!-- changelog -->", () => changelog());
 }
 
 /** Where pages import the client library from. */

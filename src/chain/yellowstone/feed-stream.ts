@@ -6,6 +6,7 @@ import { ConnectionSlots } from "./connection-slots.ts";
 import { Coverage } from "./coverage.ts";
 import { type GrpcStream, openGrpcStream } from "./grpc-stream.ts";
 import { NewestReported } from "./newest-reported.ts";
+import { StreamReplay } from "./stream-replay.ts";
 import {
   type AccountUpdate,
   decodeSubscribeUpdate,
@@ -41,12 +42,6 @@ export interface FeedStreamOptions {
 interface StreamOwner {
   readonly listener: FeedListener | undefined;
   nextEpoch(): number;
-}
-
-/** A replay in progress: its last slot, and how many updates of each slot had been received before the cut. */
-interface Replay {
-  readonly upTo: bigint;
-  readonly updates: ReadonlyMap<bigint, number>;
 }
 
 const DEFAULT_SILENT_MS = 3_000;
@@ -85,7 +80,7 @@ export class FeedStream {
   /** Of the current connection. */
   #slots = new ConnectionSlots();
   #epoch = 0;
-  #replay: Replay | undefined;
+  #replay: StreamReplay | undefined;
   #canReplay = true;
   #gatherTimer: NodeJS.Timeout | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
@@ -162,7 +157,7 @@ export class FeedStream {
     const canReplay = this.#canReplay && upTo > this.#replaySlots;
     const fromSlot = canReplay ? upTo - this.#replaySlots : undefined;
     // One that was cut short has received less than was before it.
-    this.#replay = canReplay ? (this.#replay ?? { upTo, updates: this.#slots.updates }) : undefined;
+    this.#replay = canReplay ? (this.#replay?.again() ?? new StreamReplay(upTo, this.#slots.updates)) : undefined;
     this.#slots = new ConnectionSlots();
     if (!canReplay) this.#missAll();
     const opened = open({
@@ -229,7 +224,9 @@ export class FeedStream {
 
   #receiveAccount({ slot, address, account, writeVersion, bankId }: AccountUpdate): void {
     if (!this.#slots.countUpdate(slot, bankId) || !this.#coverage.addresses.has(address)) return;
-    this.#owner.listener?.onAccount({ address, account, slot, epoch: this.#epoch, order: writeVersion });
+    const notice = { address, account, slot, epoch: this.#epoch, order: writeVersion };
+    if (this.#replay?.has(slot) === true) this.#replay.keepChange(notice);
+    else this.#owner.listener?.onAccount(notice);
   }
 
   #receiveSlot(update: SlotUpdate): void {
@@ -242,11 +239,28 @@ export class FeedStream {
     const isNew = !this.#slots.hasBegun(slot);
     if (status === SLOT_STATUS.confirmed) listener?.onConfirmed(slot);
     else if (status === SLOT_STATUS.finalized) listener?.onRoot(slot);
-    else if (status === SLOT_STATUS.dead) listener?.onDead(slot);
+    else if (status === SLOT_STATUS.dead) this.#kill(slot);
     else if (status === SLOT_STATUS.firstShredReceived || status === SLOT_STATUS.createdBank) this.#begin(update);
     if (this.#slots.first === undefined) return;
-    if (parent !== undefined && status !== SLOT_STATUS.dead) listener?.onSlot(slot, parent);
+    if (parent !== undefined && status !== SLOT_STATUS.dead) this.#link(slot, parent);
     if (this.#replay === undefined) this.#newest.note(slot, this.#aliveAtMs, isNew && this.#slots.hasBegun(slot));
+  }
+
+  #kill(slot: bigint): void {
+    this.#replay?.drop(slot);
+    this.#owner.listener?.onDead(slot);
+  }
+
+  #link(slot: bigint, parent: bigint): void {
+    const { listener } = this.#owner;
+    const replay = this.#replay;
+    if (replay?.has(slot) !== true) {
+      listener?.onSlot(slot, parent);
+      return;
+    }
+    replay.keepParent(slot, parent);
+    // A bank begins once its parent is over.
+    this.#countAccounts(replay.pass(parent, this.#slots.updates, listener, this.#coverage.addresses));
   }
 
   /** True for a slot that no chain has reached: one message must not make all that follow look old. */
@@ -267,6 +281,10 @@ export class FeedStream {
     }
     const isNewBank = status === SLOT_STATUS.createdBank && bankId !== undefined;
     if (!isNewBank || !this.#slots.setBank(slot, bankId)) return;
+    if (this.#replay?.has(slot) === true) {
+      this.#replay.replace(slot);
+      return;
+    }
     this.#owner.listener?.onReplaced(slot, this.#coverage.addresses);
     this.#countAccounts(this.size);
   }
@@ -275,23 +293,18 @@ export class FeedStream {
     this.#stream?.countWork(count / ACCOUNTS_PER_MESSAGE);
   }
 
-  /** Once the replay has reached a new slot, it is accepted if it held everything received before the cut. */
+  /** Once the replay has reached a new slot, it is accepted if it held everything received before the cut; else none of it counts. */
   #checkReplay(slot: bigint): void {
     const replay = this.#replay;
-    if (replay === undefined || slot <= replay.upTo) return;
-    const first = this.#slots.first!;
-    if (first > replay.upTo) {
-      this.#failReplay(slot, "it begins too late");
+    if (replay === undefined || replay.has(slot)) return;
+    const { first, updates } = this.#slots;
+    const lack = replay.lack(first!, updates);
+    if (lack !== undefined) {
+      this.#failReplay(slot, lack);
       return;
     }
-    const updates = this.#slots.updates;
-    for (const [past, count] of replay.updates) {
-      if (past > first && past <= replay.upTo && (updates.get(past) ?? 0) < count) {
-        this.#failReplay(slot, `it lacks updates of slot ${past}`);
-        return;
-      }
-    }
     this.#replay = undefined;
+    this.#countAccounts(replay.passAll(updates, this.#owner.listener, this.#coverage.addresses));
   }
 
   /** What was covered is so again from this slot on. */

@@ -17,6 +17,8 @@ let chain: { slot: bigint; values: Map<Address, number> };
 let reads: number;
 let warnings: string[];
 let state: Map<Address, number | null | undefined>;
+/** Every state of `a`, in its order. */
+let shown: (number | null | undefined)[];
 
 const reader: AccountReader = {
   async fetchAccounts(addresses) {
@@ -38,6 +40,7 @@ beforeEach(async () => {
   reads = 0;
   warnings = [];
   state = new Map();
+  shown = [];
 });
 afterEach(async () => {
   source.close();
@@ -57,9 +60,11 @@ async function start(options: Partial<YellowstoneStateSourceOptions> = {}): Prom
     quietMs: 60_000,
     ...options,
   });
-  source.onAccount((address, account) =>
-    state.set(address, account === undefined ? undefined : (account?.data[0] ?? null)),
-  );
+  source.onAccount((address, account) => {
+    const value = account === undefined ? undefined : (account?.data[0] ?? null);
+    state.set(address, value);
+    if (address === a) shown.push(value);
+  });
   await eventually(() => expect(server.streams()).toBe(1));
 }
 
@@ -215,6 +220,52 @@ test("after a cut the stream replays what was missed, and nothing is read", asyn
   await settled(() => expect(state.get(a)).toBe(40));
   expect(reads).toBe(before);
   expect(source.counts()).toMatchObject({ streamed: 2, gaps: 0 });
+});
+
+test("what is repeated shows no state from within a slot again, and none of a bank that was replaced", async () => {
+  await start();
+  await stream();
+  for (let slot = 102; slot < 138; slot++) begin(slot);
+  begin(138, 137, 1);
+  server.emit({ kind: "account", slot: 138, address: a, data: Uint8Array.of(9), writeVersion: ++writes, bankId: 1 });
+  begin(138, 136, 2);
+  for (const value of [36, 37, 38])
+    server.emit({
+      kind: "account",
+      slot: 138,
+      address: a,
+      data: Uint8Array.of(value),
+      writeVersion: ++writes,
+      bankId: 2,
+    });
+  begin(139);
+  await settled(() => expect(state.get(a)).toBe(38));
+  shown = [];
+  server.cut();
+  for (const value of [39, 40])
+    server.lose({ kind: "account", slot: 139, address: a, data: Uint8Array.of(value), writeVersion: ++writes });
+  await settled(() => expect(server.streams()).toBe(1));
+  begin(140);
+  await settled(() => expect(state.get(a)).toBe(40));
+  expect(shown).toEqual([40]);
+  expect(source.counts().gaps).toBe(0);
+});
+
+test("a repetition that breaks off within a slot leaves the state as it was", async () => {
+  await start();
+  await stream();
+  for (let slot = 102; slot < 140; slot++) begin(slot);
+  for (const value of [36, 37, 38]) write(139, a, value);
+  await settled(() => expect(state.get(a)).toBe(38));
+  shown = [];
+  chain = { slot: 139n, values: new Map([[a, 38]]) };
+  server.replay = "withoutAccounts";
+  server.cut();
+  await settled(() => expect(server.streams()).toBe(1));
+  write(139, a, 36);
+  begin(140);
+  await settled(() => expect(warnings.some((warning) => /lacks updates of slot 139/.test(warning))).toBe(true));
+  expect(shown).toEqual([]);
 });
 
 test.each(["empty", "withoutAccounts", "refused"] as const)(

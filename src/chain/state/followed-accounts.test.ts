@@ -160,6 +160,24 @@ test("what was known before an undone slot proves nothing if what the stream rep
   expect(state()).toEqual([11n, 0, false]);
 });
 
+test("what is left once the stream's reports are dropped is proven only if none of them came before", () => {
+  const { followed, entry, report, state } = streaming();
+  report(12n, true);
+  followed.dropStreamed(entry, 12n);
+  expect(state()).toEqual([11n, 12, true]);
+  report(12n, false);
+  report(13n, true);
+  followed.dropStreamed(entry);
+  expect(state()).toEqual([12n, 0, false]);
+});
+
+test("an older state that the nodes agree on is proven no further than they say", () => {
+  const { followed, entry, report, state } = streaming();
+  report(12n, true);
+  followed.replace(entry, { slot: 11n, account: null });
+  expect(state()).toEqual([11n, 0, false]);
+});
+
 test("a doubt of all accounts counts at once, though few are walked over in one turn of the loop", async () => {
   const { followed, entries } = following(20_000, new SlotTree());
   for (const entry of entries) followed.trust(entry);

@@ -218,10 +218,18 @@ export class FollowedAccounts {
       this.listener(entry.address, version.account, version.slot, entry);
   }
 
-  /** Takes a state that most nodes agree on for that of its slot: nothing known of later slots holds. */
+  /**
+   * Takes a state that most nodes agree on for that of its slot: nothing known of later slots holds. If there was anything, no more is
+   * proven than by the caller.
+   */
   replace(entry: FollowedAccount, { slot, account }: Pick<AccountVersion, "slot" | "account">): boolean {
+    const isOlder = entry.delivered !== undefined && entry.delivered.slot > slot;
     keepVersions(entry, (version) => version.slot < slot);
     this.#coverAgain(entry);
+    if (isOlder) {
+      this.doubt(entry);
+      entry.provenAtMs = 0;
+    }
     if (entry.droppedUpTo !== undefined && entry.droppedUpTo >= slot) entry.droppedUpTo = undefined;
     return this.add(entry, { slot, account, epoch: -1, order: 0 });
   }
@@ -233,8 +241,9 @@ export class FollowedAccounts {
   dropStreamed(entry: FollowedAccount, fromSlot = 0n): void {
     keepVersions(entry, ({ isStreamed, slot }) => isStreamed !== true || slot < fromSlot);
     const version = currentVersion(entry, this.#tree);
-    if (entry.newest !== undefined && version !== entry.delivered)
-      this.#take(entry, version, version !== undefined && isCovered(entry, version));
+    // Of what came before the slot nothing is missing.
+    const isProven = version !== undefined && version.slot < fromSlot && isCovered(entry, version);
+    if (entry.newest !== undefined && version !== entry.delivered) this.#take(entry, version, isProven);
     this.#coverAgain(entry);
   }
 

@@ -25,7 +25,7 @@ interface NodeComparisonOptions {
   /** Calls per second, over all nodes. 0: nothing is compared. */
   readonly callsPerSecond: number;
   readonly followed: FollowedAccounts;
-  readonly reads: Pick<FollowedReads, "accept">;
+  readonly reads: Pick<FollowedReads, "accept" | "replace">;
   readonly doubted: DoubtedAccounts;
   /** True if the stream reports every change, not only the state at the end of a slot. */
   readonly isComplete: boolean;
@@ -269,7 +269,7 @@ export class NodeComparison {
     agreed: readonly Statement[],
     statements: readonly Statement[],
   ): void {
-    const { tree, stream, now, reads, followed, isComplete } = this.#options;
+    const { tree, stream, now, reads, isComplete } = this.#options;
     const { entry, streamRecord } = observations;
     const newest = agreed[0]!;
     const context = { tree, stream, atMs: now() };
@@ -288,7 +288,7 @@ export class NodeComparison {
     // Of the slots that they name, the oldest is certain: a later one may be a lie, and would hide what a stream reports in between.
     if (newest.slot > entry.delivered!.slot) reads.accept(entry, isComplete ? agreed.at(-1)! : newest);
     // A read is newer than what the nodes agreed on before it, and does not go back to that.
-    else if (isWrong || isVoid || isOpenTooLong) followed.replace(entry, newest);
+    else if (isWrong || isVoid || isOpenTooLong) reads.replace(entry, newest);
     if (observations.relationOf(newest, context) !== "same") {
       this.#leaveOpen(observations, newest);
       return;

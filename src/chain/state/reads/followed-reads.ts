@@ -159,6 +159,17 @@ export class FollowedReads {
     this.#receive(entry, version, { sentAtMs, coveredBefore: undefined, isAudit: false });
   }
 
+  /** Takes in what several nodes agree on, also if it is older than what is known: that is wrong. */
+  replace(
+    entry: FollowedAccount,
+    { slot, account, sentAtMs }: { readonly slot: bigint; readonly account: Account | null; readonly sentAtMs: number },
+  ): void {
+    const { followed, tree, stream } = this.#parts;
+    followed.replace(entry, { slot, account });
+    if (tree.isOnChain(slot))
+      entry.provenAtMs = Math.max(entry.provenAtMs, Math.min(sentAtMs, stream.passedAtMs(slot)));
+  }
+
   /** While the stream is alive, no node can be far ahead of everything known. */
   #isUnbelievable(slot: bigint): boolean {
     const { stream } = this.#parts;

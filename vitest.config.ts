@@ -87,6 +87,7 @@ const slowSuites = [
       "test/integration/{accounts,client-percent-sells,every-pair,exact-costs,refused-methods,same-by-every-way}.test.ts",
       "test/docs/{release,snippets}.test.ts",
       "src/chain/state/compare/lying-stream.test.ts",
+      "src/chain/state/forking-chain.test.ts",
     ],
     env: { EXHAUSTIVE: "1" },
     // The same files as among the fast tests, so as patient as they are.

@@ -1,0 +1,27 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { simulate } from "../../../test/support/forking-chain/simulation.ts";
+
+const RUNS = process.env.EXHAUSTIVE === "1" ? 3_000 : 25;
+const FIRST_SEED = Number(process.env.SEED ?? 1);
+
+beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
+afterEach(() => void vi.useRealTimers());
+
+/**
+ * Each seed draws a chain that forks and nodes that fail: skipped and dead slots, replaced banks, cuts, stalls, nodes that are down, and
+ * what a Yellowstone server repeats. All that is served as current is compared with what the chain held.
+ */
+test("through forks, cuts and failing nodes, accounts are served as the chain had them when they are said to be current", async () => {
+  const wrong: string[] = [];
+  let looks = 0;
+  let usable = 0;
+  for (let seed = FIRST_SEED; seed < FIRST_SEED + RUNS; seed++) {
+    const result = await simulate({ seed });
+    looks += result.looks;
+    usable += result.usable;
+    wrong.push(...result.wrong.map((line) => `seed ${seed}: ${line}`));
+  }
+  expect(wrong).toEqual([]);
+  // To serve nothing would be right too.
+  expect(usable / looks).toBeGreaterThan(0.7);
+});

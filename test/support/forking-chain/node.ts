@@ -1,0 +1,156 @@
+import type { Random } from "../../../src/primitives/random.ts";
+import { type Block, type ForkingNetwork, isAncestor, type Write } from "./network.ts";
+
+/** What a node sees happen, in its order. */
+export type NodeEvent =
+  | { readonly kind: "created"; readonly slot: number; readonly parent: number; readonly bankId: number }
+  | {
+      readonly kind: "write";
+      readonly slot: number;
+      readonly write: Write;
+      readonly writeVersion: number;
+      readonly bankId: number;
+    }
+  | { readonly kind: "frozen" | "confirmed" | "rooted" | "dead"; readonly slot: number }
+  /** What reads are answered from, and WebSockets report, is another block. */
+  | { readonly kind: "processed"; readonly block: Block };
+
+/** One node: it learns of blocks late, executes each after its parent, and follows a branch of its own choice until all agree. */
+export class ForkingNode {
+  readonly name: string;
+  readonly network: ForkingNetwork;
+  head: Block;
+  root: Block;
+  /** Everything that it saw happen: what a stream can be repeated from. */
+  readonly memory: NodeEvent[] = [];
+  readonly listeners = new Set<(event: NodeEvent) => void>();
+  readonly #random: Random;
+  readonly #slotMs: number;
+  readonly #frozen = new Set<Block>();
+  readonly #begun = new Set<Block>();
+  #inbox: Block[] = [];
+  #stalledUntilMs = 0;
+  #downUntilMs = 0;
+  #writeVersion: number;
+  #bankId = 0;
+  #confirmed: Block;
+  #newest = 0;
+
+  constructor(name: string, network: ForkingNetwork, random: Random, slotMs: number) {
+    this.name = name;
+    this.network = network;
+    this.#random = random;
+    this.#slotMs = slotMs;
+    [this.head] = network.tips as [Block];
+    this.root = this.#confirmed = this.head;
+    this.#frozen.add(this.head);
+    this.#writeVersion = random.u32() % 1_000_000;
+  }
+
+  /** The newest slot that it has begun. */
+  get newest(): number {
+    return this.#newest;
+  }
+
+  /** A block reaches it. */
+  receive(block: Block): void {
+    setTimeout(
+      () => {
+        this.#inbox.push(block);
+        this.#drain();
+      },
+      5 + (this.#random.u32() % 60),
+    );
+  }
+
+  /** It executes nothing for a while, and then all at once. */
+  stall(ms: number): void {
+    this.#stalledUntilMs = Date.now() + ms;
+    setTimeout(() => this.#drain(), ms);
+  }
+
+  /** Nothing is wrong with it any more. */
+  recover(): void {
+    this.#downUntilMs = 0;
+    this.#stalledUntilMs = 0;
+    this.#drain();
+  }
+
+  /** It answers nobody for a while. */
+  leave(ms: number): void {
+    this.#downUntilMs = Math.max(this.#downUntilMs, Date.now() + ms);
+  }
+
+  get isDown(): boolean {
+    return Date.now() < this.#downUntilMs;
+  }
+
+  get isStalled(): boolean {
+    return Date.now() < this.#stalledUntilMs;
+  }
+
+  #drain(): void {
+    if (this.isStalled) return;
+    this.#inbox = this.#inbox.filter((block) => {
+      if (!this.#frozen.has(block.parent!) || this.#begun.has(block)) return !this.#begun.has(block);
+      this.#execute(block);
+      return false;
+    });
+  }
+
+  #execute(block: Block): void {
+    this.#begun.add(block);
+    const { slot, parent, writes, replaced } = block;
+    this.#newest = Math.max(this.#newest, slot);
+    const isLate = this.network.slot > slot + 1;
+    const ms = isLate ? 4 : Math.floor(this.#slotMs * (0.3 + (this.#random.u32() % 100) / 200));
+    const steps: (() => void)[] = [];
+    if (replaced !== undefined) steps.push(...this.#bank(slot, replaced.parent, replaced.writes));
+    steps.push(...this.#bank(slot, parent!, writes));
+    steps.forEach((step, i) => void setTimeout(step, (ms * i) / steps.length));
+    setTimeout(() => this.#finish(block), ms);
+  }
+
+  #bank(slot: number, parent: Block, writes: readonly Write[]): (() => void)[] {
+    const bankId = ++this.#bankId;
+    return [
+      () => this.#emit({ kind: "created", slot, parent: parent.slot, bankId }),
+      ...writes.map((write) => () => {
+        this.#emit({ kind: "write", slot, write, writeVersion: ++this.#writeVersion, bankId });
+      }),
+    ];
+  }
+
+  #finish(block: Block): void {
+    if (block.isDead) {
+      this.#emit({ kind: "dead", slot: block.slot });
+      return;
+    }
+    this.#frozen.add(block);
+    this.#emit({ kind: "frozen", slot: block.slot });
+    this.#choose(block);
+    const { confirmed, rooted } = this.network;
+    if (confirmed.slot > this.#confirmed.slot && this.#frozen.has(confirmed)) {
+      this.#confirmed = confirmed;
+      this.#emit({ kind: "confirmed", slot: confirmed.slot });
+    }
+    if (rooted.slot > this.root.slot && this.#frozen.has(rooted) && isAncestor(rooted, this.head)) {
+      this.root = rooted;
+      this.#emit({ kind: "rooted", slot: rooted.slot });
+    }
+    this.#drain();
+  }
+
+  #choose(block: Block): void {
+    const isLost = this.network.isLost(this.head);
+    if (!isLost && !isAncestor(this.head, block) && (this.network.isLost(block) || this.#random.chance(0.5))) return;
+    if (isLost && this.network.isLost(block) && !isAncestor(this.head, block)) return;
+    this.head = block;
+    this.#emit({ kind: "processed", block });
+  }
+
+  #emit(event: NodeEvent): void {
+    this.memory.push(event);
+    for (const listener of [...this.listeners]) listener(event);
+  }
+}

@@ -1,0 +1,301 @@
+import { vi } from "vitest";
+import type WebSocket from "ws";
+import type { AccountReader } from "../../../src/chain/port.ts";
+import { NodeSlots } from "../../../src/chain/rpc/accounts/node-slots.ts";
+import { createSubscriptions } from "../../../src/chain/rpc/subscriptions/subscriptions.ts";
+import { createRpcStateSource } from "../../../src/chain/state/rpc-state-source.ts";
+import type { LiveStateSource } from "../../../src/chain/state/state-source.ts";
+import { createYellowstoneStateSource } from "../../../src/chain/yellowstone/yellowstone-state-source.ts";
+import type { Address } from "../../../src/primitives/address.ts";
+import { createRandom, type Random } from "../../../src/primitives/random.ts";
+import { ADDRESSES, accountOf, addressOf, valueIn } from "./accounts.ts";
+import { ForkingNetwork, type Value } from "./network.ts";
+import { ForkingNode } from "./node.ts";
+import { NodeSocket } from "./websocket.ts";
+import { NodeStream, type Replay } from "./yellowstone.ts";
+
+export interface SimulationOptions {
+  readonly seed: number;
+  readonly slots?: number;
+  readonly log?: (line: string) => void;
+}
+
+/** What was wrong, each in a line; empty if nothing was. */
+export interface SimulationResult {
+  readonly wrong: readonly string[];
+  /** Looks at accounts, and those at which a trade could have been built. */
+  readonly looks: number;
+  readonly usable: number;
+}
+
+const KEYS = 5;
+/** State a trade is built on is no older. Milliseconds. */
+const USABLE_MS = 2_000;
+const LOOK_MS = 37;
+/** At the end nothing fails for so many slots, and then nothing is written for so many more. */
+const CALM_SLOTS = 30;
+const SILENT_SLOTS = 10;
+
+/** Follows a chain that forks through nodes that fail, in time that the caller holds, and compares what is served with the truth. */
+export async function simulate(options: SimulationOptions): Promise<SimulationResult> {
+  const simulation = new Simulation(options);
+  return await simulation.run();
+}
+
+class Simulation {
+  readonly #random: Random;
+  readonly #slots: number;
+  readonly #log: (line: string) => void;
+  readonly #slotMs: number;
+  readonly #network: ForkingNetwork;
+  readonly #nodes: readonly ForkingNode[];
+  readonly #sockets = new Set<NodeSocket>();
+  readonly #streams = new Set<NodeStream>();
+  readonly #isYellowstone: boolean;
+  readonly #source: LiveStateSource;
+  readonly #stops: (() => void)[] = [];
+  readonly #held = new Map<number, { readonly value: Value | undefined; readonly slot: bigint }>();
+  readonly #followed = new Set<number>();
+  readonly #wrong: string[] = [];
+  readonly #nodeSlots = new NodeSlots(Date.now);
+  /** How long after a change of the chain it may still be served as what it was. Milliseconds. */
+  readonly #slackMs: number;
+  #replay: Replay = "served";
+  #headSlot = 0;
+  #looks = 0;
+  #usable = 0;
+
+  constructor({ seed, slots = 100, log = () => {} }: SimulationOptions) {
+    const random = createRandom(seed);
+    this.#random = random;
+    this.#slots = slots;
+    this.#log = (line) => log(`${Date.now()} ${line}`);
+    this.#slotMs = random.pick([200, 400]);
+    this.#slackMs = 2 * this.#slotMs + 700;
+    this.#isYellowstone = random.chance(0.5);
+    const chance = (most: number) => (random.u32() / 2 ** 32) * most;
+    this.#network = new ForkingNetwork(random, KEYS, {
+      skip: chance(0.2),
+      dead: chance(0.1),
+      fork: chance(0.4),
+      replace: random.chance(0.5) ? chance(0.2) : 0,
+      write: chance(1),
+    });
+    const count = random.pick([1, 2, 3]);
+    this.#nodes = Array.from(
+      { length: count },
+      (_, i) => new ForkingNode(`node${i}`, this.#network, random, this.#slotMs),
+    );
+    const isCompared = count > 1 && random.chance(0.5);
+    const witnesses = isCompared
+      ? this.#nodes.map((node) => ({ name: node.name, reader: this.#readerOf(() => node), setAside: () => {} }))
+      : [];
+    const shared = {
+      reader: this.#readerOf(() => random.pick(this.#nodes)),
+      now: Date.now,
+      warn: (message: string) => this.#log(`WARN ${message}`),
+      headSlot: () => BigInt(this.#headSlot),
+      slotByNodes: () => this.#nodeSlots.reachedByTwo(this.#slotMs),
+      random: () => random.u32() / 2 ** 32,
+      witnesses,
+    };
+    this.#log(`${this.#isYellowstone ? "yellowstone" : "websocket"}, ${count} nodes, compared ${isCompared}`);
+    this.#source = this.#isYellowstone ? this.#followStream(shared) : this.#followSockets(shared);
+    this.#source.onAccount((address, account, slot) => this.#deliver(address, account, slot));
+  }
+
+  #followStream(shared: Omit<Parameters<typeof createYellowstoneStateSource>[0], "url" | "token">): LiveStateSource {
+    const random = this.#random;
+    return createYellowstoneStateSource({
+      ...shared,
+      random: () => random.u32() / 2 ** 32,
+      url: "http://stream",
+      token: undefined,
+      replaySlots: 16n,
+      open: ({ onMessage, onEnd }) => {
+        const node = random.pick(this.#nodes);
+        this.#log(`STREAM to ${node.name}, replay ${this.#replay}`);
+        const stream = new NodeStream({ node, random, replay: this.#replay, onMessage, onEnd });
+        this.#streams.add(stream);
+        return stream;
+      },
+    });
+  }
+
+  #followSockets(
+    shared: Omit<Parameters<typeof createRpcStateSource>[0], "subscriptions" | "commitment">,
+  ): LiveStateSource {
+    const subscriptions = createSubscriptions({
+      urls: this.#nodes.map(({ name }) => `ws://${name}`),
+      now: Date.now,
+      random: () => this.#random.u32() / 2 ** 32,
+      warn: (message) => this.#log(`WARN ${message}`),
+      open: (url) => {
+        const node = this.#nodes.find(({ name }) => name === new URL(url).host)!;
+        const socket = new NodeSocket(node, this.#random);
+        this.#log(`SOCKET to ${node.name}`);
+        this.#sockets.add(socket);
+        return socket as unknown as WebSocket;
+      },
+    });
+    this.#stops.push(() => subscriptions.close());
+    return createRpcStateSource({ ...shared, subscriptions, commitment: "processed" });
+  }
+
+  #readerOf(pick: () => ForkingNode): AccountReader {
+    const random = this.#random;
+    return {
+      fetchAccounts: async (addresses) => {
+        const node = pick();
+        const sentAtMs = Date.now();
+        await new Promise((resolve) => setTimeout(resolve, 2 + (random.u32() % 60)));
+        if (node.isDown) throw new Error(`${node.name} is down`);
+        const slot = BigInt(node.head.slot);
+        const accounts = addresses.map((address) => {
+          const key = ADDRESSES.indexOf(address);
+          return accountOf(key, node.head.state[key]!, node.head.slot);
+        });
+        this.#log(`READ ${node.name} slot ${slot} [${accounts.map((one) => one && valueIn(one))}]`);
+        await new Promise((resolve) => setTimeout(resolve, 2 + (random.u32() % 60)));
+        this.#nodeSlots.note(node, slot, sentAtMs);
+        return { slot, accounts };
+      },
+      fetchProgramAccounts: async () => "refused",
+    };
+  }
+
+  async run(): Promise<SimulationResult> {
+    for (let warm = 0; warm < 15; warm++) await this.#slot(true);
+    void this.#follow(KEYS);
+    for (let slot = 0; slot < this.#slots; slot++) {
+      if (this.#random.chance(0.06)) this.#fail();
+      await this.#slot(false);
+    }
+    for (const node of this.#nodes) node.recover();
+    for (let slot = 0; slot < CALM_SLOTS; slot++) await this.#slot(true);
+    this.#network.isSilent = true;
+    for (let slot = 0; slot < SILENT_SLOTS; slot++) await this.#slot(true);
+    this.#checkEnd();
+    this.#source.close();
+    for (const stop of this.#stops) stop();
+    for (const socket of this.#sockets) socket.cut();
+    await vi.runAllTimersAsync();
+    return { wrong: this.#wrong, looks: this.#looks, usable: this.#usable };
+  }
+
+  async #follow(count: number): Promise<void> {
+    const keys = Array.from({ length: count }, (_, key) => key).filter((key) => !this.#followed.has(key));
+    for (const key of keys) this.#followed.add(key);
+    await this.#source.follow(keys.map((key) => ADDRESSES[key]!)).catch(() => {});
+  }
+
+  async #slot(isCalm: boolean): Promise<void> {
+    const random = this.#random;
+    const { tips } = this.#network;
+    const block = this.#network.advance(Date.now(), isCalm);
+    const what =
+      block === undefined
+        ? "skipped"
+        : `on ${block.parent!.slot}${block.isDead ? " dead" : ""}${block.replaced === undefined ? "" : ` (first on ${block.replaced.parent.slot})`} ${block.writes.map(({ key, value }) => `${key}=${value}`).join(" ")}`;
+    this.#log(
+      `SLOT ${this.#network.slot} ${what}; tips ${this.#network.tips.map(({ slot }) => slot)} before ${tips.map(({ slot }) => slot)}`,
+    );
+    if (block !== undefined) for (const node of this.#nodes) node.receive(block);
+    const newest = Math.max(...this.#nodes.map((node) => (node.isDown ? 0 : node.newest)));
+    setTimeout(() => {
+      this.#headSlot = Math.max(this.#headSlot, newest);
+    }, 300);
+    if (random.chance(0.1)) this.#use();
+    for (let passed = 0; passed < this.#slotMs; passed += LOOK_MS) {
+      this.#look();
+      await vi.advanceTimersByTimeAsync(Math.min(LOOK_MS, this.#slotMs - passed));
+    }
+  }
+
+  #use(): void {
+    this.#source.use([...this.#followed].filter(() => this.#random.chance(0.5)).map((key) => ADDRESSES[key]!));
+  }
+
+  /** Something goes wrong, or is done that could. */
+  #fail(): void {
+    const random = this.#random;
+    const isAlone = this.#nodes.length === 1;
+    const kinds = ["cut", "cut", "refollow", "refresh", "replay", ...(isAlone ? [] : ["stall", "down"])];
+    const kind = random.pick(kinds);
+    const ms = 200 + (random.u32() % 6_000);
+    const node = random.pick(this.#nodes);
+    this.#log(`FAIL ${kind} ${node.name} ${ms}`);
+    // One node at a time: nobody could know better than a node that all others are worse than.
+    const isOtherWell = !this.#nodes.some((one) => one !== node && (one.isStalled || one.isDown));
+    if (kind === "cut") this.#cut(ms);
+    else if (kind === "stall" && isOtherWell) node.stall(ms);
+    else if (kind === "down" && isOtherWell) {
+      node.leave(ms);
+      this.#cut(0);
+    } else if (kind === "replay") this.#replay = random.pick(["served", "served", "empty", "partly", "refused"]);
+    else if (kind === "refresh")
+      void this.#source.refresh([...this.#followed].map((key) => ADDRESSES[key]!)).catch(() => {});
+    else {
+      const key = random.u32() % KEYS;
+      this.#source.unfollow([ADDRESSES[key]!]);
+      this.#followed.delete(key);
+      this.#held.delete(key);
+      setTimeout(() => void this.#follow(KEYS), ms);
+    }
+  }
+
+  /** Connections end; new ones are refused for a while. */
+  #cut(ms: number): void {
+    // Reads too: the whole node is unreachable.
+    if (ms > 1_000 && this.#nodes.length === 1) this.#nodes[0]!.leave(ms);
+    for (const socket of this.#sockets) socket.cut();
+    this.#sockets.clear();
+    for (const stream of this.#streams) stream.cut();
+    this.#streams.clear();
+  }
+
+  #deliver(address: Address, account: Parameters<Parameters<LiveStateSource["onAccount"]>[0]>[1], slot: bigint): void {
+    const key = addressOf.indexOf(address.toString());
+    const value = account === undefined ? undefined : valueIn(account);
+    this.#held.set(key, { value, slot });
+    this.#log(`HELD ${key}=${value} of slot ${slot}`);
+    if (value === undefined) return;
+    if (!this.#network.wasHeld(key, Number(slot), value, this.#isYellowstone))
+      this.#report(`account ${key} never held ${value} in slot ${slot}`);
+  }
+
+  #look(): void {
+    const nowMs = Date.now();
+    const contested = this.#source.contested();
+    for (const key of this.#followed) {
+      const held = this.#held.get(key);
+      if (held?.value === undefined) continue;
+      this.#looks += 1;
+      const currentAtMs = this.#source.currentAtMs(ADDRESSES[key]!);
+      if (contested.has(ADDRESSES[key]!)) continue;
+      if (currentAtMs > nowMs - USABLE_MS) this.#usable += 1;
+      const aliveAtMs = this.#network.aliveAtMs(key, held.value);
+      if (aliveAtMs >= currentAtMs - this.#slackMs) continue;
+      this.#report(
+        `account ${key} is said to hold ${held.value} (slot ${held.slot}) up to ${nowMs - currentAtMs} ms ago; it did up to ${nowMs - aliveAtMs} ms ago`,
+      );
+    }
+  }
+
+  #report(line: string): void {
+    this.#log(`WRONG ${line}`);
+    if (this.#wrong.length < 10) this.#wrong.push(line);
+  }
+
+  /** Once all is calm, what is served is the chain, and current. */
+  #checkEnd(): void {
+    const { head } = this.#nodes[0]!;
+    const nowMs = Date.now();
+    for (const key of this.#followed) {
+      const held = this.#held.get(key);
+      const ageMs = nowMs - this.#source.currentAtMs(ADDRESSES[key]!);
+      if (held?.value !== head.state[key] || ageMs > USABLE_MS)
+        this.#report(`at the end account ${key} holds ${held?.value} as of ${ageMs} ms ago, not ${head.state[key]}`);
+    }
+  }
+}

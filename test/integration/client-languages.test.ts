@@ -1,4 +1,6 @@
 import { execFile, spawnSync } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
 import { resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
@@ -251,6 +253,60 @@ test.runIf(hasPackages)(hasPackages ? pauses : `${pauses} (not run: cryptography
   const env = childEnvironment({ PYTHONPATH: PACKAGES, PYTHONDONTWRITEBYTECODE: "1" });
   const { stdout } = await promisify(execFile)("python3", ["-c", PAUSES], { env });
   expect(stdout.trim().split("\n").map(Number)).toEqual([1.5, 0.5, 0.5, 10, 10, 10, 0.5, 0.5, 0.5, 0.5]);
+});
+
+const KEPT = `
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from tradewire import Tradewire, TradewireError
+client = Tradewire(sys.argv[1], "api_x")
+def ask():
+    print(client.get_priority()["call"])
+ask()
+try:
+    client.get_profile()
+except TradewireError as refused:
+    print(refused.code)
+for _ in range(4):
+    ask()
+try:
+    next(client.watch_trade("3" * 87))
+except ConnectionError as cut:
+    print(cut)
+ask()
+with ThreadPoolExecutor(8) as pool:
+    list(pool.map(lambda _: client.get_priority(), range(24)))
+`;
+const kept = "the client in Python asks on the connection that it has, and on another one once that is closed";
+
+test.runIf(hasPackages)(hasPackages ? kept : `${kept} (not run: cryptography is not here)`, async () => {
+  const sockets: Socket[] = [];
+  let calls = 0;
+  const server = createServer((request, response) => {
+    const call = ++calls;
+    const socket = response.socket!;
+    const answer = (data: object) => response.end(JSON.stringify({ success: true, data }));
+    if (request.url === "/v1/auth/profile") {
+      response.writeHead(404).end('{"success":false,"error":{"code":"NOT_FOUND","message":"none"}}');
+    } else if (request.url!.endsWith("/events")) response.end("event: end\ndata: {}\n\n");
+    else if (call === 3)
+      answer({ call }).on("finish", () => socket.destroy()); // closed while it waits
+    else if (call === 5)
+      socket.destroy(); // closed in place of an answer
+    else answer({ call });
+  });
+  server.on("connection", (socket: Socket) => sockets.push(socket));
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const env = childEnvironment({ PYTHONPATH: PACKAGES, PYTHONDONTWRITEBYTECODE: "1" });
+  const { stdout } = await promisify(execFile)("python3", ["-c", KEPT, url], { env });
+  server.close();
+  server.closeAllConnections();
+  const early = "the stream ended before the trade was final: open it again";
+  expect(stdout.trim().split("\n")).toEqual(["1", "NOT_FOUND", "3", "4", "6", "7", early, "9"]);
+  // One to the third call, one to the fifth, one to the stream, which it closes, and the last; callers at once have eight.
+  expect(sockets.length).toBeLessThanOrEqual(4 + 1 + 7);
+  expect(calls).toBe(9 + 24);
 });
 
 const BAD_KEY = `

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import http.client
 import json
+import selectors
 import socket
 import threading
 import time
-import urllib.error
 import urllib.parse
 import urllib.request
 from typing import Any, Iterator, Mapping, Optional
 
 # Longer than a submit takes to answer, and than a stream is silent. Seconds.
 TIMEOUT = 40
+# A service closes a connection that is idle for 70 seconds: none is used again that was idle for longer than this. Seconds.
+IDLE = 60
 # Bytes of an answer, or of one message of a stream, at most: one without end would fill the memory.
 MOST_BYTES = 4 << 20
 
@@ -41,15 +44,10 @@ class TradewireError(Exception):
         super().__init__(f"{self.code}: {self.message}")
 
 
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows no redirect: the API key would go with it, to whoever it names."""
-
-    def redirect_request(self, *_: Any) -> None:
-        return None
-
-
 class _HeadOnTime:
     """A connection whose answer's head ends within its time-out: otherwise one byte at a time could take for ever."""
+
+    was_cut = False
 
     def getresponse(self) -> http.client.HTTPResponse:
         late = threading.Timer(self.timeout, self._cut)
@@ -61,6 +59,7 @@ class _HeadOnTime:
             late.cancel()
 
     def _cut(self) -> None:
+        self.was_cut = True
         try:
             self.sock.shutdown(socket.SHUT_RDWR)
         except (AttributeError, OSError):
@@ -75,47 +74,124 @@ class _SecureConnection(_HeadOnTime, http.client.HTTPSConnection):
     pass
 
 
-class _Http(urllib.request.HTTPHandler):
-    def http_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(_Connection, request)
+class _Connections:
+    """Connections to one service. One whose answer was read to its end waits for the next call, which needs no handshake then."""
+
+    def __init__(self, base_url: str):
+        parts = urllib.parse.urlsplit(base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("the URL of a service begins with http:// or https://")
+        self._kind = _SecureConnection if parts.scheme == "https" else _Connection
+        self._host, self._port = parts.hostname, parts.port
+        self._prefix = parts.path
+        self._tunnel: Mapping[str, str] = {}
+        self._proxy: Optional[urllib.parse.SplitResult] = None
+        proxy = urllib.request.getproxies().get(parts.scheme)
+        if proxy and not urllib.request.proxy_bypass(parts.netloc):
+            self._proxy = urllib.parse.urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+            if self._proxy.username is not None:
+                user = f"{self._proxy.username}:{self._proxy.password or ''}"
+                word = base64.b64encode(urllib.parse.unquote(user).encode()).decode()
+                self._tunnel = {"Proxy-Authorization": f"Basic {word}"}
+            if self._kind is _Connection:
+                # A proxy for plain HTTP is told the whole URL.
+                self._prefix = base_url
+        self._idle: list[tuple[Any, float]] = []
+        self._lock = threading.Lock()
+
+    def ask(self, verb: str, path: str, body: Optional[bytes], headers: Mapping[str, str], timeout: float):
+        """The connection and its response. Asks again if a connection that waited turns out to be closed: nothing was answered on it."""
+        if self._proxy is not None and self._kind is _Connection:
+            headers = {**headers, **self._tunnel}
+        while True:
+            connection = self._waiting()
+            is_new = connection is None
+            if connection is None:
+                connection = self._connect()
+            connection.timeout = timeout
+            try:
+                if connection.sock is not None:
+                    connection.sock.settimeout(timeout)
+                connection.request(verb, self._prefix + path, body, headers)
+                return connection, connection.getresponse()
+            except (ConnectionResetError, BrokenPipeError):
+                connection.close()
+                if is_new or connection.was_cut:
+                    raise
+            except BaseException:
+                connection.close()
+                raise
+
+    def give_back(self, connection: Any, response: http.client.HTTPResponse) -> None:
+        """Takes back a connection; closes it unless its answer was read to its end."""
+        if not response.isclosed() or response.length or response.will_close or connection.was_cut:
+            response.close()
+            connection.close()
+            return
+        with self._lock:
+            self._idle.append((connection, time.monotonic()))
+
+    def _waiting(self) -> Any:
+        while True:
+            with self._lock:
+                if not self._idle:
+                    return None
+                connection, since = self._idle.pop()
+            if time.monotonic() - since < IDLE and connection.sock is not None and not _is_readable(connection.sock):
+                return connection
+            connection.close()
+
+    def _connect(self) -> Any:
+        if self._proxy is None:
+            return self._kind(self._host, self._port)
+        connection = self._kind(self._proxy.hostname or "", self._proxy.port or 80)
+        if self._kind is _SecureConnection:
+            connection.set_tunnel(self._host, self._port, self._tunnel)
+        return connection
 
 
-class _Https(urllib.request.HTTPSHandler):
-    def https_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(_SecureConnection, request)
+def _is_readable(sock: Any) -> bool:
+    """True if something has arrived that nobody asked for, such as the end of the connection."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(sock, selectors.EVENT_READ)
+        return bool(selector.select(0))
 
 
 class Transport:
-    """Sends calls to one service."""
+    """Sends calls to one service. Follows no redirect: the API key would go with it, to whoever it names."""
 
     def __init__(self, base_url: str, api_key: str = ""):
         self.base_url = base_url.rstrip("/")
         self.api_key = api_key
-        self._opener = urllib.request.build_opener(_NoRedirects, _Http, _Https)
+        self._connections = _Connections(self.base_url)
 
     @staticmethod
     def _part(part: str) -> str:
         return urllib.parse.quote(part, safe="")
 
-    def _open(self, verb: str, path: str, body: Any, query: Optional[Mapping[str, Any]], timeout: float):
-        url = self.base_url + path
+    @contextlib.contextmanager
+    def _open(
+        self, verb: str, path: str, body: Any, query: Optional[Mapping[str, Any]], timeout: float
+    ) -> Iterator[http.client.HTTPResponse]:
         given = {name: _in_query(value) for name, value in (query or {}).items() if value is not None}
         if given:
-            url += "?" + urllib.parse.urlencode(given, doseq=True)
+            path += "?" + urllib.parse.urlencode(given, doseq=True)
         headers = {}
         if body is not None:
             headers["Content-Type"] = "application/json"
         if self.api_key:
             headers["Authorization"] = f"Bearer {_key_of(self.api_key)}"
         data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(url, data, headers, method=verb)
         try:
-            return self._opener.open(request, timeout=timeout)
-        except urllib.error.HTTPError as refused:
-            with refused:
-                raise TradewireError(refused.code, _parsed(_rest_of(refused, time.monotonic() + TIMEOUT))) from None
+            connection, response = self._connections.ask(verb, path, data, headers, timeout)
         except http.client.HTTPException as cut:
             raise ConnectionError("the answer was cut, or is not the service's") from cut
+        try:
+            if not 200 <= response.status < 300:
+                raise TradewireError(response.status, _parsed(_rest_of(response, time.monotonic() + TIMEOUT)))
+            yield response
+        finally:
+            self._connections.give_back(connection, response)
 
     def call(self, verb: str, path: str, body: Any = None, query: Optional[Mapping[str, Any]] = None) -> Any:
         until = time.monotonic() + TIMEOUT
@@ -195,6 +271,7 @@ def _read(response: Any, until: float) -> bytes:
             raise TimeoutError("the answer took too long")
     if response.length:
         raise http.client.IncompleteRead(bytes(body), response.length)
+    response.read()  # Nothing is left: it only marks the answer as read, so that its connection may take another call.
     return bytes(body)
 
 

@@ -13,6 +13,8 @@ export interface TradeResult {
   readonly outputAmountRaw: string;
   /** Over two markets: the rest of the intermediate mint, SOL or USDC, that stays in the wallet. Base units. */
   readonly remainder?: { readonly mint: string; readonly amountRaw: string } | undefined;
+  /** The same for every mint that the route passed through; `remainder` is the first of them. */
+  readonly remainders?: readonly { readonly mint: string; readonly amountRaw: string }[];
 }
 
 /** Costs besides the trade itself: lamports as exact strings. */

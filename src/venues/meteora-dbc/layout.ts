@@ -156,7 +156,8 @@ export function decodeDbcConfig({ owner, data }: Account, hooked: boolean): DbcC
   if (!hasBytesAt(data, 0, hooked ? HOOKED_CONFIG_DISCRIMINATOR : CONFIG_DISCRIMINATOR)) return undefined;
   const baseFee = decodeBaseFee(data);
   const collectFeeMode = data[232]!;
-  if (baseFee === undefined || !isPriceableFee(baseFee) || collectFeeMode > 1) return undefined;
+  const activationType = data[234]!;
+  if (baseFee === undefined || !isPriceableFee(baseFee) || collectFeeMode > 1 || activationType > 1) return undefined;
   const view = viewOf(data);
   const migrationSqrtPrice = readU128(data, 280);
   return {
@@ -176,7 +177,7 @@ export function decodeDbcConfig({ owner, data }: Account, hooked: boolean): DbcC
           },
     feeCap: MAX_FEE,
     feeOnOutput: collectFeeMode === 1,
-    countsSeconds: data[234] === 1,
+    countsSeconds: activationType === 1,
     eagerFirstSwap: data[365] !== 0,
     migrationThreshold: readU64(data, 264),
     migrationSqrtPrice,

@@ -49,6 +49,15 @@ describe("DBC maths", () => {
     expect(output.netIn).toBe(1_000_000n);
   });
 
+  it("takes the fee of a pool's first moment by a clock that is behind it", () => {
+    const opening = { ...pool, activationPoint: 1_000n };
+    const falling = { ...config.baseFee, periods: 100n, frequency: 1n, reduction: 90_000n } as DbcConfig["baseFee"];
+    const outputAt = (now: bigint) =>
+      dbcExactIn({ ...config, baseFee: falling }, opening, false, 1_000_000n, dbcMoment(opening, false, now))!.output;
+    expect(outputAt(999n)).toBe(outputAt(1_000n));
+    expect(outputAt(1_001n)).toBeGreaterThan(outputAt(1_000n));
+  });
+
   it("walks over stretches both ways", () => {
     expect(dbcExactIn(config, pool, false, 4n * 10n ** 12n, moment(false))!.crossed).toBe(1);
     expect(dbcExactIn(config, pool, true, 6n * 10n ** 11n, moment(true))).toMatchObject({ crossed: 1, endsLow: true });

@@ -39,9 +39,13 @@ interface Walk {
   readonly endsLow: boolean;
 }
 
-/** What a trade's fee depends on, at `point` of the pool's own time. */
-export function dbcMoment(pool: DbcPool, selling: boolean, point: bigint): FeeMoment {
+/**
+ * What a trade's fee depends on, at a point of the pool's own time. The program activates a pool when it creates it: a point before
+ * that is of a clock that is behind the chain's, and no trade lands then.
+ */
+export function dbcMoment(pool: DbcPool, selling: boolean, now: bigint): FeeMoment {
   const { activationPoint, sqrtPrice } = pool;
+  const point = maxOf(now, activationPoint);
   return { point, activationPoint, buying: !selling, sqrtPrice, firstSqrtPrice: sqrtPrice };
 }
 

@@ -133,7 +133,7 @@ function readState(market: DbcMarket, have: AccountView): DbcState {
 function quote(state: DbcState, ask: Ask): Quote<DbcQuoteFill> {
   const { market, pool, config } = state;
   const point = config.countsSeconds ? ask.clock.unixTimestamp : ask.clock.slot;
-  rejectUntradable(state, ask, point);
+  rejectUntradable(state, ask);
   const selling = ask.inMint === market.mints[0];
   const moment = dbcMoment(pool, selling, point);
   const exactIn = ask.mode === "exactIn";
@@ -189,13 +189,10 @@ function traded(state: DbcState, made: Quote<DbcQuoteFill>, clock: ChainClock): 
   };
 }
 
-function rejectUntradable({ market, pool, config, mints }: DbcState, ask: Ask, point: bigint): void {
+function rejectUntradable({ market, pool, config, mints }: DbcState, ask: Ask): void {
   if (pool.migrated) throw notTrading(market, "has migrated to its DAMM pool: trade it there");
   if (pool.quoteReserve >= config.migrationThreshold) {
     throw notTrading(market, "is complete and waits to migrate to its DAMM pool: try again shortly");
-  }
-  if (point < pool.activationPoint) {
-    throw notTrading(market, `opens at ${config.countsSeconds ? "Unix second" : "slot"} ${pool.activationPoint}`);
   }
   rejectUnsupported(mints[0]);
   rejectUnsupported(mints[1]);

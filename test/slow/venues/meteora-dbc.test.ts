@@ -115,9 +115,9 @@ const cases: readonly (NewDbcPool & { readonly name: string })[] = [
 ];
 
 /** A pool of the program's own making, and a wallet with plenty of both tokens. */
-function open(shape: NewDbcPool) {
+function open(shape: NewDbcPool, program = PROGRAM) {
   const svm = new Svm();
-  svm.addProgram(DBC_PROGRAM, PROGRAM);
+  svm.addProgram(DBC_PROGRAM, program);
   svm.addProgram(METAPLEX_PROGRAM, METAPLEX);
   const wallet = svm.newWallet(10n ** 15n);
   if (shape.quoteMint !== SOL_MINT) svm.newMint({ address: shape.quoteMint, decimals: 6, supply: HELD });
@@ -187,6 +187,31 @@ describe.skipIf(missing.length > 0).each(BUILDS)("meteora_dbc on its program ($p
     expect(worstUnitRatio).toBeLessThanOrEqual(1.3);
     checkSandwiches({ svm, venue: meteoraDbc, market, pair, random, count: SANDWICHES });
   });
+});
+
+describe.skipIf(missing.length > 0).each(BUILDS)("a coin of meteora_dbc just created ($path)", ({ path }) => {
+  it.each(["slots", "seconds"])(
+    "opens at its creation, by %s, and is quoted by a clock behind that as it then trades",
+    (unit) => {
+      // The fee falls from half of the trade with every slot or second.
+      const baseFee = { cliff: 500_000_000n, first: 100, second: 1n, third: 4_900_000n, mode: 0 };
+      const { svm, wallet, market, baseMint, coins, pair } = open(
+        { ...plain, baseFee, countsSeconds: unit === "seconds" },
+        path,
+      );
+      const { state } = readMarket(svm, meteoraDbc, market, pair);
+      const now = svm.clock();
+      expect(state.pool.activationPoint).toBe(unit === "seconds" ? now.unixTimestamp : now.slot);
+      const clock = { ...now, slot: now.slot - 3n, unixTimestamp: now.unixTimestamp - 1n };
+      const ask = { mode: "exactIn", inMint: SOL_MINT, outMint: baseMint, amount: 10n ** 9n, clock } as const;
+      const quote = meteoraDbc.quote(state, ask);
+      const source = associatedTokenAddress(wallet, SOL_MINT, TOKEN_PROGRAM);
+      const terms = { wallet, source, destination: coins, threshold: 1n, salt: 0, exists: () => false };
+      const before = svm.tokens(coins);
+      expect(svm.send(wallet, meteoraDbc.swap(state, quote, terms).instructions).ok).toBe(true);
+      expect(svm.tokens(coins) - before).toBe(quote.outAmount);
+    },
+  );
 });
 
 describe.skipIf(missing.length > 0)(`meteora_dbc where it does not trade (${PROGRAM})`, () => {

@@ -29,7 +29,11 @@ let pages: Server;
 let service: TestService;
 let browser: Browser;
 
-/** Bundles the browser entry into a page of another origin than the service's. */
+/** Nothing but the page's own scripts and calls of the service: no text is run as code. */
+const policyOf = (url: string) =>
+  `default-src 'none'; script-src 'self'; connect-src ${url}; require-trusted-types-for 'script'`;
+
+/** Bundles the browser entry into a page of another origin than the service's, under a strict policy. */
 async function servePage(): Promise<string> {
   const { outputFiles } = await build({
     stdin: {
@@ -47,6 +51,7 @@ async function servePage(): Promise<string> {
   pages = createServer((request, response) => {
     const isScript = request.url === "/page.js";
     response.setHeader("content-type", isScript ? "text/javascript" : "text/html");
+    response.setHeader("content-security-policy", policyOf(service.url));
     response.end(isScript ? outputFiles[0]!.contents : '<!doctype html><script type="module" src="/page.js"></script>');
   });
   await new Promise<void>((done) => pages.listen(0, "127.0.0.1", done));
@@ -74,6 +79,7 @@ describe.runIf(CHROMIUM !== undefined)(
       const page = await browser.newPage();
       const complaints: string[] = [];
       page.on("pageerror", (error) => complaints.push(error.message));
+      page.on("console", (message) => void (/policy|trusted/i.test(message.text()) && complaints.push(message.text())));
       await page.goto(origin);
       await page.waitForFunction("globalThis.tradewire !== undefined");
       const script = `(async ({ url, key, mint }) => {

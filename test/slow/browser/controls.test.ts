@@ -46,6 +46,29 @@ describe.skipIf(findChromium() === undefined)("the controls of the pages in Chro
     }
   });
 
+  it("can be hit with a finger: 24 pixels around the middle of each box to tick are its own", async () => {
+    for (const path of ["/trade", "/register"]) {
+      const page = await pages.newPage();
+      await page.goto(pages.service.url + path);
+      await page.locator("label.check").first().waitFor();
+      const crowded = await page.evaluate(() => {
+        const all = [...document.querySelectorAll("input, select, button, a")].filter((one) => one.checkVisibility());
+        return all
+          .filter((one) => (one as HTMLInputElement).type === "checkbox")
+          .flatMap((box) => {
+            const { left, top, width, height } = box.getBoundingClientRect();
+            const [x, y] = [left + width / 2, top + height / 2];
+            return all
+              .filter((other) => other !== box)
+              .map((other) => other.getBoundingClientRect())
+              .filter((at) => Math.max(at.left - x, x - at.right, at.top - y, y - at.bottom) < 12)
+              .map(() => box.id);
+          });
+      });
+      expect([path, crowded]).toEqual([path, []]);
+    }
+  });
+
   it("of shares of a balance stand in one row on a small screen", async () => {
     const page = await pages.openWithThrowaway(undefined, { viewport: SMALL_SCREEN });
     const boxes = await Promise.all((await page.locator("[data-percent]").all()).map((button) => button.boundingBox()));

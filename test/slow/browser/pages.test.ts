@@ -755,6 +755,8 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
           .map((control) => control.outerHTML),
       );
       expect(nameless).toEqual([]);
+      // What has no role of its own may bear no name, and what can be focused needs one.
+      expect(await page.locator("pre[tabindex]:not([role][aria-labelledby], [role][aria-label])").count()).toBe(0);
       await page.keyboard.press("Tab");
       expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Skip to content");
       await page.context().close();

@@ -63,7 +63,11 @@ function sampleAnswer(id, { 200: { content = {} } }) {
   if (example === undefined) return [];
   const text = typeof example === "string" ? example.replace(/^data: (.*)$/gm, indentedData) : indentedJson(example);
   const label = element("span", { class: "tag", id: `${id}-answer` }, "Answer on a test chain, long texts cut");
-  const panel = element("pre", { tabindex: "0", "aria-labelledby": label.id }, element("code", {}, text.trim()));
+  const panel = element(
+    "pre",
+    { tabindex: "0", role: "group", "aria-labelledby": label.id },
+    element("code", {}, text.trim()),
+  );
   return [element("div", { class: "sample answered" }, element("div", { class: "row" }, label), panel)];
 }
 
@@ -76,7 +80,13 @@ const labelled = (name, input) => element("div", { class: "field" }, element("la
 function sendForm(call, fields) {
   const button = element("button", { type: "submit" }, "Send");
   const outcome = element("p", { class: "quiet", role: "status" });
-  const answer = element("pre", { class: "answer", hidden: true, tabindex: "0" });
+  const answer = element("pre", {
+    class: "answer",
+    hidden: true,
+    tabindex: "0",
+    role: "group",
+    "aria-label": "Answer",
+  });
   const next = element("p", { class: "row", hidden: true });
   const form = element("form", {}, ...fields, element("p", { class: "row" }, button), outcome, answer, next);
   form.addEventListener("submit", async (event) => {

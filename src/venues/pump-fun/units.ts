@@ -18,7 +18,7 @@ export const OLDER_CASHBACK_CREATION_UNITS = 3_000;
 /** Additions for a Token-2022 mint, and for each of its extensions. The quote is transferred several times. */
 const BASE_2022_UNITS = 2_000;
 const BASE_EXTENSION_UNITS = 480;
-const QUOTE_2022_UNITS = 7_200;
+const QUOTE_2022_UNITS = 8_000;
 const QUOTE_EXTENSION_UNITS = 1_350;
 /** Additions for settings that share the creator's fee, and for each of those whom they name: the program tells of all. */
 const SHARING_UNITS = 200;

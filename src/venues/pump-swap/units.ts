@@ -17,7 +17,7 @@ const UNITS_OF_EXTENDING = 12_000;
 /** Additions for a Token-2022 mint, and for each of its extensions. The quote is transferred several times. */
 const UNITS_OF_BASE_2022 = 2_000;
 const UNITS_OF_BASE_EXTENSION = 480;
-const UNITS_OF_QUOTE_2022 = 6_000;
+const UNITS_OF_QUOTE_2022 = 7_000;
 const UNITS_OF_QUOTE_EXTENSION = 1_300;
 /** Additions for the creation of each account. */
 export const VOLUME_CREATION_UNITS = { buy: 3_100, sell: 3_400 };

@@ -10,6 +10,7 @@ import { PUMP_FEE_PROGRAM } from "../../../src/venues/shared/pump-fees.ts";
 import type { Venue } from "../../../src/venues/venue.ts";
 import { judge, readMarket, runTrades } from "../../conformance/trades.ts";
 import { Svm } from "../../support/svm.ts";
+import { extendMint } from "./support/extended-mint.ts";
 import { type PumpBuilds, pumpBuildsOf } from "./support/pump-builds.ts";
 import { BUYBACK_GROUP, recipientAddress, writeCoin, writePumpSettings } from "./support/pump-fun.ts";
 import { writePumpPool, writePumpSwapSettings } from "./support/pump-swap.ts";
@@ -36,6 +37,13 @@ const TRADES = 60;
 beforeEach(() => void vi.stubEnv("VENUE_RUNS", undefined));
 afterEach(() => void vi.unstubAllEnvs());
 
+/** The token that a market is priced in: its program, and how many extensions its mint has. */
+interface QuoteKind {
+  readonly name: string;
+  readonly program: Address;
+  readonly extensions: number;
+}
+
 interface Place {
   readonly svm: Svm;
   readonly venue: Venue;
@@ -44,18 +52,19 @@ interface Place {
   readonly quote: Address;
 }
 
-function tokensOn(svm: Svm, random: Random, program: Address) {
+function tokensOn(svm: Svm, random: Random, { program, extensions }: QuoteKind) {
   const elsewhere = svm.newMint({ decimals: 6, address: newKey(random) });
   const quote = svm.newMint({ decimals: 6, program, address: newKey(random) });
+  if (extensions > 0) extendMint(svm, quote, extensions);
   const coin = svm.newMint({ decimals: 6, supply: 10n ** 15n, address: newKey(random) });
   return { elsewhere, quote, coin };
 }
 
-function onCurve(build: PumpBuilds, random: Random, program: Address): Place {
+function onCurve(build: PumpBuilds, random: Random, kind: QuoteKind): Place {
   const svm = new Svm();
   svm.addProgram(PUMP_PROGRAM, build.fun);
   svm.addProgram(PUMP_FEE_PROGRAM, build.fees);
-  const { elsewhere, quote, coin } = tokensOn(svm, random, program);
+  const { elsewhere, quote, coin } = tokensOn(svm, random, kind);
   writePumpSettings(svm, { quoteMints: [elsewhere] });
   const market = writeCoin(svm, {
     mint: coin,
@@ -69,11 +78,11 @@ function onCurve(build: PumpBuilds, random: Random, program: Address): Place {
   return { svm, venue: pumpFun as Venue, market, coin, quote };
 }
 
-function inPool(build: PumpBuilds, random: Random, program: Address): Place {
+function inPool(build: PumpBuilds, random: Random, kind: QuoteKind): Place {
   const svm = new Svm();
   svm.addProgram(PUMP_SWAP_PROGRAM, build.swap);
   svm.addProgram(PUMP_FEE_PROGRAM, build.fees);
-  const { elsewhere, quote, coin } = tokensOn(svm, random, program);
+  const { elsewhere, quote, coin } = tokensOn(svm, random, kind);
   writePumpSwapSettings(svm, { quoteMint: elsewhere });
   const market = writePumpPool(svm, {
     base: coin,
@@ -85,14 +94,21 @@ function inPool(build: PumpBuilds, random: Random, program: Address): Place {
   return { svm, venue: pumpSwap as Venue, market, coin, quote };
 }
 
+const QUOTES: readonly QuoteKind[] = [
+  { name: "a token", program: TOKEN_PROGRAM, extensions: 0 },
+  ...[0, 1, 9].map((extensions) => ({
+    name: `a token of Token-2022 with ${extensions} extensions`,
+    program: TOKEN_2022_PROGRAM,
+    extensions,
+  })),
+];
 const KINDS = [
   { name: "pump_fun", open: onCurve },
   { name: "pump_swap", open: inPool },
 ].flatMap(({ name, open }) =>
-  BUILDS.flatMap((build) => [
-    { build, path: build.path, name: `${name}, priced in a token`, open, program: TOKEN_PROGRAM },
-    { build, path: build.path, name: `${name}, priced in a token of Token-2022`, open, program: TOKEN_2022_PROGRAM },
-  ]),
+  BUILDS.flatMap((build) =>
+    QUOTES.map((kind) => ({ build, path: build.path, name: `${name}, priced in ${kind.name}`, open, kind })),
+  ),
 );
 
 function openAccounts({ svm, quote }: Place): void {
@@ -102,10 +118,10 @@ function openAccounts({ svm, quote }: Place): void {
   svm.setAccount(frozen);
 }
 
-describe.skipIf(KINDS.length === 0).each(KINDS)("$name ($path)", ({ build, name, open, program }) => {
+describe.skipIf(KINDS.length === 0).each(KINDS)("$name ($path)", ({ build, name, open, kind }) => {
   it("pays its fees to recipients that have an account for the token, and opens none for them", () => {
     const random = createRandom(name.length);
-    const place = open(build, random, program);
+    const place = open(build, random, kind);
     openAccounts(place);
     const { svm, venue, market, coin, quote } = place;
     const wallet = newWallet(svm, random);
@@ -129,7 +145,7 @@ describe.skipIf(KINDS.length === 0).each(KINDS)("$name ($path)", ({ build, name,
   });
 
   it("is not traded while no recipient has one", () => {
-    const { svm, venue, market, coin, quote } = open(build, createRandom(7), program);
+    const { svm, venue, market, coin, quote } = open(build, createRandom(7), kind);
     const { state } = readMarket(svm, venue, market, { a: coin, b: quote });
     for (const [inMint, outMint] of [
       [coin, quote],

@@ -16,6 +16,7 @@ import type { VenueId } from "../../../src/venues/venue.ts";
 import { createDammV1Pool, METAPLEX_PROGRAM } from "../venues/support/meteora-damm-v1.ts";
 import { createDammV2Pool, timeFee } from "../venues/support/meteora-damm-v2.ts";
 import { createDbcPool } from "../venues/support/meteora-dbc.ts";
+import { pumpBuildsOf } from "../venues/support/pump-builds.ts";
 import { CURVE_SIZES, writeCoin, writePumpSettings } from "../venues/support/pump-fun.ts";
 import { writePumpPool, writePumpSwapSettings } from "../venues/support/pump-swap.ts";
 import { writeAmmV4Pool } from "../venues/support/raydium-amm-v4.ts";
@@ -34,7 +35,11 @@ import {
 } from "./market-draw.ts";
 
 const METAPLEX = [METAPLEX_PROGRAM, "metaplex_token_metadata"] as const;
-const PUMP_FEES = [PUMP_FEE_PROGRAM, "pump_fees_2026"] as const;
+/** The newest builds of Pump's programs. */
+const PUMP = pumpBuildsOf("pump_fun").at(-1);
+const pumpFile = (program: "fun" | "swap" | "fees"): string =>
+  PUMP === undefined ? `pump_${program}_2026` : PUMP[program].slice(".venues/".length, -".so".length);
+const PUMP_FEES = [PUMP_FEE_PROGRAM, pumpFile("fees")] as const;
 
 function drawCpmm(draw: Draw): Place {
   const { svm, random, mints, index, insider } = draw;
@@ -175,8 +180,8 @@ const DRAWN: Readonly<Partial<Record<VenueId, Drawn>>> = {
   },
   meteora_damm_v2: { programs: [[DAMM_V2_PROGRAM, "meteora_damm_v2"]], make: drawDammV2 },
   meteora_dbc: { programs: [[DBC_PROGRAM, "meteora_dbc"], METAPLEX], make: drawDbc },
-  pump_fun: { programs: [[PUMP_PROGRAM, "pump_fun_2026"], PUMP_FEES], make: drawPumpCoin },
-  pump_swap: { programs: [[PUMP_SWAP_PROGRAM, "pump_swap_2026"], PUMP_FEES], make: drawPumpPool },
+  pump_fun: { programs: [[PUMP_PROGRAM, pumpFile("fun")], PUMP_FEES], make: drawPumpCoin },
+  pump_swap: { programs: [[PUMP_SWAP_PROGRAM, pumpFile("swap")], PUMP_FEES], make: drawPumpPool },
 };
 
 const path = (file: string): string => `.venues/${file}.so`;

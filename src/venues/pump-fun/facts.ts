@@ -7,6 +7,6 @@ export const pumpFunFacts: VenueFacts = {
   exactOut: "buys yes; sales inverse",
   proof: "three builds of 2026 from an MIT package; vectors of the official MIT SDK; stand-in on the embedded chain",
   uncertain:
-    "which build is deployed, and whether it keeps the older instructions. Compute units of coins quoted in tokens are bounded loosely. The first trade on a curve whose account is shorter than 166 bytes (141 on the oldest of the builds) enlarges it: a build counts that rent, 594,360 lamports at 49 bytes and 5,080 a byte, and a receipt what was paid. Another program may take less. A curve whose account names wrapped SOL, instead of nothing, is refused",
-  measured: { trades: 2_524, mismatches: 0, maxUnits: 172_833, worstUnitRatio: 1.15, maxBytes: 1_062 },
+    "which build is deployed, and whether it keeps the older instructions. Tokens with a transfer fee are refused, as builds differ. Compute units of coins quoted in tokens are bounded loosely. The first trade on a curve whose account is shorter than 166 bytes (141 on the oldest of the builds) enlarges it: a build counts that rent, 594,360 lamports at 49 bytes and 5,080 a byte, and a receipt what was paid. Another program may take less. A curve whose account names wrapped SOL, instead of nothing, is refused",
+  measured: { trades: 4_078, mismatches: 0, maxUnits: 170_757, worstUnitRatio: 1.21, maxBytes: 1_062 },
 };

@@ -26,14 +26,16 @@ import { older, type PumpFunFill, swap } from "./swap.ts";
  * The Pump bonding curve: virtual constant product, fees in the quote, native lamports for coins priced in SOL.
  *
  * The instructions are those of the newest official SDK (buy_v2, buy_exact_quote_in_v2, sell_v2), and the older ones (buy,
- * buy_exact_sol_in, sell) for lean swaps of coins priced in SOL; No instruction sells for an exact output. An exactOut sale
+ * buy_exact_sol_in, sell) for lean swaps of coins priced in SOL. No instruction sells for an exact output. An exactOut sale
  * therefore sells the fewest tokens that pay at least the requested amount, which is also the program's minimum; `outAmount` is
  * what is really paid. It never sells more tokens than quoted: slippage does not loosen it. A buy may take the last token of the
  * curve and complete it; one that asks for more is refused, for builds of the program differ in what they do with it. The
  * wallet's volume account, the creator's vault and, for coins priced in a token, a token account of each are created at the
  * wallet's expense where they are missing, and the account of an older curve grows at it: rent. Fees go to recipients that have
- * an account for the token. Proven by execution on the program builds that pump-rust-client 0.2.0, 0.3.0 and 0.5.0 carry, and
- * against pump-sdk 2.0.0. Which build is deployed today is not known.
+ * an account for the token. Coins priced in a token with a transfer fee are refused: the build of pump-rust-client 0.5.0 adds the
+ * fee to what the curve is to receive, earlier ones let the curve bear it, and nothing on the chain tells which is deployed. Proven
+ * by execution on the program builds that pump-rust-client 0.2.0, 0.3.0 and 0.5.0 carry, and against pump-sdk 2.0.0. Which build is
+ * deployed today is not known.
  */
 export const pumpFun: Venue<PumpFunMarket, PumpFunState, PumpFunFill> = {
   id: "pump_fun",

@@ -46,9 +46,10 @@ const ACCOUNTS = { program: PUMP_SWAP_PROGRAM, mintOffsets: [PUMP_SWAP_BASE_MINT
  * The instructions are buy, buy_exact_quote_in and sell of the newest official SDK; pools of an older, shorter layout are
  * extended first. An exactOut sale sells the fewest tokens that pay at least the requested amount, which is also the program's
  * minimum; `outAmount` is what is really paid. It never sells more tokens than quoted: slippage does not loosen it. Fees go to
- * recipients that have an account for the quote token. Tokens with a transfer fee are refused: neither the program's interface nor
- * its SDK says how it treats them. Proven by execution on the program builds that pump-rust-client 0.2.0, 0.3.0 and 0.5.0 carry,
- * and against pump-swap-sdk 1.20.0. Which build is deployed today is not known.
+ * recipients that have an account for the quote token. Tokens with a transfer fee are refused: the build of pump-rust-client 0.5.0
+ * adds that of the quote to what the pool is to receive, earlier ones let the pool bear it, and nothing on the chain tells which is
+ * deployed. Proven by execution on the program builds that pump-rust-client 0.2.0, 0.3.0 and 0.5.0 carry, and against pump-swap-sdk
+ * 1.20.0. Which build is deployed today is not known.
  */
 export const pumpSwap: Venue<PumpSwapMarket, PumpSwapState, PumpSwapFill> = {
   id: "pump_swap",

@@ -2,7 +2,7 @@ import { existsSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const PROGRAMS = resolve(".venues");
-/** Programs of the world that are public, by the file that has the newest build. */
+/** Programs of the world that are public, by the file that they run from. */
 const BUILDS: Readonly<Record<string, string>> = {
   pump_fun: "pump_fun_2026",
   pump_swap: "pump_swap_2026",

@@ -93,6 +93,7 @@ class AssemblyParts implements Assembly {
   creates: readonly CreatedAccount[] = NONE_CREATED;
   prepaid = 0n;
   temporaryRent = 0n;
+  wrapped = 0n;
   closes: Intent["emptied"] = undefined;
   unknown: readonly Address[] = NONE_UNKNOWN;
   isGuarded = false;
@@ -133,6 +134,7 @@ class AssemblyParts implements Assembly {
     if (this.#wrapped !== undefined) return;
     const rent = this.#ports.head.rentExemption(TOKEN_ACCOUNT_BYTES);
     this.temporaryRent = rent;
+    this.wrapped = lamports;
     if (this.#wrapping === "associated") {
       const { address, bump } = wrappedSolAccount(this.#wallet);
       for (const part of fillWrappedSol({ account: address, wallet: this.#wallet, lamports })) this.#write(part);

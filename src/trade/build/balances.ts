@@ -4,6 +4,7 @@ import type { Markets } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
 import { formatAmount, SOL_DECIMALS } from "../../primitives/amount.ts";
 import { viewOf } from "../../primitives/bytes.ts";
+import { maxOf } from "../../primitives/integer.ts";
 import type { Account } from "../../solana/account.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
@@ -105,10 +106,11 @@ function payerShortfall(
   if (!isNonce && atMost <= held) return undefined;
   const fees = costs.baseFee + costs.priorityFee;
   const received = !getsSol ? 0n : exactIn ? route.threshold : route.outAmount;
-  // Tips are paid last, after the temporary account and an emptied one have returned their rent.
-  const most = given + costs.rentPaid + assembly.temporaryRent;
+  // Venues that take lamports are paid after the temporary account has returned its rent, tips last, after an emptied one has too.
+  const atOnce = givesSol ? maxOf(given, assembly.wrapped + assembly.temporaryRent) : assembly.temporaryRent;
+  const most = costs.rentPaid + atOnce;
   if (isNonce && most + costs.tip > 0n) return { kind: "payer", wallet: accounts.wallet };
-  const inAll = most + costs.tip - assembly.temporaryRent - costs.rentReturned - received;
+  const inAll = given + costs.rentPaid + costs.tip - costs.rentReturned - received;
   // What is received or spent may vary, so that only a fixed trade can leave nothing at all.
   const isFixed = !getsSol && (exactIn || !givesSol) && route.remainders.length === 0;
   const left = held - fees;

@@ -14,9 +14,13 @@ const FEE = 10_000n;
 const SEED = "temporary";
 const TRADES = 30;
 
-/** Lamports of a trade: what it gives, gets, pays for accounts and as a tip, and gets back from an emptied account. */
+/**
+ * Lamports of a trade: what it gives, and how much of that after it has closed its temporary account, what it gets, pays for accounts and
+ * as a tip, and gets back from an emptied account.
+ */
 interface Flow {
   readonly given: bigint;
+  readonly native: bigint;
   readonly received: bigint;
   readonly rentPaid: bigint;
   readonly tip: bigint;
@@ -24,19 +28,21 @@ interface Flow {
   readonly returned: bigint;
 }
 
-const NOTHING: Flow = { given: 0n, received: 0n, rentPaid: 0n, tip: 0n, wraps: false, returned: 0n };
+const NOTHING: Flow = { given: 0n, native: 0n, received: 0n, rentPaid: 0n, tip: 0n, wraps: false, returned: 0n };
 
 /** Whether the chain executes the flow, in the order of a trade's instructions, for a wallet that holds so much. */
-function executes(svm: Svm, { given, received, rentPaid, tip, wraps, returned }: Flow, held: bigint): boolean {
+function executes(svm: Svm, flow: Flow, held: bigint): boolean {
+  const { given, native, received, rentPaid, tip, wraps, returned } = flow;
   const [wallet, other] = [svm.newWallet(held), svm.newWallet()];
   const account = seededAddress(wallet, SEED, TOKEN_PROGRAM);
   const open = openWrappedSol({ account, wallet, seed: SEED, lamports: 0n, rent: svm.rent(165) });
   return svm.send(wallet, [
     transferLamports(wallet, other, rentPaid),
     ...(wraps ? open : []),
-    transferLamports(wallet, other, given),
+    transferLamports(wallet, other, given - native),
     transferLamports(other, wallet, received),
     ...(wraps ? [closeTokenAccount(account, wallet, TOKEN_PROGRAM)] : []),
+    transferLamports(wallet, other, native),
     transferLamports(other, wallet, returned),
     transferLamports(wallet, other, tip),
   ]).ok;
@@ -48,7 +54,7 @@ function allows(svm: Svm, flow: Flow, held: bigint): boolean {
 }
 
 function shortfall(svm: Svm, flow: Flow, account: Account | null) {
-  const { given, received, rentPaid, tip, wraps, returned } = flow;
+  const { given, native, received, rentPaid, tip, wraps, returned } = flow;
   const token = { address: "a token account" };
   const check = {
     intent: { mode: "exactIn" },
@@ -58,7 +64,7 @@ function shortfall(svm: Svm, flow: Flow, account: Account | null) {
       source: given > 0n ? undefined : token,
       destination: received > 0n ? undefined : token,
     },
-    assembly: { temporaryRent: wraps ? svm.rent(165) : 0n },
+    assembly: { temporaryRent: wraps ? svm.rent(165) : 0n, wrapped: given - native },
     costs: { baseFee: FEE - 1_000n, priorityFee: 1_000n, tip, rentPaid, rentReturned: returned },
     markets: { account: (address: unknown) => (address === "wallet" ? account : undefined) },
     head: { rentExemption: (space: number) => svm.rent(space) },
@@ -74,16 +80,18 @@ test("a wallet is refused for SOL exactly if the chain would refuse its transact
   let [both, neither] = [0, 0];
   for (let trade = 0; trade < TRADES; trade++) {
     const sells = trade % 2 === 0;
+    const given = sells ? 0n : 1n + random.below(5_000_000n);
     const flow: Flow = {
-      given: sells ? 0n : 1n + random.below(5_000_000n),
+      given,
+      native: trade % 4 === 1 ? random.below(given + 1n) : 0n,
       received: sells ? 1n + amount(70, 5_000_000n) : 0n,
       rentPaid: amount(50, 4_000_000n),
       tip: amount(50, 2_000_000n),
       wraps: random.below(3n) > 0n,
       returned: sells ? amount(30, 2_100_000n) : 0n,
     };
-    const { given, received, rentPaid, tip, returned } = flow;
-    const most = FEE + given + rentPaid + (flow.wraps ? svm.rent(165) : 0n);
+    const { native, received, rentPaid, tip, returned } = flow;
+    const most = FEE + given - native + rentPaid + (flow.wraps ? svm.rent(165) : 0n);
     const spent = FEE + given + rentPaid + tip - received - returned;
     for (const edge of [FEE, FEE + rent, most, most + tip, most + rent, spent, spent + rent, most + tip + rent]) {
       for (const held of [edge - 1n, edge, edge + 1n]) {

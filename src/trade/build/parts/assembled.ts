@@ -30,6 +30,8 @@ export interface Assembly {
   readonly prepaid: bigint;
   /** Rent of the temporary wrapped-SOL account. Lamports the wallet needs while the transaction runs, and gets back. */
   readonly temporaryRent: bigint;
+  /** What is wrapped in that account when it is opened, beside its rent. Lamports. */
+  readonly wrapped: bigint;
   /** The wallet's token account that is closed, if any, and the lamports it returns. */
   readonly closes: Intent["emptied"];
   /** Accounts that may or may not exist. They count as missing, so `creates` may name too many. */
@@ -46,6 +48,7 @@ export const NOTHING_ASSEMBLED: Assembly = {
   creates: [],
   prepaid: 0n,
   temporaryRent: 0n,
+  wrapped: 0n,
   closes: undefined,
   unknown: [],
   isGuarded: false,

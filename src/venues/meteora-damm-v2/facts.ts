@@ -9,7 +9,7 @@ export const meteoraDammV2Facts: VenueFacts = {
   exactOut: "yes",
   proof: "build of March 2026",
   uncertain: "what later builds added beside swaps",
-  measured: { trades: 6_242, mismatches: 0, maxUnits: 43_754, worstUnitRatio: 1.33, maxBytes: 603 },
+  measured: { trades: 6_242, mismatches: 0, maxUnits: 43_754, worstUnitRatio: 1.37, maxBytes: 603 },
   lists: [
     {
       constant: "DAMM_V2_PUBLIC_CONFIGS",

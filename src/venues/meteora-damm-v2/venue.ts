@@ -53,7 +53,7 @@ const ACCOUNTS = {
 /**
  * Meteora DAMM v2 (cp-amm): one range of constant liquidity or a compounding constant product, exact in and exact out,
  * Token-2022 with transfer fees; fee schedules by time and market cap, rate limiters, volatility fees.
- * From the interface and maths of the MIT SDK 1.5.0; proven by execution on the program's builds from December 2025 to March 2026.
+ * From the interface and maths of the MIT SDK 1.5.0; proven by execution on the program's builds from December 2025 to 20 March 2026.
  * Uncertain: SDK 1.5.0 knows four instructions and the errors above 6069 that this build does not; swap maths is believed
  * the same. Pools under private configurations are found only by the filter search. While a rate limiter watches, the
  * program refuses transactions that hold another instruction touching the pool before the swap.

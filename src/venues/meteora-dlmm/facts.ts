@@ -5,9 +5,8 @@ export const meteoraDlmmFacts: VenueFacts = {
   curve: "bins",
   modelled: "bins, volatility fees with their clock, limit orders, fee sides, rewards of providers, transfer fees",
   exactOut: "yes",
-  proof: "build of March 2026, the same in May",
-  uncertain:
-    "how many presets exist; newer rounding at the border of orders and bins; whether newer builds keep the older instructions",
+  proof: "builds of March 2026, and with limit orders one of May made for a local chain",
+  uncertain: "how many presets exist; whether newer builds keep the older instructions",
   measured: { trades: 2_574, mismatches: 0, maxUnits: 697_972, worstUnitRatio: 1.21, maxBytes: 771 },
   lists: [
     {

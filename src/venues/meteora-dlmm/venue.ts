@@ -51,10 +51,10 @@ const ACCOUNTS = {
 /**
  * Meteora DLMM: bins of constant price, exact in and exact out, Token-2022 with transfer fees, volatility fees with their clock,
  * limit orders in bins, fees in Y only. From the interface and maths of the ISC SDK 1.9.14; proven by execution on the program's
- * build of May 2026 (0.12). Uncertain: how many presets exist is not published, so pairs are probed under the first presets and
- * otherwise found by the filter search; the build rounds exact-out trades that end between a bin's market makers and its limit
- * orders unlike newer SDKs; trades that it would refuse are not quoted. A trade that needs more bin arrays than a transaction
- * holds is refused as too large.
+ * builds of March 2026 (0.12) and May 2026. Uncertain: how many presets exist is not published, so pairs are probed under the
+ * first presets and otherwise found by the filter search. Exact outputs that end between a bin's market makers and its limit
+ * orders may round one unit short: the builds of March refuse those, the one of May gives them, and they are not quoted. A trade
+ * that needs more bin arrays than a transaction holds is refused as too large.
  */
 export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
   id: "meteora_dlmm",

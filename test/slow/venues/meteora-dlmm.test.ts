@@ -1,6 +1,7 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Address } from "../../../src/primitives/address.ts";
+import { Address } from "../../../src/primitives/address.ts";
 import { createRandom, type Random } from "../../../src/primitives/random.ts";
 import { setComputeUnitLimit } from "../../../src/solana/compute-budget.ts";
 import { associatedTokenAddress } from "../../../src/solana/pda.ts";
@@ -12,7 +13,7 @@ import { checkSandwiches } from "../../conformance/sandwiches.ts";
 import { judge, readMarket, runTrades } from "../../conformance/trades.ts";
 import { oftenLean } from "../../support/lean-venue.ts";
 import { Svm } from "../../support/svm.ts";
-import { buildsOf, tradesOn } from "./support/builds.ts";
+import { buildsOf, readdressed, tradesOn } from "./support/builds.ts";
 import { type NewTradedMint, newTradedMint } from "./support/metadata-mint.ts";
 import {
   addLiquidity,
@@ -147,6 +148,18 @@ function fillBins(bench: DlmmBench, { pair: { activeId }, reach, gaps = 0 }: Cas
   );
 }
 
+/**
+ * Copies of the program made for a local chain: they stand at another address, and their volatility follows another clock, so pairs
+ * have none here. The one of May 2026 rounds exact outputs between market makers and limit orders as SDKs since then do.
+ */
+const LOCAL_PROGRAM = Address.of("LbVRzDTvBDEcrthxfZ4RL6yiq3uZw8bS6MwtdY6UhFQ");
+const LOCAL_BUILDS = ".venues/builds/meteora_dlmm_local";
+const localBuilds = existsSync(LOCAL_BUILDS) ? readdirSync(LOCAL_BUILDS).map((file) => join(LOCAL_BUILDS, file)) : [];
+const withOrders = cases.map((shape): Case => {
+  const pair: NewDlmmPair = { ...shape.pair, variableFeeControl: 0, limitOrders: true };
+  return { ...shape, pair, orders: shape.orders ?? Math.min(45, shape.reach - 1) };
+});
+
 /** A pair of the program's own making with liquidity, and a wallet with plenty of both tokens. */
 function open(shape: Case, random: Random) {
   const svm = new Svm();
@@ -175,36 +188,86 @@ function open(shape: Case, random: Random) {
 const BUILDS = buildsOf("meteora_dlmm");
 
 describe.skipIf(!present).each(BUILDS)("meteora_dlmm on its program ($path)", (build) => {
-  it.each(cases)("$name: quoted is executed", (shape) => {
-    const count = tradesOn(build, TRADES);
-    const random = createRandom(shape.name.length * 7919);
-    const { svm, wallet, pair, fund } = open(shape, random);
-    svm.addProgram(DLMM_PROGRAM, build.path);
-    let { slot, epoch, unixTimestamp } = svm.clock();
-    const outcomes = runTrades({
-      svm,
-      venue: oftenLean(meteoraDlmm).venue,
-      market: pair,
-      wallet,
-      random,
-      count,
-      limit: () => 10n ** 13n,
-      before: () => {
-        const seconds = BigInt(random.pick([0, 1, 5, 35, 60, 300, 700]));
-        unixTimestamp += seconds;
-        slot += seconds * 4n;
-        svm.setClock({ slot, epoch, unixTimestamp });
-        fund();
-      },
-    });
-    const { faults, trades, worstUnitRatio, ...figures } = judge(outcomes);
-    console.log(`meteora_dlmm | ${shape.name} |`, JSON.stringify({ trades, worstUnitRatio, ...figures }));
-    expect(faults).toEqual([]);
-    expect(trades).toBeGreaterThan(count * 0.6);
-    expect(worstUnitRatio).toBeLessThanOrEqual(1.3);
-    checkSandwiches({ svm, venue: meteoraDlmm, market: pair, random, count: SANDWICHES });
-  });
+  it.each(cases)("$name: quoted is executed", (shape) => tradeOn(build.path, shape, tradesOn(build, TRADES)));
 });
+
+describe.skipIf(!present).each(localBuilds)("meteora_dlmm with limit orders on %s, made for a local chain", (path) => {
+  const code = readdressed(readFileSync(path), LOCAL_PROGRAM, DLMM_PROGRAM);
+  it.each(withOrders)("$name: quoted is executed", (shape) => tradeOn(code, shape, TRADES / 2));
+});
+
+function tradeOn(program: string | Uint8Array, shape: Case, count: number): void {
+  const random = createRandom(shape.name.length * 7919);
+  const { svm, wallet, pair, fund } = open(shape, random);
+  svm.addProgram(DLMM_PROGRAM, program);
+  let { slot, epoch, unixTimestamp } = svm.clock();
+  const outcomes = runTrades({
+    svm,
+    venue: oftenLean(meteoraDlmm).venue,
+    market: pair,
+    wallet,
+    random,
+    count,
+    limit: () => 10n ** 13n,
+    before: () => {
+      const seconds = BigInt(random.pick([0, 1, 5, 35, 60, 300, 700]));
+      unixTimestamp += seconds;
+      slot += seconds * 4n;
+      svm.setClock({ slot, epoch, unixTimestamp });
+      fund();
+    },
+  });
+  const { faults, trades, worstUnitRatio, ...figures } = judge(outcomes);
+  console.log(`meteora_dlmm | ${shape.name} |`, JSON.stringify({ trades, worstUnitRatio, ...figures }));
+  expect(faults).toEqual([]);
+  expect(trades).toBeGreaterThan(count * 0.6);
+  expect(worstUnitRatio).toBeLessThanOrEqual(1.3);
+  checkSandwiches({ svm, venue: meteoraDlmm, market: pair, random, count: SANDWICHES });
+}
+
+describe.skipIf(!present)(
+  "exact outputs that meteora_dlmm does not quote, for they round one unit short across limit orders",
+  () => {
+    it("are refused by the build of March 2026", () => {
+      for (const logs of unevenTrades(PROGRAM)) expect(logs).toContain("UndeterminedError");
+    });
+
+    it.each(localBuilds.filter((path) => path.includes("/202605")))("are given by the one of May 2026 (%s)", (path) => {
+      for (const logs of unevenTrades(readdressed(readFileSync(path), LOCAL_PROGRAM, DLMM_PROGRAM)))
+        expect(logs).toContain(`${DLMM_PROGRAM} success`);
+    });
+  },
+);
+
+/** What the program logs of exact outputs that are refused as uneven. */
+function unevenTrades(program: string | Uint8Array): string[] {
+  const random = createRandom(5);
+  const { svm, wallet, pair, x, y } = open(withOrders[0]!, random);
+  svm.addProgram(DLMM_PROGRAM, program);
+  const { state } = readMarket(svm, meteoraDlmm, pair);
+  const terms = {
+    wallet,
+    source: associatedTokenAddress(wallet, y, TOKEN_PROGRAM),
+    destination: associatedTokenAddress(wallet, x, TOKEN_PROGRAM),
+    threshold: HELD,
+    salt: 0,
+    exists: () => false,
+  };
+  const ask = { inMint: y, outMint: x, clock: svm.clock() };
+  const all: string[] = [];
+  while (all.length < 5) {
+    const amount = random.between(10n ** 9n, 10n ** 12n);
+    try {
+      meteoraDlmm.quote(state, { ...ask, mode: "exactOut", amount });
+    } catch (error) {
+      if (!String(error).includes("one unit short")) throw error;
+      const near = meteoraDlmm.quote(state, { ...ask, mode: "exactIn", amount });
+      const { instructions } = meteoraDlmm.swap(state, { ...near, mode: "exactOut", outAmount: amount }, terms);
+      all.push(svm.simulate(wallet, [setComputeUnitLimit(1_400_000), ...instructions]).logs.join("; "));
+    }
+  }
+  return all;
+}
 
 describe.skipIf(!present)(`meteora_dlmm where it does not trade (${PROGRAM})`, () => {
   it("refuses a closed pair with the program's own reason", () => {

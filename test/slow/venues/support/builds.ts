@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Address } from "../../../../src/primitives/address.ts";
 
 /** A copy of a deployed program. */
 export interface Build {
@@ -34,8 +35,8 @@ const TESTED: Readonly<Record<string, Tested>> = {
   // Builds before this lack `swap2` as it is called here, or use twice the compute units.
   meteora_damm_v2: { since: 20251218 },
   meteora_dbc: { since: 20250801 },
-  // Pairs of today's layout do not trade on builds before this.
-  meteora_dlmm: { since: 20260301 },
+  // Pairs of today's layout do not trade on builds before this. The exception was deployed later, but built before limit orders.
+  meteora_dlmm: { since: 20260301, except: /20260323/ },
   // Pump's builds come with releases of the crate pump-rust-client: 0.2.0, then these.
   pump_fees: { main: "pump_fees_2026" },
   pump_fun: { main: "pump_fun_2026" },
@@ -82,4 +83,15 @@ const OTHER_SHARE = 0.3;
 /** How many trades a test makes on a build. */
 export function tradesOn({ isMain }: Build, count: number): number {
   return isMain ? count : Math.ceil(count * OTHER_SHARE);
+}
+
+/** A program as if it had been built for another address: where its code compares addresses, it holds them in parts of four bytes. */
+export function readdressed(code: Uint8Array, from: Address, to: Address): Uint8Array {
+  const changed = Buffer.from(code);
+  for (let at = 0; at < from.bytes.length; at += 4) {
+    const [part, instead] = [from.bytes.subarray(at, at + 4), to.bytes.subarray(at, at + 4)];
+    for (let found = changed.indexOf(part); found >= 0; found = changed.indexOf(part, found + 4))
+      changed.set(instead, found);
+  }
+  return changed;
 }

@@ -1,3 +1,4 @@
+import { maxOf } from "../../primitives/integer.ts";
 import type { SignatureStatus } from "../rpc/signature-status.ts";
 
 /** What landing needs to know about the head of the chain. */
@@ -14,16 +15,22 @@ export const LIFETIME_BLOCKS = 151n;
 /** Upper bound of the error in estimated heights, in blocks. */
 export const HEIGHT_TOLERANCE = 40n;
 
+/** Slots of which one at most was skipped, over long: a network in trouble has gone without half of its blocks. */
+const SKIPPED_PART = 2n;
+
 /** False if the slot is outside the message's lifetime or ahead of the chain. */
 export function isCredible(
   status: Pick<SignatureStatus, "slot">,
   lastValidBlockHeight: bigint,
   head: LandingHead,
 ): boolean {
-  const height = status.slot - (head.slot() - head.blockHeight());
+  const slot = head.slot();
+  // As if no slot had been skipped since: it is higher by those that were.
+  const height = status.slot - (slot - head.blockHeight());
+  const tolerance = maxOf(HEIGHT_TOLERANCE, (slot - status.slot) / SKIPPED_PART);
   return (
     height <= lastValidBlockHeight + HEIGHT_TOLERANCE &&
-    height >= lastValidBlockHeight - LIFETIME_BLOCKS - HEIGHT_TOLERANCE &&
-    status.slot <= head.slot() + HEIGHT_TOLERANCE
+    height >= lastValidBlockHeight - LIFETIME_BLOCKS - tolerance &&
+    status.slot <= slot + HEIGHT_TOLERANCE
   );
 }

@@ -1,0 +1,311 @@
+import { randomFillSync } from "node:crypto";
+import { vi } from "vitest";
+import type { Submissions } from "../../../../src/accounts/port.ts";
+import { createLanding } from "../../../../src/chain/landing/landing.ts";
+import { createNodeSender } from "../../../../src/chain/landing/sender.ts";
+import { createRpcPool } from "../../../../src/chain/rpc/rpc-pool.ts";
+import { Witnesses } from "../../../../src/chain/rpc/witnesses.ts";
+import { TradewireError } from "../../../../src/errors/tradewire-error.ts";
+import { hex } from "../../../../src/primitives/bytes.ts";
+import { createRandom, type Random } from "../../../../src/primitives/random.ts";
+import { createTokenSealer, type TokenSealer } from "../../../../src/trade/build/token/submission-token.ts";
+import { createSubmitter, type Submitter } from "../../../../src/trade/submit/submit-trade.ts";
+import type { SubmittedTrade } from "../../../../src/trade/trade.ts";
+import { fakeSubscriptions } from "../../../support/fake-chain.ts";
+import { createMemorySubmissions, type MemorySubmissions } from "../../../support/memory-submissions.ts";
+import { signedTrade, wallet } from "../lies/signed-trade.ts";
+import { drawHonest, drawTruth, type Moments, type Story } from "../lies/stories.ts";
+import {
+  type Fate,
+  FINAL_AFTER,
+  FIRST_HEIGHT,
+  FIRST_SLOT,
+  type Heights,
+  SLOT_MS,
+  ToldNode,
+} from "../lies/told-node.ts";
+import { EndJudge } from "./end-judge.ts";
+
+/** Blocks in which the message can land. */
+const LIFE = 150;
+const MOST_SLOTS = 1_200;
+const STEP_MS = 200;
+/** Slots after the last in which it can land, within which all must know how it ended, whatever had failed. */
+const KNOWN_WITHIN = FINAL_AFTER + 140;
+/** After an outage of the database a process learns within this time what another one has written. Milliseconds. */
+const LEARNT_MS = 10_000;
+const FOREVER = new Promise<never>(() => {});
+const PRINCIPAL = { accountId: "acc", keyId: "key", wallet: wallet.address };
+
+/** How a case went: what was said that was false, or contradicts what was said before, and whether it was known at the end. */
+export interface Verdict {
+  readonly faults: readonly string[];
+  readonly isDecided: boolean;
+}
+
+/**
+ * Submits one trade to processes that die and others that take over, on one database, over honest nodes that lag, forget and follow
+ * branches that are dropped. Blocks are skipped. Needs fake timers.
+ */
+export async function runEnds(seed: number, log: (line: string) => void = () => {}): Promise<Verdict> {
+  const run = new EndedTrade(seed, log);
+  return await run.run();
+}
+
+interface Process {
+  readonly name: string;
+  readonly submitter: Submitter;
+  kill(): void;
+  readonly isDead: boolean;
+}
+
+class EndedTrade {
+  readonly #random: Random;
+  readonly #log: (line: string) => void;
+  readonly #heights: Heights;
+  readonly #last: number;
+  readonly #truth: Fate;
+  readonly #stories: readonly Story[];
+  readonly #signed: ReturnType<typeof signedTrade>;
+  readonly #database: MemorySubmissions;
+  readonly #sealer: TokenSealer;
+  readonly #token: string;
+  readonly #judge: EndJudge;
+  readonly #submitted: number;
+  #processes: Process[] = [];
+  #started = 0;
+
+  constructor(seed: number, log: (line: string) => void) {
+    const random = createRandom(seed);
+    this.#random = random;
+    const startMs = Date.now();
+    this.#log = (line) => log(`${(Date.now() - startMs) / SLOT_MS} ${line}`);
+    const skip = random.pick([0, 0.05, 0.3, 0.5]);
+    // The height at the end of each slot.
+    const heightOf: number[] = [FIRST_HEIGHT];
+    for (let slot = 1; slot < MOST_SLOTS; slot++) heightOf.push(heightOf[slot - 1]! + (random.chance(skip) ? 0 : 1));
+    const heightAt = (slot: number) =>
+      slot < 0 ? FIRST_HEIGHT + slot : (heightOf[slot] ?? heightOf.at(-1)! + slot - MOST_SLOTS + 1);
+    this.#heights = {
+      get slot() {
+        return Math.floor((Date.now() - startMs) / SLOT_MS);
+      },
+      heightAt,
+    };
+    const lastHeight = FIRST_HEIGHT + LIFE;
+    this.#last = heightOf.findLastIndex((height) => height <= lastHeight);
+    this.#submitted = Number(random.between(1n, random.chance(0.2) ? BigInt(this.#last) : 20n));
+    const moments = { submitted: this.#submitted, last: this.#last };
+    this.#truth = this.#drawEnd(moments);
+    const nodes = random.pick([1, 2, 3]);
+    this.#stories = Array.from({ length: nodes }, () => this.#withBranches(drawHonest(random, this.#truth, moments)));
+    this.#signed = signedTrade(lastHeight);
+    this.#database = createMemorySubmissions(Date.now);
+    const keys = [{ id: "k", secret: hex("07".repeat(32)), seals: true }];
+    this.#sealer = createTokenSealer({ keys, genesisHash: "virtual", now: Date.now, fillRandom: randomFillSync });
+    this.#token = this.#sealer.seal(this.#signed.sealed, PRINCIPAL.accountId);
+    this.#judge = new EndJudge(this.#truth, this.#heights, this.#last, this.#log);
+    this.#log(`${nodes} nodes, skips ${skip}, last ${this.#last}, truth ${JSON.stringify(this.#truth)}`);
+  }
+
+  /** A trade lands in a slot that has a block. */
+  #drawEnd(moments: Moments): Fate {
+    const truth = drawTruth(this.#random, moments);
+    if (truth.slot === undefined) return truth;
+    const { heightAt } = this.#heights;
+    let slot = truth.slot;
+    while (slot > 1 && heightAt(slot) === heightAt(slot - 1)) slot -= 1;
+    return { ...truth, slot };
+  }
+
+  /** The node also follows branches that are dropped, on which the trade has landed, or has not, or has failed. */
+  #withBranches(story: Story): Story {
+    const random = this.#random;
+    const all = [...story];
+    for (let times = random.chance(0.6) ? 1 + (random.u32() % 2) : 0; times > 0; times--) {
+      const from = this.#submitted + 1 + (random.u32() % Math.max(1, this.#last - this.#submitted));
+      const until = from + 1 + (random.u32() % 8);
+      const before = all.findLast((one) => one.from <= from)!.told;
+      const after = all.findLast((one) => one.from <= until)!.told;
+      // What is final, or confirmed, is on every branch.
+      const { slot } = this.#truth;
+      if (slot !== undefined && slot <= from - 2) continue;
+      const error = random.chance(0.3) ? "AccountInUse" : null;
+      const fate = { ...this.#truth, slot: random.chance(0.7) ? from : undefined, error };
+      all.push({ from, told: { ...before, fate, confirmedAfter: 1_000, finalAfter: 1_000 } });
+      for (const [i, one] of all.entries())
+        if (one.from > from && one.from < until)
+          all[i] = { ...one, told: { ...one.told, fate, confirmedAfter: 1_000, finalAfter: 1_000 } };
+      all.push({ from: until, told: { ...after, fate: this.#truth } });
+      all.sort((a, b) => a.from - b.from);
+    }
+    return all;
+  }
+
+  async run(): Promise<Verdict> {
+    const random = this.#random;
+    this.#start();
+    await this.#pass(this.#submitted);
+    this.#submit();
+    const end = Math.max(this.#last, this.#submitted) + KNOWN_WITHIN;
+    const troubled = end - 90;
+    while (this.#heights.slot < end) {
+      const isTroubled = this.#heights.slot < troubled;
+      if (isTroubled && random.chance(0.01)) this.#kill();
+      if (isTroubled && random.chance(0.01)) this.#outage();
+      if (isTroubled && random.chance(0.004)) this.#loseRecord();
+      if (this.#processes.every(({ isDead }) => isDead) || (random.chance(0.01) && this.#processes.length < 3))
+        this.#start();
+      if (random.chance(0.03)) this.#submit();
+      if (random.chance(0.1)) this.#find();
+      await vi.advanceTimersByTimeAsync(STEP_MS);
+    }
+    // Whoever asks now is told.
+    for (const { isDead, submitter } of this.#processes) if (!isDead) this.#ask(submitter, "find", "last");
+    await vi.advanceTimersByTimeAsync(5_000);
+    const isDecided = this.#judge.isDecided;
+    for (const process of this.#processes) process.kill();
+    vi.clearAllTimers();
+    return { faults: this.#judge.faults, isDecided };
+  }
+
+  async #pass(untilSlot: number): Promise<void> {
+    while (this.#heights.slot < untilSlot) await vi.advanceTimersByTimeAsync(STEP_MS);
+  }
+
+  /** A process of its own, with its own view of the nodes, which may die within any call to the database. */
+  #start(): void {
+    const random = this.#random;
+    const name = `process ${++this.#started}`;
+    this.#log(`START ${name}`);
+    let isDead = false;
+    const endpoints = this.#stories.map((story, i) => {
+      const toldBy = () => story.findLast(({ from }) => this.#heights.slot >= from)!.told;
+      const node = new ToldNode(`node ${i}`, this.#heights, this.#signed.trade, toldBy);
+      const { call } = node;
+      node.call = async (...params) => {
+        if (isDead) return FOREVER;
+        const answer = await call.apply(node, params).catch((error) => {
+          if (isDead) return FOREVER;
+          throw error;
+        });
+        return isDead ? FOREVER : answer;
+      };
+      return node;
+    });
+    const pool = createRpcPool({ endpoints, now: Date.now, warn: () => {} });
+    const error = BigInt(Math.floor((random.u32() / 2 ** 32) * 11)) - 5n;
+    const head = {
+      blockHeight: () => BigInt(this.#heights.heightAt(this.#heights.slot - 1)) + error,
+      slot: () => BigInt(FIRST_SLOT + this.#heights.slot - 1),
+      slotMs: () => SLOT_MS,
+    };
+    const shared = { now: Date.now, warn: () => {} };
+    const landing = createLanding({
+      ...{ ...shared, pool, head, witnesses: new Witnesses({ ...shared, pool }) },
+      senders: endpoints.map((endpoint, i) => createNodeSender(endpoint, i, shared)),
+      subscriptions: fakeSubscriptions(),
+      monotonicMs: Date.now,
+      random: () => 0.5,
+    });
+    let lethal = random.chance(0.3) ? 1 + (random.u32() % 12) : 0;
+    const isLate = random.chance(0.5);
+    const submissions = new Proxy(this.#database, {
+      get: (target, property: keyof MemorySubmissions) => {
+        const member = target[property];
+        if (typeof member !== "function" || property === "nowMs") return member;
+        return async (...params: unknown[]) => {
+          if (isDead) return FOREVER;
+          const isLast = --lethal === 0;
+          if (isLast && !isLate) kill(`before ${property}`);
+          if (isDead) return FOREVER;
+          await new Promise((resolve) => setTimeout(resolve, random.chance(0.1) ? 100 : 2));
+          if (isDead) return FOREVER;
+          const result = await (member as (...all: unknown[]) => Promise<unknown>).apply(target, params);
+          if (isLast) kill(`after ${property}`);
+          if (isDead) return FOREVER;
+          await new Promise((resolve) => setTimeout(resolve, 2));
+          return isDead ? FOREVER : result;
+        };
+      },
+    }) as Submissions;
+    const submitter = createSubmitter({
+      ...{ ...shared, sealer: this.#sealer, landing, submissions, venues: [], owner: name },
+      settings: { answerMs: 25_000, historyMs: 86_400_000, leaseMs: 5_000, claimTimeoutMs: 50 },
+    });
+    const kill = (why = "at the end") => {
+      if (isDead) return;
+      isDead = true;
+      this.#log(`KILL ${name} ${why}`);
+      void submitter.close();
+      landing.close();
+    };
+    this.#processes = [
+      ...this.#processes.filter((one) => !one.isDead),
+      {
+        name,
+        submitter,
+        kill,
+        get isDead() {
+          return isDead;
+        },
+      },
+    ];
+  }
+
+  #kill(): void {
+    const living = this.#processes.filter(({ isDead }) => !isDead);
+    if (living.length > 0) this.#random.pick(living).kill();
+  }
+
+  /** No process reaches the database for a while. */
+  #outage(): void {
+    const ms = 200 + (this.#random.u32() % 8_000);
+    this.#log(`database away for ${ms} ms`);
+    this.#database.isDown = true;
+    const { excusedUntilMs } = this.#judge;
+    this.#judge.excusedUntilMs = Math.max(excusedUntilMs, Date.now() + ms + LEARNT_MS);
+    setTimeout(() => {
+      this.#database.isDown = false;
+    }, ms);
+  }
+
+  /** A standby takes over that lacks what was written last. */
+  #loseRecord(): void {
+    this.#log("record lost");
+    this.#judge.excusedUntilMs = Number.POSITIVE_INFINITY;
+    this.#database.rows.clear();
+  }
+
+  #living(): Submitter | undefined {
+    const living = this.#processes.filter(({ isDead }) => !isDead);
+    return living.length === 0 ? undefined : this.#random.pick(living).submitter;
+  }
+
+  #submit(): void {
+    const submitter = this.#living();
+    if (submitter !== undefined) this.#ask(submitter, "submit", "submit");
+  }
+
+  #find(): void {
+    const submitter = this.#living();
+    if (submitter !== undefined) this.#ask(submitter, "find", "find");
+  }
+
+  #ask(submitter: Submitter, method: "submit" | "find", why: string): void {
+    const { trade } = this.#signed;
+    const [{ signature, transaction: signedTransaction }] = trade.forms;
+    const submissionToken = this.#token;
+    const answer: Promise<SubmittedTrade> =
+      method === "submit"
+        ? submitter.submit({ principal: PRINCIPAL, submissionToken, signedTransaction })
+        : submitter.find(PRINCIPAL, signature);
+    void answer.then(
+      (said) => this.#judge.hear(said, why),
+      (error) => {
+        if (!(error instanceof TradewireError)) throw error;
+        this.#judge.hearError(error, why);
+      },
+    );
+  }
+}

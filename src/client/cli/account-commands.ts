@@ -25,7 +25,9 @@ const register: Command = {
     const shown = file !== undefined ? { keyId, walletAddress, savedTo: file } : { keyId, walletAddress, apiKey };
     print(line, io, shown, [
       `Registered ${walletAddress} with the key ${keyId}.`,
-      file !== undefined ? `The API key was written to ${file}.` : `API key, shown only now: ${apiKey}`,
+      file !== undefined
+        ? `The API key was written to ${file}: pass it on with --api-key-file ${file}, or name it in a profile.`
+        : `API key, shown only now: ${apiKey}`,
     ]);
     return EXIT.done;
   },

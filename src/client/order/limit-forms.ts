@@ -15,7 +15,7 @@ const MOST_DECIMALS = 255;
  * @throws TypeError for a number that is none, or a list that is none
  */
 export function checkLimitForms(limits: TradeLimits): void {
-  const { decimals, tipAccounts, middleMints } = limits;
+  const { decimals, tipAccounts, middleMints, maxPriceImpact, maxSlippage } = limits;
   if (decimals !== undefined && (typeof decimals !== "object" || decimals === null)) {
     throw new TypeError("decimals is an object, such as { output: 6 }.");
   }
@@ -25,7 +25,9 @@ export function checkLimitForms(limits: TradeLimits): void {
   if (tipAccounts !== "any") checkAddresses("tipAccounts", tipAccounts, ', or "any"');
   checkAddresses("middleMints", middleMints, "");
   for (const name of SINGLE_KEYS) checkSingle(name, limits[name]);
-  const { maxPriceImpact } = limits;
+  if (maxSlippage !== undefined && !(maxSlippage >= 0 && maxSlippage < 1)) {
+    throw new TypeError("maxSlippage is a fraction, 0 ≤ maxSlippage < 1: 0.03 is 3 %.");
+  }
   if (maxPriceImpact !== undefined && maxPriceImpact > 1) {
     throw new TypeError(`maxPriceImpact is a fraction: 0.05 is 5 %, not ${maxPriceImpact}.`);
   }

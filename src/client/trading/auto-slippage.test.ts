@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { PriceQuote } from "../answers/answers.ts";
 import { ROUTE_KEYS } from "../order/limits.ts";
-import { autoSlippage, settleSlippage, slippageCap } from "./auto-slippage.ts";
+import { autoSlippage, settleSlippage } from "./auto-slippage.ts";
 
 const OBSERVED = { samples: 300, windowSeconds: 1_500, spanSeconds: 60, quantile: 0.95, movement: 0.00421 };
 const said = (change: object) => ({ ...OBSERVED, ...change }) as PriceQuote["priceMovement"];
@@ -44,11 +44,15 @@ test.each([
   expect(() => autoSlippage(moved, 0.03)).toThrowError(expect.objectContaining({ code: "SLIPPAGE_UNKNOWN" }));
 });
 
-test("the cap is 3 % unless the caller sets another, and must be a fraction", () => {
-  expect(slippageCap(undefined)).toBe(0.03);
-  expect(slippageCap(0)).toBe(0);
+test("the cap is 3 % unless the caller sets another, and must be a fraction", async () => {
+  const slippageUnder = async (maxSlippage: number | undefined) => {
+    const quote = () => Promise.resolve({ priceMovement: { ...OBSERVED, movement: 0.5 } } as unknown as PriceQuote);
+    return (await settleSlippage(ORDER, ASK, { maxSlippage }, quote)).settled.slippage;
+  };
+  expect(await slippageUnder(undefined)).toBe(0.03);
+  expect(await slippageUnder(0)).toBe(0);
   for (const cap of [-0.1, 1, Number.NaN, "0.1" as unknown as number])
-    expect(() => slippageCap(cap)).toThrow(TypeError);
+    await expect(slippageUnder(cap)).rejects.toThrow(TypeError);
 });
 
 test("the service is asked within the cap and the bounds of the route, and not at all for a typed slippage", async () => {
@@ -61,8 +65,8 @@ test("the service is asked within the cap and the bounds of the route, and not a
     directOnly: true,
     maxLegs: 1,
     maxPaths: 1,
-    venues: ["a"],
-    excludeVenues: ["b"],
+    venues: ["pump_fun"],
+    excludeVenues: ["pump_swap"],
     requireChecked: true,
   };
   expect(Object.keys(route)).toEqual(Object.keys(ROUTE_KEYS));

@@ -1,4 +1,5 @@
 import type { PriceQuote } from "../answers/answers.ts";
+import { checkLimitForms } from "../order/limit-forms.ts";
 import { ROUTE_KEYS, type RouteLimits, type TradeLimits } from "../order/limits.ts";
 import type { CallControl } from "../order/options.ts";
 import type { BuyOrder, SellOrder, SettledOrder, SwapOrder } from "../order/order.ts";
@@ -12,13 +13,6 @@ const LEAST_SAMPLES = 20;
 const LEAST_QUANTILE = 0.5;
 /** Slippages are rounded up to a ten-thousandth, and at least one: a still price still rounds. */
 const STEPS = 10_000;
-
-/** The caller's cap on slippage. @throws TypeError unless it is a fraction, 0 ≤ cap < 1 */
-export function slippageCap(given: number | undefined): number {
-  const cap = given ?? DEFAULT_MAX_SLIPPAGE;
-  if (typeof cap === "number" && cap >= 0 && cap < 1) return cap;
-  throw new TypeError("maxSlippage is a fraction, 0 ≤ maxSlippage < 1: 0.03 is 3 %.");
-}
 
 /**
  * The least slippage that covers how the price has moved, as the service observed it.
@@ -66,8 +60,8 @@ export async function settleSlippage<O extends BuyOrder | SellOrder | SwapOrder>
   if ("sellPercent" in order && order.sellPercent !== undefined) {
     throw new TypeError('slippage "auto" needs an amount: a share of the balance is known only once it is built.');
   }
-  const cap = slippageCap(options.maxSlippage);
-  const { signal, timeoutMs } = options;
+  checkLimitForms(options);
+  const { signal, timeoutMs, maxSlippage: cap = DEFAULT_MAX_SLIPPAGE } = options;
   const ask = { inputMint, outputMint, amount, amountRaw, swapMode, slippage: cap };
   const quoted = await quote(ask, { ...routeLimitsOf(options), signal, timeoutMs });
   const basis = autoSlippage(quoted.priceMovement, cap);

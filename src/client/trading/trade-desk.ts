@@ -12,7 +12,6 @@ import { messageOf, signatureBytes } from "../signature/wire-layout.ts";
 import type { Trade } from "../trade.ts";
 import { TradeError } from "../trade-error.ts";
 import type { TradeExpectation, TradeOrder } from "../verify/trade-expectation.ts";
-import { slippageCap } from "./auto-slippage.ts";
 import { awaitExpiry, checkPriceMove, checkRebuild } from "./rebuild.ts";
 import { signedMessages } from "./signed-messages.ts";
 import { afterSigning } from "./submission.ts";
@@ -89,11 +88,6 @@ export class TradeDesk {
     }
     const { witnesses } = this.#verifier;
     const { requireProof = witnesses.requireProof, ...limits } = { ...known.limits, ...onlySet(given) };
-    const { slippage } = known.order;
-    if (limits.maxSlippage !== undefined && !(slippage <= slippageCap(limits.maxSlippage))) {
-      const facts = `The slippage of the order is ${slippage}, more than ${limits.maxSlippage}. Nothing was signed.`;
-      throw new TradeError("LIMIT_EXCEEDED", facts);
-    }
     const rebuilds = rebuild !== undefined && rebuild.times > 0 && rebuild.proveExpiry === undefined;
     const verifier = { ...this.#verifier, witnesses: { ...witnesses, requireProof, rebuilds } };
     return verifyBuild(verifier, known.order, built, wire, limits, signal);

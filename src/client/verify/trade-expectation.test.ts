@@ -109,6 +109,13 @@ describe("an order given to the verifier", () => {
     expect(() => expectTrade(wallet, exactOut, fine, limits)).toThrow("500 base units, but 2 were ordered");
   });
 
+  test("has no more slippage than maxSlippage", () => {
+    expect(() => expectTrade(wallet, order, answer, { maxSlippage: 0.09 })).toThrow("more than 0.09");
+    expect(() => expectTrade(wallet, order, answer, { maxSlippage: 0 })).toThrow("more than 0.");
+    expect(expectTrade(wallet, order, answer, { maxSlippage: 0.1 }).threshold).toBe(1800n);
+    expect(() => expectTrade(wallet, order, answer, { maxSlippage: 1 })).toThrow("maxSlippage is a fraction");
+  });
+
   test("allows priority that costs exactly maxPriorityCost", () => {
     // Times a billion, each of them is a little less than the lamports it stands for.
     for (const lamports of [15, 30, 1999998]) {

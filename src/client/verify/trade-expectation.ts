@@ -103,6 +103,10 @@ export function expectTrade(
   if (boundedBy === "limits") requireBounds(order, limits);
   const slippage = typeof order.slippage === "number" ? parseSlippage(order.slippage) : undefined;
   if (slippage === undefined) throw new TypeError("slippage is a fraction: 0 ≤ slippage < 1");
+  if (order.slippage > (limits.maxSlippage ?? 1)) {
+    const facts = `The slippage of the order is ${order.slippage}, more than ${limits.maxSlippage}. Nothing was signed.`;
+    throw new TradeError("LIMIT_EXCEEDED", facts);
+  }
   const inMint = mintOf(order.inputMint);
   const outMint = mintOf(order.outputMint);
   if (inMint === outMint) throw new TypeError("a trade has two mints");

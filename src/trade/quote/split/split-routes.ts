@@ -5,7 +5,7 @@ import type { Intent } from "../../intent.ts";
 import { allAtOnce, type Steps } from "../long-searches.ts";
 import type { Route } from "../route.ts";
 import { fillForOutput } from "./flow/fill-for-output.ts";
-import { fillNetwork, pathsOf } from "./flow/fill-network.ts";
+import { fillWholly, pathsOf } from "./flow/fill-network.ts";
 import type { Flow } from "./flow/flow.ts";
 import type { PlannedStep } from "./flow/plan-parts.ts";
 import { limitedChain } from "./limited-chain.ts";
@@ -190,7 +190,7 @@ class SplitSearch {
     for (let round = 0; round < ROUNDS + faults; round++) {
       const search = { ...cut, inAmount, closed };
       flow =
-        mode === "exactIn" ? fillNetwork(network, search, flow) : fillForOutput(network, search, Number(amount), flow);
+        mode === "exactIn" ? fillWholly(network, search, flow) : fillForOutput(network, search, Number(amount), flow);
       if (flow === undefined || pathsOf(network, flow) < 2) break;
       const route = realizePlan(this.#intent, stepsOf(network, flow, mode), this.#terms.clock);
       if (route === "unordered") break;

@@ -18,6 +18,18 @@ const MOST_MISSED = 1e-6;
  * @param start a flow to begin with; what went over closed edges is placed again
  */
 export function fillNetwork(network: FlowNetwork, search: FlowSearch, start?: Flow): Flow | undefined {
+  return filled(network, search, start)?.flow(search.inAmount / search.parts);
+}
+
+/** The same, and paths over hubs that carry little give up all that they have if that gains: parts leave the last of it. */
+export function fillWholly(network: FlowNetwork, search: FlowSearch, start?: Flow): Flow | undefined {
+  const part = search.inAmount / search.parts;
+  const filling = filled(network, search, start);
+  filling?.giveUpPaths(part / 2);
+  return filling?.flow(part);
+}
+
+function filled(network: FlowNetwork, search: FlowSearch, start: Flow | undefined): Filling | undefined {
   const { inAmount, parts, leastParts } = search;
   let filling = new Filling(network, search);
   if (start !== undefined) filling.begin(start.paths, inAmount / start.inAmount);
@@ -35,7 +47,7 @@ export function fillNetwork(network: FlowNetwork, search: FlowSearch, start?: Fl
     filling.cut(part);
   }
   filling.even(part / 2, inAmount / leastParts);
-  return filling.flow(part);
+  return filling;
 }
 
 /** What the best single path gives for the whole amount, or for what its markets take of it. */

@@ -8,8 +8,9 @@ const LEAST_ROOM = 1 / 64;
 const LEAST_SENT = 1 / 64;
 /** How often what is too much is taken back. */
 const MOST_TRIMMED = 8;
-/** What a move must gain, as a fraction of the output: less is noise. */
+/** What a move must gain, and giving up a path, as fractions of the output: less is noise, or an error of the curves. */
 const LEAST_MOVE = 1e-12;
+const LEAST_GIVEN_UP = 1e-6;
 
 /** A network that is being filled. */
 export class Filling {
@@ -131,6 +132,25 @@ export class Filling {
   even(first: number, least: number): void {
     if (!this.#spread()) return;
     for (let step = first; step >= least; ) if (!this.#move(step)) step /= 2;
+  }
+
+  /** Gives up paths over hubs that carry no more than `most`, whole, while that gains. Base units of input. */
+  giveUpPaths(most: number): void {
+    for (const path of this.#paths.filter(({ legs, sent }) => legs[1] >= 0 && sent <= most)) {
+      const before = this.#paths.map((one) => ({ one, sent: one.sent }));
+      const [inAmount, outAmount] = [this.inAmount, this.outAmount];
+      this.#paths.splice(this.#paths.indexOf(path), 1);
+      this.#spread();
+      this.inAmount -= path.sent;
+      this.cut(path.sent);
+      let left = path.sent;
+      for (let sent = left; sent > 0 && left > 0; left -= sent) sent = this.push(left);
+      if (left <= 0 && this.outAmount > outAmount * (1 + LEAST_GIVEN_UP)) continue;
+      this.#paths.length = 0;
+      for (const { one, sent } of before) this.#paths.push(Object.assign(one, { sent }));
+      this.#spread();
+      this.inAmount = inAmount;
+    }
   }
 
   /** What was filled, for good; undefined if nothing was. @param part whose value in each mint may be asked */

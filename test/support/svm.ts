@@ -72,14 +72,18 @@ export class Svm implements AccountView {
     return (BigInt(space) + ACCOUNT_OVERHEAD) * this.#lamportsPerByte;
   }
 
-  /** Installs a program from its bytes or its file. */
-  addProgram(id: Address, program: Uint8Array | string): void {
-    if (typeof program === "string") this.#programFiles.set(id, program);
+  /** Installs a program from its bytes or its file. `file`: where bytes come from that are not as they lie there. */
+  addProgram(
+    id: Address,
+    program: Uint8Array | string,
+    file = typeof program === "string" ? program : undefined,
+  ): void {
+    if (file !== undefined) this.#programFiles.set(id, file);
     else this.#programFiles.delete(id);
     this.inner.addProgram(kitAddress(id.toString()), typeof program === "string" ? readFileSync(program) : program);
   }
 
-  /** The file a program was installed from; undefined if it came as bytes. */
+  /** The file a program was installed from; undefined if it came as bytes of none. */
   programFile(id: Address): string | undefined {
     return this.#programFiles.get(id);
   }

@@ -193,13 +193,13 @@ describe.skipIf(!present).each(BUILDS)("meteora_dlmm on its program ($path)", (b
 
 describe.skipIf(!present).each(localBuilds)("meteora_dlmm with limit orders on %s, made for a local chain", (path) => {
   const code = readdressed(readFileSync(path), LOCAL_PROGRAM, DLMM_PROGRAM);
-  it.each(withOrders)("$name: quoted is executed", (shape) => tradeOn(code, shape, TRADES / 2));
+  it.each(withOrders)("$name: quoted is executed", (shape) => tradeOn(code, shape, TRADES / 2, path));
 });
 
-function tradeOn(program: string | Uint8Array, shape: Case, count: number): void {
+function tradeOn(program: string | Uint8Array, shape: Case, count: number, file?: string): void {
   const random = createRandom(shape.name.length * 7919);
   const { svm, wallet, pair, fund } = open(shape, random);
-  svm.addProgram(DLMM_PROGRAM, program);
+  svm.addProgram(DLMM_PROGRAM, program, file);
   let { slot, epoch, unixTimestamp } = svm.clock();
   const outcomes = runTrades({
     svm,

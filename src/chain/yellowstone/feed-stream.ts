@@ -273,10 +273,7 @@ export class FeedStream {
   #begin({ slot, status, bankId, filter }: SlotUpdate): void {
     if (this.#slots.begin(slot)) {
       this.#checkReplay(slot);
-      for (const covered of this.#coverage.takeEffect(Number(filter ?? 0))) {
-        this.#owner.listener?.onCovered(covered, slot);
-        this.#countAccounts(covered.length);
-      }
+      if (this.#replay === undefined) this.#cover(Number(filter ?? 0), slot);
       this.#slots.trim();
     }
     const isNewBank = status === SLOT_STATUS.createdBank && bankId !== undefined;
@@ -287,6 +284,14 @@ export class FeedStream {
     }
     this.#owner.listener?.onReplaced(slot, this.#coverage.addresses);
     this.#countAccounts(this.size);
+  }
+
+  /** Not of what is repeated: it would be as old as that, and count as current. */
+  #cover(generation: number, fromSlot: bigint): void {
+    for (const covered of this.#coverage.takeEffect(generation)) {
+      this.#owner.listener?.onCovered(covered, fromSlot);
+      this.#countAccounts(covered.length);
+    }
   }
 
   #countAccounts(count: number): void {

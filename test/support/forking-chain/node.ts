@@ -69,6 +69,16 @@ export class ForkingNode {
     setTimeout(() => this.#drain(), ms);
   }
 
+  /** The others have given its branch up: it follows theirs. */
+  reconsider(): void {
+    if (this.isStalled || !this.network.isLost(this.head)) return;
+    let [best] = this.network.tips;
+    while (best !== undefined && !this.#frozen.has(best)) best = best.parent;
+    if (best === undefined) return;
+    this.head = best;
+    this.#emit({ kind: "processed", block: best });
+  }
+
   /** Nothing is wrong with it any more. */
   recover(): void {
     this.#downUntilMs = 0;

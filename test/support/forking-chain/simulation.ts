@@ -200,7 +200,10 @@ class Simulation {
     this.#log(
       `SLOT ${this.#network.slot} ${what}; tips ${this.#network.tips.map(({ slot }) => slot)} before ${tips.map(({ slot }) => slot)}`,
     );
-    if (block !== undefined) for (const node of this.#nodes) node.receive(block);
+    for (const node of this.#nodes) {
+      node.reconsider();
+      if (block !== undefined) node.receive(block);
+    }
     const newest = Math.max(...this.#nodes.map((node) => (node.isDown ? 0 : node.newest)));
     setTimeout(() => {
       this.#headSlot = Math.max(this.#headSlot, newest);

@@ -129,7 +129,7 @@ interface SlotFields {
   readonly bankId?: number;
 }
 
-function slotUpdate(filter: string, { slot, parent, status, bankId }: SlotFields): Uint8Array {
+export function slotUpdate(filter: string, { slot, parent, status, bankId }: SlotFields): Uint8Array {
   const writer = new BinaryWriter().tag(1, 2).string(filter).tag(3, 2).fork().tag(1, 0).uint64(slot);
   if (parent !== undefined) writer.tag(2, 0).uint64(parent);
   writer.tag(3, 0).int32(status);

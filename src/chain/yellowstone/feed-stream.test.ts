@@ -1,0 +1,49 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { slotUpdate } from "../../../test/support/forking-chain/yellowstone.ts";
+import { Address } from "../../primitives/address.ts";
+import type { FeedListener } from "../state/account-feed.ts";
+import { FeedStream } from "./feed-stream.ts";
+import { SLOT_STATUS } from "./yellowstone-wire.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+test("what is repeated covers no account that is new to it, until the stream goes on", async () => {
+  const [old, fresh] = [1, 2].map((fill) => Address.from(new Uint8Array(32).fill(fill))) as [Address, Address];
+  const covered: [string, bigint][] = [];
+  const listener = new Proxy({} as FeedListener, {
+    get: (_, event) => (addresses: readonly Address[], slot: bigint) => {
+      if (event === "onCovered") for (const address of addresses) covered.push([address.toString(), slot]);
+    },
+  });
+  let receive!: (message: Uint8Array) => void;
+  let end!: (reason: string) => void;
+  const stream = new FeedStream(
+    {
+      ...{ url: "http://stream", token: undefined, now: Date.now, random: () => 0, warn: () => {} },
+      open({ onMessage, onEnd }) {
+        [receive, end] = [onMessage, onEnd];
+        return { send: () => {}, answer: () => {}, countWork: () => {}, close: () => {} };
+      },
+    },
+    { listener, nextEpoch: () => 1 },
+  );
+  // Sent under the latest request.
+  const begin = (slot: number) =>
+    receive(slotUpdate("99", { slot, parent: slot - 1, status: SLOT_STATUS.createdBank, bankId: slot }));
+  stream.follow(old);
+  await vi.advanceTimersByTimeAsync(20);
+  for (let slot = 101; slot <= 140; slot++) begin(slot);
+  expect(covered).toEqual([[old.toString(), 101n]]);
+  end("cut");
+  stream.follow(fresh);
+  await vi.advanceTimersByTimeAsync(200);
+  for (let slot = 108; slot <= 140; slot++) begin(slot);
+  expect(covered).toHaveLength(1);
+  begin(141);
+  expect(covered).toEqual([
+    [old.toString(), 101n],
+    [fresh.toString(), 141n],
+  ]);
+  stream.close();
+});

@@ -29,10 +29,15 @@ export class DirectedSearch {
     this.#directions = directionsOf(network, terms, closed);
   }
 
+  /** What any number of paths gives, on the curves; 0 if they do not take everything. Base units. */
+  get widestOut(): number {
+    const [first] = this.#directions;
+    return first === undefined ? 0 : this.#searchOf(first).widestOut;
+  }
+
   /** What splitting over any number of paths gains over the best one, on the curves. Fraction. */
   gain(): number {
-    const [first] = this.#directions;
-    const widest = first === undefined ? 0 : this.#searchOf(first).widestOut;
+    const widest = this.widestOut;
     if (widest === 0) return 0;
     const single = singleOut(this.#network, this.#terms.inAmount, this.#terms.maxLegs);
     return single === 0 ? 1 : widest / single - 1;

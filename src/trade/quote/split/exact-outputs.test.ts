@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bestRouteOver, hubNetwork, type Product } from "../../../../test/support/hub-network.ts";
+import { bestRouteOver, hubNetwork, type NetworkPair, type Product } from "../../../../test/support/hub-network.ts";
 import { TradewireError } from "../../../errors/tradewire-error.ts";
 import { maxOf, U64_MAX } from "../../../primitives/integer.ts";
 import { createRandom, type Random } from "../../../primitives/random.ts";
@@ -48,6 +48,12 @@ test("exact outputs take no more than an exact input also where markets take onl
   expect(worst).toBeLessThan(5 * MOST_MISSED);
 });
 
+/** In millions. */
+const limited = (from: number, to: number, most: number): Product => ({
+  reserves: [BigInt(from) * 1_000_000n, BigInt(to) * 1_000_000n],
+  most: BigInt(most) * 1_000_000n,
+});
+
 const twoMarkets = () => {
   const market = { reserves: [10n ** 10n, 10n ** 10n] } as const;
   return hubNetwork((pair) => (pair === "ab" ? [market, market] : []));
@@ -58,6 +64,24 @@ test("what no market holds is bought on two that hold it together", () => {
   expect([outAmount, steps.length]).toEqual([15n * 10n ** 9n, 2]);
   // Three quarters of each cost three times what it holds of the other side.
   expect(Number(inAmount) / 6e10).toBeCloseTo(1, 6);
+});
+
+test("an exact output is divided between markets that are full with less than the search is for", () => {
+  const pairs: Partial<Record<NetworkPair, readonly Product[]>> = {
+    ab: [limited(5_667, 6_047, 2_834), limited(3_561, 6_177, 178)],
+    ah: [limited(3_376, 2_184, 1_125), limited(5_512, 2_953, 394), limited(2_165, 1_976, 241)],
+    hb: [limited(7_363, 13_329, 460)],
+    af: [limited(7_473, 11_871, 374), limited(8_659, 12_908, 1_082)],
+    fb: [limited(3_894, 6_401, 243), limited(2_913, 4_959, 416), limited(4_767, 9_217, 340)],
+    hf: [limited(4_566, 5_632, 240)],
+  };
+  const { inAmount } = bestRouteOver(
+    hubNetwork((pair) => pairs[pair] ?? []),
+    "exactOut",
+    1_690_000_000n,
+  );
+  // The best single path takes 2.2e9.
+  expect(Number(inAmount)).toBeLessThan(8e8);
 });
 
 test("what all markets together do not hold is refused as too large", () => {

@@ -72,6 +72,8 @@ export class SplitPlan {
   #inAmount: number;
   #outAmount = 0;
   #resized = 0;
+  /** True if markets count that give an exact output, but do not take all that the plan is made for. */
+  #takesLess = false;
   #shapes: DirectedSearch | undefined;
   #pays: boolean | undefined;
   /** Closed edges of the last shapes whose open markets were quoted. */
@@ -102,6 +104,7 @@ export class SplitPlan {
     plan.#inAmount = this.#inAmount;
     plan.#outAmount = this.#outAmount;
     plan.#resized = this.#resized;
+    plan.#takesLess = this.#takesLess;
     plan.#pays = this.pays;
     plan.#shapes = this.#shapes;
     plan.#fits = this.#fits;
@@ -159,6 +162,22 @@ export class SplitPlan {
     return () => this.#sizeFor(before.inAmount, before.outAmount, before.shapes);
   }
 
+  /**
+   * Searches an exact output from now on also among markets that take less than the plan is made for: with fewer paths full exits may
+   * take less, and still give what is asked. @returns false if it does already, or all markets together do not give that much
+   */
+  takeLess(): boolean {
+    if (this.#mode === "exactIn" || this.#takesLess || this.#allShapes.widestOut < this.#outAmount) return false;
+    this.#takesLess = true;
+    this.#shapes = undefined;
+    return true;
+  }
+
+  /** What is enough to come out, if what goes in need not all be placed. Base units. */
+  enoughFor({ amount }: Intent): number | undefined {
+    return this.#takesLess ? Number(amount) : undefined;
+  }
+
   #sizeFor(inAmount: number, outAmount: number, shapes: DirectedSearch | undefined): void {
     this.#inAmount = inAmount;
     this.#outAmount = outAmount;
@@ -188,7 +207,8 @@ export class SplitPlan {
   }
 
   get #searchTerms() {
-    return { ...this.#terms, inAmount: this.#inAmount, budget: this.#budget, work: this.work };
+    const enough = this.#takesLess ? this.#outAmount : undefined;
+    return { ...this.#terms, inAmount: this.#inAmount, enough, budget: this.#budget, work: this.work };
   }
 
   get #allShapes(): DirectedSearch {

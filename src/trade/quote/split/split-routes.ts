@@ -124,6 +124,7 @@ class SplitSearch {
   /** The best route; what it takes shows the size that the markets should be chosen for. */
   *#sized(maxPaths: number): Steps<Route | undefined> {
     let found = yield* this.best(maxPaths);
+    if (found === undefined && this.#plan.takeLess()) found = yield* this.best(maxPaths);
     while (found !== undefined) {
       const undo = this.#plan.resize(this.#intent, Number(found.inAmount));
       if (undo === undefined) break;
@@ -180,7 +181,8 @@ class SplitSearch {
   /** Divides the trade between the edges, exactly, in a few rounds. */
   #refine(network: CurveNetwork): { readonly best?: Route; readonly fault?: HotMarket | undefined } {
     const { mode, amount } = this.#intent;
-    const cut = { parts: FINE_PARTS, leastParts: LEAST_PARTS, maxLegs: this.#terms.maxLegs };
+    const enough = this.#plan.enoughFor(this.#intent);
+    const cut = { parts: FINE_PARTS, leastParts: LEAST_PARTS, maxLegs: this.#terms.maxLegs, enough };
     const closed = new Uint8Array(network.edges.length);
     let inAmount = this.#plan.inputFor(this.#intent);
     let flow: Flow | undefined;

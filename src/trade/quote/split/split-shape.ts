@@ -23,6 +23,8 @@ const LEAST_EXCHANGE = 1e-4;
 export interface ShapeTerms {
   /** About what goes in. Base units. */
   readonly inAmount: number;
+  /** See `FlowSearch`. */
+  readonly enough?: number | undefined;
   readonly maxLegs: number;
   readonly clock: ChainClock;
   readonly budget: QuoteBudget;
@@ -185,12 +187,12 @@ export function quoteNear(
 /** A flow that is good enough to compare shapes. */
 export function coarseFlow(
   network: CurveNetwork,
-  { inAmount, maxLegs, work }: ShapeTerms,
+  { inAmount, enough, maxLegs, work }: ShapeTerms,
   closed: Uint8Array,
   start?: Flow,
 ): Flow | undefined {
   work.fills(network.edges.length);
-  return fillNetwork(network, { ...COARSE, inAmount, maxLegs, closed }, start);
+  return fillNetwork(network, { ...COARSE, inAmount, enough, maxLegs, closed }, start);
 }
 
 /** The same over all markets such that about an amount comes out. Base units. */

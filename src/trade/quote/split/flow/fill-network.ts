@@ -30,7 +30,7 @@ export function fillWholly(network: FlowNetwork, search: FlowSearch, start?: Flo
 }
 
 function filled(network: FlowNetwork, search: FlowSearch, start: Flow | undefined): Filling | undefined {
-  const { inAmount, parts, leastParts } = search;
+  const { inAmount, parts, leastParts, enough = Number.POSITIVE_INFINITY } = search;
   let filling = new Filling(network, search);
   if (start !== undefined) filling.begin(start.paths, inAmount / start.inAmount);
   const part = inAmount / parts;
@@ -38,6 +38,7 @@ function filled(network: FlowNetwork, search: FlowSearch, start: Flow | undefine
   if (filling.inAmount < inAmount * (1 - CRUMB)) filling.cut(part);
   while (filling.inAmount < inAmount * (1 - CRUMB)) {
     if (filling.push(Math.min(part, inAmount - filling.inAmount)) > 0) continue;
+    if (filling.outAmount >= enough) break;
     if (changes > 0 && filling.inAmount >= inAmount * (1 - MOST_MISSED)) break;
     const full = changes++ < MOST_CHANGES ? filling.flow(part) : undefined;
     const paths = full === undefined ? undefined : placeRest(network, search, full);

@@ -38,6 +38,8 @@ export interface FlowSearch {
   readonly parts: number;
   readonly leastParts: number;
   readonly maxLegs: number;
+  /** Of an exact output, what must come out: if that does, the rest of the input need not be placed. */
+  readonly enough?: number | undefined;
   /** Edges that must stay unused. */
   readonly closed: Uint8Array;
 }

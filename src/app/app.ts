@@ -36,6 +36,7 @@ import { describeNetwork, describeStatus } from "./report/service-status.ts";
 import { connectShadow, type ShadowParts } from "./shadow/shadow-parts.ts";
 import { shareLimits } from "./share-limits.ts";
 import { openTrades, watchMarkets } from "./trade-parts.ts";
+import "./v8-rules.ts";
 
 /** The running service. */
 export interface App {
@@ -105,9 +106,6 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
   const owner = randomUUID();
   const metrics = new Metrics(OBSERVED_METHODS);
   const accountParts = await openAccounts(context);
-  // Now that the database's thread has started: under changed rules V8 refuses what Node keeps of its own code compiled, and a new
-  // thread compiles that for 30 ms of processor time.
-  await import("./v8-rules.ts");
   const chainParts = await connectChain(context, location);
   const shadow = connectShadow(context, chainParts, location);
   const marketParts = await watchMarkets(context, chainParts, { ...accountParts, embedded: location.embedded, shadow });

@@ -99,6 +99,13 @@ export interface SubmissionRecord extends SubmissionClaim {
   readonly endedAtMs: number | undefined;
 }
 
+/** No lease ends later than that from now, unless the clock that it was dated by has been set back since. Milliseconds. */
+export const LONGEST_LEASE_MS = 60_000;
+
+/** True of a lease that no process holds any more, by `Submissions.nowMs`. */
+export const isLeaseOver = (untilMs: number, nowMs: number): boolean =>
+  untilMs < nowMs || untilMs > nowMs + LONGEST_LEASE_MS;
+
 /** A place in the list of an account's submissions, newest first. */
 export interface SubmissionPlace {
   readonly claimedAtMs: number;

@@ -49,6 +49,32 @@ if (postgres !== undefined)
   });
 
 test.each(["embedded", "PostgreSQL"])(
+  "%s: a lease that ends later than any can, as the clock was set back, is over",
+  async (kind) => {
+    if (kind === "PostgreSQL" && postgres === undefined) return;
+    const dataDir = mkdtempSync(join(tmpdir(), "tradewire-submissions-"));
+    const databaseUrl = kind === "embedded" ? undefined : await postgres!.createDatabase();
+    const store = await openStore({ dataDir, databaseUrl });
+    try {
+      let nowMs = 1_800_000_000_000;
+      const submissions = createSubmissions(store, () => nowMs);
+      const leaseOf = (owner: string) => ({ owner, untilMs: nowMs + 5_000 });
+      const abandoned = async () => (await submissions.abandoned(10)).map(({ messageHash }) => messageHash);
+      await submissions.claim(claimOf("a"), leaseOf("one that dies"));
+      nowMs -= 3_600_000;
+      expect(await abandoned()).toEqual(["a"]);
+      expect(await submissions.claim(claimOf("a"), leaseOf("another"))).toBe("claimed");
+      expect(await abandoned()).toEqual([]);
+      expect(await submissions.claim(claimOf("a"), leaseOf("a third"))).toMatchObject({ messageHash: "a" });
+    } finally {
+      await store.close();
+      if (databaseUrl !== undefined) postgres!.release(databaseUrl);
+      rmSync(dataDir, { recursive: true });
+    }
+  },
+);
+
+test.each(["embedded", "PostgreSQL"])(
   "%s names those of many messages that have ended, and finds a submission, by one prepared text each",
   async (kind) => {
     if (kind === "PostgreSQL" && postgres === undefined) return;

@@ -1,15 +1,17 @@
+import type { ExpressionBuilder } from "kysely";
 import { TradewireError } from "../errors/tradewire-error.ts";
 import type { Now } from "../primitives/clock.ts";
-import type {
-  AbandonedQuery,
-  Lease,
-  SignedForm,
-  SubmissionClaim,
-  SubmissionQuery,
-  SubmissionRecord,
-  Submissions,
+import {
+  type AbandonedQuery,
+  type Lease,
+  LONGEST_LEASE_MS,
+  type SignedForm,
+  type SubmissionClaim,
+  type SubmissionQuery,
+  type SubmissionRecord,
+  type Submissions,
 } from "./port.ts";
-import type { NewSubmission, SubmissionRow } from "./store/schema.ts";
+import type { NewSubmission, Schema, SubmissionRow } from "./store/schema.ts";
 import type { Store } from "./store/store.ts";
 import { createSubmissionWrites, type SubmissionWrites } from "./submission-writes.ts";
 
@@ -60,11 +62,18 @@ class StoredSubmissions implements Submissions {
         .set({ lease_owner: lease.owner, lease_until_ms: lease.untilMs })
         .where("message_hash", "=", messageHash)
         .where("outcome", "is", null)
-        .where("lease_until_ms", "<", this.nowMs())
+        .where(this.#isLeaseOver())
         .returning("message_hash")
         .executeTakeFirst(),
     );
     return taken !== undefined;
+  }
+
+  /** As `isLeaseOver`. */
+  #isLeaseOver() {
+    const nowMs = this.nowMs();
+    return (where: ExpressionBuilder<Schema, "submissions">) =>
+      where.or([where("lease_until_ms", "<", nowMs), where("lease_until_ms", ">", nowMs + LONGEST_LEASE_MS)]);
   }
 
   async renew(messageHashes: readonly string[], lease: Lease): Promise<readonly string[]> {
@@ -135,7 +144,7 @@ class StoredSubmissions implements Submissions {
         .selectFrom("submissions")
         .selectAll()
         .where("outcome", "is", null)
-        .where("lease_until_ms", "<", this.nowMs())
+        .where(this.#isLeaseOver())
         .$if(except.length > 0, (query) => query.where("message_hash", "not in", except))
         .$if(after !== undefined, (query) =>
           query

@@ -1,4 +1,11 @@
-import type { Lease, SignedForm, SubmissionClaim, SubmissionRecord, Submissions } from "../../src/accounts/port.ts";
+import {
+  isLeaseOver,
+  type Lease,
+  type SignedForm,
+  type SubmissionClaim,
+  type SubmissionRecord,
+  type Submissions,
+} from "../../src/accounts/port.ts";
 import { TradewireError } from "../../src/errors/tradewire-error.ts";
 import type { Now } from "../../src/primitives/clock.ts";
 
@@ -32,7 +39,7 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
     async claim(claim, lease) {
       reach();
       const row = rows.get(claim.messageHash);
-      if (row !== undefined && (row.outcome !== undefined || row.leaseUntilMs >= now())) return row;
+      if (row !== undefined && (row.outcome !== undefined || !isLeaseOver(row.leaseUntilMs, now()))) return row;
       hold(row ?? claim, lease);
       return "claimed";
     },
@@ -74,7 +81,7 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
       const isBefore = (a: AbandonedPlace, b: AbandonedPlace) =>
         a.leaseUntilMs < b.leaseUntilMs || (a.leaseUntilMs === b.leaseUntilMs && a.messageHash < b.messageHash);
       return [...rows.values()]
-        .filter(({ outcome, leaseUntilMs }) => outcome === undefined && leaseUntilMs < now())
+        .filter(({ outcome, leaseUntilMs }) => outcome === undefined && isLeaseOver(leaseUntilMs, now()))
         .filter((row) => !except.includes(row.messageHash) && (after === undefined || isBefore(after, row)))
         .sort((a, b) => (isBefore(a, b) ? -1 : 1))
         .slice(0, most);

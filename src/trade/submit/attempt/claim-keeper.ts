@@ -1,4 +1,11 @@
-import type { Lease, SignedForm, SubmissionClaim, SubmissionRecord, Submissions } from "../../../accounts/port.ts";
+import {
+  isLeaseOver,
+  type Lease,
+  type SignedForm,
+  type SubmissionClaim,
+  type SubmissionRecord,
+  type Submissions,
+} from "../../../accounts/port.ts";
 import type { Now } from "../../../primitives/clock.ts";
 import { formatOutcome, type Outcome } from "../outcome/outcome.ts";
 import { contradicts, readableOutcome } from "../outcome/stored-outcome.ts";
@@ -111,7 +118,7 @@ export class ClaimKeeper {
     const { submissions, settings } = this.#ports;
     if (this.#isRecorded) return "claimed";
     const atMs = submissions.nowMs();
-    if (held.leaseUntilMs < atMs || this.#knownAtMs + settings.leaseMs < atMs) return this.claim();
+    if (isLeaseOver(held.leaseUntilMs, atMs) || this.#knownAtMs + settings.leaseMs < atMs) return this.claim();
     const record = await submissions.byMessageHash(this.#claim.messageHash).catch(() => undefined);
     return record === undefined ? held : this.#noteHeld(record);
   }

@@ -39,6 +39,8 @@ export interface CpmmPool {
   /** Which mint pays the creator fee: 0 the input, 1 always mint 0, 2 always mint 1. */
   readonly creatorFeeOn: number;
   readonly creatorFeeEnabled: boolean;
+  /** True if the vaults hold more that is owed than fees of the kinds above, booked where every known build leaves zeros. */
+  readonly owesMore: boolean;
 }
 
 /** Rates in millionths. */
@@ -82,6 +84,7 @@ export function decodeCpmmPool({ data }: Account): CpmmPool {
     ],
     creatorFeeOn: data[389]!,
     creatorFeeEnabled: data[390] !== 0,
+    owesMore: readU64(data, 413) !== 0n || readU64(data, 421) !== 0n,
   };
 }
 

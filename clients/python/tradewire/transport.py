@@ -6,6 +6,7 @@ import base64
 import contextlib
 import http.client
 import json
+import os
 import selectors
 import socket
 import threading
@@ -96,48 +97,45 @@ class _Connections:
             if self._kind is _Connection:
                 # A proxy for plain HTTP is told the whole URL.
                 self._prefix = base_url
-        self._idle: list[tuple[Any, float]] = []
+        self._idle: list[tuple[Any, float, int]] = []
         self._lock = threading.Lock()
 
     def ask(self, verb: str, path: str, body: Optional[bytes], headers: Mapping[str, str], timeout: float):
-        """The connection and its response. Asks again if a connection that waited turns out to be closed: nothing was answered on it."""
+        """The connection and its response. Asks once more, on a new connection, if one that waited breaks before it answers."""
         if self._proxy is not None and self._kind is _Connection:
             headers = {**headers, **self._tunnel}
-        while True:
-            connection = self._waiting()
-            is_new = connection is None
-            if connection is None:
-                connection = self._connect()
+        kept = self._waiting()
+        for connection in filter(None, (kept, self._connect())):
             connection.timeout = timeout
             try:
                 if connection.sock is not None:
                     connection.sock.settimeout(timeout)
                 connection.request(verb, self._prefix + path, body, headers)
                 return connection, connection.getresponse()
-            except (ConnectionResetError, BrokenPipeError):
+            except BaseException as broken:
                 connection.close()
-                if is_new or connection.was_cut:
+                is_broken = isinstance(broken, OSError) and not isinstance(broken, TimeoutError)
+                if connection is not kept or connection.was_cut or not is_broken:
                     raise
-            except BaseException:
-                connection.close()
-                raise
 
     def give_back(self, connection: Any, response: http.client.HTTPResponse) -> None:
-        """Takes back a connection; closes it unless its answer was read to its end."""
-        if not response.isclosed() or response.length or response.will_close or connection.was_cut:
+        """Takes back a connection; closes it unless its answer was read to its end. After a hint (103) the answer is still to come."""
+        if response.status < 200 or not response.isclosed() or response.length or response.will_close or connection.was_cut:
             response.close()
             connection.close()
             return
         with self._lock:
-            self._idle.append((connection, time.monotonic()))
+            self._idle.append((connection, time.monotonic(), os.getpid()))
 
     def _waiting(self) -> Any:
         while True:
             with self._lock:
                 if not self._idle:
                     return None
-                connection, since = self._idle.pop()
-            if time.monotonic() - since < IDLE and connection.sock is not None and not _is_readable(connection.sock):
+                connection, since, process = self._idle.pop()
+            # A forked process has its parent's connections too: answers would go to whichever reads first.
+            is_own = process == os.getpid() and time.monotonic() - since < IDLE
+            if is_own and connection.sock is not None and not _is_readable(connection.sock):
                 return connection
             connection.close()
 
@@ -151,7 +149,9 @@ class _Connections:
 
 
 def _is_readable(sock: Any) -> bool:
-    """True if something has arrived that nobody asked for, such as the end of the connection."""
+    """True if something has arrived that nobody asked for, such as the end of the connection. TLS may hold it already."""
+    if hasattr(sock, "pending") and sock.pending():
+        return True
     with selectors.DefaultSelector() as selector:
         selector.register(sock, selectors.EVENT_READ)
         return bool(selector.select(0))

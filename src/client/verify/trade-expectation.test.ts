@@ -72,6 +72,8 @@ describe("an order given to the verifier", () => {
       expect(() => expectTrade(wallet, open, answer, { maxInputRaw: "999" })).toThrow("more than your maximum of 999");
       expect(() => expectTrade(wallet, open, answer, { maxInputRaw: "1111" })).not.toThrow();
       expect(() => expectTrade(wallet, open, answer, {}, "caller")).not.toThrow();
+      for (const other of ["Caller", "", null, true] as never[])
+        expect(() => expectTrade(wallet, open, answer, {}, other)).toThrow("needs a bound");
     }
   });
 

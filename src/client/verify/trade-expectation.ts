@@ -100,7 +100,7 @@ export function expectTrade(
   refuseUnknownKeys(limits, LIMIT_KEYS, "the limits");
   checkLimitForms(limits);
   checkOrder(order);
-  if (boundedBy === "limits") requireBounds(order, limits);
+  if (boundedBy !== "caller") requireBounds(order, limits);
   const slippage = typeof order.slippage === "number" ? parseSlippage(order.slippage) : undefined;
   if (slippage === undefined) throw new TypeError("slippage is a fraction: 0 ≤ slippage < 1");
   if (order.slippage > (limits.maxSlippage ?? 1)) {

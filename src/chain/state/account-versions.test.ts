@@ -13,7 +13,12 @@ const MIB = 1024 * 1024;
 /** One account, and a version of it for each slot from 11 on, none of them rooted. */
 function changing(bytes: number, slots: number) {
   const tree = new SlotTree();
-  const followed = new FollowedAccounts(tree, () => 0, true);
+  const followed = new FollowedAccounts(
+    tree,
+    () => 0,
+    true,
+    () => 0,
+  );
   const entry = followed.start(Address.from(new Uint8Array(32).fill(1)));
   const change = (slot: bigint, size = bytes) => {
     const data = new Uint8Array(size);
@@ -156,7 +161,12 @@ test("a root leaves no version of a slot that was passed over", () => {
 
 test("slots that no double tells apart are kept apart", () => {
   const tree = new SlotTree();
-  const followed = new FollowedAccounts(tree, () => 0, true);
+  const followed = new FollowedAccounts(
+    tree,
+    () => 0,
+    true,
+    () => 0,
+  );
   const [other, entry] = [1, 2].map((byte) => followed.start(Address.from(new Uint8Array(32).fill(byte)))) as [
     FollowedAccount,
     FollowedAccount,

@@ -8,7 +8,12 @@ import { SlotTree } from "./slots/slot-tree.ts";
 const CHANGES = 150_000;
 
 function following(count: number, tree: SlotTree) {
-  const followed = new FollowedAccounts(tree, () => 0, true);
+  const followed = new FollowedAccounts(
+    tree,
+    () => 0,
+    true,
+    () => 0,
+  );
   const entries = Array.from({ length: count }, (_, i) => {
     const bytes = new Uint8Array(32);
     new DataView(bytes.buffer).setUint32(0, i + 1);

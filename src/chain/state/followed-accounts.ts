@@ -49,6 +49,7 @@ export class FollowedAccounts {
   readonly #tree: SlotTree;
   readonly #now: Now;
   readonly #isComplete: boolean;
+  readonly #passedAtMs: (slot: bigint) => number;
   #byAddress = new AddressTable<FollowedAccount>("followed");
   readonly #readOrder = new ReadOrder<FollowedAccount>();
   readonly #unstreamed = new IndexedSet<FollowedAccount>();
@@ -65,11 +66,15 @@ export class FollowedAccounts {
   readonly #shaken: GradualWalk<FollowedAccount>;
   #distrustUntilMs = 0;
 
-  /** @param isComplete true if the stream reports every change of every slot, whatever becomes of it */
-  constructor(tree: SlotTree, now: Now, isComplete: boolean) {
+  /**
+   * @param isComplete true if the stream reports every change of every slot, whatever becomes of it
+   * @param passedAtMs up to when a slot was the newest known to exist (epoch milliseconds)
+   */
+  constructor(tree: SlotTree, now: Now, isComplete: boolean, passedAtMs: (slot: bigint) => number) {
     this.#tree = tree;
     this.#now = now;
     this.#isComplete = isComplete;
+    this.#passedAtMs = passedAtMs;
     // Of the account nothing is read: most are in no cache of the processor.
     this.#uncut = new GradualWork((version) => {
       version.older = undefined;
@@ -211,7 +216,8 @@ export class FollowedAccounts {
     entry.delivered = version;
     if (version === undefined || !isProven) {
       this.doubt(entry);
-      entry.provenAtMs = 0;
+      // It was the state within its slot at least.
+      entry.provenAtMs = version === undefined ? 0 : this.#passedAtMs(version.slot - 1n);
     }
     if (version === undefined) this.listener(entry.address, undefined, this.#tree.head, entry);
     else if (known === undefined || known.account !== version.account)

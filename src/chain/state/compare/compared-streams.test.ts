@@ -145,7 +145,7 @@ describe.each([true, false])("with the stream of another node beside it (WebSock
 test("so many accounts are compared and no more, and each call compares a part of what a stream names at once", () => {
   const now = () => Date.now();
   const tree = new SlotTree();
-  const followed = new FollowedAccounts(tree, now, true);
+  const followed = new FollowedAccounts(tree, now, true, () => 0);
   const slots = {
     headSlot: () => 0n,
     slotByNodes: () => undefined,

@@ -9,7 +9,7 @@ import { ReadPlan } from "./read-plan.ts";
 function planning(count: number) {
   const tree = new SlotTree();
   const now = () => 1_000_000;
-  const followed = new FollowedAccounts(tree, now, true);
+  const followed = new FollowedAccounts(tree, now, true, () => 0);
   const entries = Array.from({ length: count }, (_, i) => {
     const bytes = new Uint8Array(32);
     new DataView(bytes.buffer).setUint32(0, i + 1);

@@ -18,7 +18,7 @@ function start() {
     maxLeadSlots: 1n,
   });
   const suspension = new StreamSuspension({
-    followed: new FollowedAccounts(tree, now, true),
+    followed: new FollowedAccounts(tree, now, true, () => 0),
     stream,
     now,
     warn: () => {},

@@ -99,12 +99,14 @@ export interface StateSource {
   /** Re-reads followed accounts now, and delivers changes. @throws TradewireError UPSTREAM_ERROR */
   refresh(addresses: readonly Address[]): Promise<void>;
   /**
-   * Up to when the delivered state of a followed account is known to be complete (epoch milliseconds). Never decreases, unless
-   * the account becomes unknown or its stream proves to have lost a change.
+   * Up to when the delivered state of a followed account is known to be complete (epoch milliseconds). Never decreases without a
+   * setback.
    * @param record of the account, which saves the look-up
    * @param enoughMs late enough for the caller: whether it is known for longer is not looked at
    */
   currentAtMs(address: Address, record?: FollowedRecord, enoughMs?: number): number;
+  /** Rises whenever an account may be known less far than before: its slot was undone, or its stream no longer suffices. */
+  readonly setbacks: number;
   /** The record of a followed account; undefined if it is not followed. Absent: there are none. */
   recordOf?(address: Address): FollowedRecord | undefined;
   /** Followed accounts whose state the nodes contradict each other about now: nothing may be built on them. */

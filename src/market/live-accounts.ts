@@ -111,6 +111,11 @@ export class LiveAccounts implements AccountView {
     return this.#source.currentAtMs(address, held?.record, enoughMs);
   }
 
+  /** See `StateSource`. */
+  get setbacks(): number {
+    return this.#source.setbacks;
+  }
+
   /** Accounts that nothing may be built on now, because the nodes contradict each other about them. */
   contested(): ReadonlySet<Address> {
     return this.#source.contested();

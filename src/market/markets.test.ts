@@ -443,6 +443,19 @@ test("state older than allowed is refused, whether the slots stand still or the 
   expect(warm().markets.length).toBe(1);
 });
 
+test("state that turns out to be known less far is looked at again at once", async () => {
+  seed();
+  start([fakeVenue()]);
+  await markets.marketsOf(pair);
+  expect(warm().markets.length).toBe(1);
+  state.currentUntilMs = Date.now() - 2_001;
+  expect(warm().markets.length).toBe(1);
+  state.setbacks += 1;
+  expect(() => markets.marketsOf(pair)).toThrowError(expect.objectContaining({ code: "STATE_STALE" }));
+  state.currentUntilMs = undefined;
+  expect(warm().markets.length).toBe(1);
+});
+
 test("a silent account is not a stale one", async () => {
   seed();
   start([fakeVenue()]);

@@ -59,8 +59,9 @@ export class WatchedPair {
   /** Watches that changed since the answer was made, each once. */
   #changed = NONE;
   readonly #context: PairContext;
-  /** Until then `#answer` is fresh without another look at its accounts. By `sinceStart`. */
+  /** Until then `#answer` is fresh without another look at its accounts, unless there was a setback since. By `sinceStart`. */
   #freshUntilMs: number | undefined;
+  #setbacks = 0;
   /** What is remembered of the hubs between its mints; undefined before the first look. */
   hubs: RememberedHubs | undefined;
   #isResearching = false;
@@ -114,7 +115,7 @@ export class WatchedPair {
   /** What is in memory of the pair's markets; undefined while one of them still lacks accounts. */
   answer(): PairMarkets | undefined {
     if (this.#answer === undefined || this.#changed !== NONE) {
-      // What changed is newer than what was looked at: freshness stands. Reads and searches, which add accounts, end it.
+      // What changed without a setback is newer than what was looked at: freshness stands. Reads and searches, which add accounts, end it.
       const renewed = this.#answer?.after(this.#changed);
       this.#changed = NONE;
       this.#answer = renewed ?? (PairAnswer.isPossibleOf(this.#watches) ? this.#compose() : undefined);
@@ -215,7 +216,9 @@ export class WatchedPair {
     const { live, head, maxAgeMs } = this.#context;
     const headAgeMs = head.slotAgeMs();
     if (headAgeMs > maxAgeMs) return headAgeMs;
-    if (this.#freshUntilMs !== undefined && sinceStart(atMs) < this.#freshUntilMs) return 0;
+    const { setbacks } = live;
+    const freshUntilMs = this.#setbacks === setbacks ? this.#freshUntilMs : undefined;
+    if (freshUntilMs !== undefined && sinceStart(atMs) < freshUntilMs) return 0;
     let oldestMs = Number.POSITIVE_INFINITY;
     for (const watch of this.#watches) {
       live.use(watch.held);
@@ -223,6 +226,7 @@ export class WatchedPair {
     }
     if (oldestMs + maxAgeMs < atMs) return atMs - oldestMs;
     this.#freshUntilMs = sinceStart(Math.min(oldestMs, atMs) + maxAgeMs);
+    this.#setbacks = setbacks;
     return 0;
   }
 

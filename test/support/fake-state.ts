@@ -11,6 +11,7 @@ export interface FakeState extends StateSource, AccountReader {
   fetches: number;
   searches: number;
   slot: bigint;
+  setbacks: number;
   /** Reads fail while true. */
   broken: boolean;
   /** Program searches are refused while true. */
@@ -44,6 +45,7 @@ export function fakeState(now: () => number): FakeState {
     fetches: 0,
     searches: 0,
     slot: 100n,
+    setbacks: 0,
     broken: false,
     refusing: false,
     currentUntilMs: undefined,

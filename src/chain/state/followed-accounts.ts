@@ -46,6 +46,8 @@ interface TouchedSlot {
 export class FollowedAccounts {
   /** Receives each account's newest state on the chain whenever it changes. */
   listener: Parameters<StateSource["onAccount"]>[0] = () => {};
+  /** See `StateSource`. */
+  setbacks = 0;
   readonly #tree: SlotTree;
   readonly #now: Now;
   readonly #isComplete: boolean;
@@ -269,6 +271,7 @@ export class FollowedAccounts {
 
   /** The stream no longer suffices for the account. */
   doubt(entry: FollowedAccount): void {
+    this.setbacks += 1;
     entry.streamed = false;
     if (this.has(entry)) this.#unstreamed.add(entry);
   }
@@ -292,6 +295,7 @@ export class FollowedAccounts {
 
   /** Something happened to every account: it counts at once, however many there are. */
   upset(upheaval: Upheaval): void {
+    this.setbacks += 1;
     this.#upheavals.add(upheaval);
     this.#shaken.begin();
   }

@@ -208,6 +208,10 @@ class StreamedStateSource implements LiveStateSource {
     return upToMs >= enoughMs ? upToMs : Math.max(entry.provenAtMs, upToMs);
   }
 
+  get setbacks(): number {
+    return this.#followed.setbacks;
+  }
+
   counts(): StateCounts & { readonly accounts: number; readonly streamed: number; readonly contested: number } {
     const accounts = this.#followed.size;
     const contested = this.#comparison.contested.size;

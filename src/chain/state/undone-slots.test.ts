@@ -95,7 +95,9 @@ test("what was known before an undone slot is not proven by subscriptions: they 
   begin(14, 12);
   notice(14, 3);
   expect([held, ageMs()]).toEqual([3, 0]);
+  const { setbacks } = source;
   begin(15, 12);
+  expect(source.setbacks).toBeGreaterThan(setbacks);
   // Since slot 11 began: what it held within that is certain.
   expect([held, ageMs()]).toEqual([1, 4_000]);
 });

@@ -7,13 +7,8 @@ import { SlotTree } from "./slots/slot-tree.ts";
 
 const CHANGES = 150_000;
 
-function following(count: number, tree: SlotTree) {
-  const followed = new FollowedAccounts(
-    tree,
-    () => 0,
-    true,
-    () => 0,
-  );
+function following(count: number, tree: SlotTree, passedAtMs: (slot: bigint) => number = () => 0) {
+  const followed = new FollowedAccounts(tree, () => 0, true, passedAtMs);
   const entries = Array.from({ length: count }, (_, i) => {
     const bytes = new Uint8Array(32);
     new DataView(bytes.buffer).setUint32(0, i + 1);
@@ -109,9 +104,9 @@ test("a bank that is replaced again and again is undone for all of its accounts,
 });
 
 /** One account, of which every change from slot 10 on is reported; slots 10 to 12 are the chain. */
-function streaming() {
+function streaming(passedAtMs?: (slot: bigint) => number) {
   const tree = new SlotTree();
-  const { followed, entries } = following(1, tree);
+  const { followed, entries } = following(1, tree, passedAtMs);
   const entry = entries[0]!;
   entry.coveredFrom = 10n;
   const begin = (slot: bigint, parent: bigint) => {
@@ -162,6 +157,14 @@ test("what was known before an undone slot proves nothing if what the stream rep
   followed.trust(entry);
   expect(state()).toEqual([13n, 13, true]);
   begin(14n, 12n);
+  expect(state()).toEqual([11n, 0, false]);
+});
+
+test("what was known before an undone slot is proven no further than now, though no newer slot is known", () => {
+  const { followed, entry, begin, report, state } = streaming(() => Number.POSITIVE_INFINITY);
+  followed.doubt(entry);
+  report(12n, false);
+  begin(13n, 11n);
   expect(state()).toEqual([11n, 0, false]);
 });
 

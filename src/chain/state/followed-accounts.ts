@@ -70,7 +70,7 @@ export class FollowedAccounts {
 
   /**
    * @param isComplete true if the stream reports every change of every slot, whatever becomes of it
-   * @param passedAtMs up to when a slot was the newest known to exist (epoch milliseconds)
+   * @param passedAtMs up to when a slot was the newest known to exist (epoch milliseconds); Infinity while there is none newer
    */
   constructor(tree: SlotTree, now: Now, isComplete: boolean, passedAtMs: (slot: bigint) => number) {
     this.#tree = tree;
@@ -219,7 +219,7 @@ export class FollowedAccounts {
     if (version === undefined || !isProven) {
       this.doubt(entry);
       // It was the state within its slot at least.
-      entry.provenAtMs = version === undefined ? 0 : this.#passedAtMs(version.slot - 1n);
+      entry.provenAtMs = version === undefined ? 0 : Math.min(this.#now(), this.#passedAtMs(version.slot - 1n));
     }
     if (version === undefined) this.listener(entry.address, undefined, this.#tree.head, entry);
     else if (known === undefined || known.account !== version.account)

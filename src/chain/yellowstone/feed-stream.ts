@@ -157,7 +157,10 @@ export class FeedStream {
     const canReplay = this.#canReplay && upTo > this.#replaySlots;
     const fromSlot = canReplay ? upTo - this.#replaySlots : undefined;
     // One that was cut short has received less than was before it.
-    this.#replay = canReplay ? (this.#replay?.again() ?? new StreamReplay(upTo, this.#slots.updates)) : undefined;
+    this.#replay =
+      fromSlot === undefined
+        ? undefined
+        : (this.#replay?.again() ?? new StreamReplay(fromSlot, upTo, this.#slots.updates));
     this.#slots = new ConnectionSlots();
     if (!canReplay) this.#missAll();
     const opened = open({

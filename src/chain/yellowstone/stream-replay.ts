@@ -1,5 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import type { AccountNotice, FeedListener } from "../state/account-feed.ts";
+import { sizeOf } from "../state/account-versions.ts";
 
 /** What is repeated of one slot. */
 interface RepeatedSlot {
@@ -10,6 +11,9 @@ interface RepeatedSlot {
   readonly changes: Map<Address, AccountNotice>;
 }
 
+/** Upper bound of the data of changes that are kept: more than a chain writes in the slots that are repeated. Bytes. */
+const MAX_BYTES = 512 * 1024 * 1024;
+
 /**
  * The repetition of what a stream may have missed, from slots that it has reported before. A slot is passed on once it is over: account by
  * account and change by change, everything held would go back to the states within its slot, and to a bank that was replaced.
@@ -17,18 +21,22 @@ interface RepeatedSlot {
 export class StreamReplay {
   /** The newest slot before the cut. */
   readonly upTo: bigint;
+  /** The first slot that was asked for: a server may name any, and of those before nothing is kept. */
+  readonly #from: bigint;
   /** How many updates of each slot had been received before it. */
   readonly #before: ReadonlyMap<bigint, number>;
   readonly #slots = new Map<bigint, RepeatedSlot>();
+  #bytes = 0;
 
-  constructor(upTo: bigint, before: ReadonlyMap<bigint, number>) {
+  constructor(from: bigint, upTo: bigint, before: ReadonlyMap<bigint, number>) {
+    this.#from = from;
     this.upTo = upTo;
     this.#before = before;
   }
 
   /** The same from its beginning, after another cut. */
   again(): StreamReplay {
-    return new StreamReplay(this.upTo, this.#before);
+    return new StreamReplay(this.#from, this.upTo, this.#before);
   }
 
   has(slot: bigint): boolean {
@@ -36,24 +44,32 @@ export class StreamReplay {
   }
 
   keepParent(slot: bigint, parent: bigint): void {
-    this.#of(slot).parent = parent;
+    const repeated = this.#of(slot);
+    if (repeated !== undefined) repeated.parent = parent;
   }
 
   keepChange(notice: AccountNotice): void {
-    const { changes } = this.#of(notice.slot);
-    const known = changes.get(notice.address);
-    if (known === undefined || known.order < notice.order) changes.set(notice.address, notice);
+    const changes = this.#of(notice.slot)?.changes;
+    const known = changes?.get(notice.address);
+    if (changes === undefined || (known !== undefined && known.order >= notice.order)) return;
+    changes.set(notice.address, notice);
+    this.#bytes += sizeOf(notice.account) - sizeOf(known?.account);
+    if (this.#isTooLarge) this.#slots.clear();
   }
 
   /** Another bank takes the slot. */
   replace(slot: bigint): void {
     const repeated = this.#of(slot);
+    if (repeated === undefined) return;
     repeated.isReplaced = true;
+    this.#release(repeated);
     repeated.changes.clear();
   }
 
   /** The slot has failed. */
   drop(slot: bigint): void {
+    const repeated = this.#slots.get(slot);
+    if (repeated !== undefined) this.#release(repeated);
     this.#slots.delete(slot);
   }
 
@@ -71,7 +87,7 @@ export class StreamReplay {
   ): number {
     const repeated = this.#slots.get(slot);
     if (repeated === undefined || this.#isShort(slot, updates)) return 0;
-    this.#slots.delete(slot);
+    this.drop(slot);
     const { parent, isReplaced, changes } = repeated;
     if (parent !== undefined) listener?.onSlot(slot, parent);
     // Those that change in the new bank too are not seen without it.
@@ -100,6 +116,7 @@ export class StreamReplay {
    */
   lack(first: bigint, updates: ReadonlyMap<bigint, number>): string | undefined {
     if (first > this.upTo) return "it begins too late";
+    if (this.#isTooLarge) return "it holds more than a chain writes";
     for (const slot of this.#before.keys()) {
       const isRepeated = slot > first || slot === this.upTo;
       if (isRepeated && slot <= this.upTo && this.#isShort(slot, updates)) return `it lacks updates of slot ${slot}`;
@@ -111,7 +128,18 @@ export class StreamReplay {
     return (updates.get(slot) ?? 0) < (this.#before.get(slot) ?? 0);
   }
 
-  #of(slot: bigint): RepeatedSlot {
+  /** For good: what was kept is gone. */
+  get #isTooLarge(): boolean {
+    return this.#bytes > MAX_BYTES;
+  }
+
+  #release({ changes }: RepeatedSlot): void {
+    for (const { account } of changes.values()) this.#bytes -= sizeOf(account);
+  }
+
+  /** Undefined if nothing is kept of the slot. */
+  #of(slot: bigint): RepeatedSlot | undefined {
+    if (slot < this.#from || this.#isTooLarge) return undefined;
     let repeated = this.#slots.get(slot);
     if (repeated === undefined) {
       repeated = { parent: undefined, isReplaced: false, changes: new Map() };

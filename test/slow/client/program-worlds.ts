@@ -28,6 +28,7 @@ import { createDammV2Pool, timeFee } from "../venues/support/meteora-damm-v2.ts"
 import { createDbcPool } from "../venues/support/meteora-dbc.ts";
 import { addLiquidity as addBins, createDlmmPair, STRATEGIES } from "../venues/support/meteora-dlmm.ts";
 import { addLiquidity, createWhirlpool } from "../venues/support/orca-whirlpool.ts";
+import { pumpBuildsOf } from "../venues/support/pump-builds.ts";
 import { writeCoin, writePumpSettings } from "../venues/support/pump-fun.ts";
 import { writePumpPool, writePumpSwapSettings } from "../venues/support/pump-swap.ts";
 import { writeAmmV4Pool } from "../venues/support/raydium-amm-v4.ts";
@@ -67,7 +68,9 @@ const ONE = 1n << 64n;
 const DEPTH = 10n ** 12n;
 const HELD = 1n << 60n;
 const METAPLEX = [METAPLEX_PROGRAM, ".venues/metaplex_token_metadata.so"] as const;
-const PUMP_FEES = [PUMP_FEE_PROGRAM, ".venues/pump_fees_2026.so"] as const;
+/** The newest builds of Pump's programs. */
+const PUMP_BUILDS = pumpBuildsOf("pump_fun").at(-1);
+const PUMP_FEES = [PUMP_FEE_PROGRAM, PUMP_BUILDS?.fees ?? ".venues/pump_fees_2026.so"] as const;
 /** Pools of today open in a moment. Seconds. */
 const LATER = 60n;
 
@@ -228,8 +231,8 @@ const DAMM_V1 = [
 const DAMM_V2 = [[DAMM_V2_PROGRAM, ".venues/meteora_damm_v2.so"]] as const;
 const DBC = [[DBC_PROGRAM, ".venues/meteora_dbc.so"], METAPLEX] as const;
 const AMM_V4 = [AMM_V4_PROGRAM, ".venues/raydium_amm_v4.so"] as const;
-const PUMP = [[PUMP_PROGRAM, ".venues/pump_fun_2026.so"], PUMP_FEES] as const;
-const PUMP_SWAP = [[PUMP_SWAP_PROGRAM, ".venues/pump_swap_2026.so"], PUMP_FEES] as const;
+const PUMP = [[PUMP_PROGRAM, PUMP_BUILDS?.fun ?? ".venues/pump_fun_2026.so"], PUMP_FEES] as const;
+const PUMP_SWAP = [[PUMP_SWAP_PROGRAM, PUMP_BUILDS?.swap ?? ".venues/pump_swap_2026.so"], PUMP_FEES] as const;
 /** The project's own build of a program of which no public one is known. */
 const LAUNCHLAB = [[LAUNCHLAB_PROGRAM, binaryPath("raydium_launchlab")]] as const;
 

@@ -75,7 +75,7 @@ describe.skipIf(BUILDS.length === 0).each(BUILDS)("pump_fun on the real program 
     const verdicts = [judge(native), judge(tokenQuoted)];
     for (const verdict of verdicts)
       console.log(`pump_fun: ${JSON.stringify({ ...verdict, faults: verdict.faults.length })}`);
-    expect(verdicts[0]!.trades + verdicts[1]!.trades).toBeGreaterThanOrEqual(41 * coins);
+    expect(verdicts[0]!.trades + verdicts[1]!.trades).toBeGreaterThanOrEqual(build.isMain ? 2_000 : 41 * coins);
     expect(verdicts[0]!.worstUnitRatio).toBeLessThanOrEqual(1.22);
     expect(verdicts[1]!.worstUnitRatio).toBeLessThanOrEqual(1.22);
   });

@@ -114,7 +114,7 @@ describe.skipIf(BUILDS.length === 0).each(BUILDS)("pump_swap on the real program
   it("made as many trades as it should, with a tight bound on compute units", () => {
     const verdict = judge(all);
     console.log(`pump_swap: ${JSON.stringify({ ...verdict, faults: verdict.faults.length })}`);
-    expect(verdict.trades).toBeGreaterThanOrEqual(41 * pools);
+    expect(verdict.trades).toBeGreaterThanOrEqual(build.isMain ? 2_000 : 41 * pools);
     expect(verdict.worstUnitRatio).toBeLessThanOrEqual(1.22);
   });
 });

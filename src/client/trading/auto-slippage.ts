@@ -6,8 +6,8 @@ import type { BuyOrder, SellOrder, SettledOrder, SwapOrder } from "../order/orde
 import type { SlippageBasis } from "../proof/slippage-basis.ts";
 import { TradeError } from "../trade-error.ts";
 
-/** The cap if the caller sets none. */
-const DEFAULT_MAX_SLIPPAGE = 0.03;
+/** The cap on a chosen slippage if the caller sets none, a fraction. */
+export const DEFAULT_MAX_SLIPPAGE = 0.03;
 /** Fewer samples say nothing of one in twenty. */
 const LEAST_SAMPLES = 20;
 const LEAST_QUANTILE = 0.5;

@@ -1,11 +1,8 @@
 // The slippage of an order: typed, or chosen by how far its price has moved.
 
-import { autoSlippage, slippageCap } from "/assets/modules/client/trading/auto-slippage.js";
+import { autoSlippage, DEFAULT_MAX_SLIPPAGE } from "/assets/modules/client/trading/auto-slippage.js";
 import { percent } from "../shared/amounts.js";
 import { byId } from "../shared/page.js";
-
-/** No choice exceeds it, whatever the service says. */
-const CAP = slippageCap(undefined);
 
 /** Age at which a choice is made again while its order is on show, and beyond which nothing is built with it. Milliseconds. */
 export const RENEW_MS = 30_000;
@@ -54,7 +51,7 @@ export class SlippageField {
   /** The slippage to ask for prices with: as long as none is chosen, the most that could be. @throws Error like `of` */
   whileAsking(order) {
     if (!this.isAuto) return this.of(order);
-    return this.#chosen?.key === keyOf(order) ? this.#chosen.slippage : CAP;
+    return this.#chosen?.key === keyOf(order) ? this.#chosen.slippage : DEFAULT_MAX_SLIPPAGE;
   }
 
   /** An automatic slippage is chosen again for the next order. */
@@ -76,7 +73,7 @@ export class SlippageField {
     if (!this.isAuto || (isSame && Date.now() - this.#chosen.atMs < RENEW_MS)) return false;
     const before = isSame ? this.#chosen.slippage : undefined;
     try {
-      const basis = autoSlippage(priceMovement, CAP);
+      const basis = autoSlippage(priceMovement, DEFAULT_MAX_SLIPPAGE);
       byId("slippage").value = String(Number((basis.slippage * 100).toFixed(2)));
       this.#set({ key, slippage: basis.slippage, atMs: Date.now() }, basis);
       return basis.slippage !== before;

@@ -96,15 +96,19 @@ export class AccountObservations {
     );
   }
 
-  /** True if one of two nodes said the same before and after the other said something else. */
-  isContradicted(last: Statement, other: Statement): boolean {
+  /**
+   * True if one of two nodes said the same before and after the other said something else, all in slots of the chain: on another branch
+   * an account may hold anything.
+   */
+  isContradicted(last: Statement, other: Statement, tree: SlotTree): boolean {
     if (hasSameContent(last.account, other.account)) return false;
-    return this.#brackets(other.node, last) || this.#brackets(last.node, other);
+    return this.#brackets(other.node, last, tree) || this.#brackets(last.node, other, tree);
   }
 
   /** True if the node said the same thing, and not that of the statement, at slots before and after it. */
-  #brackets(node: number, { slot, account }: Statement): boolean {
-    const list = this.#statements[node] ?? [];
+  #brackets(node: number, { slot, account }: Statement, tree: SlotTree): boolean {
+    if (!tree.isOnChain(slot)) return false;
+    const list = (this.#statements[node] ?? []).filter((one) => tree.isOnChain(one.slot));
     const before = list.findLast((one) => one.slot <= slot);
     const after = list.find((one) => one.slot > slot);
     if (before === undefined || after === undefined) return false;

@@ -221,7 +221,9 @@ export class NodeComparison {
     const relations = statements.map((one) => observations.relationOf(one, { tree, stream, atMs }));
     const against = relations.indexOf("differs");
     const [first] = statements;
-    const contradicting = statements.find((other) => other !== first && observations.isContradicted(first!, other));
+    const contradicting = statements.find(
+      (other) => other !== first && observations.isContradicted(first!, other, tree),
+    );
     if (against >= 0) this.#contest(observations, statements[against]!);
     else if (contradicting !== undefined) this.#contest(observations, contradicting);
     else if (this.#isExplained(observations, statements, relations)) this.#accounts.settle(observations);
@@ -297,7 +299,7 @@ export class NodeComparison {
       if (agreed.includes(other)) continue;
       const isWrong =
         observations.relationOf(other, context) === "differs" ||
-        agreed.some((one) => observations.isContradicted(one, other));
+        agreed.some((one) => observations.isContradicted(one, other, tree));
       if (isWrong)
         this.#nodes.setAside(other.node, `its state of account ${entry.address} at slot ${other.slot} differs`);
     }

@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { Address } from "../../../primitives/address.ts";
+import { SYSTEM_PROGRAM } from "../../../solana/programs.ts";
+import { FollowedAccount, Upheavals } from "../followed-account.ts";
+import { SlotTree } from "../slots/slot-tree.ts";
+import { AccountObservations } from "./account-observations.ts";
+
+const ADDRESS = Address.from(new Uint8Array(32).fill(1));
+
+test("a node that answers from another branch contradicts nobody, whichever of them says what all others do", () => {
+  const tree = new SlotTree();
+  // Slot 12 is passed over: slot 13 begins on slot 11.
+  for (const [slot, parent] of [
+    [10n, 9n],
+    [11n, 10n],
+    [12n, 11n],
+    [13n, 11n],
+  ] as const)
+    tree.begin(slot, parent);
+  const observations = new AccountObservations(new FollowedAccount(ADDRESS, new Upheavals()), true);
+  const say = (node: number, at: number, value: number) => {
+    const slot = BigInt(at);
+    const data = Uint8Array.of(value);
+    const account = { address: ADDRESS, owner: SYSTEM_PROGRAM, lamports: 1n, data, executable: false, slot };
+    const statement = { node, slot, account, sentAtMs: 0, receivedAtMs: 0 };
+    observations.add(statement);
+    return statement;
+  };
+  say(0, 10, 1);
+  const last = say(0, 13, 1);
+  const forked = say(1, 12, 2);
+  const lie = say(2, 11, 2);
+  for (const [one, other] of [
+    [last, forked],
+    [forked, last],
+  ] as const)
+    expect(observations.isContradicted(one, other, tree)).toBe(false);
+  expect(observations.isContradicted(last, lie, tree)).toBe(true);
+  expect(observations.isContradicted(lie, last, tree)).toBe(true);
+  // What a node said on the other branch is neither before nor after.
+  say(3, 10, 3);
+  say(3, 12, 3);
+  expect(observations.isContradicted(lie, say(3, 13, 4), tree)).toBe(false);
+});

@@ -85,7 +85,7 @@ export interface TradeOrder {
  * regardless of it. The decimals of a token are the caller's or known to this library, never the service's.
  *
  * @param boundedBy what bounds an input that only the service's estimate says, that of an exact output or of a share of the balance:
- * the limits, or the caller, who compares `amount` and `threshold` with the balance or shows them to whoever decides
+ * the limits, or the caller, who compares `amount` and `threshold` with the balance or shows them to the one who decides
  * @throws TradeError UNEXPECTED_TRANSACTION if the response contradicts the order or itself; DECIMALS_REQUIRED if an amount
  * of the caller cannot be scaled; BOUND_REQUIRED if nothing bounds the input; PRICE_IMPACT_TOO_HIGH, PRIORITY_COST_TOO_HIGH or LIMIT_EXCEEDED if it exceeds a limit;
  * TypeError for an unknown or malformed limit

@@ -22,7 +22,7 @@ async function plainBuild(random: Random): Promise<HonestBuild> {
   }
 }
 
-/** Hands out each question's answer once all were asked, to whoever the permutation says. */
+/** Hands out the answers once all questions were asked, each to the question that the permutation names. */
 class Exchange {
   readonly #asked = new Map<number, (answer: object) => void>();
   readonly #answers = new Map<number, object>();

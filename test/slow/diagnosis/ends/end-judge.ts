@@ -2,7 +2,7 @@ import type { TradewireError } from "../../../../src/errors/tradewire-error.ts";
 import type { SubmittedTrade } from "../../../../src/trade/trade.ts";
 import { type Fate, FEE, FINAL_AFTER, FIRST_SLOT, type Heights, INPUT, OUTPUT } from "../lies/told-node.ts";
 
-/** Codes of an answer that says nothing about the trade: whoever asked may ask again. */
+/** Codes of an answer that says nothing about the trade: the caller may ask again. */
 /** Time within which every process knows of an end that one has said: two may follow a trade at a time. Milliseconds. */
 const TOLD_WITHIN_MS = 10_000;
 const NOTHING_SAID = ["TRADE_NOT_FOUND", "UPSTREAM_ERROR", "OVERLOADED"];

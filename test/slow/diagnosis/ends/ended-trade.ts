@@ -160,7 +160,7 @@ class EndedTrade {
       if (random.chance(0.1)) this.#find();
       await vi.advanceTimersByTimeAsync(STEP_MS);
     }
-    // Whoever asks now is told.
+    // All who ask now get it.
     for (const { isDead, submitter } of this.#processes) if (!isDead) this.#ask(submitter, "find", "last");
     await vi.advanceTimersByTimeAsync(5_000);
     const isDecided = this.#judge.isDecided;

@@ -257,6 +257,10 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     expect(["asking the chain", "not deployed"]).toContain(await words.textContent());
     await absent.getByText("not deployed", { exact: true }).waitFor();
     expect(await absent.textContent()).toBe("meteora_dlmmnot deployed–––––");
+    // Those that trade stand together, before these.
+    const rows = await page.locator("#venues tr").all();
+    const isAbsent = await Promise.all(rows.map(async (row) => (await row.textContent())!.includes("not deployed")));
+    expect(isAbsent).toEqual([...isAbsent].sort());
     await page.context().close();
     await own.close();
   });

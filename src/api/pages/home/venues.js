@@ -1,4 +1,4 @@
-// The venues on the home page: their markets now, and what became of them in the last minutes.
+// The venues on the home page: their markets now, and their counts of the last minutes.
 
 import { byId, element } from "../shared/page.js";
 
@@ -25,14 +25,16 @@ const NOTHING = { quotes: 0, builds: 0, landed: 0, failed: 0, slippage: 0, withh
 const number = (count) => count.toLocaleString("en");
 const ago = (ms) => (ms < 60_000 ? `${Math.round(ms / 1000)} s ago` : `${Math.round(ms / 60_000)} min ago`);
 
-/** Shows the venues; without figures of the last minutes, if the operator keeps them private. */
+/** Shows the venues, those without a program on the chain last; without figures of the last minutes if the operator keeps them private. */
 export function showVenues({ venues, recent }) {
   const byVenue = recent === null ? undefined : new Map(recent.venues.map((figures) => [figures.id, figures]));
   byId("venues-figures").hidden = recent === null;
   for (const heading of document.querySelectorAll("#venues-table th[data-recent]")) heading.hidden = recent === null;
   if (recent !== null)
     byId("venues-minutes").textContent = recent.minutes === 1 ? "minute" : `${recent.minutes} minutes`;
-  byId("venues").replaceChildren(...venues.map((venue) => venueRow(venue, byVenue)));
+  const isAbsent = ({ state }) => state === "absent";
+  const shown = [...venues.filter((venue) => !isAbsent(venue)), ...venues.filter(isAbsent)];
+  byId("venues").replaceChildren(...shown.map((venue) => venueRow(venue, byVenue)));
 }
 
 function venueRow({ id, state, markets, searchAgeMs, withheld, withheldReason }, byVenue) {

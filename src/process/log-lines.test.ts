@@ -1,4 +1,16 @@
-import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -34,3 +46,45 @@ test.skipIf(!existsSync("/dev/full"))("a full disk ends nothing, and nothing wai
   lines.write("two\n");
   lines.flush();
 });
+
+test.skipIf(!existsSync("/proc/self/fd"))(
+  "a pipe that nobody reads holds up no end, and loses no line while it can be written",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "tradewire-log-"));
+    const path = join(folder, "pipe");
+    execFileSync("mkfifo", [path]);
+    const both = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+    const held = openSync(path, "w");
+    const program = `
+    import { LogLines } from ${JSON.stringify(new URL("log-lines.ts", import.meta.url).href)};
+    const lines = new LogLines(2);
+    process.on("exit", () => lines.flush());
+    lines.write("first\\n");
+    process.stdin.once("data", () => {
+      lines.write("last\\n");
+      process.exit(0);
+    });
+    console.log("begun");
+  `;
+    const start = async () => {
+      const child = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: ["pipe", "pipe", held] });
+      await once(child.stdout!, "data");
+      const ended = once(child, "exit");
+      child.stdin!.write("end\n");
+      return ended;
+    };
+    try {
+      expect(await start()).toEqual([0, null]);
+      const read = Buffer.alloc(1_024);
+      expect(read.toString("utf8", 0, readSync(both, read))).toBe("first\nlast\n");
+      expect(() => {
+        for (;;) writeSync(both, read);
+      }).toThrow("EAGAIN");
+      expect(await start()).toEqual([0, null]);
+    } finally {
+      closeSync(held);
+      closeSync(both);
+      rmSync(folder, { recursive: true });
+    }
+  },
+);

@@ -1,14 +1,17 @@
-import { write, writeSync } from "node:fs";
+import { constants, fstatSync, openSync, write, writeSync } from "node:fs";
 
 /** Characters of lines that wait while none can be written; beyond that, new lines are dropped. */
 const MOST_WAITING = 16 * 2 ** 20;
 /** Pause after a failure. Milliseconds. */
 const RETRY_MS = 200;
+/** Longest that the end of the process waits for a reader that is behind, and the pause between looks. Milliseconds. */
+const READER_WAIT_MS = 500;
+const READER_LOOK_MS = 10;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Writes the lines of a log to a file descriptor, beside the work. What cannot be written, as on a full disk, is tried again five times
- * a second: neither the work nor the end of the process waits for it.
+ * Writes the lines of a log to a file descriptor, beside the work. What cannot be written, as on a full disk or to a pipe that nobody
+ * reads, is tried again five times a second: neither the work nor the end of the process waits for it.
  */
 export class LogLines {
   readonly #fd: number;
@@ -18,7 +21,7 @@ export class LogLines {
   #isBusy = false;
 
   constructor(fd: number) {
-    this.#fd = fd;
+    this.#fd = withoutWaiting(fd);
   }
 
   /** Takes a line. It is dropped if 16 MiB wait. */
@@ -28,13 +31,20 @@ export class LogLines {
     if (!this.#isBusy) this.#writeOn();
   }
 
-  /** Writes what waits, before the process exits. What cannot be written is lost. */
+  /** Writes what waits, before the process exits. What cannot be written is lost; a slow reader has half a second. */
   flush(): void {
-    try {
-      for (let bytes = this.#take(); bytes.length > 0; bytes = this.#take())
-        this.#rest = bytes.subarray(writeSync(this.#fd, bytes));
-    } catch {
-      // The exit code says how the work ended, not its log.
+    for (let looks = READER_WAIT_MS / READER_LOOK_MS; looks > 0; looks--) {
+      try {
+        for (let bytes = this.#take(); bytes.length > 0; bytes = this.#take()) {
+          this.#rest = bytes;
+          this.#rest = bytes.subarray(writeSync(this.#fd, bytes));
+        }
+        return;
+      } catch (error) {
+        // The exit code says how the work ended, not its log.
+        if ((error as NodeJS.ErrnoException).code !== "EAGAIN") return;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, READER_LOOK_MS);
+      }
     }
   }
 
@@ -55,4 +65,20 @@ export class LogLines {
     this.#rest = NOTHING;
     return bytes;
   }
+}
+
+/**
+ * The same pipe or terminal by a descriptor on which no write waits for a reader. Others share the given one: whether it waits changes
+ * with every process that is started or ends. Where the system opens no second one, as for a socket, it is the given one.
+ */
+function withoutWaiting(fd: number): number {
+  const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants;
+  try {
+    const given = fstatSync(fd);
+    if (given.isFIFO() || given.isCharacterDevice())
+      return openSync(`/proc/self/fd/${fd}`, O_WRONLY | O_NONBLOCK | O_NOCTTY);
+  } catch {
+    // The log is written all the same.
+  }
+  return fd;
 }

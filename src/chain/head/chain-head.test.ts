@@ -222,6 +222,61 @@ test("at rest blockhash and clock are read once a second, in use every 400 ms", 
   expect(await countOver(8_000)).toBe(2 * 20);
 });
 
+/** The chain is undone: from now on the nodes serve another one, so many slots ahead, whose heights have begun anew. */
+function undo(aheadSlots: number, ...nodes: FakeEndpoint[]): void {
+  slot += aheadSlots;
+  const first = slot;
+  for (const node of nodes)
+    Object.assign(node.methods, {
+      getLatestBlockhash: () => ({
+        context: { slot: slot - 1 },
+        value: { blockhash: blockhashOf(10 * slot), lastValidBlockHeight: slot - first + 150 },
+      }),
+      getEpochInfo: () => ({ absoluteSlot: slot, blockHeight: slot - first + 1, epoch: 3 }),
+      isBlockhashValid: (blockhash: string) => ({ context: { slot }, value: blockhash === blockhashOf(10 * slot) }),
+    });
+}
+
+test.each([
+  [5_000, 1],
+  [5_000, 2],
+  [3, 1],
+])(
+  "a blockhash of a chain that was undone, %i slots ahead on %i nodes, is dropped at the next refresh",
+  async (ahead, count) => {
+    const nodes = [endpoint, truthful()].slice(0, count);
+    for (const node of nodes) node.methods.isBlockhashValid = () => ({ context: { slot }, value: true });
+    const started = await startWith(...nodes);
+    await run(10, 400);
+    const undone = started.lifetime();
+    undo(ahead, ...nodes);
+    let refused = 0;
+    for (let i = 0; i < 40; i++) {
+      await run(1, 400);
+      if (started.fault() !== undefined) refused += 1;
+      else expect([i, started.lifetime().lastValidBlockHeight]).not.toEqual([i, undone.lastValidBlockHeight]);
+    }
+    expect(refused).toBeLessThan(8);
+  },
+);
+
+test("a blockhash stays while a node that has come to its slot knows it, or none has, though others name none that follow", async () => {
+  const behind = () => ({ context: { slot: 900 }, value: false });
+  const known = () => ({ context: { slot }, value: true });
+  for (const says of [behind, known]) {
+    const started = await start({ maxAgeMs: 10_000 });
+    await run(10, 400);
+    const { slot: at } = started.lifetime();
+    const honest = endpoint.methods.getLatestBlockhash!;
+    endpoint.methods.getLatestBlockhash = blockhashAt({ height: 200 });
+    endpoint.methods.isBlockhashValid = says;
+    await run(5, 400);
+    expect(started.lifetime().slot).toBe(at);
+    endpoint.methods.getLatestBlockhash = honest;
+    started.close();
+  }
+});
+
 test("a lagging endpoint does not bring back an old blockhash", async () => {
   const started = await start();
   endpoint.methods.getLatestBlockhash = () => ({

@@ -256,11 +256,11 @@ class FollowedChainHead implements LiveChainHead {
   #stale(what: string, ageMs: number): TradewireError {
     const isContradicted = what === "blockhash" && this.#blockhash.isContradicted;
     const why = isContradicted ? "The Solana nodes contradict each other about newer ones" : "The Solana node lags";
-    return new TradewireError(
-      "STATE_STALE",
-      `The newest ${what} is ${Math.round(ageMs)} ms old. ${why}; try again shortly.`,
-      { retryAfterMs: REFRESH_MS },
-    );
+    const isUndone = what === "blockhash" && this.#blockhash.isUndone;
+    const fault = isUndone
+      ? "The chain that the newest blockhash was of was undone"
+      : `The newest ${what} is ${Math.round(ageMs)} ms old. ${why}`;
+    return new TradewireError("STATE_STALE", `${fault}; try again shortly.`, { retryAfterMs: REFRESH_MS });
   }
 
   #repeat(work: () => Promise<unknown>, periodMs: number, what: string): () => void {
@@ -290,8 +290,11 @@ class FollowedChainHead implements LiveChainHead {
       await Promise.all([isClockOnly ? undefined : this.#blockhash.refresh(), this.#clock.refresh()]);
       this.#contradictions = 0;
     } catch (error) {
-      if (error instanceof NodeError && error.kind === "malformed") this.#contradictions += 1;
-      if (this.#contradictions < MAX_CONTRADICTIONS) throw error;
+      if (error instanceof NodeError && error.kind === "malformed") {
+        this.#contradictions += 1;
+        await this.#blockhash.dropIfUndone();
+      }
+      if (this.#contradictions < MAX_CONTRADICTIONS && !this.#blockhash.isUndone) throw error;
       this.#contradictions = 0;
       await this.#genesis.check(this.#genesisHash);
       await this.#locate();

@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { VersionedTransaction } from "@solana/web3.js";
 import { describe, it } from "vitest";
+import type { BuiltResponse } from "../../../src/client/answers/answers.ts";
 import type { Tradewire } from "../../../src/client/tradewire.ts";
 import { type CutProxy, startCutProxy } from "../../support/cut-proxy.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -180,6 +182,11 @@ describe.skipIf(findValidator() === undefined)("faults of a real validator", () 
     // A warp begins at the last snapshot, here genesis: even what was final is undone, and slots go on far ahead.
     await bench.validator.restart("sameLedger", ["--warp-slot", `${slot + 5_000}`]);
     const newcomer = await bench.newClient(service);
+    // What was built before the service has asked the node again is of the chain that was undone, and expires.
+    await eventually(async () => {
+      const built = await newcomer.buildBuy({ ...BUY, mint: bench.mintOf("EMBER") });
+      if (!(await isOnChain(bench, built))) throw new Error("built on a blockhash that the validator does not know");
+    });
     const after = [
       ...(await buy(bench, newcomer, "EMBER", "after")),
       ...(await buy(bench, newcomer, "ORBIT", "after")),
@@ -199,6 +206,12 @@ describe.skipIf(findValidator() === undefined)("faults of a real validator", () 
     }
   });
 });
+
+async function isOnChain(bench: ValidatorBench, built: BuiltResponse): Promise<boolean> {
+  const { recentBlockhash } = VersionedTransaction.deserialize(built.unsignedTransaction).message;
+  const params = [recentBlockhash, { commitment: "processed" }];
+  return (await bench.ledger.call<{ value: boolean }>("isBlockhashValid", params)).value;
+}
 
 const solTokenOf = (bench: ValidatorBench, symbol: string) => ({ mint: bench.mintOf(symbol), symbol });
 

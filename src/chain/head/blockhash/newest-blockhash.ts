@@ -6,6 +6,7 @@ import type { BlockHeights } from "../block-heights.ts";
 import { decodeLifetime } from "../head-answers.ts";
 import { MAX_LAG_SLOTS, type NewestSlot } from "../newest-slot.ts";
 import { BlockhashWitnesses } from "./blockhash-witnesses.ts";
+import { isUndone } from "./undone-blockhash.ts";
 
 interface NewestBlockhashOptions {
   readonly pool: RpcPool;
@@ -54,6 +55,7 @@ export class NewestBlockhash {
   #awaitedAtMs = Number.NEGATIVE_INFINITY;
   /** True while nodes answer with a blockhash that the chain has left behind. */
   #isOvertaken = false;
+  #isUndone = false;
   #standstills = 0;
 
   constructor(options: NewestBlockhashOptions) {
@@ -66,7 +68,7 @@ export class NewestBlockhash {
     this.#witnesses = new BlockhashWitnesses({ ...options, isOff, aloneAfterMs: ALONE_AFTER * this.#maxAgeMs });
   }
 
-  /** Undefined before the first. */
+  /** Undefined before the first, and while the last one's chain is undone. */
   get lifetime(): Lifetime | undefined {
     return this.#lifetime;
   }
@@ -91,6 +93,11 @@ export class NewestBlockhash {
     return this.#witnesses.isContradicted;
   }
 
+  /** True from when the nodes no longer know the last one, until all is found anew: the chain that it was of was undone. */
+  get isUndone(): boolean {
+    return this.#isUndone;
+  }
+
   /** Refreshes that brought no newer one: the node to ask first, by number. */
   get standstills(): number {
     return this.#standstills;
@@ -100,6 +107,15 @@ export class NewestBlockhash {
   forget(): void {
     this.#void();
     this.#lifetime = undefined;
+    this.#isUndone = false;
+  }
+
+  /** Drops the blockhash if the nodes no longer know it. To be called if what they name contradicts the chain. Never rejects. */
+  async dropIfUndone(): Promise<void> {
+    const lifetime = this.#lifetime;
+    if (lifetime === undefined || !(await isUndone(this.#pool, lifetime)) || lifetime !== this.#lifetime) return;
+    this.forget();
+    this.#isUndone = true;
   }
 
   /** Ends once the one being proven is proven, or not. Never rejects. */

@@ -105,7 +105,7 @@ export function liesAboutBuy({ answer, decimals, order }: HonestBuild): Attack[]
       answer: {
         ...estimate({
           outputAmountRaw: scaled(estimates.outputAmountRaw, 10n),
-          outputAmount: estimates.outputAmount * 10,
+          outputAmount: toWholeUnits(BigInt(estimates.outputAmountRaw) * 10n, output),
         }),
         ...leg({ outputAmountRaw: scaled(estimates.outputAmountRaw, 10n) }),
       },
@@ -127,7 +127,10 @@ export function liesAboutBuy({ answer, decimals, order }: HonestBuild): Attack[]
       takes: "ten times the input",
       stopped: /were ordered/,
       answer: {
-        ...estimate({ inputAmountRaw: scaled(estimates.inputAmountRaw, 10n), inputAmount: estimates.inputAmount * 10 }),
+        ...estimate({
+          inputAmountRaw: scaled(estimates.inputAmountRaw, 10n),
+          inputAmount: toWholeUnits(BigInt(estimates.inputAmountRaw) * 10n, decimals.input),
+        }),
         ...leg({ inputAmountRaw: scaled(estimates.inputAmountRaw, 10n) }),
       },
     },

@@ -1,4 +1,4 @@
-import { expectTrade } from "../../../src/client/verify/trade-expectation.ts";
+import { expectTrade, type TradeOrder } from "../../../src/client/verify/trade-expectation.ts";
 import { TradewireError } from "../../../src/errors/tradewire-error.ts";
 import { Address } from "../../../src/primitives/address.ts";
 import { createRandom, type Random } from "../../../src/primitives/random.ts";
@@ -58,18 +58,37 @@ export async function buildSample(random: Random, venue: string): Promise<Sample
   const exactIn = form === "sell everything" || random.chance(0.6);
   const amount = Number(random.magnitude(1_000_000_000_000n)) / 1e9;
   const slippage = random.pick([0, 0.000000001, 0.001, 0.01, 0.05, 0.333333333, 0.99]);
-  const inMint = selling ? mint : SOL_MINT;
-  const outMint = selling ? SOL_MINT : mint;
-  const swapMode = exactIn ? "exactIn" : "exactOut";
-  const sellPercent = form === "sell everything" ? 100 : undefined;
+  const order = {
+    inputMint: (selling ? mint : SOL_MINT).toString(),
+    outputMint: (selling ? SOL_MINT : mint).toString(),
+    swapMode: exactIn ? "exactIn" : "exactOut",
+    amount: form === "sell everything" ? undefined : amount,
+    slippage,
+    sellPercent: form === "sell everything" ? 100 : undefined,
+  } as const;
+  const build = await buildOrder(ports, order, amount);
+  return build && { ...build, venue, form };
+}
+
+/** A purchase with SOL that the builder divides over two venues. */
+export async function buildDividedPurchase(swapMode: "exactIn" | "exactOut"): Promise<HonestBuild> {
+  const both = ["raydium_cpmm", "meteora_damm_v2"].map((id) => markets.find(({ venue }) => venue.id === id)!.hot);
+  const ports = memoryPorts({ mint, clock, wallet, markets: both, tokens: held });
+  const terms = { inputMint: SOL_MINT.toString(), outputMint: mint.toString(), swapMode, slippage: 0.01 };
+  const build = await buildOrder(ports, { ...terms, amount: 0.2 }, 0.2);
+  if (build?.answer.route.length !== 2) throw new Error("the purchase is not divided");
+  return build;
+}
+
+async function buildOrder(ports: BuildPorts, order: TradeOrder, amount: number): Promise<HonestBuild | undefined> {
   const request: TradeRequest = {
     principal: { accountId: "test", keyId: "test", wallet },
-    inMint,
-    outMint,
-    mode: swapMode,
+    inMint: Address.of(order.inputMint),
+    outMint: Address.of(order.outputMint),
+    mode: order.swapMode,
     amount,
-    sellPercent,
-    slippage,
+    sellPercent: order.sellPercent,
+    slippage: order.slippage,
     priority: "fast",
     maxPriceImpact: undefined,
     maxPriorityCost: undefined,
@@ -83,25 +102,14 @@ export async function buildSample(random: Random, venue: string): Promise<Sample
     if (error instanceof TradewireError) return undefined;
     throw error;
   }
-  const order = {
-    inputMint: inMint.toString(),
-    outputMint: outMint.toString(),
-    swapMode,
-    amount: sellPercent === undefined ? amount : undefined,
-    slippage,
-    sellPercent,
-  } as const;
-  const decimals = { input: built.inDecimals, output: built.outDecimals };
-  const lookupTables = new Map(ports.lookupTables().map(({ address, entries }) => [address, entries]));
   return {
-    venue,
+    venue: built.platform,
     wallet,
     order,
     answer: answerOf(built),
     wire: built.unsignedTransaction,
-    decimals,
-    form,
-    lookupTables,
+    decimals: { input: built.inDecimals, output: built.outDecimals },
+    lookupTables: new Map(ports.lookupTables().map(({ address, entries }) => [address, entries])),
   };
 }
 

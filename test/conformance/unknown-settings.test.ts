@@ -11,8 +11,6 @@ const { markets, mint, clock } = readSampleMarkets();
 /** Settings of one byte, each with the least value that no known build of the program writes. */
 const SETTINGS: readonly (readonly [VenueId, "pool" | "config", string, offset: number, unknown: number])[] = [
   ["raydium_cpmm", "pool", "creator fee's side", 389, 3],
-  ["raydium_cpmm", "pool", "share of creator fees", 420, 1],
-  ["raydium_cpmm", "pool", "share of creator fees", 421, 1],
   ["raydium_clmm", "pool", "fee's side", 390, 3],
   ["raydium_amm_v4", "pool", "status", 0, 8],
   ["raydium_launchlab", "pool", "status", 17, 3],

@@ -6,7 +6,8 @@ export const raydiumCpmmFacts: VenueFacts = {
   modelled: "trade, protocol, fund and creator fees, transfer fees",
   exactOut: "yes",
   proof: "build of February 2025; stand-in for creator fees",
-  uncertain: "which build is deployed: a newer source shares the creator fee; pools that book such shares are refused",
+  uncertain:
+    "which build is deployed: a newer source shares the creator fee when it is collected, which no copy here does",
   measured: { trades: 4_301, mismatches: 0, maxUnits: 48_058, worstUnitRatio: 1.14, maxBytes: 632 },
   lists: [
     {

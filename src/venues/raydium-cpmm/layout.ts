@@ -34,13 +34,11 @@ export interface CpmmPool {
   readonly swapDisabled: boolean;
   /** Unix time from which trading is allowed. */
   readonly openTime: bigint;
-  /** Protocol, fund and creator fees not collected yet, per mint. */
+  /** Protocol, fund and creator fees not collected yet, and the protocol's share of creator fees that were, per mint. */
   readonly owedFees: readonly [bigint, bigint];
   /** Which mint pays the creator fee: 0 the input, 1 always mint 0, 2 always mint 1. */
   readonly creatorFeeOn: number;
   readonly creatorFeeEnabled: boolean;
-  /** True if the vaults hold more that is owed than fees of the kinds above, booked where every known build leaves zeros. */
-  readonly owesMore: boolean;
 }
 
 /** Rates in millionths. */
@@ -73,18 +71,24 @@ export function decodeCpmmMarket(account: Account): CpmmMarket | undefined {
   };
 }
 
+/**
+ * What the vault of one mint owes: fees for protocol, fund and creator, and shared creator fees, which builds before September 2026
+ * leave zero.
+ *
+ * @param at where its protocol fee is
+ * @see raydium-cp-swap `states/pool.rs`, vault_amount_without_fee
+ */
+const owedAt = (data: Uint8Array, at: number): bigint =>
+  readU64(data, at) + readU64(data, at + 16) + readU64(data, at + 56) + readU64(data, at + 72);
+
 /** The changing part of a pool account that `isCpmmPool` accepts. */
 export function decodeCpmmPool({ data }: Account): CpmmPool {
   return {
     swapDisabled: (data[329]! & STATUS_SWAP_DISABLED) !== 0,
     openTime: readU64(data, 373),
-    owedFees: [
-      readU64(data, 341) + readU64(data, 357) + readU64(data, 397),
-      readU64(data, 349) + readU64(data, 365) + readU64(data, 405),
-    ],
+    owedFees: [owedAt(data, 341), owedAt(data, 349)],
     creatorFeeOn: data[389]!,
     creatorFeeEnabled: data[390] !== 0,
-    owesMore: readU64(data, 413) !== 0n || readU64(data, 421) !== 0n,
   };
 }
 

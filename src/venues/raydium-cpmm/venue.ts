@@ -62,8 +62,9 @@ const ACCOUNTS = {
  * Raydium CPMM: constant product, exact in and exact out, Token-2022 with transfer fees.
  * From the program's public source of December 2025. Proven by execution on a build of February 2025, which is the same for
  * pools without a creator fee; creator-fee pools follow the source and are proven on this project's stand-in.
- * Uncertain: a source of September 2026 shares the creator fee. It is believed to divide what the creator is paid. A pool that books
- * a share for itself, which would leave less in reserve, is refused. Fee configurations beyond the listed indices are found only by the filter search.
+ * A source of September 2026 shares the creator fee when it is collected. Trades are the same; what the protocol keeps is booked with
+ * its own fees or, on one branch, beside them, and is no part of the reserves either way.
+ * Uncertain: fee configurations beyond the listed indices are found only by the filter search.
  */
 export const raydiumCpmm: Venue<CpmmMarket, CpmmState, CpmmQuoteFill> = {
   id: "raydium_cpmm",
@@ -114,7 +115,6 @@ function readState(market: CpmmMarket, have: AccountView): CpmmState {
   if (pool.creatorFeeOn > 2) {
     throw degraded("raydium_cpmm", `${market.address} takes its creator fee in a way not known here`);
   }
-  if (pool.owesMore) throw degraded("raydium_cpmm", `${market.address} owes fees of a kind not known here`);
   const config = configIn(requireAccount(have, market.config, "raydium_cpmm", "fee configuration"));
   if (config === undefined) {
     throw degraded("raydium_cpmm", `${market.config} is not a fee configuration`);

@@ -33,6 +33,21 @@ describe.skipIf(chromium === undefined)("the README", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  it("installs with the npm that comes with Node 20, too", () => {
+    const args = [
+      "exec",
+      "--yes",
+      "npm@10.8.2",
+      "--",
+      "ci",
+      "--dry-run",
+      "--prefer-offline",
+      "--no-audit",
+      "--no-fund",
+    ];
+    execFileSync("npm", args, { cwd: folder, env: environment });
+  });
+
   it("leads from npm start to a trade in the browser in five steps and two minutes", async () => {
     const words = readFileSync(join(folder, "README.md"), "utf8").replace(/\s+/g, " ");
     const [, command, path, wallet] =

@@ -1,4 +1,7 @@
-import { readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 
 const read = (file: string) => JSON.parse(readFileSync(new URL(`../../${file}`, import.meta.url), "utf8"));
@@ -33,4 +36,16 @@ it("overrides peers whose range the installed version is outside of: the npm of 
   const overridden = new Set(Object.values<object>(overrides).flatMap((names) => Object.keys(names)));
   expect(outside).not.toEqual([]);
   expect(outside.filter((name) => !overridden.has(name))).toEqual([]);
+});
+
+it("asks for npm ci, whatever Node there is, if one of the first commands is run without it", () => {
+  const folder = mkdtempSync(join(tmpdir(), "tradewire-test-"));
+  mkdirSync(join(folder, "scripts"));
+  cpSync("scripts/installed.cjs", join(folder, "scripts/installed.cjs"));
+  const { scripts } = read("package.json");
+  for (const name of ["start", "demo", "test", "cli"]) {
+    const { status, stderr } = spawnSync("sh", ["-c", scripts[name]], { cwd: folder, encoding: "utf8" });
+    expect([name, status, stderr]).toEqual([name, 1, expect.stringMatching(/^Run `npm ci` first: /)]);
+  }
+  rmSync(folder, { recursive: true });
 });

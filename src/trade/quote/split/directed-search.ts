@@ -8,6 +8,8 @@ import { coarseFlow, type Shape, ShapeSearch, type ShapeTerms } from "./split-sh
 const MOST_DIRECTED = 4;
 /** Directions that are narrowed at most. */
 const MOST_NARROWED = 2;
+/** Shapes without some edges that are kept at most. */
+const MOST_LIGHT = 64;
 
 /** A network in which trades between hubs run in one direction only, by what it gives over any number of paths. */
 interface Direction {
@@ -21,6 +23,8 @@ export class DirectedSearch {
   readonly #network: CurveNetwork;
   readonly #terms: ShapeTerms;
   readonly #directions: readonly Direction[];
+  /** Closed edges by the most paths and the edges that were left out. */
+  readonly #light = new Map<string, Uint8Array | undefined>();
 
   /** @param closed edges that no shape may use */
   constructor(network: CurveNetwork, terms: ShapeTerms, closed: Uint8Array) {
@@ -55,8 +59,20 @@ export class DirectedSearch {
     return best?.closed;
   }
 
-  /** The same without some more edges, by the most promising direction alone and from its widest flow on: cheap, and nearly as good. */
+  /**
+   * The same without some more edges, by the most promising direction alone and from its widest flow on: cheap, and nearly as good. Many
+   * are compared, and all are kept.
+   */
   closedWithout(maxPaths: number, left: Uint8Array): Uint8Array | undefined {
+    const key = `${maxPaths}: ${left}`;
+    if (this.#light.has(key)) return this.#light.get(key);
+    const found = this.#narrowedWithout(maxPaths, left);
+    if (this.#light.size >= MOST_LIGHT) this.#light.clear();
+    this.#light.set(key, found);
+    return found;
+  }
+
+  #narrowedWithout(maxPaths: number, left: Uint8Array): Uint8Array | undefined {
     const [first] = this.#directions;
     if (first === undefined) return undefined;
     const closed = first.closed.map((isClosed, index) => isClosed | left[index]!);

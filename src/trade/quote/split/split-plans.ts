@@ -26,9 +26,8 @@ const SIZES_OF_AN_OCTAVE = 8;
 /** An exact output that takes so much more or less than its plan was made for has it made again, so often at most. Fraction. */
 const LEAST_MISSED = 0.1;
 const MOST_RESIZED = 2;
-/** Upper bounds of what a plan remembers: transaction capacities, and shapes without some markets. */
+/** Transaction capacities that a plan remembers at most. */
 const MOST_CAPACITIES = 16;
-const MOST_LIGHT = 64;
 const NOTHING_LEFT_OUT: ReadonlySet<HotMarket> = new Set();
 
 /** What a plan is made for. */
@@ -60,8 +59,6 @@ export class SplitPlan {
   readonly #small: SmallTrades;
   /** By capacity: what fits, and what that loses. */
   #fits = new Map<string, KnownFit>();
-  /** Closed edges by the markets that were left out and the most paths. */
-  #lightShapes = new Map<string, Uint8Array | undefined>();
   /** Kinds of transactions that hold no lighter division either. */
   #withoutLighter = new Set<string>();
   readonly #budget = { left: QUOTE_BUDGET };
@@ -108,7 +105,6 @@ export class SplitPlan {
     plan.#pays = this.pays;
     plan.#shapes = this.#shapes;
     plan.#fits = this.#fits;
-    plan.#lightShapes = this.#lightShapes;
     plan.#withoutLighter = this.#withoutLighter;
     plan.#closelyQuoted = this.#closelyQuoted;
     return plan;
@@ -231,14 +227,9 @@ export class SplitPlan {
     quoteNear(this.network, { ...this.#searchTerms, budget: { left: CHOSEN_BUDGET } }, closed);
   }
 
-  /** The same for divisions that leave markets out so that they fit: many are compared, and all are kept. */
+  /** The same for divisions that leave markets out so that they fit. */
   closedWithout(maxPaths: number, refused: ReadonlySet<HotMarket>): Uint8Array | undefined {
-    const key = [maxPaths, ...Array.from(refused, ({ market }) => market.address.toString()).sort()].join();
-    if (this.#lightShapes.has(key)) return this.#lightShapes.get(key);
-    const found = this.#allShapes.closedWithout(maxPaths, this.#edgesOf(refused));
-    if (this.#lightShapes.size >= MOST_LIGHT) this.#lightShapes.clear();
-    this.#lightShapes.set(key, found);
-    return found;
+    return this.#allShapes.closedWithout(maxPaths, this.#edgesOf(refused));
   }
 
   #edgesOf(markets: ReadonlySet<HotMarket>): Uint8Array {

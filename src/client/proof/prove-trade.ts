@@ -60,7 +60,7 @@ const REMEDIES: Readonly<Record<Unproven, string>> = {
 export async function proveTrade(
   trade: ClaimedTrade,
   witnesses: TradeWitnesses,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): Promise<TradeProof> {
   const { node, reference, tolerance, requireProof } = witnesses;
   // What no witness can prove is refused before any is asked.

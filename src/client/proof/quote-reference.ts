@@ -3,7 +3,7 @@ import type { PriceAsk, PriceReference } from "./reference.ts";
 /** What of a client a reference uses: another Tradewire's quotes. */
 export interface Quoter {
   readonly apiKey: string | undefined;
-  register(options: { readonly label: string; readonly signal?: AbortSignal | undefined }): Promise<unknown>;
+  register(options: { readonly label: string }): Promise<unknown>;
   quote(
     order: {
       readonly inputMint: string;
@@ -26,11 +26,12 @@ export function quoteReference(other: Quoter): PriceReference {
   let registered: Promise<unknown> | undefined;
   return async (ask: PriceAsk, signal?: AbortSignal) => {
     if (other.apiKey === undefined) {
-      registered ??= other.register({ label: "price reference", signal });
-      await registered.catch((error) => {
+      // For all that ask meanwhile: none of their signals ends it.
+      registered ??= other.register({ label: "price reference" }).catch((error) => {
         registered = undefined;
         throw error;
       });
+      await registered;
     }
     const { inputMint, outputMint, swapMode, amountRaw } = ask;
     const { estimates } = await other.quote({ inputMint, outputMint, swapMode, amountRaw, slippage: 0 }, { signal });

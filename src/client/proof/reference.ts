@@ -1,5 +1,6 @@
 import { SOL_MINT } from "../../solana/programs.ts";
 import { TradeError } from "../trade-error.ts";
+import { answerWithin } from "../trading/submission.ts";
 import type { TradeExpectation } from "../verify/trade-expectation.ts";
 
 /** What a reference is asked: the other side's amount for an exact amount of one side. */
@@ -53,7 +54,7 @@ export async function checkReference(
   tolerance: number,
   { mode, inMint, outMint, amount, decimals }: TradeExpectation,
   estimated: bigint,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): Promise<void> {
   const isExactIn = mode === "exactIn";
   const known = isExactIn ? decimals?.input : decimals?.output;
@@ -77,12 +78,12 @@ export async function checkReference(
   );
 }
 
-async function priceOf(ask: PriceReference, about: PriceAsk, signal: AbortSignal | undefined): Promise<bigint> {
+async function priceOf(ask: PriceReference, about: PriceAsk, signal: AbortSignal): Promise<bigint> {
   let answer: unknown;
   try {
-    answer = await ask(about, signal);
+    answer = await answerWithin(0, signal, Promise.resolve(ask(about, signal)));
   } catch (cause) {
-    if (signal?.aborted) throw new TradeError("ABORTED", "The caller aborted the call.", { cause });
+    if (signal.aborted) throw new TradeError("ABORTED", "The caller aborted the call.", { cause });
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw unavailable(`failed: ${reason}`, cause);
   }

@@ -64,7 +64,11 @@ test.runIf(present.length > 0)("a transfer fee that a venue's bound leaves out i
       const claimed = { ...trade, estimates: answer.estimates! };
       const node = { check: () => checkOnNode(worldNode(world), trade, undefined) } as never;
       const prove = (witness: undefined | typeof node, requireProof: boolean) =>
-        proveTrade(claimed, { node: witness, reference: undefined, tolerance: undefined, requireProof }, undefined);
+        proveTrade(
+          claimed,
+          { node: witness, reference: undefined, tolerance: undefined, requireProof },
+          new AbortController().signal,
+        );
       expect((await prove(undefined, false)).unproven, name).toEqual(["transferFee"]);
       await expect(prove(undefined, true), name).rejects.toMatchObject({ code: "UNPROVEN" });
       expect((await prove(node, true)).unproven, name).toEqual([]);

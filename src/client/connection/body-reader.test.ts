@@ -52,7 +52,12 @@ test("a service that never stops answering is cut off, whatever it answers", asy
     const { body, sent } = endless();
     vi.stubGlobal("fetch", () => Promise.resolve(new Response(body, { status, headers: { "content-type": type } })));
     const client = Tradewire.connect({ baseUrl: "http://service.example", wallet, apiKey: "key", keepAliveMs: 0 });
-    await expect(client.priorities()).rejects.toMatchObject({ message: expect.stringContaining("longer than") });
+    await expect(client.priorities()).rejects.toMatchObject({
+      code: "CONNECTION_ERROR",
+      message: expect.stringContaining("longer than"),
+      // Of a submit nothing was decided by it.
+      retryable: true,
+    });
     expect(sent.bytes).toBeLessThan(MOST_READ);
     expect(sent.isCanceled).toBe(true);
     client.close();

@@ -68,5 +68,5 @@ export class BodyReader {
 }
 
 function tooLong(most: number): ConnectError {
-  return new ConnectError(`the response is longer than ${most} bytes`, Code.ResourceExhausted);
+  return new ConnectError(`the response is longer than ${most} bytes`, Code.Unknown);
 }

@@ -4,11 +4,17 @@ import type { AddressInfo, Socket } from "node:net";
 import { resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { signTransaction } from "../../src/client/signature/signing.ts";
+import { signatureBytes } from "../../src/client/signature/wire-layout.ts";
+import { checkSigners } from "../../src/client/verify/message-checks.ts";
+import { readTransaction } from "../../src/client/verify/read-transaction.ts";
+import { fromBase58 } from "../../src/client/wallet.ts";
+import { encodeBase58 } from "../../src/primitives/encoding/base58.ts";
 import { CHALLENGES, outcomes } from "../support/challenges.ts";
 import { childEnvironment } from "../support/child-environment.ts";
 import { startForeignOutcome } from "../support/foreign-outcome.ts";
 import { startHostileSignIn } from "../support/hostile-sign-in.ts";
-import { ADDRESS_OF_KEY, CONSISTENT_KEY, INCONSISTENT_KEY } from "../support/secret-keys.ts";
+import { answersBy, SECRET, SIGNING } from "../support/signing-forms.ts";
 import { SIGNATURE, SIGNED, startUndecided } from "../support/undecided-service.ts";
 
 const PACKAGES = resolve(import.meta.dirname, "../../clients/python");
@@ -206,22 +212,55 @@ test.runIf(hasPackages)(hasPackages ? quiet : `${quiet} (not run: cryptography i
   ]);
 });
 
-const KEYS = `
-import sys
-from tradewire import Wallet
-print(Wallet(sys.argv[1]).address)
-try:
-    print(Wallet(sys.argv[2]).address)
-except ValueError as refused:
-    print(refused)
+const FORMS = `
+import json, sys
+from tradewire import Wallet, signature_of
+def answer(kind, text):
+    if kind == "signature":
+        return signature_of(text)
+    return Wallet(text).address if kind == "key" else Wallet(sys.argv[1]).sign(text)
+for case in json.loads(sys.argv[2]):
+    try:
+        print(answer(case["kind"], case["text"]))
+    except ValueError:
+        print("refused")
 `;
-const keys = "the wallet in Python refuses a key of which one half is another key's";
+const forms = "the wallet in Python takes the keys, and signs the forms, that every client takes and signs";
 
-test.runIf(hasPackages)(hasPackages ? keys : `${keys} (not run: cryptography is not here)`, async () => {
+test.runIf(hasPackages)(hasPackages ? forms : `${forms} (not run: cryptography is not here)`, async () => {
   const env = childEnvironment({ PYTHONPATH: PACKAGES, PYTHONDONTWRITEBYTECODE: "1" });
-  const { stdout } = await promisify(execFile)("python3", ["-c", KEYS, CONSISTENT_KEY, INCONSISTENT_KEY], { env });
-  expect(stdout).toBe(`${ADDRESS_OF_KEY}\nthe secret key is inconsistent: its public half is another key's\n`);
+  const { stdout } = await promisify(execFile)("python3", ["-c", FORMS, SECRET, JSON.stringify(SIGNING)], { env });
+  expect(answersBy(stdout)).toEqual(answersBy());
 });
+
+test("the library takes the same keys, and signs no form that the other clients refuse", async () => {
+  const wallet = fromBase58(SECRET);
+  for (const { kind, name, text, answer } of SIGNING) {
+    const wire = Uint8Array.from(Buffer.from(text, "base64"));
+    // What the library asks for a signature, it has signed itself.
+    if (kind === "signature" && answer !== "refused") expect(encodeBase58(signatureBytes(wire)), name).toBe(answer);
+    if (kind === "key")
+      expect(
+        answered(() => fromBase58(text).publicKey.toString()),
+        name,
+      ).toBe(answer);
+    // It is given bytes.
+    if (kind !== "sign" || Buffer.from(wire).toString("base64") !== text) continue;
+    const problems: string[] = [];
+    const refuse = (reason: string) => problems.push(reason);
+    const read = answered(() => `${checkSigners(readTransaction(wire), wallet.publicKey, refuse)}`);
+    if (answer === "refused") expect(read === "refused" || problems.length > 0, name).toBe(true);
+    else expect(Buffer.from(await signTransaction(wallet, wire)).toString("base64"), name).toBe(answer);
+  }
+});
+
+function answered(answer: () => string): string {
+  try {
+    return answer();
+  } catch {
+    return "refused";
+  }
+}
 
 const GIVEN_UP = `
 import sys

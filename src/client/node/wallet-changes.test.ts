@@ -102,6 +102,21 @@ test("rent of a new token account of the wallet is paid for, as announced, less 
   expect(problemsOf(buyOver(1), rent - 1_000_000n, [gift], [opened])).toEqual([]);
 });
 
+test("what reaches an account that the wallet gave away before does not arrive", () => {
+  const holding = (owner: Address, amount: bigint): NodeAccount => {
+    const one = account(TOKEN_PROGRAM, 165);
+    one.data.set(mint.bytes, 0);
+    one.data.set(owner.bytes, 32);
+    writeU64(one.data, 64, amount);
+    one.data[108] = 1;
+    return one;
+  };
+  const bought = { ...buyOver(1), threshold: 5n };
+  const reasons = (owner: Address) => problemsOf(bought, 0n, [holding(owner, 2n)], [holding(owner, 7n)]);
+  expect(reasons(wallet)).toEqual([]);
+  expect(reasons(address(9))).toEqual(["0 base units arrive, but the order requires 5"]);
+});
+
 test("a pool that grows is paid for, as announced", () => {
   const rent = rentOf(301) - rentOf(243);
   const [before, after] = [account(program, 243), account(program, 301)];

@@ -308,11 +308,12 @@ class StreamedStateSource implements LiveStateSource {
       return;
     }
     const completeUpToMs = Math.min(stream.receivedAtMs, stream.completeUpToMs());
-    const { root, head } = this.#tree;
+    const { root } = this.#tree;
     const { turned, isGap } = this.#tree.begin(slot, parent);
     if (this.#tree.root > root) this.#followed.settle();
     stream.receive(slot);
-    if (this.#tree.head !== head || turned.length > 0) this.#turn(turned);
+    // Also if it turned none that it knows: what is missing may be on the chain now.
+    this.#turn(turned);
     if (isGap) this.#bridgeGap(slot, completeUpToMs);
   }
 

@@ -158,3 +158,13 @@ test("what a dropped slot held is not proven by its being what was known before 
   // Since slot 10 was read.
   expect(ageMs()).toBe(2_000);
 });
+
+test("a slot that begins again on a parent that was missing brings back what was read there", async () => {
+  begin(10, 9);
+  await source.follow([key]);
+  await readAt(12n, 2);
+  begin(13, 10);
+  expect(held).toBe(1);
+  begin(13, 12);
+  expect(held).toBe(2);
+});

@@ -28,6 +28,8 @@ export interface NetworkChances {
   readonly fork: number;
   readonly replace: number;
   readonly write: number;
+  /** Part of the writes that bring back what the account held before. */
+  readonly back: number;
 }
 
 export const FIRST_SLOT = 1_000;
@@ -171,11 +173,28 @@ export class ForkingNetwork {
       // Some accounts change often, some hardly ever.
       if (!random.chance(this.#chances.write / (1 + key * key))) continue;
       for (let times = 1 + (random.u32() % 3); times > 0; times--) {
-        const isClosed = parent.state[key] !== null && random.chance(0.1);
-        writes.push({ key, value: isClosed ? null : ++this.#values });
+        writes.push({ key, value: this.#drawValue(parent, key) });
       }
     }
     return writes;
+  }
+
+  /** A number of its own, but for some that an account comes back to. */
+  #drawValue(parent: Block, key: number): Value {
+    const random = this.#random;
+    const now = parent.state[key]!;
+    if (now !== null && random.chance(0.1)) return null;
+    const before = parent.parent?.state[key] ?? null;
+    return before !== null && random.chance(this.#chances.back) ? before : ++this.#values;
+  }
+
+  /** All nodes start again from so many blocks before the root: what came after is undone, though it was final. */
+  undo(depth: number): void {
+    let at = this.#rooted;
+    for (let i = 0; i < depth && at.parent !== undefined; i++) at = at.parent;
+    this.tips = [at];
+    this.#lost = [];
+    this.#confirmed = this.#rooted = at;
   }
 
   #note(block: Block): void {

@@ -28,13 +28,17 @@ export class ForkingNode {
   readonly #slotMs: number;
   readonly #frozen = new Set<Block>();
   readonly #begun = new Set<Block>();
+  readonly #onTheWay = new Set<Block>();
   #inbox: Block[] = [];
   #stalledUntilMs = 0;
   #downUntilMs = 0;
+  #lateMs = 0;
   #writeVersion: number;
   #bankId = 0;
   #confirmed: Block;
   #newest = 0;
+  /** How often it has started again: what was under way then is lost. */
+  #runs = 0;
 
   constructor(name: string, network: ForkingNetwork, random: Random, slotMs: number) {
     this.name = name;
@@ -54,19 +58,48 @@ export class ForkingNode {
 
   /** A block reaches it. */
   receive(block: Block): void {
-    setTimeout(
-      () => {
-        this.#inbox.push(block);
-        this.#drain();
-      },
-      5 + (this.#random.u32() % 60),
-    );
+    this.#onTheWay.add(block);
+    setTimeout(() => this.#take(block), this.#lateMs + 5 + (this.#random.u32() % 60));
+  }
+
+  #take(block: Block): void {
+    if (!this.#onTheWay.delete(block)) return;
+    this.#inbox.push(block);
+    this.#drain();
   }
 
   /** It executes nothing for a while, and then all at once. */
   stall(ms: number): void {
     this.#stalledUntilMs = Date.now() + ms;
     setTimeout(() => this.#drain(), ms);
+  }
+
+  /** Blocks reach it late for a while: it stays so far behind. */
+  lag(lateMs: number, forMs: number): void {
+    this.#lateMs = lateMs;
+    setTimeout(() => {
+      this.#lateMs = 0;
+    }, forMs);
+  }
+
+  get isLate(): boolean {
+    return this.#lateMs > 0;
+  }
+
+  /** It starts again from a block of before, and has forgotten what came after. */
+  restart(from: Block): void {
+    for (const block of [...this.#frozen, ...this.#begun])
+      if (block.slot > from.slot) {
+        this.#frozen.delete(block);
+        this.#begun.delete(block);
+        if (!this.#inbox.includes(block)) this.#inbox.push(block);
+      }
+    this.#inbox.sort((a, b) => a.slot - b.slot);
+    this.memory.length = 0;
+    this.head = this.root = this.#confirmed = from;
+    this.#newest = from.slot;
+    this.#runs += 1;
+    this.#drain();
   }
 
   /** The others have given its branch up: it follows theirs. */
@@ -83,6 +116,8 @@ export class ForkingNode {
   recover(): void {
     this.#downUntilMs = 0;
     this.#stalledUntilMs = 0;
+    this.#lateMs = 0;
+    for (const block of this.#onTheWay) this.#take(block);
     this.#drain();
   }
 
@@ -117,8 +152,15 @@ export class ForkingNode {
     const steps: (() => void)[] = [];
     if (replaced !== undefined) steps.push(...this.#bank(slot, replaced.parent, replaced.writes));
     steps.push(...this.#bank(slot, parent!, writes));
-    steps.forEach((step, i) => void setTimeout(step, (ms * i) / steps.length));
-    setTimeout(() => this.#finish(block), ms);
+    const run = this.#runs;
+    const inThisRun = (step: () => void) => () => {
+      if (run === this.#runs) step();
+    };
+    steps.forEach((step, i) => void setTimeout(inThisRun(step), (ms * i) / steps.length));
+    setTimeout(
+      inThisRun(() => this.#finish(block)),
+      ms,
+    );
   }
 
   #bank(slot: number, parent: Block, writes: readonly Write[]): (() => void)[] {

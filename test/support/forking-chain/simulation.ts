@@ -9,7 +9,7 @@ import { createYellowstoneStateSource } from "../../../src/chain/yellowstone/yel
 import type { Address } from "../../../src/primitives/address.ts";
 import { createRandom, type Random } from "../../../src/primitives/random.ts";
 import { ADDRESSES, accountOf, addressOf, valueIn } from "./accounts.ts";
-import { ForkingNetwork, type Value } from "./network.ts";
+import { type Block, ForkingNetwork, type Value } from "./network.ts";
 import { ForkingNode } from "./node.ts";
 import { NodeSocket } from "./websocket.ts";
 import { NodeStream, type Replay } from "./yellowstone.ts";
@@ -35,6 +35,9 @@ const LOOK_MS = 37;
 /** At the end nothing fails for so many slots, and then nothing is written for so many more. */
 const CALM_SLOTS = 30;
 const SILENT_SLOTS = 10;
+/** Upper bounds of slots by which a node is late, or starts again behind its root, and of final blocks that are undone. */
+const MOST_LAG_SLOTS = 40;
+const MOST_UNDONE = 12;
 
 /** Follows a chain that forks through nodes that fail, in time that the caller holds, and compares what is served with the truth. */
 export async function simulate(options: SimulationOptions): Promise<SimulationResult> {
@@ -70,7 +73,7 @@ class Simulation {
     this.#random = random;
     this.#slots = slots;
     this.#log = (line) => log(`${Date.now()} ${line}`);
-    this.#slotMs = random.pick([200, 400]);
+    this.#slotMs = random.pick([150, 200, 400, 1_000]);
     this.#slackMs = 2 * this.#slotMs + 700;
     this.#isYellowstone = random.chance(0.5);
     const chance = (most: number) => (random.u32() / 2 ** 32) * most;
@@ -80,6 +83,7 @@ class Simulation {
       fork: chance(0.4),
       replace: random.chance(0.5) ? chance(0.2) : 0,
       write: chance(1),
+      back: random.chance(0.3) ? chance(0.8) : 0,
     });
     const count = random.pick([1, 2, 3]);
     this.#nodes = Array.from(
@@ -223,16 +227,23 @@ class Simulation {
   #fail(): void {
     const random = this.#random;
     const isAlone = this.#nodes.length === 1;
-    const kinds = ["cut", "cut", "refollow", "refresh", "replay", ...(isAlone ? [] : ["stall", "down"])];
+    const several = isAlone ? [] : ["stall", "down", "lag", "restart"];
+    const kinds = ["cut", "cut", "refollow", "refresh", "replay", "undo", ...several];
     const kind = random.pick(kinds);
     const ms = 200 + (random.u32() % 6_000);
     const node = random.pick(this.#nodes);
     this.#log(`FAIL ${kind} ${node.name} ${ms}`);
     // One node at a time: nobody could know better than a node that all others are worse than.
-    const isOtherWell = !this.#nodes.some((one) => one !== node && (one.isStalled || one.isDown));
+    const isOtherWell = !this.#nodes.some((one) => one !== node && (one.isStalled || one.isDown || one.isLate));
     if (kind === "cut") this.#cut(ms);
     else if (kind === "stall" && isOtherWell) node.stall(ms);
-    else if (kind === "down" && isOtherWell) {
+    else if (kind === "lag" && isOtherWell) node.lag((1 + (random.u32() % MOST_LAG_SLOTS)) * this.#slotMs, 4 * ms);
+    else if (kind === "restart" && isOtherWell)
+      this.#restart(node, blockBefore(node.root, random.u32() % MOST_LAG_SLOTS));
+    else if (kind === "undo") {
+      this.#network.undo(random.u32() % MOST_UNDONE);
+      for (const one of this.#nodes) this.#restart(one, this.#network.rooted);
+    } else if (kind === "down" && isOtherWell) {
       node.leave(ms);
       this.#cut(0);
     } else if (kind === "replay") this.#replay = random.pick(["served", "served", "empty", "partly", "refused"]);
@@ -245,6 +256,13 @@ class Simulation {
       this.#held.delete(key);
       setTimeout(() => void this.#follow(KEYS), ms);
     }
+  }
+
+  /** The node starts again from a block of before: its connections end. */
+  #restart(node: ForkingNode, from: Block): void {
+    for (const socket of this.#sockets) if (socket.node === node) socket.cut();
+    for (const stream of this.#streams) if (stream.node === node) stream.cut();
+    node.restart(from);
   }
 
   /** Connections end; new ones are refused for a while. */
@@ -301,4 +319,10 @@ class Simulation {
         this.#report(`at the end account ${key} holds ${held?.value} as of ${ageMs} ms ago, not ${head.state[key]}`);
     }
   }
+}
+
+function blockBefore(block: Block, count: number): Block {
+  let at = block;
+  for (let left = count; left > 0 && at.parent !== undefined; left--) at = at.parent;
+  return at;
 }

@@ -26,7 +26,7 @@ const LATE_NOTICE_MS = 120;
  */
 export class NodeSocket extends EventEmitter {
   readyState = 0;
-  readonly #node: ForkingNode;
+  readonly node: ForkingNode;
   readonly #random: Random;
   readonly #down: Channel;
   readonly #late: Channel;
@@ -37,7 +37,7 @@ export class NodeSocket extends EventEmitter {
 
   constructor(node: ForkingNode, random: Random) {
     super();
-    this.#node = node;
+    this.node = node;
     this.#random = random;
     this.#down = new Channel(random, 5, 30);
     this.#late = new Channel(random, 0, LATE_NOTICE_MS);
@@ -77,7 +77,7 @@ export class NodeSocket extends EventEmitter {
   cut(): void {
     if (this.readyState === CLOSED) return;
     this.readyState = CLOSED;
-    this.#node.listeners.delete(this.#listen);
+    this.node.listeners.delete(this.#listen);
     setTimeout(() => this.emit("close"), 1);
   }
 
@@ -86,7 +86,7 @@ export class NodeSocket extends EventEmitter {
     if (method === "slotSubscribe") this.#hasSlots = true;
     else if (method === "accountSubscribe") {
       const key = addressOf.indexOf(params[0] as string);
-      this.#subscriptions.set(id, { key, id, notifiedSlot: changedIn(this.#node.head, key) });
+      this.#subscriptions.set(id, { key, id, notifiedSlot: changedIn(this.node.head, key) });
     } else if (method === "accountUnsubscribe") this.#subscriptions.delete(params[0] as number);
     return id;
   }
@@ -94,7 +94,7 @@ export class NodeSocket extends EventEmitter {
   #receive(event: NodeEvent): void {
     if (event.kind === "created" && this.#hasSlots) {
       const { slot, parent } = event;
-      this.#notify("slotNotification", { slot, parent, root: this.#node.root.slot }, 0);
+      this.#notify("slotNotification", { slot, parent, root: this.node.root.slot }, 0);
     } else if (event.kind === "processed") {
       const { block } = event;
       this.#late.send(() => {

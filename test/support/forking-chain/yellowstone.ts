@@ -37,6 +37,10 @@ export class NodeStream {
     this.#up = new Channel(random, 5, 25);
   }
 
+  get node(): ForkingNode {
+    return this.#options.node;
+  }
+
   send(message: Uint8Array): void {
     this.#up.send(() => {
       if (!this.#isOver) this.#request(message);

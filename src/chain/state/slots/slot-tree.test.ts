@@ -107,10 +107,10 @@ test("slots that a node makes up, dead, confirmed or begun, are held up to a bou
   expect(tree.size).toBeLessThan(3_000);
 });
 
-test("a slot that is said to begin on one before the root takes nothing off the chain", () => {
+test("a slot that is said to begin on one before the root takes nothing off the chain; a new one shows that something is missing", () => {
   const tree = treeOf([10, 9], [11, 10], [12, 11]);
   tree.rootAt(11n);
-  expect(tree.begin(13n, 7n)).toEqual({ turned: [], isGap: false });
+  expect(tree.begin(13n, 7n)).toEqual({ turned: [], isGap: true });
   expect(tree.begin(12n, 0n)).toEqual({ turned: [], isGap: false });
   expect(tree.head).toBe(12n);
   expect(onChain(tree, 11, 12)).toEqual([11, 12]);

@@ -86,9 +86,13 @@ export class SlotTree {
     return (slot <= this.#forgotten || isIn(this.#finalGaps, slot)) && !this.#dead.has(slot);
   }
 
-  /** A slot has begun on its parent. A second parent for the same slot replaces the first. None can begin on one before the root. */
+  /**
+   * A slot has begun on its parent. A second parent for the same slot replaces the first. None can begin on one before the root: a newer
+   * one that does shows that something was lost, or that what was final is undone.
+   */
   begin(slot: bigint, parent: bigint): SlotTurn {
-    if (slot <= this.#root || parent >= slot || parent < this.#root || this.#dead.has(slot)) return NOTHING;
+    if (slot <= this.#root || parent >= slot || this.#dead.has(slot)) return NOTHING;
+    if (parent < this.#root) return { turned: [], isGap: slot > this.#head };
     const known = this.#parents.get(slot);
     if (known === parent) return NOTHING;
     this.#origin ??= parent;

@@ -132,16 +132,16 @@ export function startProcess(owner: string, warn: (message: string) => void = ()
 }
 
 /** The chain's record of a trade of 100,000 lamports for 42 base units of the token. */
-function recordOf(error: unknown | null = null): TransactionRecord {
+function recordOf(error: unknown | null = null, slot = SLOT, amount = 42n): TransactionRecord {
   return {
-    slot: SLOT,
+    slot,
     error,
     feeLamports: 5_077n,
     accounts: [wallet.address],
     preBalances: [1_000_000n],
     postBalances: [894_923n],
     preTokenBalances: [],
-    postTokenBalances: [{ accountIndex: 1, mint: token, owner: wallet.address, amount: 42n }],
+    postTokenBalances: [{ accountIndex: 1, mint: token, owner: wallet.address, amount }],
     logs: [],
     computeUnitsConsumed: 1n,
   };
@@ -213,6 +213,16 @@ export function expire(owner: string, signature: string): void {
 /** Lets a transaction of a process land, failed if there is an error. */
 export function land(owner: string, signature: string, error: unknown | null = null, witnesses = 2): void {
   world.inFlight.get(`${owner} ${signature}`)!.end({ kind: "landed", record: recordOf(error), witnesses });
+}
+
+/** Shows a process that follows a transaction its record in another slot, where it moved another amount. */
+export function landElsewhere(
+  owner: string,
+  signature: string,
+  { slot = SLOT + 9n, error = null as unknown } = {},
+): void {
+  const record = recordOf(error, slot, 41n);
+  world.inFlight.get(`${owner} ${signature}`)!.end({ kind: "landed", record, witnesses: 2 });
 }
 
 /** A trade submitted by process "a" that has landed, confirmed and not finalized yet. */

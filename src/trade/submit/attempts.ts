@@ -52,6 +52,12 @@ export class Attempts {
     return equalBytes(attempt.claim.transaction, transaction) ? attempt : undefined;
   }
 
+  /** The end that this process knows of the message is no longer the one on record. */
+  forgetEnd(messageHash: string): void {
+    const attempt = this.byMessage(messageHash);
+    if (attempt?.isSettled === true) this.#forget(attempt);
+  }
+
   /** The attempt of the message, started if there is none, which then follows this signature too. */
   join(claim: SubmissionClaim, sealed: SealedTrade): Attempt {
     const { messageHash, signature, transaction } = claim;

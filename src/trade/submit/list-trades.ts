@@ -6,7 +6,7 @@ import type { Attempts } from "./attempts.ts";
 import { openRecord } from "./open-record.ts";
 import { diagnosisIn } from "./outcome/expired-outcome.ts";
 import type { Finality } from "./outcome/finality.ts";
-import { answerOf, pendingTrade } from "./outcome/outcome.ts";
+import { answerOf, pendingTrade, slotOf } from "./outcome/outcome.ts";
 import type { ProgressCache } from "./outcome/progress-cache.ts";
 import { storedOutcome } from "./outcome/stored-outcome.ts";
 import { within } from "./waiting.ts";
@@ -67,7 +67,7 @@ export class TradeLister {
     if (outcome.kind === "failed") {
       const { code, message, facts } = outcome;
       const failure = { code, message, safeToRebuild: facts.safeToRebuild === true };
-      const slot = typeof facts.details?.slot === "number" ? BigInt(facts.details.slot) : undefined;
+      const slot = slotOf(outcome);
       const trade = sealed && pendingTrade(sealed, signature);
       return {
         ...times,

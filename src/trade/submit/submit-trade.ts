@@ -8,6 +8,7 @@ import { OutcomePoll } from "./attempt/outcome-poll.ts";
 import { Attempts } from "./attempts.ts";
 import { TradeFinder } from "./find-trade.ts";
 import { TradeLister } from "./list-trades.ts";
+import { MovedTrades } from "./moved-trades.ts";
 import { Finality } from "./outcome/finality.ts";
 import { answerOf } from "./outcome/outcome.ts";
 import { ProgressCache } from "./outcome/progress-cache.ts";
@@ -55,7 +56,8 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
   const { submissions, sealer, now } = ports;
   const attempts = new Attempts({ ...ports, outcomePoll: new OutcomePoll(submissions) });
   const chain = new ProgressCache(ports.landing, now, PROGRESS_LIFETIME_MS);
-  const finality = new Finality(submissions, chain);
+  const moved = new MovedTrades(ports, attempts);
+  const finality = new Finality(submissions, chain, (hash, finalSlot) => void moved.correct(hash, finalSlot));
   const finder = new TradeFinder({ submissions, sealer, attempts, chain, finality });
   const lister = new TradeLister({ submissions, sealer, attempts, chain, finality });
   const takeOver = new TakeOver(ports, attempts);
@@ -83,7 +85,8 @@ async function submitTrade(story: SubmitStory, request: SubmitRequest): Promise<
   const { ports, attempts } = story;
   const { principal, submissionToken, signedTransaction, stages } = request;
   const settled = attempts.settledBy(principal.accountId, submissionToken, signedTransaction);
-  if (settled?.sealed.wallet === principal.wallet) return replay(story, settled);
+  const known = settled?.sealed.wallet === principal.wallet ? await replay(story, settled) : undefined;
+  if (known !== undefined) return known;
   const startedAtMs = ports.now();
   const sealed = ports.sealer.open(submissionToken, principal.accountId);
   stages?.mark("open");
@@ -97,20 +100,30 @@ async function submitTrade(story: SubmitStory, request: SubmitRequest): Promise<
   const signature = verifySignedBytes(sealed, signedTransaction);
   stages?.mark("verify");
   const claim = claimOf(request, sealed, signature, ports.now());
-  const attempt = attempts.join(claim, sealed);
-  if (attempt.isSettled) return replay(story, attempt);
+  const joined = attempts.join(claim, sealed);
+  const answer = joined.isSettled ? await replay(story, joined) : undefined;
+  if (answer !== undefined) return answer;
+  const attempt = joined.isSettled ? attempts.join(claim, sealed) : joined;
   const outcome = await within(ports.settings.answerMs, attempt.done);
   markStages(request, attempt, startedAtMs, ports.now());
   if (outcome === undefined) return pendingAnswer(story, attempt);
   return answerOf(sealed, attempt.progress.trade.signature, outcome);
 }
 
-/** The answer of a submit that has ended before. Another answer may have reported it as finalized since. */
-async function replay({ finality }: SubmitStory, { sealed, claim, progress, done }: Attempt): Promise<SubmittedTrade> {
+/**
+ * The answer of a submit that has ended before. Another answer may have reported it as finalized since; undefined if that was in another
+ * slot, and is on record.
+ */
+async function replay(
+  { attempts, finality }: SubmitStory,
+  { sealed, claim, progress, done }: Attempt,
+): Promise<SubmittedTrade | undefined> {
   const outcome = await done;
   // Attempts without an outcome are not kept.
   if (outcome === undefined) return progress.trade;
-  return finality.recall(claim.messageHash, answerOf(sealed, progress.trade.signature, outcome));
+  const answer = await finality.recall(claim.messageHash, answerOf(sealed, progress.trade.signature, outcome));
+  if (answer === undefined) attempts.forgetEnd(claim.messageHash);
+  return answer;
 }
 
 function claimOf(request: SubmitRequest, sealed: SealedTrade, signature: string, claimedAtMs: number): SubmissionClaim {

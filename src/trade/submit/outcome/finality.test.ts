@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   boxOf,
+  landElsewhere,
   principal,
   rest,
   SLOT,
@@ -12,6 +13,8 @@ import {
 import type { Submitter } from "../submit-trade.ts";
 
 const world = useSubmitWorld();
+
+const PAGE = { most: 10, after: undefined, sinceMs: undefined, untilMs: undefined };
 
 describe("finality", () => {
   it("is requested once per 400 ms for any number of look-ups and streams, and never again once reached", async () => {
@@ -94,10 +97,62 @@ describe("finality", () => {
     expect(again.value?.status).toBe("finalized");
   });
 
-  it("is ignored if it is of another slot than the outcome", async () => {
+  it("in another slot than the confirmed one, which was undone, brings slot and amounts of the final record to every process", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = await submitLanded(a);
+    // Both remember the end that was confirmed.
+    expect(await b.submit(trade)).toMatchObject({ slot: SLOT, result: { outAmount: 42n } });
+    const streamed: unknown[] = [];
+    const stream = (async () => {
+      for await (const { status, slot, result } of a.watch(principal, trade.signature, new AbortController().signal))
+        streamed.push([status, slot, result?.outAmount]);
+    })();
+    await rest(400);
+    world.progress = seen("finalized", null, SLOT + 9n);
+    expect(await b.find(principal, trade.signature)).toMatchObject({ status: "confirmed", slot: SLOT });
+    await rest(10);
+    landElsewhere("b", trade.signature);
+    await rest(10);
+    const final = { status: "finalized", slot: SLOT + 9n, result: { outAmount: 41n } };
+    for (const one of [a, b, startProcess("c")]) {
+      expect(await one.find(principal, trade.signature)).toMatchObject(final);
+      expect(await one.submit(trade)).toMatchObject(final);
+      const { trades } = await one.list(principal, { ...PAGE, statuses: new Set() });
+      expect(trades).toMatchObject([final].map(({ result: _, ...told }) => told));
+    }
+    await rest(3_000);
+    await stream;
+    expect(streamed).toEqual([
+      ["confirmed", SLOT, 42n],
+      ["finalized", SLOT + 9n, 41n],
+    ]);
+  });
+
+  it("in another slot where the trade failed is a failure from then on", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = await submitLanded(a);
+    const error = { InstructionError: [0, { Custom: 1 }] };
+    world.progress = seen("finalized", error, SLOT + 9n);
+    await b.find(principal, trade.signature);
+    await rest(10);
+    landElsewhere("b", trade.signature, { error });
+    await rest(10);
+    for (const one of [a, b]) {
+      await expect(one.find(principal, trade.signature)).rejects.toMatchObject({ code: "INSUFFICIENT_SOL" });
+      await expect(one.submit(trade)).rejects.toMatchObject({ code: "INSUFFICIENT_SOL" });
+    }
+  });
+
+  it("in another slot changes nothing while the record of that slot cannot be read", async () => {
     const a = startProcess("a");
     const trade = await submitLanded(a);
-    world.progress = seen("finalized", null, SLOT + 1n);
-    expect((await a.find(principal, trade.signature)).status).toBe("confirmed");
+    world.progress = seen("finalized", null, SLOT + 9n);
+    for (const slot of [SLOT, SLOT + 8n]) {
+      await a.find(principal, trade.signature);
+      await rest(10);
+      landElsewhere("a", trade.signature, { slot });
+      await rest(400);
+      expect(await a.find(principal, trade.signature)).toMatchObject({ status: "confirmed", slot: SLOT });
+    }
   });
 });

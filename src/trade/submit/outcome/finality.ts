@@ -1,12 +1,20 @@
 import type { Submissions } from "../../../accounts/port.ts";
 import type { SubmittedTrade } from "../../trade.ts";
 import { within } from "../waiting.ts";
+import { slotOf } from "./outcome.ts";
 import type { ProgressCache } from "./progress-cache.ts";
+import { storedOutcome } from "./stored-outcome.ts";
 
 /** Longest that an answer waits for the database. Milliseconds. */
 const WAIT_MS = 2_000;
 /** Finalized trades kept in memory, for answers while the database is away. */
 const MAX_FINALIZED = 4_096;
+
+/** A trade that is final: the slot, and the write of that while it runs. */
+interface FinalTrade {
+  readonly slot: bigint | undefined;
+  readonly writing: Promise<void> | undefined;
+}
 
 /**
  * Decides when a trade that landed is reported as finalized. Finality is final: once seen it is written, and from then on
@@ -15,12 +23,19 @@ const MAX_FINALIZED = 4_096;
 export class Finality {
   readonly #submissions: Submissions;
   readonly #chain: ProgressCache;
-  /** Finalized trades by message hash, with the write of that while it runs. */
-  readonly #finalized = new Map<string, Promise<void> | undefined>();
+  readonly #onMoved: (messageHash: string, finalSlot: bigint) => void;
+  /** By message hash. */
+  readonly #finalized = new Map<string, FinalTrade>();
 
-  constructor(submissions: Submissions, chain: ProgressCache) {
+  /** @param onMoved called if a trade that landed is final in another slot: the one it landed in was undone */
+  constructor(
+    submissions: Submissions,
+    chain: ProgressCache,
+    onMoved: (messageHash: string, finalSlot: bigint) => void,
+  ) {
     this.#submissions = submissions;
     this.#chain = chain;
+    this.#onMoved = onMoved;
   }
 
   /**
@@ -30,45 +45,57 @@ export class Finality {
    */
   async complete(messageHash: string, trade: SubmittedTrade, landed = trade.signature): Promise<SubmittedTrade> {
     if (trade.status === "finalized") return trade;
-    if (!this.#finalized.has(messageHash)) {
+    const known = this.#finalized.get(messageHash);
+    if (known === undefined) {
       const seen = await this.#chain.fetch(landed);
-      if (seen?.commitment !== "finalized" || seen.slot !== trade.slot || seen.error != null) return trade;
-    }
-    await this.#write(messageHash);
+      if (seen?.commitment !== "finalized") return trade;
+      if (seen.slot !== trade.slot) this.#onMoved(messageHash, seen.slot);
+      if (seen.slot !== trade.slot || seen.error != null) return trade;
+    } else if (known.slot !== trade.slot) return trade;
+    await this.#write(messageHash, trade.slot);
     return asFinalized(trade);
   }
 
-  /** A trade that landed, finalized if this or another process has reported it so. Asks no node. */
-  async recall(messageHash: string, trade: SubmittedTrade): Promise<SubmittedTrade> {
+  /**
+   * A trade that landed as this process remembers it, finalized if this or another process has reported it so; undefined if it is final
+   * in another slot. Asks no node.
+   */
+  async recall(messageHash: string, trade: SubmittedTrade): Promise<SubmittedTrade | undefined> {
     if (trade.status === "finalized") return trade;
     if (!this.#finalized.has(messageHash)) {
       const reading = this.#submissions.isFinalized(messageHash).catch(() => false);
       if ((await within(WAIT_MS, reading)) !== true) return trade;
-      this.#remember(messageHash, undefined);
+      const record = await within(
+        WAIT_MS,
+        this.#submissions.byMessageHash(messageHash).catch(() => undefined),
+      );
+      const outcome = record && storedOutcome(record);
+      if (outcome === undefined) return trade;
+      this.#remember(messageHash, { slot: slotOf(outcome), writing: undefined });
     }
-    return asFinalized(trade);
+    return this.#finalized.get(messageHash)!.slot === trade.slot ? asFinalized(trade) : undefined;
   }
 
   /** Writes it, once at a time: a record that still lacks it with the next answer is another server's, or the write failed. */
-  #write(messageHash: string): Promise<void> {
-    const started = this.#finalized.get(messageHash);
+  #write(messageHash: string, slot: bigint | undefined): Promise<void> {
+    const started = this.#finalized.get(messageHash)?.writing;
     if (started !== undefined) return started;
     const writing = within(
       WAIT_MS,
       this.#submissions.finalize(messageHash).catch(() => false),
     ).then(() => {
-      if (this.#finalized.has(messageHash)) this.#finalized.set(messageHash, undefined);
+      if (this.#finalized.has(messageHash)) this.#finalized.set(messageHash, { slot, writing: undefined });
     });
-    this.#remember(messageHash, writing);
+    this.#remember(messageHash, { slot, writing });
     return writing;
   }
 
-  #remember(messageHash: string, writing: Promise<void> | undefined): void {
+  #remember(messageHash: string, final: FinalTrade): void {
     if (this.#finalized.size >= MAX_FINALIZED) {
       const [oldest] = this.#finalized.keys();
       this.#finalized.delete(oldest!);
     }
-    this.#finalized.set(messageHash, writing);
+    this.#finalized.set(messageHash, final);
   }
 }
 

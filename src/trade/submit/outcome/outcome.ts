@@ -95,6 +95,13 @@ const isObject = (value: unknown): value is Fields => typeof value === "object" 
 const isText = (value: unknown): value is string => typeof value === "string";
 const isAmount = (value: unknown): value is bigint => typeof value === "bigint";
 
+/** The slot that a trade ended in; undefined if it is in none. */
+export function slotOf(outcome: Outcome): bigint | undefined {
+  if (outcome.kind === "landed") return outcome.slot;
+  const slot = outcome.facts.details?.slot;
+  return typeof slot === "number" ? BigInt(slot) : undefined;
+}
+
 /** The answer of an outcome. @throws TradewireError if the trade failed */
 export function answerOf(sealed: SealedTrade, signature: string, outcome: Outcome): SubmittedTrade {
   if (outcome.kind === "failed") throw new TradewireError(outcome.code, outcome.message, outcome.facts);

@@ -136,6 +136,34 @@ describe("a request whose end could be read in two ways", () => {
     },
   );
 
+  it.each(["", "application/json, text/plain", "json", "text/plain"])(
+    "counts against its limits over both versions of HTTP, and needs a key, whatever its content type is: %j",
+    async (type) => {
+      const session = http2.connect(`http://${edge.host}:${edge.port}`);
+      const ask = async (more: Record<string, string>) => {
+        const stream = session.request({ ":method": "POST", ":path": "/v1/tx/buy", "content-type": type, ...more });
+        stream.resume().end(BUY);
+        const [answer] = await once(stream, "response");
+        return [answer[":status"], answer["ratelimit-policy"]];
+      };
+      const post = async (more: Record<string, string>) => {
+        const headers = { "content-type": type, ...more };
+        const answer = await fetch(`http://${edge.host}:${edge.port}/v1/tx/buy`, {
+          method: "POST",
+          headers,
+          body: BUY,
+        });
+        return [answer.status, answer.headers.get("ratelimit-policy")];
+      };
+      const key = { authorization: `Bearer ${ALICE.key}` };
+      for (const send of [ask, post]) {
+        expect(await send(key)).toEqual([400, expect.stringMatching(/^"build";/)]);
+        expect(await send({})).toEqual([401, expect.stringMatching(/^"address-auth";/)]);
+      }
+      session.close();
+    },
+  );
+
   it("is served in the forms that honest clients send", async () => {
     const [plain, chunked] = [post(LENGTH, BUY), post("Transfer-Encoding: Chunked\r\n", CHUNKED)];
     expect(await exchange(`${plain}${chunked}${LAST_PING}`)).toBe("200 200 200");

@@ -144,6 +144,8 @@ describe.each(wires)("a request that breaks the protocol, over $name", (wire) =>
       "application/grpc+thrift",
       "application/grpc-web-text",
       "application/json; charset=latin1",
+      "application/json, text/plain",
+      "json",
     ]) {
       const { status, body } = await ask(wire.method, type, whole);
       expect(status).toBe(415);

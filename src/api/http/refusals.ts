@@ -8,10 +8,15 @@ import type { ApiLogger, ApiSettings } from "../settings.ts";
 import { refuseLast } from "./closing/refuse-last.ts";
 import { internalError } from "./envelope.ts";
 import { KnownPaths } from "./known-paths.ts";
-import { notJson } from "./parse-json.ts";
 
 /** Maximum number of headers of one request. */
 const MAX_HEADERS = 64;
+
+/**
+ * To the router no body has a type, so it refuses none of them. Routes read the request itself: they refuse what they do not read, after
+ * key and limits, as without a router.
+ */
+const UNTYPED = Object.freeze({ "content-type": undefined });
 
 interface RefusalParts {
   readonly settings: ApiSettings;
@@ -25,6 +30,7 @@ export function registerRefusals(fastify: FastifyInstance, parts: RefusalParts):
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser("*", (_, __, done) => done(null));
   fastify.addHook("onRequest", (request, reply, done) => {
+    request.headers = UNTYPED;
     const failure = refusalOfHead(request.raw, settings);
     if (failure === undefined) {
       done();
@@ -127,9 +133,6 @@ function unknownRoute(
 export function frameworkFailure(error: unknown): TradewireError {
   const { code, statusCode, message } = error as { code?: string; statusCode?: number; message?: string };
   switch (code) {
-    // A media type that is none, or given twice, is the library's to refuse over HTTP/2.
-    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
-      return notJson();
     case "FST_ERR_BAD_URL":
       return new TradewireError(
         "VALIDATION_ERROR",

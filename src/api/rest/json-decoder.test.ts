@@ -127,6 +127,24 @@ describe("the JSON decoder", () => {
     expect(fields.at(-1)).toBe("amount");
   });
 
+  it("names fields at fault in one order, whatever order they are sent in", () => {
+    const decode = createJsonDecoder(SwapRequestSchema, "rest");
+    const sent = Object.entries({ ...SWAP, zzz: 1, swapMode: "exact", amount: "1", aaa: 2, venues: [1] });
+    const failed = [sent, sent.toReversed()].map((entries) => {
+      try {
+        return decode(Object.fromEntries(entries));
+      } catch (error) {
+        const { message, facts, violations } = error as TradewireError;
+        return { message, field: facts.field, fields: violations.map(({ field }) => field) };
+      }
+    });
+    expect(failed[0]).toMatchObject({
+      field: "aaa",
+      fields: ["aaa", "zzz", "amount", "swapMode", "venues[0]", "outputMint"],
+    });
+    expect(failed[1]).toEqual(failed[0]);
+  });
+
   it("says nothing across fields while one of them cannot be decoded", () => {
     const decode = createJsonDecoder(SellRequestSchema, "rest");
     const sell = { mint: "SOL", slippage: 0, priority: "fast", tokenAmountRaw: 5 };

@@ -41,7 +41,7 @@ export function createJsonDecoder(desc: DescMessage, dialect: JsonDialect): Json
   };
 }
 
-/** All faults in one error: of fields that cannot be decoded, then of the rest by their rules. */
+/** All faults in one error: fields that are unknown, then those that cannot be decoded, then the rest by their rules. */
 function toFailure(desc: DescMessage, message: Message, faults: readonly TradewireError[]): TradewireError {
   const decoded = faults.flatMap(({ violations }) => violations);
   const others = violationsOf(desc, message).filter(({ field }) => !decoded.some((fault) => fault.field === field));
@@ -52,6 +52,8 @@ function toFailure(desc: DescMessage, message: Message, faults: readonly Tradewi
 
 /** How a field of a message is read. */
 export interface JsonField {
+  /** Among the fields of its message. */
+  readonly place: number;
   readonly localName: string;
   readonly jsonName: string;
   readonly decode: ValueDecoder;
@@ -60,9 +62,10 @@ export interface JsonField {
 /** The fields of a message, by each name that they may be given under. */
 export function jsonFields(desc: DescMessage, dialect: JsonDialect): ReadonlyMap<string, JsonField> {
   const fields = new Map<string, JsonField>();
-  for (const field of desc.fields) {
-    const entry = { localName: field.localName, jsonName: field.jsonName, decode: createFieldDecoder(field, dialect) };
-    fields.set(field.jsonName, entry);
+  for (const [place, field] of desc.fields.entries()) {
+    const { localName, jsonName } = field;
+    const entry = { place, localName, jsonName, decode: createFieldDecoder(field, dialect) };
+    fields.set(jsonName, entry);
     if (dialect === "proto") fields.set(field.name, entry);
   }
   return fields;
@@ -72,14 +75,19 @@ function createFieldsDecoder(desc: DescMessage, dialect: JsonDialect) {
   const fields = jsonFields(desc, dialect);
   const known = desc.fields.map((field) => field.jsonName).join(", ");
   const newMessage = messageMaker(desc);
-  const decodeField = (json: Readonly<Record<string, unknown>>, name: string, path: string, message: Fields) => {
-    const field = fields.get(name);
-    if (field === undefined) {
-      const knownNote = known === "" ? "It has no fields" : `Its fields are ${known}`;
-      const hint = didYouMean(name, fields.keys());
-      const shown = path + shownName(name);
-      throw invalidField(shown, `${shown} is not a field of this request.${hint} ${knownNote}.`);
-    }
+  const refuseUnknown = (name: string, path: string): TradewireError => {
+    const knownNote = known === "" ? "It has no fields" : `Its fields are ${known}`;
+    const hint = didYouMean(name, fields.keys());
+    const shown = path + shownName(name);
+    return invalidField(shown, `${shown} is not a field of this request.${hint} ${knownNote}.`);
+  };
+  const decodeField = (
+    json: Readonly<Record<string, unknown>>,
+    name: string,
+    field: JsonField,
+    path: string,
+    message: Fields,
+  ) => {
     // Either could be meant.
     if (name !== field.jsonName && Object.hasOwn(json, field.jsonName)) {
       throw invalidField(path + field.jsonName, `${path + field.jsonName} is given twice. Give it once.`);
@@ -89,16 +97,30 @@ function createFieldsDecoder(desc: DescMessage, dialect: JsonDialect) {
   };
   return (json: Readonly<Record<string, unknown>>, path: string, faults?: TradewireError[]): Message => {
     const message = newMessage() as Fields;
+    const unknown: string[] = [];
+    const undecoded: TradewireError[] = [];
     for (const name in json) {
-      // Beyond that, unknown fields are only passed over: the request is refused anyway.
-      if (faults !== undefined && faults.length >= MOST_FAULTS && !fields.has(name)) continue;
+      const field = fields.get(name);
+      if (field === undefined) {
+        unknown.push(name);
+        continue;
+      }
       try {
-        decodeField(json, name, path, message);
+        decodeField(json, name, field, path, message);
       } catch (error) {
         if (faults === undefined || !(error instanceof TradewireError)) throw error;
-        faults.push(error);
+        undecoded[field.place] = error;
       }
     }
+    // In an order of their own: that of the members of an object means nothing.
+    const refused = unknown.sort().slice(0, MOST_FAULTS);
+    for (const name of refused) {
+      const fault = refuseUnknown(name, path);
+      if (faults === undefined) throw fault;
+      faults.push(fault);
+    }
+    // Those without a fault are holes, which are passed over.
+    undecoded.forEach((fault) => void faults!.push(fault));
     return message;
   };
 }

@@ -1,8 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { create } from "@bufbuild/protobuf";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { BuyRequestSchema, Priority } from "../../gen/index.ts";
 import { SqliteThread } from "../../src/accounts/store/sqlite-thread.ts";
+import { checkRequest } from "../../src/api/call/validation/validation.ts";
 import { HttpClient } from "../../src/chain/rpc/http/http-client.ts";
 import { Address } from "../../src/primitives/address.ts";
 import { SOL_MINT } from "../../src/solana/programs.ts";
@@ -20,10 +23,12 @@ const BOUNDS = {
   statementsOfSubmit: 2,
   /** Bytes that a warm build allocates, without the call around it. */
   bytesOfBuild: 14 * 1024,
+  /** Bytes that checking a request against the rules of its definition allocates. */
+  bytesOfRules: 200,
 } as const;
-/** Builds before any is counted, builds that are counted together, and most rounds until their code is compiled: a busy machine takes long. */
-const WARM_BUILDS = 400;
-const BUILDS = 100;
+/** Runs before any is counted, runs that are counted together, and most rounds until their code is compiled: a busy machine takes long. */
+const WARM_RUNS = 400;
+const RUNS = 100;
 const ROUNDS = 100;
 
 let service: TestService;
@@ -102,28 +107,41 @@ test("a warm build makes no RPC call and no database call, and awaits no promise
   expect(statements).toEqual([]);
 });
 
-test("a warm build allocates no more than it may", async () => {
-  const client = await service.newClient(50);
-  const request = buyOf(client.wallet.publicKey.toString(), tokens()[0]!);
-  const { trades } = service.app;
-  for (let i = 0; i < WARM_BUILDS; i++) await trades.build(request);
+/** Bytes that a run allocates, once there are rounds in which it is no more than that. */
+async function bytesOf(run: () => unknown, most: number): Promise<number> {
+  for (let i = 0; i < WARM_RUNS; i++) await run();
   setFlagsFromString("--expose-gc");
   const collect: () => void = runInNewContext("gc");
   const allocate = () => {
     collect();
     const before = process.memoryUsage().heapUsed;
-    for (let i = 0; i < BUILDS; i++) trades.build(request);
-    return (process.memoryUsage().heapUsed - before) / BUILDS;
+    for (let i = 0; i < RUNS; i++) run();
+    return (process.memoryUsage().heapUsed - before) / RUNS;
   };
   // What is collected meanwhile is not counted: of several turns the dearest counts.
   let dearest = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < ROUNDS && !(dearest <= BOUNDS.bytesOfBuild); round++) {
+  for (let round = 0; round < ROUNDS && !(dearest <= most); round++) {
     await setImmediate();
-    await trades.build(request);
+    await run();
     dearest = Math.max(...Array.from({ length: 5 }, allocate));
   }
-  expect(dearest).toBeLessThanOrEqual(BOUNDS.bytesOfBuild);
-  expect(dearest).toBeGreaterThan(0);
+  return dearest;
+}
+
+test("a warm build allocates no more than it may", async () => {
+  const client = await service.newClient(50);
+  const request = buyOf(client.wallet.publicKey.toString(), tokens()[0]!);
+  const { trades } = service.app;
+  const bytes = await bytesOf(() => trades.build(request), BOUNDS.bytesOfBuild);
+  expect(bytes).toBeLessThanOrEqual(BOUNDS.bytesOfBuild);
+  expect(bytes).toBeGreaterThan(0);
+});
+
+test("a request that keeps the rules of its definition is checked without objects for them", async () => {
+  const order = { mint: tokens()[0]!.toString(), solAmount: 0.05, slippage: 0.05, priority: Priority.FAST };
+  const request = create(BuyRequestSchema, order);
+  const bytes = await bytesOf(() => checkRequest(BuyRequestSchema, request), BOUNDS.bytesOfRules);
+  expect(bytes).toBeLessThanOrEqual(BOUNDS.bytesOfRules);
 });
 
 test("a submit writes two rows, its claim and its outcome, however long it takes", async () => {

@@ -28,7 +28,7 @@ interface FieldCheck {
 }
 
 const NONE: readonly Violation[] = [];
-const MISSING: Break = { ruleId: "required", reason: "is required" };
+const MISSING: readonly Break[] = [{ ruleId: "required", reason: "is required" }];
 
 /**
  * Compiles the rules of a request's definition. The library for them, which knows every rule there may be, takes a tenth of a start
@@ -53,25 +53,41 @@ export function compileRules(desc: DescMessage, matches: Matches): RequestRules 
   return (message) => violationsOf(message as Message & Readonly<Record<string, unknown>>, across, checks);
 }
 
+/** Every call comes here: by places and without a closure, whose variables would take memory for each field. */
 function violationsOf(
   values: Message & Readonly<Record<string, unknown>>,
   across: readonly AcrossRule[],
   checks: readonly FieldCheck[],
 ): readonly Violation[] {
-  let found: Violation[] | undefined;
-  for (const { keeps, broken } of across) {
-    if (!keeps(values)) found = [...(found ?? NONE), { field: undefined, ...broken }];
+  let found = NONE;
+  for (let i = 0; i < across.length; i++) {
+    const rule = across[i]!;
+    if (!rule.keeps(values)) found = withBreaks(found, undefined, [rule.broken]);
   }
-  for (const { field, name, isOwn, isRequired, check } of checks) {
-    const value = values[name];
-    let broken: readonly Break[] | undefined;
-    if (isOwn ? value === undefined || !Object.hasOwn(values, name) : isRequired && isZero(value)) {
-      if (isRequired) broken = [MISSING];
-    } else broken = check(value);
-    if (broken !== undefined) found = [...(found ?? NONE), ...broken.map((one) => ({ field, ...one }))];
+  for (let i = 0; i < checks.length; i++) {
+    const one = checks[i]!;
+    const broken = breaksOf(one, values);
+    if (broken !== undefined) found = withBreaks(found, one.field, broken);
   }
-  return found ?? NONE;
+  return found;
 }
+
+/** What a field breaks; undefined if it keeps its rules. */
+function breaksOf(
+  { name, isOwn, isRequired, check }: FieldCheck,
+  values: Readonly<Record<string, unknown>>,
+): readonly Break[] | undefined {
+  const value = values[name];
+  const isAbsent = isOwn ? value === undefined || !Object.hasOwn(values, name) : isRequired && isZero(value);
+  if (isAbsent) return isRequired ? MISSING : undefined;
+  return check(value);
+}
+
+const withBreaks = (
+  found: readonly Violation[],
+  field: DescField | undefined,
+  broken: readonly Break[],
+): readonly Violation[] => [...found, ...broken.map((one) => ({ field, ...one }))];
 
 /** True for the value that a field has if it is not set: 0, false, an empty text, list or byte string. */
 const isZero = (value: unknown): boolean => !value || (value as { readonly length?: number }).length === 0;

@@ -50,6 +50,20 @@ it("writes together what arrives together, and fails a bad item alone", async ()
   expect(await names(db)).toHaveLength(1_500);
 });
 
+it("answers queries that come with a write for which the disk has no room", async () => {
+  const dialect = new SqliteThreadDialect(file);
+  const db = new Kysely<Schema>({ dialect });
+  open.push(db);
+  await put(db, "known");
+  await sql`pragma max_page_count = 1`.execute(db);
+  const read = () => dialect.query("select name from marks", []);
+  const before = read();
+  const written = dialect.write("insert into marks (name, weight) values (?, 1)", ["-".repeat(100_000)]);
+  const after = read();
+  await expect(written).rejects.toMatchObject({ name: "SqliteFailure", errcode: 13 });
+  expect(await Promise.all([before, after])).toEqual([[{ name: "known" }], [{ name: "known" }]]);
+});
+
 it("reports how many rows a statement wrote", async () => {
   const db = connect();
   await put(db, "one");

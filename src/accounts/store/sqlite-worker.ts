@@ -82,7 +82,7 @@ function runAlone(task: SqliteTask): SqliteAnswer {
   }
 }
 
-/** Runs tasks in one transaction. A faulty task fails alone; if the transaction is rolled back, all fail. */
+/** Runs tasks in one transaction. A faulty task fails alone; if the transaction is rolled back, all but queries fail, which run again. */
 function runTogether(tasks: readonly SqliteTask[]): SqliteAnswer[] {
   const answers: SqliteAnswer[] = [];
   try {
@@ -97,7 +97,7 @@ function runTogether(tasks: readonly SqliteTask[]): SqliteAnswer[] {
   } catch (error) {
     if (database.isTransaction) database.exec("ROLLBACK");
     const failure = failureOf(error);
-    return tasks.map(({ id }) => ({ id, failure }));
+    return tasks.map((task) => (isQuery(task) ? runAlone(task) : { id: task.id, failure }));
   }
 }
 

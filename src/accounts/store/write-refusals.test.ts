@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
@@ -54,12 +54,40 @@ it("says that the embedded database's thread has ended, until another one takes 
   await other.close();
 });
 
+it("says that its file is damaged while statements meet the damage, and for a minute after, though other writes succeed", async () => {
+  await store.run((db) => sql`pragma wal_checkpoint(truncate)`.execute(db));
+  const pages = await store.query<{ pageno: number }>("select pageno from dbstat where name like '%accounts%'", []);
+  const file = openSync(join(folder, "tradewire.sqlite"), "r+");
+  for (const { pageno } of pages) writeSync(file, Buffer.alloc(4_096, 0x5a), 0, 4_096, (pageno - 1) * 4_096);
+  closeSync(file);
+  const other = await openStore({ dataDir: folder });
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    await expect(other.query("select * from accounts", [])).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
+    for (let probes = 0; probes < 30; probes++) {
+      expect(other.writeRefusal()).toBe("database disk image is malformed");
+      await vi.advanceTimersByTimeAsync(2_000);
+      // The probe writes twice; then it waits, or is over.
+      while (vi.getTimerCount() === 0 && other.writeRefusal() !== undefined)
+        expect(await other.write("delete from markets", [])).toBe(0);
+    }
+    expect(other.writeRefusal()).toBeUndefined();
+  } finally {
+    vi.useRealTimers();
+    await other.close();
+  }
+});
+
 it.each<[string, Error, boolean]>([
   ["SQLite's full disk", new SqliteFailure("full", 13), true],
   ["SQLite's read-only file", new SqliteFailure("read-only", 8 | (4 << 8)), true],
+  ["SQLite's damaged file", new SqliteFailure("malformed", 11 | (1 << 8)), true],
+  ["SQLite's file of something else", new SqliteFailure("not a database", 26), true],
   ["SQLite's lock", new SqliteFailure("busy", 5), false],
   ["PostgreSQL's full disk", Object.assign(new Error("full"), { code: "53100" }), true],
   ["PostgreSQL's standby", Object.assign(new Error("read-only"), { code: "25006" }), true],
+  ["PostgreSQL's damaged data", Object.assign(new Error("invalid page"), { code: "XX001" }), true],
+  ["PostgreSQL's damaged index", Object.assign(new Error("corrupted"), { code: "XX002" }), true],
   ["PostgreSQL's lost connection", Object.assign(new Error("gone"), { code: "ECONNRESET" }), false],
 ])("takes %s for what it is", (_, error, isRefusal) => {
   const refusals = new WriteRefusals(async () => {});

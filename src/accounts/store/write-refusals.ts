@@ -2,15 +2,23 @@ import { SqliteFailure } from "./sqlite-thread.ts";
 
 /** How often a database that took no write is tried again. Milliseconds. */
 const PROBE_MS = 2_000;
+/** Writes after which a damaged database counts as whole, a minute's: those that do not meet the damage succeed as ever. */
+const PROBES_AFTER_DAMAGE = 30;
 /** SQLite's primary codes: read-only, an error of the disk, full. */
-const SQLITE_CODES = new Set([8, 10, 13]);
+const SQLITE_REFUSALS = new Set([8, 10, 13]);
+/** Malformed, not a database. */
+const SQLITE_DAMAGE = new Set([11, 26]);
 /** PostgreSQL's codes: a read-only server, a full disk, an error of the disk. */
-const POSTGRES_CODES = new Set(["25006", "53100", "58030"]);
+const POSTGRES_REFUSALS = new Set(["25006", "53100", "58030"]);
+/** Damaged data, a damaged index. */
+const POSTGRES_DAMAGE = new Set(["XX001", "XX002"]);
 
-/** Whether the database takes writes: one that is read-only, or whose disk is full, answers queries as ever. */
+/** Whether the database takes writes: one that is read-only or damaged, or whose disk is full, answers queries as ever. */
 export class WriteRefusals {
   readonly #write: () => Promise<unknown>;
   #reason: string | undefined;
+  /** How many writes must succeed until the reason holds no more. */
+  #probes = 0;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -19,15 +27,18 @@ export class WriteRefusals {
     this.#write = write;
   }
 
-  /** What the database said to the last write; undefined while it takes writes, as far as any was made. */
+  /** What the database said to the last write that failed; undefined while it takes writes, as far as any was made. */
   get reason(): string | undefined {
     return this.#reason;
   }
 
-  /** Takes in the error of a statement. One that says that nothing can be written holds until a write succeeds. */
+  /** Takes in the error of a statement. One that says that nothing can be written holds until a write succeeds; damage longer. */
   note(error: unknown): void {
-    if (!isWriteRefusal(error)) return;
+    if (!(error instanceof Error)) return;
+    const probes = probesAfter(error);
+    if (probes === 0) return;
     this.#reason = error.message;
+    this.#probes = Math.max(this.#probes, probes);
     this.#schedule();
   }
 
@@ -47,12 +58,19 @@ export class WriteRefusals {
       () => false,
     );
     this.#timer = undefined;
-    if (isTaken) this.#reason = undefined;
+    if (isTaken && --this.#probes === 0) this.#reason = undefined;
     else this.#schedule();
   }
 }
 
-function isWriteRefusal(error: unknown): error is Error {
-  if (error instanceof SqliteFailure) return SQLITE_CODES.has(error.errcode & 0xff);
-  return error instanceof Error && "code" in error && POSTGRES_CODES.has(String(error.code));
+/** How many writes must succeed after an error until it is over; 0 of one that says nothing about writes. */
+function probesAfter(error: Error): number {
+  const [refuses, isDamaged] =
+    error instanceof SqliteFailure
+      ? [SQLITE_REFUSALS.has(error.errcode & 0xff), SQLITE_DAMAGE.has(error.errcode & 0xff)]
+      : [POSTGRES_REFUSALS.has(codeOf(error)), POSTGRES_DAMAGE.has(codeOf(error))];
+  if (isDamaged) return PROBES_AFTER_DAMAGE;
+  return refuses ? 1 : 0;
 }
+
+const codeOf = (error: Error): string => ("code" in error ? String(error.code) : "");

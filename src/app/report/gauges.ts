@@ -39,7 +39,7 @@ export function serviceGauges(parts: ServiceParts): readonly Gauge[] {
     gauge("tradewire_slot_age_seconds", "Time since the last slot was observed.", () => head.slotAgeMs() / 1_000),
     gauge("tradewire_slot_seconds", "Measured time of a slot.", () => head.slotMs() / 1_000),
     gauge("tradewire_store_age_seconds", "Time since the database last answered.", () => keys.storeAgeMs() / 1_000),
-    gauge("tradewire_store_refuses_writes", "1 if the database answers and takes no writes.", () =>
+    gauge("tradewire_store_refuses_writes", "1 if the database answers and takes no writes, or is damaged.", () =>
       store.writeRefusal() === undefined ? 0 : 1,
     ),
     gauge("tradewire_pairs", "Pairs kept live.", () => markets.size().pairs),

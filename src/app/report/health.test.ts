@@ -11,7 +11,7 @@ const healthOf = (storeAgeMs: number, refusal?: string) =>
 
 test.each([
   [0, undefined, "ok"],
-  [0, "database or disk is full", /^takes no writes \(database or disk is full\): registration is refused/],
+  [0, "database or disk is full", /^writes fail \(database or disk is full\): registration is refused/],
   [3_000, undefined, /^does not answer: registration/],
   [3_000, "database or disk is full", /^does not answer/],
 ])(

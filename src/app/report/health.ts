@@ -61,7 +61,7 @@ export class Health {
     if (keys.storeAgeMs() >= STORE_SILENT_MS)
       return "does not answer: registration and keys not used before are refused";
     const refusal = store.writeRefusal();
-    return refusal && `takes no writes (${refusal}): registration is refused, and trades go on without a record`;
+    return refusal && `writes fail (${refusal}): registration is refused, and trades go on without a record`;
   }
 
   #buildFault(): string | undefined {

@@ -6,6 +6,8 @@ import type { Database } from "./schema.ts";
 const INTEGER: ColumnDataType = "bigint";
 /** PostgreSQL's name for bytes. SQLite takes any type name and keeps bytes as they are. */
 const BYTES: ColumnDataType = "bytea";
+/** Where the migrator notes what has run. */
+const TABLE = "kysely_migration";
 
 /**
  * In order of their names. A migration that has shipped is never edited; a change is a new one at the end. An index of a
@@ -161,12 +163,14 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
 };
 
 /**
- * Brings the database to the newest schema; several processes may start at once.
+ * Brings the database to the newest schema; several processes may start at once. One that is at it already is only read: it takes
+ * no lock that another session may hold.
  *
  * @param schema where the connection's tables are created; undefined for databases without schemas
  * @throws Error from the database, or if a later version has changed the schema
  */
 export async function migrate(db: Database, schema?: string): Promise<void> {
+  if (await isMigrated(db, schema)) return;
   const migrator = new Migrator({
     db,
     provider: { getMigrations: async () => ({ ...MIGRATIONS }) },
@@ -176,10 +180,21 @@ export async function migrate(db: Database, schema?: string): Promise<void> {
     ...(schema === undefined ? {} : { migrationTableSchema: schema }),
   });
   const { error } = await migrator.migrateToLatest();
-  if (error === undefined) return;
-  const later = await laterMigration(db);
-  if (later === undefined) throw error;
-  throw new Error(`A later version of this service has changed the schema (${later}). Start that version.`);
+  // Another version may have come first.
+  if (error !== undefined && !(await isMigrated(db, schema))) throw error;
+}
+
+/** @throws Error if a migration has run that is unknown to this version */
+async function isMigrated(db: Database, schema: string | undefined): Promise<boolean> {
+  const table = schema === undefined ? sql.id(TABLE) : sql.id(schema, TABLE);
+  const { rows } = await sql<{ name: string }>`select name from ${table} order by name desc`
+    .execute(db)
+    .catch(() => ({ rows: [] }));
+  const done = rows.map(({ name }) => name);
+  const later = done.find((name) => !Object.hasOwn(MIGRATIONS, name));
+  if (later !== undefined)
+    throw new Error(`A later version of this service has changed the schema (${later}). Start that version.`);
+  return Object.keys(MIGRATIONS).every((name) => done.includes(name));
 }
 
 /**
@@ -191,13 +206,4 @@ export async function currentSchema(db: Database): Promise<string> {
   const name = rows[0]?.name;
   if (name) return name;
   throw new Error("The search_path of this database connection names no schema that exists. Create it first.");
-}
-
-/** A migration that ran on this database and is unknown to this version. */
-async function laterMigration(db: Database): Promise<string | undefined> {
-  const known = Object.keys(MIGRATIONS);
-  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name desc`
-    .execute(db)
-    .catch(() => ({ rows: [] }));
-  return rows.find(({ name }) => !known.includes(name))?.name;
 }

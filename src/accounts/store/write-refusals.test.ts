@@ -4,11 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { sql } from "kysely";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import pg from "pg";
+import { afterAll, afterEach, beforeEach, expect, it, vi } from "vitest";
 import { eventually } from "../../../test/support/eventually.ts";
+import { startPostgres } from "../../../test/support/postgres.ts";
 import { SqliteFailure } from "./sqlite-thread.ts";
 import { openStore, type Store } from "./store.ts";
 import { WriteRefusals } from "./write-refusals.ts";
+
+const postgres = await startPostgres();
+afterAll(() => postgres?.stop());
 
 let folder: string;
 let store: Store;
@@ -77,6 +82,34 @@ it("says that its file is damaged while statements meet the damage, and for a mi
     await other.close();
   }
 });
+
+it.skipIf(postgres === undefined)(
+  "says that PostgreSQL's commits wait for a standby that is away, until one returns, though queries are answered",
+  async () => {
+    const databaseUrl = await postgres!.createDatabase();
+    const limits = { connections: 2, connectMs: 5_000, statementMs: 2_000 };
+    const served = await openStore({ dataDir: "", databaseUrl }, limits);
+    const admin = new pg.Client(databaseUrl);
+    await admin.connect();
+    const waitFor = async (standbys: string) => {
+      await admin.query(`alter system set synchronous_standby_names = '${standbys}'`);
+      await admin.query("select pg_reload_conf()");
+    };
+    try {
+      await waitFor("gone");
+      const write = () => served.write("insert into market_searches values ($1, '', 0, 0)", [`${Math.random()}`]);
+      await vi.waitFor(() => expect(write()).rejects.toMatchObject({ code: "UPSTREAM_ERROR" }), 10_000);
+      expect(served.writeRefusal()).toMatch(/timeout/);
+      expect(await served.query("select count from revocation_count", [])).toHaveLength(1);
+      await waitFor("");
+      await vi.waitFor(() => expect(served.writeRefusal()).toBeUndefined(), 10_000);
+    } finally {
+      await waitFor("");
+      await admin.end();
+      await served.close();
+    }
+  },
+);
 
 it.each<[string, Error, boolean]>([
   ["SQLite's full disk", new SqliteFailure("full", 13), true],

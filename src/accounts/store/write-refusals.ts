@@ -8,8 +8,10 @@ const PROBES_AFTER_DAMAGE = 30;
 const SQLITE_REFUSALS = new Set([8, 10, 13]);
 /** Malformed, not a database. */
 const SQLITE_DAMAGE = new Set([11, 26]);
-/** PostgreSQL's codes: a read-only server, a full disk, an error of the disk. */
-const POSTGRES_REFUSALS = new Set(["25006", "53100", "58030"]);
+/** PostgreSQL's codes: a read-only server, a full disk, an error of the disk, a statement that took too long. */
+const POSTGRES_REFUSALS = new Set(["25006", "53100", "58030", "57014"]);
+/** Its driver's word for the same: a commit waits as long as its synchronous standby is away. */
+const POSTGRES_TIMEOUT = "Query read timeout";
 /** Damaged data, a damaged index. */
 const POSTGRES_DAMAGE = new Set(["XX001", "XX002"]);
 
@@ -68,9 +70,12 @@ function probesAfter(error: Error): number {
   const [refuses, isDamaged] =
     error instanceof SqliteFailure
       ? [SQLITE_REFUSALS.has(error.errcode & 0xff), SQLITE_DAMAGE.has(error.errcode & 0xff)]
-      : [POSTGRES_REFUSALS.has(codeOf(error)), POSTGRES_DAMAGE.has(codeOf(error))];
+      : [isPostgresRefusal(error), POSTGRES_DAMAGE.has(codeOf(error))];
   if (isDamaged) return PROBES_AFTER_DAMAGE;
   return refuses ? 1 : 0;
 }
+
+const isPostgresRefusal = (error: Error): boolean =>
+  POSTGRES_REFUSALS.has(codeOf(error)) || error.message === POSTGRES_TIMEOUT;
 
 const codeOf = (error: Error): string => ("code" in error ? String(error.code) : "");

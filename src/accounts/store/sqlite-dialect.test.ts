@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
@@ -295,6 +295,21 @@ it("makes no empty database on the thread that follows while the file is away", 
   expect(existsSync(file)).toBe(false);
   renameSync(`${file}.away`, file);
   await expect.poll(() => names(db).catch(() => [])).toEqual(["before"]);
+});
+
+it("writes nothing to a file that was replaced, and goes on with the one in its place", async () => {
+  const db = connect();
+  await put(db, "before");
+  await sql`pragma wal_checkpoint(truncate)`.execute(db);
+  copyFileSync(file, `${file}.backup`);
+  const next = once(process, "worker");
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(`${file}${suffix}`);
+  await expect(put(db, "lost")).rejects.toThrow("removed or replaced");
+  renameSync(`${file}.backup`, file);
+  await next;
+  await expect.poll(() => put(db, "after").catch(() => undefined)).toEqual({ name: "after" });
+  await db.destroy();
+  expect(await names(connect())).toEqual(["after", "before"]);
 });
 
 it("starts no other thread once it is closed", async () => {

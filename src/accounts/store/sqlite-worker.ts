@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
@@ -17,10 +18,12 @@ const TASKS_PER_COMMIT = 512;
  * answers go out once it is on disk.
  */
 const port = parentPort!;
-const file = pathToFileURL(workerData as string);
+const path = workerData as string;
+const file = pathToFileURL(path);
 // Never makes it: in the place of a file that is away, an empty database would be written to, and readable by all.
 file.search = "mode=rw";
 const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
+const inode = inodeAt(path);
 // FULL: a commit is on disk before it is acknowledged, so it survives both kill -9 and a power cut.
 database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");
 
@@ -123,6 +126,16 @@ function work(tasks: readonly SqliteTask[]): SqliteAnswer[] {
   return runTogether(tasks);
 }
 
+/** The file's number; undefined if there is none by that name. */
+function inodeAt(name: string): number | undefined {
+  return statSync(name, { throwIfNoEntry: false })?.ino;
+}
+
+/** Ends this thread if the file was removed or replaced, as by a restored backup: what is written to the old one is lost with it. */
+function checkFile(): void {
+  if (inodeAt(path) !== inode) throw new Error("The database file has been removed or replaced.");
+}
+
 port.on("message", (first: readonly SqliteTask[] | "close") => {
   const tasks: SqliteTask[] = [];
   let next: readonly SqliteTask[] | "close" | undefined = first;
@@ -130,6 +143,7 @@ port.on("message", (first: readonly SqliteTask[] | "close") => {
     tasks.push(...next);
     next = tasks.length < TASKS_PER_COMMIT ? receiveMessageOnPort(port)?.message : undefined;
   }
+  if (tasks.length > 0) checkFile();
   for (let from = 0; from < tasks.length; from += TASKS_PER_COMMIT)
     port.postMessage(work(tasks.slice(from, from + TASKS_PER_COMMIT)));
   if (next !== "close") return;

@@ -84,6 +84,14 @@ test("an exact output is divided between markets that are full with less than th
   expect(Number(inAmount)).toBeLessThan(8e8);
 });
 
+test("an exact output is divided though one market gives it near its limit, at a worse price", () => {
+  const network = hubNetwork((pair) =>
+    pair === "ab" ? [limited(7_000, 7_210, 250), { ...limited(10_000, 8_200, 0), most: 333_333_333n }] : [],
+  );
+  // The better market costs 250e6 for 248.6e6; the other one costs 314e6 for all of it.
+  expect(Number(bestRouteOver(network, "exactOut", 249_500_000n).inAmount)).toBeLessThan(251.1e6);
+});
+
 test("what all markets together do not hold is refused as too large", () => {
   expect(() => bestRouteOver(twoMarkets(), "exactOut", 2n * 10n ** 10n)).toThrow("Trade less");
 });

@@ -34,7 +34,7 @@ const NOTHING_LEFT_OUT: ReadonlySet<HotMarket> = new Set();
 export interface PlanTerms {
   /** What goes in, or about that; for exact outputs at most. Base units. */
   readonly inAmount: number;
-  /** What comes out of an exact output that no single path gives. Base units. */
+  /** What comes out of an exact output. Base units. */
   readonly outAmount?: number | undefined;
   readonly maxLegs: number;
   readonly clock: ChainClock;
@@ -192,10 +192,12 @@ export class SplitPlan {
    */
   #learnInput(network: CurveNetwork): void {
     const terms = this.#searchTerms;
-    const asked = terms.outAmount;
-    this.#outAmount = asked ?? singleOut(network, terms.inAmount, terms.maxLegs);
+    const { outAmount: asked = 0 } = terms;
+    // More is asked if no single path gives it, and if the curves know roughly what a market takes that it is near the limit of.
+    const single = singleOut(network, terms.inAmount, terms.maxLegs);
+    this.#outAmount = Math.max(asked, single);
     const flow = coarseFlowFor(network, terms, this.#outAmount);
-    if (flow !== undefined && (asked !== undefined || flow.inAmount < terms.inAmount)) this.#inAmount = flow.inAmount;
+    if (flow !== undefined && (asked > single || flow.inAmount < terms.inAmount)) this.#inAmount = flow.inAmount;
   }
 
   #sampled(): Steps<CurveNetwork> {

@@ -65,7 +65,7 @@ export function* splitRoutes(
   if (crossings.reduce((sum, { pair }) => sum + pair.markets.length, 0) < 2) return undefined;
   const inAmount = single?.inAmount ?? terms.inAmount;
   if (inAmount === undefined) return undefined;
-  const outAmount = single === undefined && intent.mode === "exactOut" ? Number(intent.amount) : undefined;
+  const outAmount = intent.mode === "exactOut" ? Number(intent.amount) : undefined;
   const planTerms = { inAmount: Number(inAmount), outAmount, maxLegs: terms.maxLegs, clock: terms.clock };
   if (single !== undefined && !mayGain(intent, crossings, single, planTerms)) return undefined;
   const plan = planOf(intent, crossings, planTerms);

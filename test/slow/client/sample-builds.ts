@@ -10,6 +10,7 @@ import { alwaysLean } from "../../support/lean-venue.ts";
 import { memoryPorts } from "../../support/memory-ports.ts";
 import { readSampleMarkets } from "../../support/sample-markets.ts";
 import { answerOf, type HonestBuild } from "./honest-builds.ts";
+import { planOf, wireOf } from "./mutations.ts";
 
 const { mint, clock, markets } = readSampleMarkets();
 const wallet = Address.from(createRandom(77).bytes(32));
@@ -45,9 +46,6 @@ export interface SampleBuild extends HonestBuild {
 /** The venues there are samples of. */
 export const sampleVenues: readonly string[] = [...new Set(markets.map(({ venue }) => venue.id))];
 
-/** The addresses worth a place in a lookup table: those of every plain build of a market. */
-const tableEntries = new Map<Address, readonly Address[]>();
-
 /** A random trade on a random market of the venue, built by the service's own builder; undefined when it refuses the amount. */
 export async function buildSample(random: Random, venue: string): Promise<SampleBuild | undefined> {
   const { hot: plain } = random.pick(markets.filter((sample) => sample.venue.id === venue));
@@ -67,7 +65,7 @@ export async function buildSample(random: Random, venue: string): Promise<Sample
     sellPercent: form === "sell everything" ? 100 : undefined,
   } as const;
   const build = await buildOrder(ports, order, amount);
-  return build && { ...build, venue, form };
+  return build && { ...(form === "lookup table" ? throughTable(build) : build), venue, form };
 }
 
 /** A purchase with SOL that the builder divides over two venues. */
@@ -109,8 +107,16 @@ async function buildOrder(ports: BuildPorts, order: TradeOrder, amount: number):
     answer: answerOf(built),
     wire: built.unsignedTransaction,
     decimals: { input: built.inDecimals, output: built.outDecimals },
-    lookupTables: new Map(ports.lookupTables().map(({ address, entries }) => [address, entries])),
+    lookupTables: new Map(),
   };
+}
+
+/** The same trade with all accounts in a lookup table that may be there. The service has no need of one for a trade on one market. */
+function throughTable(build: HonestBuild): HonestBuild {
+  const plan = planOf(build.wire);
+  const named = plan.instructions.flatMap(({ accounts }) => accounts.map(({ address }) => address));
+  const entries = [...new Set(named)].filter((address) => address !== wallet);
+  return { ...build, wire: wireOf(plan, [{ address: TABLE, entries }]), lookupTables: new Map([[TABLE, entries]]) };
 }
 
 /** Ports are costly to make, and the same for every build of a market in a form. */
@@ -137,23 +143,9 @@ function portsFor(form: Form, hot: (typeof markets)[number]["hot"], random: Rand
       };
     case "version 1":
       return { ...ports, settings: { ...ports.settings, transactionV1: true } };
-    case "lookup table":
-      return { ...ports, lookupTables: () => [{ address: TABLE, entries: entriesOf(hot) }] };
     default:
       return ports;
   }
-}
-
-function entriesOf({ market, state, venue }: (typeof markets)[number]["hot"]): readonly Address[] {
-  const known = tableEntries.get(market.address);
-  if (known !== undefined) return known;
-  const quote = venue.quote(state, { mode: "exactIn", inMint: SOL_MINT, outMint: mint, amount: 1_000_000n, clock });
-  const terms = { wallet, source: held.address, destination: held.address, threshold: 0n, salt: 1, exists: () => true };
-  const { instructions } = venue.swap(state, quote, terms);
-  const entries = new Set(instructions.flatMap(({ accounts }) => accounts.map(({ address }) => address)));
-  const list = [...entries].filter((address) => address !== wallet);
-  tableEntries.set(market.address, list);
-  return list;
 }
 
 /** What the build is held against. */

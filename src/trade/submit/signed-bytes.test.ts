@@ -43,6 +43,21 @@ describe("signed bytes", () => {
     expect([...codes].sort()).toEqual(["INVALID_SIGNATURE", "MESSAGE_MISMATCH"]);
   });
 
+  test("accepts version 1, whose signature follows the message, and refuses every flipped bit of it", () => {
+    const newer = concatBytes(Uint8Array.of(0x81), message.subarray(1));
+    const own = ed25519.sign(newer, secret);
+    const ofNewer = { ...sealed, messageHash: createHash("sha256").update(newer).digest() };
+    const transaction = concatBytes(newer, own);
+    expect(verifySignedBytes(ofNewer, transaction)).toBe(bs58.encode(own));
+    for (let bit = 0; bit < transaction.length * 8; bit++) {
+      const flipped = transaction.slice();
+      flipped[bit >> 3]! ^= 1 << (bit & 7);
+      expect(() => verifySignedBytes(ofNewer, flipped)).toThrow(TradewireError);
+    }
+    const empty = concatBytes(newer, new Uint8Array(64));
+    expect(() => verifySignedBytes(ofNewer, empty)).toThrow("The transaction is not signed.");
+  });
+
   test.each<[string, Uint8Array, string]>([
     ["nothing", new Uint8Array(0), "MESSAGE_MISMATCH"],
     ["no signature", concatBytes(Uint8Array.of(1), new Uint8Array(64), message), "NOT_FULLY_SIGNED"],

@@ -46,6 +46,13 @@ function sealedTrade(): SealedTrade {
   };
 }
 
+/** The same over two parallel paths. */
+function dividedTrade(): SealedTrade {
+  const { route, ...rest } = sealedTrade();
+  const legs = route.flatMap((leg) => [0, 1].map((path) => ({ ...leg, path, sharePpb: 400_000_000 + path })));
+  return { ...rest, route: legs.sort((a, b) => a.path - b.path) };
+}
+
 const refusal = (open: () => unknown): string => {
   try {
     open();
@@ -65,7 +72,45 @@ describe("submission tokens", () => {
       const trade = sealedTrade();
       expect(sealer.open(sealer.seal(trade, ACCOUNT), ACCOUNT)).toEqual(trade);
     }
+    const divided = dividedTrade();
+    expect(sealer.open(sealer.seal(divided, ACCOUNT), ACCOUNT)).toEqual(divided);
   });
+
+  test.each([
+    [0, 0],
+    [150, 150],
+    [255, 255],
+    [256, 255],
+    [-1, 0],
+  ])("of a trade with %d blocks left say %d", (blocksLeft, said) => {
+    const token = sealer.seal({ ...sealedTrade(), priority: "fast", blocksLeft }, ACCOUNT);
+    expect(sealer.open(token, ACCOUNT)).toMatchObject({ priority: "fast", blocksLeft: said });
+  });
+
+  test("of one day open on the next, in every process", () => {
+    let nowMs = 86_400_000 * 20_000 - 1;
+    const clocked = { keys, genesisHash: "genesis", now: () => nowMs, fillRandom: randomFillSync };
+    const one = createTokenSealer(clocked);
+    const trade = sealedTrade();
+    const tokens = [one.seal(trade, ACCOUNT)];
+    nowMs += 1;
+    tokens.push(one.seal(trade, ACCOUNT));
+    const other = createTokenSealer(clocked);
+    tokens.push(other.seal(trade, ACCOUNT));
+    for (const token of tokens)
+      for (const opener of [one, other, createTokenSealer(clocked)]) expect(opener.open(token, ACCOUNT)).toEqual(trade);
+  });
+
+  test.each(["a".repeat(64), "a".repeat(65), "a".repeat(200), "ä".repeat(40), "aä"])(
+    "of the account %s open for it alone",
+    (account) => {
+      const trade = sealedTrade();
+      const token = sealer.seal(trade, account);
+      expect(sealer.open(token, account)).toEqual(trade);
+      for (const other of [`${account}a`, account.slice(0, -1), `${account.slice(0, -1)}b`, account.slice(0, 64)])
+        if (other !== account) expect(refusal(() => sealer.open(token, other))).toMatch(/^INVALID_SUBMISSION_TOKEN/);
+    },
+  );
 
   test("do not open with any character changed, and never crash", () => {
     const trade = sealedTrade();

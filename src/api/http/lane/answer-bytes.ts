@@ -1,5 +1,4 @@
 import { Base64Writer } from "../../../primitives/encoding/base64.ts";
-import { LONGEST_FRACTION, writeFraction } from "../../../primitives/encoding/shortest-fraction.ts";
 import type { Piece } from "./piece.ts";
 
 /**
@@ -168,7 +167,7 @@ export class AnswerBytes {
   /** A number as JavaScript writes it, and JSON too if it is finite. */
   number(value: number): void {
     if (value === (value | 0)) this.#whole(value);
-    else if (!this.#decimal(value) && !this.#fraction(value) && !this.#tiny(value)) this.latin1(`${value}`);
+    else if (!this.#decimal(value)) this.latin1(`${value}`);
   }
 
   /** A whole number from 0 on of thousandths, with three places. */
@@ -188,15 +187,6 @@ export class AnswerBytes {
   #whole(value: number): void {
     if (value < 0) this.byte(MINUS);
     this.#digits(Math.abs(value));
-  }
-
-  /** Writes a fraction with more digits. @returns false, with nothing written, for any other number */
-  #fraction(value: number): boolean {
-    this.#reserve(LONGEST_FRACTION);
-    const end = writeFraction(value, this.#block, this.#at);
-    if (end === 0) return false;
-    this.#at = end;
-    return true;
   }
 
   /**
@@ -224,34 +214,6 @@ export class AnswerBytes {
       rest = (rest / 10) | 0;
     }
     this.#at = at + 1 + places;
-    return true;
-  }
-
-  /**
-   * Writes a decimal of at most fifteen places with an exponent. It has so few digits that it is the only one that its double may stand for.
-   *
-   * @returns false, with nothing written, for any other number
-   */
-  #tiny(value: number): boolean {
-    let units = Math.round(value * FIFTEEN_DIGITS);
-    if (!(value > 0 && value < LEAST_DECIMAL) || units / FIFTEEN_DIGITS !== value) return false;
-    let exponent = 15;
-    for (; units % 10 === 0; units /= 10) exponent--;
-    let further = 0;
-    for (let rest = units; rest >= 10; rest = (rest / 10) | 0) further++;
-    this.#reserve(MOST_DIGITS + 1);
-    const block = this.#block;
-    const at = this.#at;
-    let rest = units | 0;
-    for (let i = further; i > 0; i--) {
-      block[at + 1 + i] = ZERO + (rest % 10);
-      rest = (rest / 10) | 0;
-    }
-    block[at] = ZERO + rest;
-    if (further > 0) block[at + 1] = POINT;
-    this.#at = at + 1 + (further === 0 ? 0 : 1 + further);
-    this.latin1("e-");
-    this.#digits(exponent - further);
     return true;
   }
 

@@ -44,3 +44,17 @@ test("a registration that failed is tried again for the next trade", async () =>
   for (const one of both) await expect(one).rejects.toThrow(fails.shift());
   await expect(checkReference(ask, 0, TRADE, 1n, signal)).rejects.toThrow(fails.shift());
 });
+
+test("another Tradewire's quote counts only if it is for the amount that was asked about", async () => {
+  const quoteOf = (inputAmountRaw: string, outputAmountRaw: string) =>
+    quoteReference({
+      apiKey: "api_key",
+      register: () => Promise.reject(new Error("has a key")),
+      quote: async () => ({ estimates: { inputAmountRaw, outputAmountRaw } }),
+    });
+  const ask = { inputMint: "a", outputMint: "b", amountRaw: "10000", decimals: undefined };
+  expect(await quoteOf("9991", "5")({ ...ask, swapMode: "exactIn" })).toBe("5");
+  expect(await quoteOf("5", "10009")({ ...ask, swapMode: "exactOut" })).toBe("5");
+  await expect(quoteOf("9989", "5")({ ...ask, swapMode: "exactIn" })).rejects.toThrow("instead of 10000");
+  await expect(quoteOf("5", "10011")({ ...ask, swapMode: "exactOut" })).rejects.toThrow("instead of 10000");
+});

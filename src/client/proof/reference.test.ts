@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { Address } from "../../primitives/address.ts";
 import { SOL_MINT } from "../../solana/programs.ts";
 import type { TradeExpectation } from "../verify/trade-expectation.ts";
-import { quoteReference } from "./quote-reference.ts";
 import { checkReference, type PriceAsk, type PriceReference, referenceOptions } from "./reference.ts";
 
 const mint = Address.from(new Uint8Array(32).fill(2));
@@ -59,34 +58,4 @@ test("a tolerance is a fraction, and a reference is a function or an address", (
   for (const tolerance of [0, 0.99, undefined]) expect(referenceOptions({ source, tolerance }).source).toBe(source);
   expect(() => referenceOptions({ source: 5 as never })).toThrow("reference is a function");
   expect(() => referenceOptions({ source, margin: 1 } as never)).toThrow('Unknown key "margin"');
-});
-
-test("another Tradewire's quote counts only if it is for the amount that was asked about", async () => {
-  const quoteOf = (inputAmountRaw: string, outputAmountRaw: string) =>
-    quoteReference({
-      apiKey: "api_key",
-      register: () => Promise.reject(new Error("has a key")),
-      quote: async () => ({ estimates: { inputAmountRaw, outputAmountRaw } }),
-    });
-  const ask = { inputMint: "a", outputMint: "b", amountRaw: "10000", decimals: undefined };
-  expect(await quoteOf("9991", "5")({ ...ask, swapMode: "exactIn" })).toBe("5");
-  expect(await quoteOf("5", "10009")({ ...ask, swapMode: "exactOut" })).toBe("5");
-  await expect(quoteOf("9989", "5")({ ...ask, swapMode: "exactIn" })).rejects.toThrow("instead of 10000");
-  await expect(quoteOf("5", "10011")({ ...ask, swapMode: "exactOut" })).rejects.toThrow("instead of 10000");
-});
-
-test("a wallet registers with another Tradewire once, and again only after a failure", async () => {
-  let registrations = 0;
-  const ask = { inputMint: "a", outputMint: "b", amountRaw: "1", swapMode: "exactIn", decimals: undefined } as const;
-  const reference = quoteReference({
-    apiKey: undefined,
-    register: async () => {
-      registrations += 1;
-      if (registrations === 1) throw new Error("away");
-    },
-    quote: async () => ({ estimates: { inputAmountRaw: "1", outputAmountRaw: "3" } }),
-  });
-  await expect(reference(ask)).rejects.toThrow("away");
-  expect([await reference(ask), await reference(ask)]).toEqual(["3", "3"]);
-  expect(registrations).toBe(2);
 });

@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import type { TransactionRecord } from "../../../chain/port.ts";
+import { Address } from "../../../primitives/address.ts";
+import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../../solana/programs.ts";
+import { programErrors } from "../../../venues/shared/program-errors.ts";
+import type { Venue } from "../../../venues/venue.ts";
+import { failedOutcome } from "./landed-failure.ts";
+import type { Outcome } from "./outcome.ts";
+
+const venue = Address.from(new Uint8Array(32).fill(7));
+const errors = programErrors([
+  [20, "TooLittle", "SLIPPAGE_EXCEEDED"],
+  [19, "Closed", "NO_ROUTE"],
+  [6_001, "Other", "VENUE_DEGRADED"],
+]);
+const venues = [{ programs: [venue], errors } as unknown as Venue];
+const programs = [SYSTEM_PROGRAM, venue, TOKEN_PROGRAM];
+const log = (program: Address, number: number) =>
+  `Program ${program} failed: custom program error: 0x${number.toString(16)}`;
+const custom = (at: number, Custom: number) => ({ InstructionError: [at, { Custom }] });
+
+const outcomeOf = (error: unknown, logs: readonly string[] = [], feeLamports = 5_000n) =>
+  failedOutcome("sig", { slot: 9n, error, logs, feeLamports } as TransactionRecord, programs, 2, venues) as Extract<
+    Outcome,
+    { kind: "failed" }
+  >;
+
+test.each<[string, unknown, readonly string[], string, object]>([
+  ["the venue's own error", custom(1, 20), [log(venue, 20)], "SLIPPAGE_EXCEEDED", { program: `${venue}`, code: 20 }],
+  ["that, the log cut", custom(1, 20), [], "SLIPPAGE_EXCEEDED", { program: `${venue}`, code: 20 }],
+  ["a number of another program, perhaps", custom(1, 19), [], "PROGRAM_ERROR", {}],
+  ["that, with a log", custom(1, 19), [log(venue, 19)], "NO_ROUTE", { program: `${venue}`, code: 19 }],
+  ["a venue that was upgraded", custom(1, 6_001), [log(venue, 6_001)], "PROGRAM_ERROR", { reason: "VENUE_DEGRADED" }],
+  ["too little SOL to move", custom(0, 1), [], "INSUFFICIENT_SOL", { program: `${SYSTEM_PROGRAM}`, code: 1 }],
+  ["the system program otherwise", custom(0, 2), [], "PROGRAM_ERROR", { program: `${SYSTEM_PROGRAM}`, code: 2 }],
+  ["too few tokens in a swap", custom(1, 1), [log(TOKEN_PROGRAM, 1), log(venue, 1)], "INSUFFICIENT_TOKEN_BALANCE", {}],
+  ["the token program otherwise", custom(1, 4), [log(TOKEN_PROGRAM, 4), log(venue, 4)], "PROGRAM_ERROR", {}],
+  ["the guard", custom(2, 1), [log(TOKEN_PROGRAM, 1)], "SLIPPAGE_EXCEEDED", { program: `${TOKEN_PROGRAM}` }],
+  ["rent", { InsufficientFundsForRent: { account_index: 0 } }, [], "INSUFFICIENT_SOL", {}],
+  ["a fee", "InsufficientFundsForFee", [], "INSUFFICIENT_SOL", {}],
+  ["no payer", "AccountNotFound", [], "INSUFFICIENT_SOL", {}],
+  ["another error of the runtime", "AccountInUse", [], "PROGRAM_ERROR", {}],
+])("a trade that failed by %s says so", (_what, error, logs, code, details) => {
+  const { facts, ...outcome } = outcomeOf(error, logs);
+  expect(outcome.code).toBe(code);
+  expect(facts.safeToRebuild).toBe(true);
+  const common = { signature: "sig", slot: 9, witnesses: 2, error: JSON.stringify(error) };
+  expect(facts.details).toMatchObject({ ...common, ...details });
+  expect("reason" in facts.details!).toBe("reason" in details);
+});
+
+test("a trade that failed says what was paid, and that it could not close an account", () => {
+  expect(outcomeOf("AccountNotFound", [], 0n).message).toContain("and no fee was charged");
+  expect(outcomeOf("AccountNotFound", [], 1n).message).toContain("and only the network fees were paid");
+  expect(outcomeOf(custom(2, 11)).message).toMatch(/^Tokens arrived in the account/);
+  expect(outcomeOf(custom(1, 6_001), [log(venue, 6_001)]).message).toMatch(/did not accept the accounts/);
+});

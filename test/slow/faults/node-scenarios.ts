@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { ComputeBudgetProgram, VersionedTransaction } from "@solana/web3.js";
 import bs58 from "bs58";
 import { compileMessageV1 } from "../../../src/solana/message.ts";
 import { transferLamports } from "../../../src/solana/token/token-instructions.ts";
@@ -248,9 +249,14 @@ export const NODE_SCENARIOS: readonly Scenario[] = [
         for (const [priority, cap] of Object.entries(caps)) {
           const order = rig.buy();
           const built = await rig.built(rig.traders[0]!, { ...order, body: { ...order.body, priority } });
-          const most = (cap * 1_400_000n) / 1_000_000n;
-          expect(built.priorityCostLamports <= most, `${priority} cost ${built.priorityCostLamports} lamports`);
-          expect(built.priorityCostLamports > 0n, `${priority} cost nothing in a spike`);
+          const { price, limit } = budgetOf(built);
+          const most = (cap * limit + 999_999n) / 1_000_000n;
+          // The spike is above every cap.
+          expect(price === cap, `${priority} bids ${price} a unit`);
+          expect(
+            built.priorityCostLamports === most,
+            `${priority} cost ${built.priorityCostLamports} of ${most} lamports`,
+          );
           await rig.traders[0]!.submit(rig.services[0]!, built);
           costs.push(`${priority} ${built.priorityCostLamports}`);
         }
@@ -258,6 +264,16 @@ export const NODE_SCENARIOS: readonly Scenario[] = [
       }),
   },
 ];
+
+/** What a signed transaction bids, in micro-lamports a compute unit, and for how many units. */
+function budgetOf({ signed }: BuildEntry): { readonly price: bigint; readonly limit: bigint } {
+  const { message } = VersionedTransaction.deserialize(Buffer.from(signed, "base64"));
+  const budget = message.compiledInstructions
+    .filter(({ programIdIndex }) => message.staticAccountKeys[programIdIndex]!.equals(ComputeBudgetProgram.programId))
+    .map(({ data }) => Buffer.from(data));
+  const [limit, price] = [2, 3].map((kind) => budget.find((data) => data[0] === kind)!);
+  return { price: price!.readBigUInt64LE(1), limit: BigInt(limit!.readUInt32LE(1)) };
+}
 
 /** Calls a second that a node gets, broadcasts apart, from so long after now on and for so long. */
 async function questionsAfter(proxy: RpcProxy, afterMs: number, forMs: number): Promise<number> {

@@ -64,6 +64,42 @@ test("a refused method is not called again for a while, with one warning", async
   expect(only.calls.length).toBe(2);
 });
 
+test("a method that the only node has served and then refuses is asked again a second later, then less and less often", async () => {
+  let time = 0;
+  let isRefusing = false;
+  const refused = () => {
+    throw new NodeError("refused", "HTTP 403");
+  };
+  const only = fakeEndpoint({ ask: () => (isRefusing ? refused() : "here") });
+  const pool = createRpcPool({ endpoints: [only], now: () => time, warn: () => {} });
+  for (const ask of [() => pool.read("ask", []), () => pool.ask(only, "ask", [])]) {
+    isRefusing = false;
+    expect(await ask()).toBe("here");
+    isRefusing = true;
+    const asked = only.calls.length;
+    for (const end = time + 60_000; time < end; time += 100)
+      await expect(ask()).rejects.toMatchObject({ kind: "refused" });
+    expect(only.calls.length - asked).toBe(6);
+    isRefusing = false;
+    time += 4_000;
+    expect(await ask()).toBe("here");
+    time += 600_000;
+  }
+});
+
+test("a method of which a node serves some calls and refuses others is asked for less and less often, too", async () => {
+  let time = 0;
+  const refused = () => {
+    throw new NodeError("refused", "excluded from account secondary indexes");
+  };
+  const only = fakeEndpoint({ ask: (what: string) => (what === "served" ? "here" : refused()) });
+  const warnings: string[] = [];
+  const pool = createRpcPool({ endpoints: [only], now: () => time, warn: (text) => warnings.push(text) });
+  for (; time < 600_000; time += 1_000)
+    for (const what of ["served", "other"]) await pool.read("ask", [what]).catch(() => {});
+  expect(warnings.length).toBe(10);
+});
+
 test("a read of one endpoint asks no other, and shares its known refusals", async () => {
   const warnings: string[] = [];
   const endpoints = [fakeEndpoint({}), fakeEndpoint({ ask: () => "second" })] as const;

@@ -31,7 +31,8 @@ export interface RpcPool {
    */
   read(method: string, params: readonly unknown[], options?: ReadOptions): Promise<unknown>;
   /**
-   * Asks this endpoint alone. Once it has refused a method, it is not asked for it again for a while.
+   * Asks this endpoint alone. Once it has refused a method, it is not asked for it again for a while; for a short one if it has served it
+   * before.
    * @throws TradewireError UPSTREAM_ERROR, as a NodeError
    */
   ask(endpoint: RpcEndpoint, method: string, params: readonly unknown[], timeoutMs?: number): Promise<unknown>;
@@ -49,6 +50,16 @@ interface RpcPoolOptions {
 
 const DEFAULT_HEDGE_MS = 400;
 const DEFAULT_REFUSAL_MS = 600_000;
+/** The same for one that has served the method before; each that follows lasts twice as long as the one before. Milliseconds. */
+const SERVED_REFUSAL_MS = 1_000;
+
+/** What an endpoint does with a method. */
+interface MethodState {
+  hasServed: boolean;
+  /** Until when it is not asked, and for how long that was. Milliseconds. */
+  refusedUntilMs: number;
+  refusedForMs: number;
+}
 
 /** Endpoints in order of preference. An unreachable one goes last for a while. */
 export function createRpcPool(options: RpcPoolOptions): RpcPool {
@@ -62,8 +73,8 @@ class FailoverPool implements RpcPool {
   readonly #warn: (message: string) => void;
   readonly #hedgeMs: number;
   readonly #refusalMs: number;
-  /** Until when each endpoint is not asked for a method, by index and method. */
-  readonly #refusedUntilMs: readonly Map<string, number>[];
+  /** By endpoint and method. */
+  readonly #methods = new Map<RpcEndpoint, Map<string, MethodState>>();
 
   constructor(options: RpcPoolOptions) {
     if (options.endpoints.length === 0) throw new RangeError("a pool needs at least one endpoint");
@@ -73,7 +84,7 @@ class FailoverPool implements RpcPool {
     this.#warn = options.warn;
     this.#hedgeMs = options.hedgeMs ?? DEFAULT_HEDGE_MS;
     this.#refusalMs = options.refusalMs ?? DEFAULT_REFUSAL_MS;
-    this.#refusedUntilMs = options.endpoints.map(() => new Map());
+    for (const endpoint of options.endpoints) this.#methods.set(endpoint, new Map());
   }
 
   read(method: string, params: readonly unknown[], options: ReadOptions = {}): Promise<unknown> {
@@ -85,6 +96,7 @@ class FailoverPool implements RpcPool {
       hedgeMs: this.#hedgeMs,
       now: this.#now,
       slots: this.slots,
+      onServed: (endpoint) => this.#noteServed(endpoint, method),
       onRefusal: (endpoint) => this.#noteRefusal(endpoint, method),
     });
     return read.run();
@@ -96,6 +108,7 @@ class FailoverPool implements RpcPool {
     const askedAtMs = this.#now();
     try {
       const result = await endpoint.call(method, params, timeoutMs);
+      this.#noteServed(endpoint, method);
       this.slots.noteAnswer(endpoint, method, params, result, askedAtMs);
       return result;
     } catch (error) {
@@ -105,7 +118,22 @@ class FailoverPool implements RpcPool {
   }
 
   #isRefused(endpoint: RpcEndpoint, method: string): boolean {
-    return (this.#refusedUntilMs[this.endpoints.indexOf(endpoint)]!.get(method) ?? 0) > this.#now();
+    const state = this.#methods.get(endpoint)!.get(method);
+    return state !== undefined && state.refusedUntilMs > this.#now();
+  }
+
+  #stateOf(endpoint: RpcEndpoint, method: string): MethodState {
+    const methods = this.#methods.get(endpoint)!;
+    let state = methods.get(method);
+    if (state === undefined) {
+      state = { hasServed: false, refusedUntilMs: Number.NEGATIVE_INFINITY, refusedForMs: 0 };
+      methods.set(method, state);
+    }
+    return state;
+  }
+
+  #noteServed(endpoint: RpcEndpoint, method: string): void {
+    this.#stateOf(endpoint, method).hasServed = true;
   }
 
   #order(method: string, { startAt = 0, only }: ReadOptions): readonly RpcEndpoint[] {
@@ -122,13 +150,16 @@ class FailoverPool implements RpcPool {
   }
 
   #noteRefusal(endpoint: RpcEndpoint, method: string): void {
-    const refusedUntilMs = this.#refusedUntilMs[this.endpoints.indexOf(endpoint)]!;
+    const state = this.#stateOf(endpoint, method);
     // Calls in flight together are refused together; warn once.
-    const isKnown = (refusedUntilMs.get(method) ?? 0) > this.#now();
-    refusedUntilMs.set(method, this.#now() + this.#refusalMs);
-    if (isKnown) return;
+    if (state.refusedUntilMs > this.#now()) return;
+    // One that serves some of a method's calls and refuses others soon is as one that serves none.
+    const isAgain = this.#now() < state.refusedUntilMs + this.#refusalMs;
+    const servedMs = isAgain ? 2 * state.refusedForMs : SERVED_REFUSAL_MS;
+    state.refusedForMs = state.hasServed ? Math.min(servedMs, this.#refusalMs) : this.#refusalMs;
+    state.refusedUntilMs = this.#now() + state.refusedForMs;
     this.#warn(
-      `The Solana node ${endpoint.name} does not serve ${method}; it is not asked again for ${this.#refusalMs / 1000} s.`,
+      `The Solana node ${endpoint.name} does not serve ${method}; it is not asked again for ${state.refusedForMs / 1000} s.`,
     );
   }
 }
@@ -142,6 +173,7 @@ interface PoolReadOptions {
   readonly hedgeMs: number;
   readonly now: Now;
   readonly slots: NodeSlots;
+  readonly onServed: (endpoint: RpcEndpoint) => void;
   readonly onRefusal: (endpoint: RpcEndpoint) => void;
 }
 
@@ -196,7 +228,8 @@ class PoolRead {
   }
 
   #receive(endpoint: RpcEndpoint, result: unknown, askedAtMs: number): void {
-    const { method, params, options, slots } = this.#parts;
+    const { method, params, options, slots, onServed } = this.#parts;
+    onServed(endpoint);
     slots.noteAnswer(endpoint, method, params, result, askedAtMs);
     if (options.isWrong?.(result) === true) {
       endpoint.doubt();

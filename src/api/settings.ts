@@ -38,7 +38,7 @@ export interface ApiSettings {
   readonly corsOrigins: readonly string[];
   /** Number of reverse proxies in front whose X-Forwarded-For is trusted. */
   readonly trustedProxies: number;
-  /** Their addresses and networks in CIDR notation; none: any of a private network. Other peers are believed nothing. */
+  /** Their addresses and networks in CIDR notation; none: any of a private network. What other peers forward is ignored. */
   readonly proxyAddresses: readonly string[];
   readonly limits: LimitSettings;
   readonly admission: AdmissionSettings;

@@ -225,8 +225,8 @@ export class MarketWatch implements JudgedMarket, AccountHolder, AccountView, Fo
   }
 
   /**
-   * The next state of a market that was read before; undefined if an account of it may be lacking. `read` asks for all that `needs`
-   * names: if it finds everything, `needs` is not asked, which costs as many look-ups again.
+   * The next state of a market that was read before; undefined if an account of it may be missing. `read` looks up every account
+   * that `needs` names: if it finds them all, `needs` is not asked, which would cost as many look-ups again.
    */
   #readAgain(market: Market): { readonly state: unknown } | undefined {
     this.#missesAny = false;

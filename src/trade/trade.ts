@@ -196,7 +196,7 @@ export interface QuotedTrade extends TradeSides {
     readonly value?: bigint;
   }[];
   readonly faults: readonly { readonly venue: string; readonly market: string | undefined; readonly reason: string }[];
-  /** Venues of which a market was left out because it is withheld; undefined if there is none. */
+  /** Venues with a market that was left out because it is withheld; undefined if there is none. */
   readonly withheld?: readonly string[] | undefined;
 }
 

@@ -18,7 +18,7 @@ export interface VenueCounts {
   readonly failed: number;
 }
 
-/** The counts of what failed, for want of which reason. */
+/** Failures counted by reason. */
 export const VENUE_FAILURES = ["withheld", "refused", "slippage", "failed"] as const;
 
 type Counts = { -readonly [K in keyof VenueCounts]: VenueCounts[K] };

@@ -68,7 +68,7 @@ export const isOfProtocol = (error: unknown): error is ConnectError =>
 /** Ends the streams of a process that stops. Nothing of theirs has ended or failed, so none is counted as refused. */
 export const STOPPING = new ConnectError("the service is closing", Code.Unavailable);
 
-/** What callers are told of a stream that ends so. */
+/** What callers see of a stream that ends with this failure. */
 export const stoppingRefusal = (): TradewireError =>
   new TradewireError("OVERLOADED", "This process is stopping. Open the stream again.", { retryAfterMs: 1_000 });
 

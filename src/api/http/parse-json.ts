@@ -28,7 +28,7 @@ export function requirePlain({ headers }: IncomingMessage, query: object): void 
 }
 
 /** The refusal of a request that is not JSON by its headers. */
-export function notJson(): TradewireError {
+function notJson(): TradewireError {
   return invalidField("Content-Type", "Send the request with the header Content-Type: application/json.");
 }
 

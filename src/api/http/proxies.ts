@@ -22,7 +22,7 @@ interface ProxySettings {
   readonly proxyAddresses: readonly string[];
 }
 
-/** Says who may speak for others. A caller who reaches the process directly is believed nothing, whatever it forwards. */
+/** Says which peers may name a caller's address. What a caller who reaches the process directly forwards is ignored. */
 export class Proxies {
   readonly #count: number;
   readonly #named: boolean;
@@ -39,10 +39,10 @@ export class Proxies {
     return this.#count > 0 && this.#knows(peer);
   }
 
-  /** True if what the address at this place (0: the peer of the connection) says of the one before it is believed. */
+  /** True if the address at this place (0: the connection's peer) is trusted to name the one before it. */
   trusts(address: string | undefined, place: number): boolean {
     if (place >= this.#count) return false;
-    // Proxies behind the first may have any address unless all are named: a proxy that is believed has reported them.
+    // Proxies behind the first may have any address unless all are named: a trusted proxy has reported them.
     return place > 0 && !this.#named ? true : this.#knows(address);
   }
 

@@ -18,7 +18,7 @@ export interface RecentFigures {
   /** Calls that failed, by code, most frequent first. */
   readonly failures: readonly { readonly code: string; readonly count: number }[];
   readonly build: DurationFigures;
-  /** What became of each venue's part of these, streamed quotes included; venues of which nothing was are left out. */
+  /** Counts per venue, streamed quotes included; venues without any are left out. */
   readonly venues: readonly (VenueCounts & { readonly id: string })[];
   /** Stages of builds and of submits, in their order. */
   readonly buildStages: readonly (DurationFigures & { readonly stage: string })[];

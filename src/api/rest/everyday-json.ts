@@ -62,7 +62,7 @@ function createEverydayDecoder(desc: DescMessage, dialect: JsonDialect): (body: 
   };
 }
 
-/** Fields by the hash of their names, of which no two are alike. */
+/** Fields by the hash of their names. No two hashes are equal. */
 function tableOf(desc: DescMessage, dialect: JsonDialect): readonly (KnownField | undefined)[] {
   const named = Array.from(jsonFields(desc, dialect), ([name, field]) => ({
     ...field,

@@ -50,7 +50,7 @@ export class SlotPace {
     this.#fit();
   }
 
-  /** A slot was seen for the first time. The very first is the one that was under way: when it began is not known. */
+  /** A slot was seen for the first time. The very first was already in progress: when it began is unknown. */
   note(slot: bigint, atMs: number): void {
     if (this.#origin === undefined) {
       this.#origin = slot;

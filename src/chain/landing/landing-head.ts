@@ -15,7 +15,7 @@ export const LIFETIME_BLOCKS = 151n;
 /** Upper bound of the error in estimated heights, in blocks. */
 export const HEIGHT_TOLERANCE = 40n;
 
-/** Slots of which one at most was skipped, over long: a network in trouble has gone without half of its blocks. */
+/** Upper bound of slots per block in the long run: a network in trouble has skipped half of its slots. */
 const SKIPPED_PART = 2n;
 
 /** False if the slot is outside the message's lifetime or ahead of the chain. */

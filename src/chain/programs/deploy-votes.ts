@@ -30,7 +30,7 @@ interface Claim {
 
 /** Nodes that must agree against a stream, or against another node. */
 const QUORUM = 2;
-/** How long a stream that two nodes contradicted is believed only if a node confirms it. Milliseconds. */
+/** How long notices of a stream that two nodes contradicted count only if a node confirms them. Milliseconds. */
 const ASIDE_MS = 3_600_000;
 /** Time that nodes have to reach the slot of a notice; after that, what they agree on counts. Milliseconds. */
 const PATIENCE_MS = 10_000;

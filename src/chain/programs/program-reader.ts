@@ -220,7 +220,7 @@ class RpcProgramReader implements ProgramReader {
   }
 }
 
-/** True of headers of which one names a deployment later than the state they were read from: no chain has that. */
+/** True if a header names a deployment later than the state it was read from, which no chain has. */
 function isAhead({
   slot,
   accounts,

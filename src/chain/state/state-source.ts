@@ -272,7 +272,7 @@ class StreamedStateSource implements LiveStateSource {
     if (entry === undefined) return;
     this.#counters.notices += 1;
     const isFarAhead = this.#stream.isFarAhead(slot);
-    // Noted also while it does not count: a stream that goes on lying is not believed again.
+    // Noted also while it does not count, so that a stream that goes on lying stays untrusted.
     if (!isFarAhead) this.#comparison.noteChange(entry, notice);
     if (isFarAhead || this.#suspension.isOn || entry.isDoubted || this.#trust.isFlooded()) {
       this.#counters.disbelieved += 1;

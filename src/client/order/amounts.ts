@@ -1,5 +1,5 @@
 /**
- * Checks the amounts that an order may have, of which it has one. Text is read only as base units: the service may read another form
+ * Checks an order's amounts: exactly one must be given. Text is read only as base units: the service may read another form
  * of a number otherwise than this library.
  * @throws TypeError
  */

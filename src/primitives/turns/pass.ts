@@ -70,7 +70,7 @@ export function openPass(): void {
   isOpen = true;
 }
 
-/** Calls for which a pass has time. */
+/** Calls of a pass at most. */
 function mostServed(): number {
   return Math.max(1, Math.min(MOST_IN_PASS, Math.floor(PASS_MS / serveMs)));
 }

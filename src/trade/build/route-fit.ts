@@ -34,7 +34,7 @@ const BLOCKHASH = new Uint8Array(32);
 const NO_TIPS: MessageTerms["choice"] = { senders: [], tips: [] };
 const SEED = "-".repeat(RANDOM_TEXT_LENGTH);
 
-/** A wallet that holds nothing but SOL, and one for which nothing has to be created. */
+/** A wallet that holds nothing but SOL, and one that needs no new account. */
 const NOTHING_OPEN: MessagePorts["markets"] = { account: () => null };
 const EVERYTHING_OPEN: MessagePorts["markets"] = { account: () => OPEN };
 const ALL_OPEN: MessagePorts["markets"] = { account: (address) => (address === WRAPPED_SOL ? null : OPEN) };

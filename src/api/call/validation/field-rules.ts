@@ -48,7 +48,7 @@ function checkOfKind(kind: string, rules: Rules, field: DescField, matches: Matc
   if (kind === "string" && hasOnly("max_len")) {
     const most = rules.get("max_len") as bigint;
     const broken = [{ ruleId: "string.max_len", reason: `must be at most ${most} characters` }];
-    // Characters are counted, of which there are no more than units.
+    // The rule counts characters; a text never has more of them than UTF-16 units.
     return (value) => ((value as string).length <= most || [...(value as string)].length <= most ? undefined : broken);
   }
   if (kind === "bytes" && hasOnly("max_len")) {

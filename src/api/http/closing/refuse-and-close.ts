@@ -4,7 +4,7 @@ import type { TradewireError } from "../../../errors/tradewire-error.ts";
 import { answerRefused, type RefusedAnswer } from "../../rpc/forms/refused-request.ts";
 
 const refused = new WeakSet<Socket>();
-/** Connections of which no further request is served. */
+/** Connections that get no further request served. */
 const stopped = new WeakSet<Socket>();
 
 /** True if the last response of this connection is a refusal: whatever else is wrong on it gets no response of its own. */
@@ -31,7 +31,7 @@ export function refuseAndClose(
   stopParser(socket);
 }
 
-/** Refuses a connection of which no request was read, and closes it. */
+/** Refuses a connection before any request of it was read, and closes it. */
 export function refuseUnread(socket: Socket, failure: TradewireError, requestId: string): void {
   socket.on("error", () => socket.destroy());
   socket.end(lastResponse(answerRefused(undefined, failure, requestId)), () => setImmediate(() => socket.destroy()));

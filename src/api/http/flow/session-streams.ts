@@ -78,7 +78,7 @@ class SessionStreams extends Map<number, ServerHttp2Stream> {
   }
 }
 
-/** The streams of a server's session that have no id yet, for Node to keep in place of its `Set`, of which the same is true: none. */
+/** Replaces Node's `Set` of a session's streams that have no id yet, which would keep each as its map does. A server has none. */
 class NoStreams extends Set<ServerHttp2Stream> {
   override add(): this {
     return this;

@@ -14,7 +14,7 @@ import { readWholeRequest, type WholeRequest } from "./whole-request.ts";
 const MAX_BYTES = 8 * 1024;
 
 const TOO_MANY = 429;
-/** Answers for which a 429 is remembered: a client beyond its limit is served now and then. */
+/** How many answers a 429 is remembered for: a client beyond its limit is served now and then. */
 const REMEMBERED = 16;
 
 /** The response to a refused request. Headers and body are ASCII. */

@@ -28,7 +28,7 @@ export class Handshakes {
     this.#parts = parts;
   }
 
-  /** Begins the handshake of a connection once it has sent something. Closes one that stays silent, or for which there is no room. */
+  /** Begins a connection's handshake once it has sent something. Closes it if it stays silent or there is no room. */
   begin(socket: Socket): void {
     const { silentMs, undecided, refusePlain, shakeHands } = this.#parts;
     const silent = setTimeout(() => socket.destroy(), silentMs);

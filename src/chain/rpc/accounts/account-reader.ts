@@ -27,10 +27,10 @@ const MAX_GATHERED = 64;
 const MAX_CONCURRENT_CALLS = 16;
 /** Upper bound of concurrent searches, over all reads: a cold token takes a few dozen, and many may be asked for at once. */
 const MAX_CONCURRENT_SEARCHES = 64;
-/** Searches of which it is kept who answered: some hundred tokens' worth, each a few hundred bytes. */
+/** Searches whose answering node is remembered: some hundred tokens' worth, each a few hundred bytes. */
 const MAX_SEARCHES_KEPT = 4_000;
 /**
- * How often a search is made that nodes have too many calls for, and the pause before the next time: their limits are of a second.
+ * Times a search is made at most if every node refuses it for too many calls, and the pause between: their limits are per second.
  * Milliseconds.
  */
 const MOST_TRIES = 4;
@@ -107,8 +107,8 @@ class RpcAccountReader implements AccountReader {
   }
 
   /**
-   * Makes a search again that all nodes have too many calls for: a new token takes 17 at once, and a limit would leave out the same
-   * venues each time. Nodes that answer none are not waited for.
+   * Repeats a search that every node refuses for too many calls: a new token takes 17 at once, and a rate limit would leave out the
+   * same venues each time. Without an answered search since the last failure there is no repeat.
    */
   async #searchWithinLimits(program: Address, config: object): Promise<unknown> {
     for (let tries = 1; ; tries++) {

@@ -10,7 +10,7 @@ interface Waiting {
 /** Reads a number of accounts by one call. */
 type ReadChunk = (addresses: readonly Address[]) => Promise<AccountsAtSlot>;
 
-/** Calls under way beyond which further reads are gathered for longer. A cold token has four at a time. */
+/** With more calls in flight than this, reads are gathered for longer. A cold token has four at a time. */
 const CALLS_AT_EASE = 12;
 /** How long reads then wait for others, and those that may wait at any time. Milliseconds. */
 const GATHERED_FOR_MS = 5;
@@ -28,7 +28,7 @@ export class GatheredReads {
   #isNext = false;
   /** Until reads that may wait are sent without others. */
   #patience: NodeJS.Timeout | undefined;
-  /** Calls under way. */
+  /** Calls in flight. */
   #calls = 0;
 
   constructor(perCall: number, readChunk: ReadChunk) {
@@ -37,7 +37,7 @@ export class GatheredReads {
   }
 
   /**
-   * Reads the accounts, of which there are no more than a call can carry.
+   * Reads the accounts: at most as many as a call can carry.
    * @param mayWait true to wait some milliseconds for another read
    * @throws TradewireError UPSTREAM_ERROR
    */

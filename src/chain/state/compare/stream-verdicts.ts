@@ -121,7 +121,7 @@ export class StreamVerdicts {
     if (isDoubtful || isAnyCertain) this.#wrongAtMs.set(entry, now());
     if (isDoubtful || contradicted !== undefined) this.doubt(entry);
     if (contradicted !== undefined) this.#takeBack(entry, contradicted);
-    // A stream that was found wrong is believed again once every slot that is checked is right.
+    // A stream that was wrong is trusted again once every checked slot is right.
     const isWrongAgain = isComplete && isAnyWrong && isSuspended();
     const isWrong = isWrongAgain || (isComplete && streamRecord.wrong >= WRONG_SLOTS) || this.#isWidelyWrong();
     if (isWrong) streamRecord.forget();

@@ -35,7 +35,7 @@ const TAG_BYTES = 16;
 const DAY_MS = 86_400_000;
 const MAX_DAY_KEYS = 64;
 const MAX_TOKEN_CHARACTERS = 8192;
-/** Characters of an account's id for which no memory is taken. */
+/** Longest account id that is written without an allocation, in characters. */
 const USUAL_ACCOUNT_ID = 64;
 const CONTEXT = "tradewire/submission/v1";
 /** Nonces drawn per call to the random source: one call serves many seals. */

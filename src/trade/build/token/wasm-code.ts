@@ -57,7 +57,7 @@ export const shr = (value: Code, by: bigint): Code => two(SHR, value, i64(by));
 export const load = (at: Code, offset = 0): Code => [at, 0x29, 3, ...unsigned(offset)];
 export const store = (at: Code, value: Code, offset = 0): Code => [at, value, 0x37, 3, ...unsigned(offset)];
 
-/** Exchanges neighbouring groups of `by` bits in the local, the lower ones of which the mask names. */
+/** Exchanges neighbouring groups of `by` bits in the local. The mask selects the lower group of each pair. */
 const exchange = (local: number, by: bigint, mask: bigint): Code =>
   set(local, two(OR, two(AND, shr(get(local), by), i64(mask)), shl(two(AND, get(local), i64(mask)), by)));
 /** Reverses the bits of each byte in the local. */

@@ -107,7 +107,7 @@ function withCrumbs(legs: readonly RouteLeg[], rests: readonly Rest[], parts: bi
   });
 }
 
-/** Whole base units of which parts are left. */
+/** What is left, in whole base units. Rounded up. */
 const unitsOf = (left: bigint, parts: bigint) => (parts === WHOLE ? left : ceilDiv(left, parts));
 
 /** Markets in a row that still have something to give, the largest first. */

@@ -49,6 +49,16 @@ test("batches in flight reach their bound, and no batch has a key twice", async 
   expect(sent).toHaveLength(2);
 });
 
+test("items of one turn that fill more batches than may be in flight wait for one to end", async () => {
+  const { sent, add } = held(2, 1);
+  for (const key of ["a", "b", "c"]) void add(key);
+  await turn();
+  expect(sent.map(({ items }) => items)).toEqual([["a"], ["b"]]);
+  sent[0]!.end.resolve(["A"]);
+  await turn();
+  expect(sent.map(({ items }) => items)).toEqual([["a"], ["b"], ["c"]]);
+});
+
 test("a hundred thousand items of one key cost what they are, and hold up no other", async () => {
   const done: string[] = [];
   const run = async (items: readonly string[]) => {

@@ -48,7 +48,7 @@ export class Batches<T, R> {
       line.last.next = one;
       line.last = one;
     }
-    if (!this.#isDue && this.#inFlight < this.#options.inFlight) {
+    if (!this.#isDue) {
       this.#isDue = true;
       // Items of the same turn go together.
       queueMicrotask(() => {

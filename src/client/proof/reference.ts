@@ -81,7 +81,7 @@ export async function checkReference(
 async function priceOf(ask: PriceReference, about: PriceAsk, signal: AbortSignal): Promise<bigint> {
   let answer: unknown;
   try {
-    answer = await answerWithin(0, signal, Promise.resolve(ask(about, signal)));
+    answer = await answerWithin<unknown>(0, signal, ask(about, signal));
   } catch (cause) {
     if (signal.aborted) throw new TradeError("ABORTED", "The caller aborted the call.", { cause });
     const reason = cause instanceof Error ? cause.message : String(cause);

@@ -103,7 +103,7 @@ function stoppedWaiting(signature: string): TradeError {
  * Waits for an answer no longer than the caller allows, whatever the transport does.
  * @throws TradeError CONNECTION_ERROR when time is up, ABORTED once the signal aborts
  */
-export async function answerWithin<T>(timeoutMs: number, signal: AbortSignal, answer: Promise<T>): Promise<T> {
+export async function answerWithin<T>(timeoutMs: number, signal: AbortSignal, answer: T | Promise<T>): Promise<T> {
   const answered = new AbortController();
   // The transport ends a call on time and says why; this bound is for one that does not.
   const late = rest((timeoutMs || MOST_MS) + 50, AbortSignal.any([signal, answered.signal])).then(() => {

@@ -11,7 +11,7 @@ import { type Sandbox, startSandbox } from "../../../src/sandbox/sandbox.ts";
 import { startPostgres } from "../../support/postgres.ts";
 import { createTestWallet } from "../../support/wallet.ts";
 import { ask, register, rpc, type ServiceProcess, signBuild, startServiceProcess } from "./service-processes.ts";
-import { ms, report } from "./table.ts";
+import { ms, percentile, report } from "./table.ts";
 
 const random = createRandom(24);
 const PEPPER = "5e".repeat(32);
@@ -61,6 +61,53 @@ const newTrader = async (port: number) => {
   await rpc(sandbox.rpcUrl, "requestAirdrop", [wallet.address.toString(), 100e9]);
   return { wallet, ...(await register(port, wallet)) };
 };
+
+it("23: a revoked key stops on every process of the service", async () => {
+  const delaysMs: number[] = [];
+  const homes: string[] = [];
+  for (const url of postgres === undefined ? [undefined] : [undefined, await postgres.createDatabase()]) {
+    homes.push(url === undefined ? "SQLite" : "PostgreSQL");
+    const settings: Record<string, string> = { DATA_DIR: newFolder(), LAME_DUCK_MS: "0" };
+    if (url !== undefined) settings.DATABASE_URL = url;
+    const [here, ...others] = [await start(settings), await start(settings), await start(settings)];
+    const wallet = createTestWallet();
+    const { apiKey } = await register(here!.port, wallet);
+    const accepts = async ({ port }: ServiceProcess, key: string) => {
+      const { status, error } = await ask(port, "/v1/auth/profile", { key });
+      if (status !== 200 && status !== 401) throw new Error(`answered ${status} ${error}`);
+      return status === 200;
+    };
+    for (let i = 0; i < 8; i++) {
+      const { apiKey: key, keyId } = await register(here!.port, wallet);
+      for (const service of [here!, ...others]) expect(await accepts(service, key)).toBe(true);
+      expect(await ask(here!.port, `/v1/auth/keys/${keyId}`, { key: apiKey, method: "DELETE" })).toMatchObject({
+        status: 200,
+      });
+      const revokedAtMs = performance.now();
+      await Promise.all(
+        [here!, ...others].map(async (service) => {
+          let acceptedAtMs = revokedAtMs;
+          // The key is used all the time, and for a while after it was first refused.
+          for (let refusals = 0; refusals < 20; await sleep(10)) {
+            const startMs = performance.now();
+            if (!(await accepts(service, key))) refusals++;
+            else [acceptedAtMs, refusals] = [startMs, 0];
+          }
+          delaysMs.push(acceptedAtMs - revokedAtMs);
+        }),
+      );
+    }
+    for (const service of [here!, ...others]) expect(await stop(service)).toBe(0);
+  }
+  const p50 = percentile(delaysMs, 0.5);
+  report(
+    23.5,
+    `A revoked key stops on every one of three processes of the service, ${homes.join(" and ")}`,
+    "0 accepted > 2 s later, p50 ≤ 1 s",
+    `${delaysMs.length} times: p50 ${ms(p50)}, last ${ms(Math.max(...delaysMs))}`,
+    Math.max(...delaysMs) <= 2_000 && p50 <= 1_000,
+  );
+}, 240_000);
 
 it("24: sealing keys rotate under load, over four processes of the service", async () => {
   const digits = () => Buffer.from(random.bytes(32)).toString("hex");

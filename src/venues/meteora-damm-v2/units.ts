@@ -29,7 +29,7 @@ export function unitsOf(
   return (
     (exactIn ? (aToB ? 14_650 : 15_750) : 16_100) +
     (pool.migrated ? 0 : MIGRATION_UNITS) +
-    (pool.compounding ? 15_000 : 0) +
+    (pool.compounding ? compoundingUnits(pool.reserves, aToB, fill) : 0) +
     (pool.volatility === undefined ? 0 : VOLATILITY_UNITS - (pool.migrated ? 0 : NOT_BOTH_UNITS)) +
     (work.powers ? 2_500 : 0) +
     (work.counts ? countUnits(pool.baseFee.kind, exactIn) : 0) +
@@ -38,6 +38,15 @@ export function unitsOf(
     mintUnits(mints[0], extensions[0], exactIn) +
     mintUnits(mints[1], extensions[1], exactIn)
   );
+}
+
+/**
+ * What a compounding pool takes more, by the price of A in B: measured over reserves of 4 to 61 bits, a bit of it takes 100 units. The
+ * price is the higher one of before and after the trade.
+ */
+function compoundingUnits([a, b]: readonly [bigint, bigint], aToB: boolean, { input, output }: DammV2Fill): number {
+  const [lastA, lastB] = aToB ? [a, b] : [a - output, b + input];
+  return 15_000 + Math.ceil(100 * (Math.log2(Number(lastB) + 1) - Math.log2(Number(lastA) + 1)));
 }
 
 const VOLATILITY_UNITS = 4_700;

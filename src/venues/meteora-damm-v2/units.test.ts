@@ -1,0 +1,34 @@
+import { expect, it } from "vitest";
+import { Address } from "../../primitives/address.ts";
+import { TOKEN_PROGRAM } from "../../solana/programs.ts";
+import type { Mint } from "../../solana/token/mint.ts";
+import type { Ask } from "../venue.ts";
+import { unitsOf } from "./units.ts";
+
+type Priced = Parameters<typeof unitsOf>[0];
+type Moment = Parameters<typeof unitsOf>[4];
+
+const MINT = { address: Address.from(new Uint8Array(32)), program: TOKEN_PROGRAM, extensions: 0 } as Mint;
+/** Reserves of A and B, input, output, and the units that the build of March 2026 used, at a flat fee. */
+type Measured = readonly [Ask["mode"], aToB: boolean, a: bigint, b: bigint, bigint, bigint, used: number];
+const MEASURED: readonly Measured[] = [
+  ["exactIn", true, 11n, 688942792776456591n, 2n, 105726220891463914n, 32_938],
+  ["exactIn", true, 262561242n, 7622n, 1018316n, 28n, 25_817],
+  ["exactIn", false, 270n, 8142037035660n, 1892280483302n, 50n, 31_382],
+  ["exactIn", false, 6240232766321070n, 13n, 3n, 832031035509476n, 22_218],
+  ["exactOut", true, 11n, 688942792776456591n, 1n, 3197113124613n, 33_021],
+  ["exactOut", true, 6240232766321070n, 13n, 3900145478950669n, 4n, 22_456],
+  ["exactOut", false, 11n, 688942792776456591n, 69066946644256301n, 1n, 32_762],
+  ["exactOut", false, 6240232766321070n, 13n, 12n, 2714095431440120n, 22_216],
+];
+
+it.each(MEASURED)("bounds closely what compounding takes: %s, A goes in: %s, reserves %d and %d", (...measured) => {
+  const [mode, aToB, a, b, input, output, used] = measured;
+  const baseFee = { kind: "timeSchedule", cliff: 1n, exponential: false, reduction: 0n, periods: 0n, frequency: 0n };
+  const pool = { baseFee, compounding: true, migrated: true, volatility: undefined, reserves: [a, b] };
+  const priced = { pool, mints: [MINT, MINT], extensions: [0, 0] } as unknown as Priced;
+  const fill = { input, output, netIn: input, grossOut: output };
+  const bound = unitsOf(priced, aToB, { mode } as Ask, fill, {} as Moment);
+  expect(bound).toBeGreaterThanOrEqual(used);
+  expect(bound).toBeLessThan(1.25 * used);
+});

@@ -42,6 +42,8 @@ export class ForkingNetwork {
   readonly keys: number;
   /** True: nothing is written any more. */
   isSilent = false;
+  /** True once final blocks were undone. */
+  wasUndone = false;
   /** The newest block of each branch that may last. */
   tips: Block[];
   /** The newest slot, with a block or without. */
@@ -190,6 +192,7 @@ export class ForkingNetwork {
 
   /** All nodes start again from so many blocks before the root: what came after is undone, though it was final. */
   undo(depth: number): void {
+    this.wasUndone = true;
     let at = this.#rooted;
     for (let i = 0; i < depth && at.parent !== undefined; i++) at = at.parent;
     this.tips = [at];

@@ -92,7 +92,11 @@ class Simulation {
     );
     const isCompared = count > 1 && random.chance(0.5);
     const witnesses = isCompared
-      ? this.#nodes.map((node) => ({ name: node.name, reader: this.#readerOf(() => node), setAside: () => {} }))
+      ? this.#nodes.map((node) => ({
+          name: node.name,
+          reader: this.#readerOf(() => node),
+          setAside: () => this.#setAside(node),
+        }))
       : [];
     const shared = {
       reader: this.#readerOf(() => random.pick(this.#nodes)),
@@ -301,6 +305,11 @@ class Simulation {
         `account ${key} is said to hold ${held.value} (slot ${held.slot}) up to ${nowMs - currentAtMs} ms ago; it did up to ${nowMs - aliveAtMs} ms ago`,
       );
     }
+  }
+
+  /** All are honest; but what was said before the chain was undone may contradict what is said after. */
+  #setAside({ name }: ForkingNode): void {
+    if (!this.#network.wasUndone) this.#report(`${name} is set aside, though it is honest`);
   }
 
   #report(line: string): void {

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import { Address } from "../../../primitives/address.ts";
 import { SYSTEM_PROGRAM } from "../../../solana/programs.ts";
+import { addVersion } from "../account-versions.ts";
 import { FollowedAccount, Upheavals } from "../followed-account.ts";
 import { SlotTree } from "../slots/slot-tree.ts";
+import type { StreamProgress } from "../stream/stream-progress.ts";
 import { AccountObservations } from "./account-observations.ts";
 
 const ADDRESS = Address.from(new Uint8Array(32).fill(1));
@@ -41,4 +43,30 @@ test("a node that answers from another branch contradicts nobody, whichever of t
   say(3, 10, 3);
   say(3, 12, 3);
   expect(observations.isContradicted(lie, say(3, 13, 4), tree)).toBe(false);
+});
+
+test("what is held of another branch after a slot shows nothing about that slot", () => {
+  const tree = new SlotTree();
+  // Slot 13 is passed over: slot 14 begins on slot 12.
+  for (const [slot, parent] of [
+    [11n, 10n],
+    [12n, 11n],
+    [13n, 11n],
+    [14n, 12n],
+  ] as const)
+    tree.begin(slot, parent);
+  const entry = new FollowedAccount(ADDRESS, new Upheavals());
+  const accountOf = (value: number, slot: bigint) => ({
+    ...{ address: ADDRESS, owner: SYSTEM_PROGRAM, lamports: 1n, data: Uint8Array.of(value), executable: false, slot },
+  });
+  const hold = (slot: bigint) =>
+    addVersion(entry, { slot, epoch: 0, order: 0, account: accountOf(1, slot) }, 0n)!.version;
+  entry.delivered = hold(11n);
+  hold(13n);
+  const observations = new AccountObservations(entry, true);
+  const stream = { slot: 14n } as StreamProgress;
+  const changed = { node: 1, slot: 12n, account: accountOf(2, 12n), sentAtMs: 0, receivedAtMs: 0 };
+  expect(observations.relationOf(changed, { tree, stream, atMs: 0 })).toBe("open");
+  hold(14n);
+  expect(observations.relationOf(changed, { tree, stream, atMs: 0 })).toBe("differs");
 });

@@ -145,15 +145,15 @@ export class AccountObservations {
       return before !== undefined && hasSameContent(before.account, account) ? "same" : "open";
     }
     if (!tree.isOnChain(slot)) return "open";
-    if (isUnchangedSince(then, slot, entry)) return "differs";
+    if (isUnchangedSince(then, slot, entry, tree)) return "differs";
     const isPassed = stream.slot > slot && atMs - receivedAtMs >= STREAM_PATIENCE_MS;
     return entry.streamed && isPassed ? "differs" : "open";
   }
 }
 
-/** True if a version from after the slot is the same as the one before it. */
-function isUnchangedSince(then: AccountVersion, slot: bigint, entry: FollowedAccount): boolean {
-  const next = [...versionsOf(entry)].findLast((version) => version.slot > slot);
+/** True if a version from after the slot, of the same branch, is the same as the one before it. */
+function isUnchangedSince(then: AccountVersion, slot: bigint, entry: FollowedAccount, tree: SlotTree): boolean {
+  const next = [...versionsOf(entry)].findLast((version) => version.slot > slot && tree.isOnChain(version.slot));
   return next !== undefined && hasSameContent(next.account, then.account);
 }
 

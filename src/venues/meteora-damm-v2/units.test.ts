@@ -24,11 +24,20 @@ const MEASURED: readonly Measured[] = [
 
 it.each(MEASURED)("bounds closely what compounding takes: %s, A goes in: %s, reserves %d and %d", (...measured) => {
   const [mode, aToB, a, b, input, output, used] = measured;
-  const baseFee = { kind: "timeSchedule", cliff: 1n, exponential: false, reduction: 0n, periods: 0n, frequency: 0n };
-  const pool = { baseFee, compounding: true, migrated: true, volatility: undefined, reserves: [a, b] };
-  const priced = { pool, mints: [MINT, MINT], extensions: [0, 0] } as unknown as Priced;
-  const fill = { input, output, netIn: input, grossOut: output };
-  const bound = unitsOf(priced, aToB, { mode } as Ask, fill, {} as Moment);
+  const bound = boundOf({ compounding: true, reserves: [a, b] }, aToB, mode, input, output);
   expect(bound).toBeGreaterThanOrEqual(used);
   expect(bound).toBeLessThan(1.25 * used);
 });
+
+it("bounds a buy with volatility of a million times what the pool holds", () => {
+  const pool = { compounding: false, volatility: {} };
+  expect(boundOf(pool, false, "exactIn", 10_000_000_000_000n, 9_999_999n)).toBeGreaterThanOrEqual(20_480);
+});
+
+function boundOf(changes: object, aToB: boolean, mode: Ask["mode"], input: bigint, output: bigint): number {
+  const baseFee = { kind: "timeSchedule", cliff: 1n, exponential: false, reduction: 0n, periods: 0n, frequency: 0n };
+  const pool = { baseFee, migrated: true, volatility: undefined, ...changes };
+  const priced = { pool, mints: [MINT, MINT], extensions: [0, 0] } as unknown as Priced;
+  const fill = { input, output, netIn: input, grossOut: output };
+  return unitsOf(priced, aToB, { mode } as Ask, fill, {} as Moment);
+}

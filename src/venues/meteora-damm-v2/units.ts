@@ -27,7 +27,7 @@ export function unitsOf(
   const exactIn = ask.mode === "exactIn";
   const work = baseFeeWork(pool.baseFee, exactIn ? fill.input : fill.netIn, !exactIn, moment);
   return (
-    (exactIn ? (aToB ? 14_650 : 15_750) : 16_100) +
+    (exactIn ? (aToB ? 14_650 : 15_900) : 16_100) +
     (pool.migrated ? 0 : MIGRATION_UNITS) +
     (pool.compounding ? compoundingUnits(pool.reserves, aToB, fill) : 0) +
     (pool.volatility === undefined ? 0 : VOLATILITY_UNITS - (pool.migrated ? 0 : NOT_BOTH_UNITS)) +

@@ -143,7 +143,10 @@ export interface AbandonedQuery {
 export interface Submissions {
   /** The time that leases are dated by, the same for every process on the database. Epoch milliseconds. */
   nowMs(): number;
-  /** Claims the message for this process, or returns the record of an earlier claim. Takes over a claim with an expired lease. */
+  /**
+   * Claims the message for the lease's owner, or returns the record of another's claim. Takes over a claim with an expired lease;
+   * the owner's own claim is extended.
+   */
   claim(claim: SubmissionClaim, lease: Lease): Promise<"claimed" | SubmissionRecord>;
   /** Extends the owner's undecided leases in as few writes as possible. @returns those extended: the owner has no others */
   renew(messageHashes: readonly string[], lease: Lease): Promise<readonly string[]>;

@@ -75,6 +75,30 @@ test.each(["embedded", "PostgreSQL"])(
 );
 
 test.each(["embedded", "PostgreSQL"])(
+  "%s: a claim that is made again, as its answer was lost, is held",
+  async (kind) => {
+    if (kind === "PostgreSQL" && postgres === undefined) return;
+    const dataDir = mkdtempSync(join(tmpdir(), "tradewire-submissions-"));
+    const databaseUrl = kind === "embedded" ? undefined : await postgres!.createDatabase();
+    const store = await openStore({ dataDir, databaseUrl });
+    try {
+      const submissions = createSubmissions(store, () => 1_000);
+      await submissions.claim(claimOf("a"), { owner: "one", untilMs: 6_000 });
+      expect(await submissions.claim(claimOf("a"), { owner: "one", untilMs: 7_000 })).toBe("claimed");
+      const held = { messageHash: "a", leaseUntilMs: 7_000 };
+      expect(await submissions.claim(claimOf("a"), { owner: "another", untilMs: 8_000 })).toMatchObject(held);
+      await submissions.finish(claimOf("a"), "landed");
+      const ended = { messageHash: "a", outcome: "landed" };
+      expect(await submissions.claim(claimOf("a"), { owner: "one", untilMs: 9_000 })).toMatchObject(ended);
+    } finally {
+      await store.close();
+      if (databaseUrl !== undefined) postgres!.release(databaseUrl);
+      rmSync(dataDir, { recursive: true });
+    }
+  },
+);
+
+test.each(["embedded", "PostgreSQL"])(
   "%s names those of many messages that have ended, and finds a submission, by one prepared text each",
   async (kind) => {
     if (kind === "PostgreSQL" && postgres === undefined) return;

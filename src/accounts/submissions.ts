@@ -54,7 +54,7 @@ class StoredSubmissions implements Submissions {
     return record;
   }
 
-  /** Compare-and-set: one process wins an expired lease. */
+  /** Compare-and-set: one process wins an expired lease. The lease of this process itself goes on: the answer to its claim was lost. */
   async #takeOver(messageHash: string, lease: Lease): Promise<boolean> {
     const taken = await this.#store.run((db) =>
       db
@@ -62,7 +62,7 @@ class StoredSubmissions implements Submissions {
         .set({ lease_owner: lease.owner, lease_until_ms: lease.untilMs })
         .where("message_hash", "=", messageHash)
         .where("outcome", "is", null)
-        .where(this.#isLeaseOver())
+        .where((where) => where.or([where("lease_owner", "=", lease.owner), this.#isLeaseOver()(where)]))
         .returning("message_hash")
         .executeTakeFirst(),
     );

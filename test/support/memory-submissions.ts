@@ -39,7 +39,8 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
     async claim(claim, lease) {
       reach();
       const row = rows.get(claim.messageHash);
-      if (row !== undefined && (row.outcome !== undefined || !isLeaseOver(row.leaseUntilMs, now()))) return row;
+      const isFree = row === undefined || row.owner === lease.owner || isLeaseOver(row.leaseUntilMs, now());
+      if (row !== undefined && (row.outcome !== undefined || !isFree)) return row;
       hold(row ?? claim, lease);
       return "claimed";
     },

@@ -9,8 +9,7 @@ afterEach(() => void vi.useRealTimers());
 
 /**
  * Each seed draws a chain that forks and nodes that fail: skipped and dead slots, replaced banks, cuts, stalls, nodes that are down, late,
- * or start again from an older block, all of them also from before what was final; what a Yellowstone server repeats; and accounts that
- * come back to what they held. All that is served as current is compared with what the chain held.
+ * or start again from an older block; what a Yellowstone server repeats; and accounts that come back to what they held. All that is served as current is compared with what the chain held.
  */
 test("through forks, cuts and failing nodes, accounts are served as the chain had them when they are said to be current", async () => {
   const wrong: string[] = [];

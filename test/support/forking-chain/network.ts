@@ -42,8 +42,6 @@ export class ForkingNetwork {
   readonly keys: number;
   /** True: nothing is written any more. */
   isSilent = false;
-  /** True once final blocks were undone. */
-  wasUndone = false;
   /** The newest block of each branch that may last. */
   tips: Block[];
   /** The newest slot, with a block or without. */
@@ -188,16 +186,6 @@ export class ForkingNetwork {
     if (now !== null && random.chance(0.1)) return null;
     const before = parent.parent?.state[key] ?? null;
     return before !== null && random.chance(this.#chances.back) ? before : ++this.#values;
-  }
-
-  /** All nodes start again from so many blocks before the root: what came after is undone, though it was final. */
-  undo(depth: number): void {
-    this.wasUndone = true;
-    let at = this.#rooted;
-    for (let i = 0; i < depth && at.parent !== undefined; i++) at = at.parent;
-    this.tips = [at];
-    this.#lost = [];
-    this.#confirmed = this.#rooted = at;
   }
 
   #note(block: Block): void {

@@ -15,6 +15,9 @@ export type NodeEvent =
   /** What reads are answered from, and WebSockets report, is another block. */
   | { readonly kind: "processed"; readonly block: Block };
 
+/** Slots by which a node that nothing is wrong with may be behind. */
+const MOST_BEHIND = 5;
+
 /** One node: it learns of blocks late, executes each after its parent, and follows a branch of its own choice until all agree. */
 export class ForkingNode {
   readonly name: string;
@@ -82,8 +85,9 @@ export class ForkingNode {
     }, forMs);
   }
 
+  /** True while blocks reach it late, or it has yet to come to those that have. */
   get isLate(): boolean {
-    return this.#lateMs > 0;
+    return this.#lateMs > 0 || this.#newest + MOST_BEHIND < this.network.slot;
   }
 
   /** It starts again from a block of before, and has forgotten what came after. */

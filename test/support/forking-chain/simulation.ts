@@ -35,9 +35,8 @@ const LOOK_MS = 37;
 /** At the end nothing fails for so many slots, and then nothing is written for so many more. */
 const CALM_SLOTS = 30;
 const SILENT_SLOTS = 10;
-/** Upper bounds of slots by which a node is late, or starts again behind its root, and of final blocks that are undone. */
+/** Upper bound of slots by which a node is late, or starts again behind its root. */
 const MOST_LAG_SLOTS = 40;
-const MOST_UNDONE = 12;
 
 /** Follows a chain that forks through nodes that fail, in time that the caller holds, and compares what is served with the truth. */
 export async function simulate(options: SimulationOptions): Promise<SimulationResult> {
@@ -55,6 +54,8 @@ class Simulation {
   readonly #sockets = new Set<NodeSocket>();
   readonly #streams = new Set<NodeStream>();
   readonly #isYellowstone: boolean;
+  /** True if nodes start again in this run; else some are late. */
+  readonly #isRestarting: boolean;
   readonly #source: LiveStateSource;
   readonly #stops: (() => void)[] = [];
   readonly #held = new Map<number, { readonly value: Value | undefined; readonly slot: bigint }>();
@@ -76,6 +77,7 @@ class Simulation {
     this.#slotMs = random.pick([150, 200, 400, 1_000]);
     this.#slackMs = 2 * this.#slotMs + 700;
     this.#isYellowstone = random.chance(0.5);
+    this.#isRestarting = random.chance(0.5);
     const chance = (most: number) => (random.u32() / 2 ** 32) * most;
     this.#network = new ForkingNetwork(random, KEYS, {
       skip: chance(0.2),
@@ -95,7 +97,7 @@ class Simulation {
       ? this.#nodes.map((node) => ({
           name: node.name,
           reader: this.#readerOf(() => node),
-          setAside: () => this.#setAside(node),
+          setAside: () => {},
         }))
       : [];
     const shared = {
@@ -231,8 +233,8 @@ class Simulation {
   #fail(): void {
     const random = this.#random;
     const isAlone = this.#nodes.length === 1;
-    const several = isAlone ? [] : ["stall", "down", "lag", "restart"];
-    const kinds = ["cut", "cut", "refollow", "refresh", "replay", "undo", ...several];
+    const several = isAlone ? [] : ["stall", "down", this.#isRestarting ? "restart" : "lag"];
+    const kinds = ["cut", "cut", "refollow", "refresh", "replay", ...several];
     const kind = random.pick(kinds);
     const ms = 200 + (random.u32() % 6_000);
     const node = random.pick(this.#nodes);
@@ -244,10 +246,7 @@ class Simulation {
     else if (kind === "lag" && isOtherWell) node.lag((1 + (random.u32() % MOST_LAG_SLOTS)) * this.#slotMs, 4 * ms);
     else if (kind === "restart" && isOtherWell)
       this.#restart(node, blockBefore(node.root, random.u32() % MOST_LAG_SLOTS));
-    else if (kind === "undo") {
-      this.#network.undo(random.u32() % MOST_UNDONE);
-      for (const one of this.#nodes) this.#restart(one, this.#network.rooted);
-    } else if (kind === "down" && isOtherWell) {
+    else if (kind === "down" && isOtherWell) {
       node.leave(ms);
       this.#cut(0);
     } else if (kind === "replay") this.#replay = random.pick(["served", "served", "empty", "partly", "refused"]);
@@ -305,11 +304,6 @@ class Simulation {
         `account ${key} is said to hold ${held.value} (slot ${held.slot}) up to ${nowMs - currentAtMs} ms ago; it did up to ${nowMs - aliveAtMs} ms ago`,
       );
     }
-  }
-
-  /** All are honest; but what was said before the chain was undone may contradict what is said after. */
-  #setAside({ name }: ForkingNode): void {
-    if (!this.#network.wasUndone) this.#report(`${name} is set aside, though it is honest`);
   }
 
   #report(line: string): void {

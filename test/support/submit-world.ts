@@ -219,10 +219,10 @@ export function land(owner: string, signature: string, error: unknown | null = n
 export function landElsewhere(
   owner: string,
   signature: string,
-  { slot = SLOT + 9n, error = null as unknown } = {},
+  { slot = SLOT + 9n, error = null as unknown, witnesses = 2 } = {},
 ): void {
   const record = recordOf(error, slot, 41n);
-  world.inFlight.get(`${owner} ${signature}`)!.end({ kind: "landed", record, witnesses: 2 });
+  world.inFlight.get(`${owner} ${signature}`)!.end({ kind: "landed", record, witnesses });
 }
 
 /** A trade submitted by process "a" that has landed, confirmed and not finalized yet. */

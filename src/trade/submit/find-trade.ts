@@ -99,6 +99,6 @@ export class TradeFinder {
     }
     const outcome = await attempt.done;
     if (outcome === undefined) return progress.trade;
-    return finality.complete(claim.messageHash, answerOf(sealed, progress.trade.signature, outcome));
+    return finality.completeUnrecorded(claim.messageHash, answerOf(sealed, progress.trade.signature, outcome));
   }
 }

@@ -54,13 +54,16 @@ export class MovedTrades {
     const record = await submissions.byMessageHash(messageHash);
     const stored = record && storedOutcome(record);
     if (record?.outcome === undefined || stored === undefined) return;
-    if (slotOf(stored) !== finalSlot) {
+    // What was reported as final stays so, whatever the nodes say later.
+    if (slotOf(stored) !== finalSlot && !record.isFinalized) {
       const sealed = openRecord(sealer, record);
       const { signature, transaction } = record;
       const { lastValidBlockHeight } = sealed;
       const deadlineMs = now() + RECORD_MS;
       const landed = await landing.land({ signature, transaction, lastValidBlockHeight, deadlineMs, senders: [] });
       if (landed.kind !== "landed" || landed.record.slot !== finalSlot) return;
+      // While the other nodes are silent, one alone takes back nothing that two have shown.
+      if (stored.kind === "landed" && landed.witnesses < (stored.witnesses ?? 0)) return;
       const outcome = formatOutcome(readOutcome(venues, sealed, { signature, transaction }, landed));
       await submissions.replaceOutcome({ ...record, lastValidBlockHeight }, record.outcome, outcome);
       await submissions.finalize(messageHash);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   boxOf,
+  land,
   landElsewhere,
   principal,
   rest,
@@ -8,6 +9,7 @@ import {
   seen,
   startProcess,
   submitLanded,
+  submitOne,
   useSubmitWorld,
 } from "../../../../test/support/submit-world.ts";
 import type { Submitter } from "../submit-trade.ts";
@@ -154,5 +156,63 @@ describe("finality", () => {
       await rest(400);
       expect(await a.find(principal, trade.signature)).toMatchObject({ status: "confirmed", slot: SLOT });
     }
+  });
+
+  it("in another slot by the word of fewer nodes than vouched for the confirmed one changes nothing", async () => {
+    const a = startProcess("a");
+    const trade = await submitLanded(a);
+    world.progress = seen("finalized", null, SLOT + 9n);
+    await a.find(principal, trade.signature);
+    await rest(10);
+    landElsewhere("a", trade.signature, { witnesses: 1 });
+    await rest(10);
+    world.progress = seen("confirmed");
+    await rest(400);
+    expect(await a.find(principal, trade.signature)).toMatchObject({ status: "confirmed", slot: SLOT });
+  });
+
+  it("on record is not taken back, whatever the nodes say later", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = await submitLanded(a);
+    world.progress = seen("finalized");
+    await b.find(principal, trade.signature);
+    await rest(400);
+    world.progress = seen("finalized", null, SLOT + 9n);
+    world.submissions.isDown = true;
+    const found = a.find(principal, trade.signature);
+    world.submissions.isDown = false;
+    await found;
+    await rest(10);
+    landElsewhere("a", trade.signature);
+    await rest(10);
+    expect(await b.find(principal, trade.signature)).toMatchObject({ status: "finalized", slot: SLOT });
+  });
+
+  it("of an end that is not the one on record marks no record, and has that one corrected", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const { trade } = await submitOne(a);
+    // Without the database, process b drives it too, and sees it land in another slot.
+    world.submissions.isDown = true;
+    const other = boxOf(b.submit(trade));
+    await rest(200);
+    landElsewhere("b", trade.signature);
+    await rest(3_000);
+    expect(other.value).toMatchObject({ status: "confirmed", slot: SLOT + 9n });
+    world.submissions.isDown = false;
+    land("a", trade.signature);
+    await rest(3_000);
+    world.progress = seen("finalized", null, SLOT + 9n);
+    world.submissions.isDown = true;
+    const found = b.find(principal, trade.signature);
+    world.submissions.isDown = false;
+    expect(await found).toMatchObject({ status: "finalized", slot: SLOT + 9n });
+    const [row] = world.submissions.rows.values();
+    expect(row).toMatchObject({ isFinalized: false });
+    await b.find(principal, trade.signature);
+    await rest(10);
+    landElsewhere("b", trade.signature);
+    await rest(10);
+    for (const one of [a, b])
+      expect(await one.find(principal, trade.signature)).toMatchObject({ status: "finalized", slot: SLOT + 9n });
   });
 });

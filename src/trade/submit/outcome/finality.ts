@@ -39,21 +39,36 @@ export class Finality {
   }
 
   /**
-   * A trade that landed, finalized if it was reported so before or if the chain shows it now.
+   * A trade that landed as its record shows, finalized if it was reported so before or if the chain shows it now; that is written.
    *
    * @param landed the signature it landed under; absent: that of the trade, which was perhaps asked for by another one of its message
    */
   async complete(messageHash: string, trade: SubmittedTrade, landed = trade.signature): Promise<SubmittedTrade> {
+    const completed = await this.completeUnrecorded(messageHash, trade, landed);
+    if (completed !== trade) await this.#write(messageHash, trade.slot);
+    return completed;
+  }
+
+  /** The same of a trade as this process remembers it. Nothing is written: what is on record may be another end. */
+  async completeUnrecorded(
+    messageHash: string,
+    trade: SubmittedTrade,
+    landed = trade.signature,
+  ): Promise<SubmittedTrade> {
     if (trade.status === "finalized") return trade;
-    const known = this.#finalized.get(messageHash);
-    if (known === undefined) {
+    let slot = this.#finalized.get(messageHash)?.slot;
+    if (slot === undefined) {
       const seen = await this.#chain.fetch(landed);
       if (seen?.commitment !== "finalized") return trade;
-      if (seen.slot !== trade.slot) this.#onMoved(messageHash, seen.slot);
-      if (seen.slot !== trade.slot || seen.error != null) return trade;
-    } else if (known.slot !== trade.slot) return trade;
-    await this.#write(messageHash, trade.slot);
-    return asFinalized(trade);
+      if (seen.slot === trade.slot && seen.error != null) return trade;
+      slot = seen.slot;
+    }
+    if (slot === trade.slot) {
+      if (!this.#finalized.has(messageHash)) this.#remember(messageHash, { slot, writing: undefined });
+      return asFinalized(trade);
+    }
+    this.#onMoved(messageHash, slot);
+    return trade;
   }
 
   /**

@@ -67,7 +67,7 @@ function tableOf(desc: DescMessage, dialect: JsonDialect): readonly (KnownField 
   const named = Array.from(jsonFields(desc, dialect), ([name, field]) => ({
     ...field,
     name: Buffer.from(name),
-    bit: 1 << desc.fields.findIndex(({ localName }) => localName === field.localName),
+    bit: 1 << field.place,
   }));
   for (let size = 64; ; size *= 2) {
     const table = Array.from({ length: size }, (): KnownField | undefined => undefined);

@@ -145,6 +145,19 @@ describe("the JSON decoder", () => {
     expect(failed[1]).toEqual(failed[0]);
   });
 
+  it("says first of a field that is given twice that it is, whatever else is wrong with it", () => {
+    const decode = createJsonDecoder(SwapRequestSchema, "proto");
+    const reason = "swapMode is given twice. Give it once.";
+    for (const json of [
+      { swapMode: "exact", swap_mode: 1 },
+      { swap_mode: 1, swapMode: "exact" },
+    ]) {
+      expect(() => decode(json)).toThrow(
+        expect.objectContaining({ message: reason, facts: expect.objectContaining({ field: "swapMode" }) }),
+      );
+    }
+  });
+
   it("says nothing across fields while one of them cannot be decoded", () => {
     const decode = createJsonDecoder(SellRequestSchema, "rest");
     const sell = { mint: "SOL", slippage: 0, priority: "fast", tokenAmountRaw: 5 };

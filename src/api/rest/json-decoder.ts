@@ -109,7 +109,9 @@ function createFieldsDecoder(desc: DescMessage, dialect: JsonDialect) {
         decodeField(json, name, field, path, message);
       } catch (error) {
         if (faults === undefined || !(error instanceof TradewireError)) throw error;
-        undecoded[field.place] = error;
+        // Of a field given twice that is said, whichever of its names comes first.
+        if (name === field.jsonName) undecoded[field.place] ??= error;
+        else undecoded[field.place] = error;
       }
     }
     // In an order of their own: that of the members of an object means nothing.

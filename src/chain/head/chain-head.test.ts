@@ -277,6 +277,25 @@ test("a blockhash stays while a node that has come to its slot knows it, or none
   }
 });
 
+test("one found after the last was dropped stays, though the head could not be found anew at once and a later read fails", async () => {
+  const started = await start({ maxAgeMs: 10_000, clockMaxAgeMs: 10_000 });
+  await run(10, 400);
+  const honest = { ...endpoint.methods };
+  endpoint.methods.getLatestBlockhash = blockhashAt({ height: 200 });
+  endpoint.methods.isBlockhashValid = () => ({ context: { slot }, value: false });
+  delete endpoint.methods.getEpochInfo;
+  await run(3, 400);
+  expect(started.fault()).toMatch(/undone/);
+  Object.assign(endpoint.methods, honest);
+  await run(5, 400);
+  expect(started.fault()).toBeUndefined();
+  delete endpoint.methods.getMultipleAccounts;
+  for (let i = 0; i < 5; i++) {
+    await run(1, 400);
+    expect(started.fault()).toBeUndefined();
+  }
+});
+
 test("a lagging endpoint does not bring back an old blockhash", async () => {
   const started = await start();
   endpoint.methods.getLatestBlockhash = () => ({

@@ -93,7 +93,7 @@ export class NewestBlockhash {
     return this.#witnesses.isContradicted;
   }
 
-  /** True from when the nodes no longer know the last one, until all is found anew: the chain that it was of was undone. */
+  /** True from when the nodes no longer know the last one, until there is another or all is found anew: its chain was undone. */
   get isUndone(): boolean {
     return this.#isUndone;
   }
@@ -198,6 +198,7 @@ export class NewestBlockhash {
     this.#lifetime = lifetime;
     this.#askedAtMs = askedAtMs;
     this.#isOvertaken = false;
+    this.#isUndone = false;
     this.#newest.noteReached(lifetime.slot);
   }
 

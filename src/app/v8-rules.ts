@@ -13,6 +13,6 @@ setFlagsFromString("--max-inlined-bytecode-size-cumulative=1500");
 
 // V8 collects type feedback of a function from its eighth call on, and looks properties up by name until then. After 400 calls it
 // recompiles the function on another thread. A first buy runs some thousand functions a few times each: with feedback from the start and
-// recompiling after 1,600 calls, the first ones of a process take 13 to 35 % less.
+// recompiling after 1,600 calls, the first 24 of a process take 12 to 50 % less (docs/performance.md).
 setFlagsFromString("--no-lazy-feedback-allocation");
 setFlagsFromString("--invocation-count-for-maglev=1600");

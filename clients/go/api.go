@@ -34,16 +34,16 @@ type BuyRequest struct {
 	// SOL to spend, in base units, as a decimal string: exact for every amount. Replaces `solAmount`.
 	SolAmountRaw *string `json:"solAmountRaw,omitempty"`
 
-	// Parallel paths of the route at most: 1 never splits. Default 4.
+	// Most parallel paths of the route: 1 never splits. Default 4.
 	MaxPaths *int64 `json:"maxPaths,omitempty"`
 
-	// Markets in a row at most: 1 is direct, 3 passes through two other mints. Default 3.
+	// Most markets in a row: 1 is direct, 3 passes through two other mints. Default 3.
 	MaxLegs *int64 `json:"maxLegs,omitempty"`
 
-	// Trade the two mints against each other only, through no other mint. The same as `maxLegs` 1.
+	// Trade the two mints only against each other, through no other mint. The same as `maxLegs` 1.
 	DirectOnly *bool `json:"directOnly,omitempty"`
 
-	// Use these venues only, by the names that `platform` has. Empty: every venue.
+	// Use only these venues, by the names that `platform` has. Empty: every venue.
 	Venues []string `json:"venues,omitempty"`
 
 	// Use none of these venues.
@@ -52,7 +52,7 @@ type BuyRequest struct {
 	// The newest transaction version that the caller can sign: 0, the default, or 1. Version 1 is used only if the network has it, the operator allows it, and the route fits no other form.
 	MaxTransactionVersion *int64 `json:"maxTransactionVersion,omitempty"`
 
-	// True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
+	// True: `estimates.worstCase` states the worst that the signed bytes allow, and what an attacker who trades around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
 	WorstCase *bool `json:"worstCase,omitempty"`
 }
 
@@ -102,11 +102,11 @@ type BuyResponse struct {
 	// The last block height at which the transaction can land.
 	LastValidBlockHeight int64 `json:"lastValidBlockHeight"`
 
-	// How the route is backed by running the deployed programs.
+	// How well running the deployed programs has confirmed the quotes of this route.
 	Proof Proof `json:"proof"`
 }
 
-// Estimates: The expected amounts of a trade, computed from the chain's state at build time. It lands some slots later, when they may differ by design though nobody else trades: less is taken once a fee falls by its schedule; more, within the threshold, if a fee that follows volatility counts anew, a vault's profit unlocks or a token's transfer fee changes with the epoch.
+// Estimates: The expected amounts of a trade, computed from the chain's state at build time. The trade lands some slots later, and its amounts may then differ by design even if nobody else trades: better once a scheduled fee falls; worse, within the threshold, if a volatility fee is computed anew, a vault's profit unlocks or a token's transfer fee changes with the epoch.
 type Estimates struct {
 	// What the wallet gives, in whole units. Excludes network fee, priority fee, tips and rent.
 	InputAmount float64 `json:"inputAmount"`
@@ -126,10 +126,10 @@ type Estimates struct {
 	// The limit set by slippage, in base units: minimum output for exactIn, maximum input for exactOut.
 	OtherAmountThresholdRaw string `json:"otherAmountThresholdRaw"`
 
-	// On a route of two markets: what stays with the wallet of the mint between them if prices do not move. Absent otherwise.
+	// On a route through other mints: how much of the first of them stays with the wallet if prices do not move. Absent otherwise.
 	Remainder *Remainder `json:"remainder"`
 
-	// The same for every mint that the route passes through, in order of the trade; `remainder` is the first of them.
+	// The same for every mint that the route passes through, in the order of the trade; the first is `remainder`.
 	Remainders []Remainder `json:"remainders"`
 
 	// The worst that the signed bytes allow; only if the request has `worstCase`.
@@ -139,7 +139,7 @@ type Estimates struct {
 	FitLoss *float64 `json:"fitLoss"`
 }
 
-// Remainder: What a route leaves of a mint between two markets, such as SOL or USDC. The amount passed to the next market is fixed at build time, with room for the price to move. The room is half of the slippage, or over three markets a third each time. It is at most 0.5 % if two hubs such as SOL and USDC trade for each other, and at most 2 % otherwise. The unused room stays with the wallet.
+// Remainder: What stays with the wallet of a mint between two markets, such as SOL or USDC. The amount passed to the next market is fixed at build time, with room for the price to move. The room is half of the slippage, or over three markets a third each time. It is at most 0.5 % if two hubs such as SOL and USDC trade for each other, and at most 2 % otherwise. Room that is not used stays with the wallet.
 type Remainder struct {
 	// The mint between the markets.
 	Mint string `json:"mint"`
@@ -238,17 +238,17 @@ type RouteLeg struct {
 	// What comes out, in base units.
 	OutputAmountRaw string `json:"outputAmountRaw"`
 
-	// The parallel path that the leg belongs to, from 0. Paths follow one another. Legs of several paths on one market are one swap of their sum.
+	// The parallel path that the leg belongs to, from 0. Legs are listed path by path. Legs of several paths on one market execute as one swap of their sum.
 	Path int64 `json:"path"`
 
 	// The part of the trade that the path carries, as a fraction: 1 if there is one path.
 	Share float64 `json:"share"`
 
-	// In builds on raydium_clmm, orca_whirlpool and meteora_dlmm: the numbers of the arrays of ticks or bins that the swap names, in the order of its accounts. With them a verifier derives each address; they are first ticks, on meteora_dlmm indices.
+	// In builds on raydium_clmm, orca_whirlpool and meteora_dlmm: the numbers of the arrays of ticks or bins that the swap names, in the order of its accounts, from which a verifier derives each address. A number is the array's first tick, on meteora_dlmm its index.
 	ArrayNumbers []int64 `json:"arrayNumbers"`
 }
 
-// Proof: How the markets of a route are backed: the service runs the deployed programs itself and compares them with its quotes.
+// Proof: How well the quotes of a route are confirmed: the service runs the deployed programs itself and compares the results.
 type Proof struct {
 	// Slot of the newest deployment among the route's programs; absent before their first check.
 	ProgramSlot *int64 `json:"programSlot"`
@@ -289,16 +289,16 @@ type SellRequest struct {
 	// Tokens to sell, in base units, as a decimal string: exact for every amount. Replaces `tokenAmount`.
 	TokenAmountRaw *string `json:"tokenAmountRaw,omitempty"`
 
-	// Parallel paths of the route at most: 1 never splits. Default 4.
+	// Most parallel paths of the route: 1 never splits. Default 4.
 	MaxPaths *int64 `json:"maxPaths,omitempty"`
 
-	// Markets in a row at most: 1 is direct, 3 passes through two other mints. Default 3.
+	// Most markets in a row: 1 is direct, 3 passes through two other mints. Default 3.
 	MaxLegs *int64 `json:"maxLegs,omitempty"`
 
-	// Trade the two mints against each other only, through no other mint. The same as `maxLegs` 1.
+	// Trade the two mints only against each other, through no other mint. The same as `maxLegs` 1.
 	DirectOnly *bool `json:"directOnly,omitempty"`
 
-	// Use these venues only, by the names that `platform` has. Empty: every venue.
+	// Use only these venues, by the names that `platform` has. Empty: every venue.
 	Venues []string `json:"venues,omitempty"`
 
 	// Use none of these venues.
@@ -307,10 +307,10 @@ type SellRequest struct {
 	// The newest transaction version that the caller can sign: 0, the default, or 1. Version 1 is used only if the network has it, the operator allows it, and the route fits no other form.
 	MaxTransactionVersion *int64 `json:"maxTransactionVersion,omitempty"`
 
-	// True if you know the guard of the total. A sale that is divided between markets may then bound the sum of what they pay, instead of each payment, by a transfer of its temporary wrapped-SOL account to itself. Code that checks transactions by their form must know this form.
+	// True if your code accepts the guard of the total. A sale that is divided between markets may then bound the sum of what they pay, instead of each payment, by a transfer of its temporary wrapped-SOL account to itself. Code that checks transactions by their form must know this form.
 	TotalGuard *bool `json:"totalGuard,omitempty"`
 
-	// True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
+	// True: `estimates.worstCase` states the worst that the signed bytes allow, and what an attacker who trades around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
 	WorstCase *bool `json:"worstCase,omitempty"`
 }
 
@@ -349,7 +349,7 @@ type SellResponse struct {
 	// The last block height at which the transaction can land.
 	LastValidBlockHeight int64 `json:"lastValidBlockHeight"`
 
-	// How the route is backed by running the deployed programs.
+	// How well running the deployed programs has confirmed the quotes of this route.
 	Proof Proof `json:"proof"`
 }
 
@@ -385,16 +385,16 @@ type SwapRequest struct {
 	// The exact side, in base units, as a decimal string: exact for every amount. Replaces `amount`.
 	AmountRaw *string `json:"amountRaw,omitempty"`
 
-	// Parallel paths of the route at most: 1 never splits. Default 4.
+	// Most parallel paths of the route: 1 never splits. Default 4.
 	MaxPaths *int64 `json:"maxPaths,omitempty"`
 
-	// Markets in a row at most: 1 is direct, 3 passes through two other mints. Default 3.
+	// Most markets in a row: 1 is direct, 3 passes through two other mints. Default 3.
 	MaxLegs *int64 `json:"maxLegs,omitempty"`
 
-	// Trade the two mints against each other only, through no other mint. The same as `maxLegs` 1.
+	// Trade the two mints only against each other, through no other mint. The same as `maxLegs` 1.
 	DirectOnly *bool `json:"directOnly,omitempty"`
 
-	// Use these venues only, by the names that `platform` has. Empty: every venue.
+	// Use only these venues, by the names that `platform` has. Empty: every venue.
 	Venues []string `json:"venues,omitempty"`
 
 	// Use none of these venues.
@@ -403,10 +403,10 @@ type SwapRequest struct {
 	// The newest transaction version that the caller can sign: 0, the default, or 1. Version 1 is used only if the network has it, the operator allows it, and the route fits no other form.
 	MaxTransactionVersion *int64 `json:"maxTransactionVersion,omitempty"`
 
-	// True if you know the guard of the total. A sale that is divided between markets may then bound the sum of what they pay, instead of each payment, by a transfer of its temporary wrapped-SOL account to itself. Code that checks transactions by their form must know this form.
+	// True if your code accepts the guard of the total. A sale that is divided between markets may then bound the sum of what they pay, instead of each payment, by a transfer of its temporary wrapped-SOL account to itself. Code that checks transactions by their form must know this form.
 	TotalGuard *bool `json:"totalGuard,omitempty"`
 
-	// True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
+	// True: `estimates.worstCase` states the worst that the signed bytes allow, and what an attacker who trades around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
 	WorstCase *bool `json:"worstCase,omitempty"`
 }
 
@@ -445,7 +445,7 @@ type SwapResponse struct {
 	// The last block height at which the transaction can land.
 	LastValidBlockHeight int64 `json:"lastValidBlockHeight"`
 
-	// How the route is backed by running the deployed programs.
+	// How well running the deployed programs has confirmed the quotes of this route.
 	Proof Proof `json:"proof"`
 }
 
@@ -529,10 +529,10 @@ type TradeResult struct {
 	// What the wallet got, in base units.
 	OutputAmountRaw string `json:"outputAmountRaw"`
 
-	// On a route of two markets: what stayed with the wallet of the mint between them. Absent otherwise.
+	// On a route through other mints: how much of the first of them stayed with the wallet. Absent otherwise.
 	Remainder *Remainder `json:"remainder"`
 
-	// The same for every mint that the route passed through; `remainder` is the first of them.
+	// The same for every mint that the route passed through; the first is `remainder`.
 	Remainders []Remainder `json:"remainders"`
 }
 
@@ -586,16 +586,16 @@ type QuoteRequest struct {
 	// The exact side, in base units, as a decimal string: exact for every amount. Replaces `amount`.
 	AmountRaw *string `json:"amountRaw,omitempty"`
 
-	// Parallel paths of the route at most: 1 never splits. Default 4.
+	// Most parallel paths of the route: 1 never splits. Default 4.
 	MaxPaths *int64 `json:"maxPaths,omitempty"`
 
-	// Markets in a row at most: 1 is direct, 3 passes through two other mints. Default 3.
+	// Most markets in a row: 1 is direct, 3 passes through two other mints. Default 3.
 	MaxLegs *int64 `json:"maxLegs,omitempty"`
 
-	// Trade the two mints against each other only, through no other mint. The same as `maxLegs` 1.
+	// Trade the two mints only against each other, through no other mint. The same as `maxLegs` 1.
 	DirectOnly *bool `json:"directOnly,omitempty"`
 
-	// Use these venues only, by the names that `platform` has. Empty: every venue.
+	// Use only these venues, by the names that `platform` has. Empty: every venue.
 	Venues []string `json:"venues,omitempty"`
 
 	// Use none of these venues.
@@ -604,10 +604,10 @@ type QuoteRequest struct {
 	// The newest transaction version that the caller can sign: 0, the default, or 1. Version 1 is used only if the network has it, the operator allows it, and the route fits no other form.
 	MaxTransactionVersion *int64 `json:"maxTransactionVersion,omitempty"`
 
-	// True if you know the guard of the total, as in SwapRequest: `worstCase` then says what a build with it allows.
+	// True if your code accepts the guard of the total, as in SwapRequest: `worstCase` then states what a build with it allows.
 	TotalGuard *bool `json:"totalGuard,omitempty"`
 
-	// True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
+	// True: `estimates.worstCase` states the worst that the signed bytes allow, and what an attacker who trades around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
 	WorstCase *bool `json:"worstCase,omitempty"`
 }
 
@@ -637,7 +637,7 @@ type QuoteResponse struct {
 	// True if the route fits into a transaction only for wallets whose token accounts already exist. Other wallets get the next route, or NO_ROUTE.
 	NeedsOpenAccounts bool `json:"needsOpenAccounts"`
 
-	// How the route is backed by running the deployed programs.
+	// How well running the deployed programs has confirmed the quotes of this route.
 	Proof Proof `json:"proof"`
 
 	// What the route is worth to the wallet before fees, in base units: the output plus what selling the remainders would give (exactIn), or the input less that (exactOut). Routes are ordered by it.
@@ -646,7 +646,7 @@ type QuoteResponse struct {
 	// What splitting gains over the best single path, as a fraction of its value; 0 if the route has one path.
 	SplitGain float64 `json:"splitGain"`
 
-	// How far the price of this pair has moved against such trades lately, as this server observed it. Absent on a server that does not observe.
+	// How far the price of this pair has lately moved against such trades, as this server observed it. Absent on a server that does not observe prices.
 	PriceMovement *PriceMovement `json:"priceMovement"`
 }
 
@@ -692,21 +692,21 @@ type QuoteFault struct {
 	Reason string `json:"reason"`
 }
 
-// PriceMovement: How far a price moved over the life of a blockhash. Observed every few seconds since the pair was first quoted in this direction, at about the size of that quote, for half an hour at most; observation ends ten minutes after the last quote.
+// PriceMovement: How far a price moved over the life of a blockhash. From the first quote of the pair in this direction on, its price is observed every few seconds, at about the size of that quote, and kept for half an hour; observation ends ten minutes after the last quote.
 type PriceMovement struct {
-	// Moments from which a whole life of a blockhash has been observed. They overlap.
+	// Moments after which the price was observed for a whole life of a blockhash. These spans overlap.
 	Samples int64 `json:"samples"`
 
-	// Time from the first of them to the last. Seconds.
+	// Time from the first of these moments to the last. Seconds.
 	WindowSeconds float64 `json:"windowSeconds"`
 
 	// The life of a blockhash at the measured pace of slots. Seconds.
 	SpanSeconds float64 `json:"spanSeconds"`
 
-	// The share of samples that `movement` covers.
+	// The share of samples that moved by no more than `movement`.
 	Quantile float64 `json:"quantile"`
 
-	// What the price lost at most within the span after each of these samples, as a fraction; gains count as 0. Absent if there are too few samples to say.
+	// The most that the price lost within the span after each sample of that share, as a fraction; gains count as 0. Absent with too few samples.
 	Movement *float64 `json:"movement"`
 }
 
@@ -790,7 +790,7 @@ type TradeRecord struct {
 	// The total cost of priority in SOL, tip included; absent if the trade failed.
 	PriorityCost *float64 `json:"priorityCost"`
 
-	// The costs of the transaction on top of the trade: those expected until it has landed; absent if the trade failed.
+	// The costs of the transaction on top of the trade: the expected ones until it has landed; absent if the trade failed.
 	Costs *Costs `json:"costs"`
 
 	// The markets in the order of the trade.
@@ -817,7 +817,7 @@ type TradeFailure struct {
 	// What happened and what to do about it, for people.
 	Message string `json:"message"`
 
-	// True if the transaction can no longer land, so that building a new one is safe.
+	// True if the transaction can no longer land: building a new one is then safe.
 	SafeToRebuild bool `json:"safeToRebuild"`
 }
 
@@ -920,16 +920,16 @@ type PriorityLevel struct {
 	// Expected slots until this price suffices, judged by recent slots. At least 1.
 	ExpectedSlots float64 `json:"expectedSlots"`
 
-	// Trades of the last day at this level that this server followed to their end, at most 500: what the fields below rest on.
+	// Trades of the last day at this level that this server followed to their end, at most 500. The fields below are computed from them.
 	LandingSample int64 `json:"landingSample"`
 
 	// Share of them that got into a block, failed trades included; absent without a sample.
 	LandedShare *float64 `json:"landedShare"`
 
-	// Slots from submit to landing of those that landed, the median; absent without any.
+	// Median slots from submit to landing, of those that landed; absent if none did.
 	LandedSlots *int64 `json:"landedSlots"`
 
-	// The same, of nine in ten at most.
+	// Slots from submit to landing that nine in ten of those did not exceed.
 	LandedSlotsP90 *int64 `json:"landedSlotsP90"`
 }
 
@@ -1025,7 +1025,7 @@ type GetBalancesResponse struct {
 	// The tokens in the order asked. An address that is no mint is left out.
 	Tokens []TokenBalance `json:"tokens"`
 
-	// The slot that this was read at.
+	// The slot at which this was read.
 	Slot int64 `json:"slot"`
 }
 

@@ -26,19 +26,19 @@ class BuyRequest(TypedDict):
     requireChecked: NotRequired[bool]
     # SOL to spend, in base units, as a decimal string: exact for every amount. Replaces `solAmount`.
     solAmountRaw: NotRequired[str]
-    # Parallel paths of the route at most: 1 never splits. Default 4.
+    # Most parallel paths of the route: 1 never splits. Default 4.
     maxPaths: NotRequired[int]
-    # Markets in a row at most: 1 is direct, 3 passes through two other mints. Default 3.
+    # Most markets in a row: 1 is direct, 3 passes through two other mints. Default 3.
     maxLegs: NotRequired[int]
-    # Trade the two mints against each other only, through no other mint. The same as `maxLegs` 1.
+    # Trade the two mints only against each other, through no other mint. The same as `maxLegs` 1.
     directOnly: NotRequired[bool]
-    # Use these venues only, by the names that `platform` has. Empty: every venue.
+    # Use only these venues, by the names that `platform` has. Empty: every venue.
     venues: NotRequired[list[str]]
     # Use none of these venues.
     excludeVenues: NotRequired[list[str]]
     # The newest transaction version that the caller can sign: 0, the default, or 1. Version 1 is used only if the network has it, the operator allows it, and the route fits no other form.
     maxTransactionVersion: NotRequired[int]
-    # True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
+    # True: `estimates.worstCase` states the worst that the signed bytes allow, and what an attacker who trades around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
     worstCase: NotRequired[bool]
 
 
@@ -71,12 +71,12 @@ class BuyResponse(TypedDict):
     route: list[RouteLeg]
     # The last block height at which the transaction can land.
     lastValidBlockHeight: int
-    # How the route is backed by running the deployed programs.
+    # How well running the deployed programs has confirmed the quotes of this route.
     proof: Proof
 
 
 class Estimates(TypedDict):
-    """The expected amounts of a trade, computed from the chain's state at build time. It lands some slots later, when they may differ by design though nobody else trades: less is taken once a fee falls by its schedule; more, within the threshold, if a fee that follows volatility counts anew, a vault's profit unlocks or a token's transfer fee changes with the epoch."""
+    """The expected amounts of a trade, computed from the chain's state at build time. The trade lands some slots later, and its amounts may then differ by design even if nobody else trades: better once a scheduled fee falls; worse, within the threshold, if a volatility fee is computed anew, a vault's profit unlocks or a token's transfer fee changes with the epoch."""
 
     # What the wallet gives, in whole units. Excludes network fee, priority fee, tips and rent.
     inputAmount: float
@@ -90,9 +90,9 @@ class Estimates(TypedDict):
     outputAmountRaw: str
     # The limit set by slippage, in base units: minimum output for exactIn, maximum input for exactOut.
     otherAmountThresholdRaw: str
-    # On a route of two markets: what stays with the wallet of the mint between them if prices do not move. Absent otherwise.
+    # On a route through other mints: how much of the first of them stays with the wallet if prices do not move. Absent otherwise.
     remainder: Optional[Remainder]
-    # The same for every mint that the route passes through, in order of the trade; `remainder` is the first of them.
+    # The same for every mint that the route passes through, in the order of the trade; the first is `remainder`.
     remainders: list[Remainder]
     # The worst that the signed bytes allow; only if the request has `worstCase`.
     worstCase: Optional[WorstCase]
@@ -101,7 +101,7 @@ class Estimates(TypedDict):
 
 
 class Remainder(TypedDict):
-    """What a route leaves of a mint between two markets, such as SOL or USDC. The amount passed to the next market is fixed at build time, with room for the price to move. The room is half of the slippage, or over three markets a third each time. It is at most 0.5 % if two hubs such as SOL and USDC trade for each other, and at most 2 % otherwise. The unused room stays with the wallet."""
+    """What stays with the wallet of a mint between two markets, such as SOL or USDC. The amount passed to the next market is fixed at build time, with room for the price to move. The room is half of the slippage, or over three markets a third each time. It is at most 0.5 % if two hubs such as SOL and USDC trade for each other, and at most 2 % otherwise. Room that is not used stays with the wallet."""
 
     # The mint between the markets.
     mint: str
@@ -179,16 +179,16 @@ class RouteLeg(TypedDict):
     inputAmountRaw: str
     # What comes out, in base units.
     outputAmountRaw: str
-    # The parallel path that the leg belongs to, from 0. Paths follow one another. Legs of several paths on one market are one swap of their sum.
+    # The parallel path that the leg belongs to, from 0. Legs are listed path by path. Legs of several paths on one market execute as one swap of their sum.
     path: int
     # The part of the trade that the path carries, as a fraction: 1 if there is one path.
     share: float
-    # In builds on raydium_clmm, orca_whirlpool and meteora_dlmm: the numbers of the arrays of ticks or bins that the swap names, in the order of its accounts. With them a verifier derives each address; they are first ticks, on meteora_dlmm indices.
+    # In builds on raydium_clmm, orca_whirlpool and meteora_dlmm: the numbers of the arrays of ticks or bins that the swap names, in the order of its accounts, from which a verifier derives each address. A number is the array's first tick, on meteora_dlmm its index.
     arrayNumbers: list[int]
 
 
 class Proof(TypedDict):
-    """How the markets of a route are backed: the service runs the deployed programs itself and compares them with its quotes."""
+    """How well the quotes of a route are confirmed: the service runs the deployed programs itself and compares the results."""
 
     # Slot of the newest deployment among the route's programs; absent before their first check.
     programSlot: Optional[int]
@@ -219,21 +219,21 @@ class SellRequest(TypedDict):
     requireChecked: NotRequired[bool]
     # Tokens to sell, in base units, as a decimal string: exact for every amount. Replaces `tokenAmount`.
     tokenAmountRaw: NotRequired[str]
-    # Parallel paths of the route at most: 1 never splits. Default 4.
+    # Most parallel paths of the route: 1 never splits. Default 4.
     maxPaths: NotRequired[int]
-    # Markets in a row at most: 1 is direct, 3 passes through two other mints. Default 3.
+    # Most markets in a row: 1 is direct, 3 passes through two other mints. Default 3.
     maxLegs: NotRequired[int]
-    # Trade the two mints against each other only, through no other mint. The same as `maxLegs` 1.
+    # Trade the two mints only against each other, through no other mint. The same as `maxLegs` 1.
     directOnly: NotRequired[bool]
-    # Use these venues only, by the names that `platform` has. Empty: every venue.
+    # Use only these venues, by the names that `platform` has. Empty: every venue.
     venues: NotRequired[list[str]]
     # Use none of these venues.
     excludeVenues: NotRequired[list[str]]
     # The newest transaction version that the caller can sign: 0, the default, or 1. Version 1 is used only if the network has it, the operator allows it, and the route fits no other form.
     maxTransactionVersion: NotRequired[int]
-    # True if you know the guard of the total. A sale that is divided between markets may then bound the sum of what they pay, instead of each payment, by a transfer of its temporary wrapped-SOL account to itself. Code that checks transactions by their form must know this form.
+    # True if your code accepts the guard of the total. A sale that is divided between markets may then bound the sum of what they pay, instead of each payment, by a transfer of its temporary wrapped-SOL account to itself. Code that checks transactions by their form must know this form.
     totalGuard: NotRequired[bool]
-    # True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
+    # True: `estimates.worstCase` states the worst that the signed bytes allow, and what an attacker who trades around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
     worstCase: NotRequired[bool]
 
 
@@ -262,7 +262,7 @@ class SellResponse(TypedDict):
     route: list[RouteLeg]
     # The last block height at which the transaction can land.
     lastValidBlockHeight: int
-    # How the route is backed by running the deployed programs.
+    # How well running the deployed programs has confirmed the quotes of this route.
     proof: Proof
 
 
@@ -289,21 +289,21 @@ class SwapRequest(TypedDict):
     requireChecked: NotRequired[bool]
     # The exact side, in base units, as a decimal string: exact for every amount. Replaces `amount`.
     amountRaw: NotRequired[str]
-    # Parallel paths of the route at most: 1 never splits. Default 4.
+    # Most parallel paths of the route: 1 never splits. Default 4.
     maxPaths: NotRequired[int]
-    # Markets in a row at most: 1 is direct, 3 passes through two other mints. Default 3.
+    # Most markets in a row: 1 is direct, 3 passes through two other mints. Default 3.
     maxLegs: NotRequired[int]
-    # Trade the two mints against each other only, through no other mint. The same as `maxLegs` 1.
+    # Trade the two mints only against each other, through no other mint. The same as `maxLegs` 1.
     directOnly: NotRequired[bool]
-    # Use these venues only, by the names that `platform` has. Empty: every venue.
+    # Use only these venues, by the names that `platform` has. Empty: every venue.
     venues: NotRequired[list[str]]
     # Use none of these venues.
     excludeVenues: NotRequired[list[str]]
     # The newest transaction version that the caller can sign: 0, the default, or 1. Version 1 is used only if the network has it, the operator allows it, and the route fits no other form.
     maxTransactionVersion: NotRequired[int]
-    # True if you know the guard of the total. A sale that is divided between markets may then bound the sum of what they pay, instead of each payment, by a transfer of its temporary wrapped-SOL account to itself. Code that checks transactions by their form must know this form.
+    # True if your code accepts the guard of the total. A sale that is divided between markets may then bound the sum of what they pay, instead of each payment, by a transfer of its temporary wrapped-SOL account to itself. Code that checks transactions by their form must know this form.
     totalGuard: NotRequired[bool]
-    # True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
+    # True: `estimates.worstCase` states the worst that the signed bytes allow, and what an attacker who trades around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
     worstCase: NotRequired[bool]
 
 
@@ -332,7 +332,7 @@ class SwapResponse(TypedDict):
     route: list[RouteLeg]
     # The last block height at which the transaction can land.
     lastValidBlockHeight: int
-    # How the route is backed by running the deployed programs.
+    # How well running the deployed programs has confirmed the quotes of this route.
     proof: Proof
 
 
@@ -391,9 +391,9 @@ class TradeResult(TypedDict):
     inputAmountRaw: str
     # What the wallet got, in base units.
     outputAmountRaw: str
-    # On a route of two markets: what stayed with the wallet of the mint between them. Absent otherwise.
+    # On a route through other mints: how much of the first of them stayed with the wallet. Absent otherwise.
     remainder: Optional[Remainder]
-    # The same for every mint that the route passed through; `remainder` is the first of them.
+    # The same for every mint that the route passed through; the first is `remainder`.
     remainders: list[Remainder]
 
 
@@ -435,21 +435,21 @@ class QuoteRequest(TypedDict):
     requireChecked: NotRequired[bool]
     # The exact side, in base units, as a decimal string: exact for every amount. Replaces `amount`.
     amountRaw: NotRequired[str]
-    # Parallel paths of the route at most: 1 never splits. Default 4.
+    # Most parallel paths of the route: 1 never splits. Default 4.
     maxPaths: NotRequired[int]
-    # Markets in a row at most: 1 is direct, 3 passes through two other mints. Default 3.
+    # Most markets in a row: 1 is direct, 3 passes through two other mints. Default 3.
     maxLegs: NotRequired[int]
-    # Trade the two mints against each other only, through no other mint. The same as `maxLegs` 1.
+    # Trade the two mints only against each other, through no other mint. The same as `maxLegs` 1.
     directOnly: NotRequired[bool]
-    # Use these venues only, by the names that `platform` has. Empty: every venue.
+    # Use only these venues, by the names that `platform` has. Empty: every venue.
     venues: NotRequired[list[str]]
     # Use none of these venues.
     excludeVenues: NotRequired[list[str]]
     # The newest transaction version that the caller can sign: 0, the default, or 1. Version 1 is used only if the network has it, the operator allows it, and the route fits no other form.
     maxTransactionVersion: NotRequired[int]
-    # True if you know the guard of the total, as in SwapRequest: `worstCase` then says what a build with it allows.
+    # True if your code accepts the guard of the total, as in SwapRequest: `worstCase` then states what a build with it allows.
     totalGuard: NotRequired[bool]
-    # True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
+    # True: `estimates.worstCase` states the worst that the signed bytes allow, and what an attacker who trades around them could take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
     worstCase: NotRequired[bool]
 
 
@@ -472,13 +472,13 @@ class QuoteResponse(TypedDict):
     faults: list[QuoteFault]
     # True if the route fits into a transaction only for wallets whose token accounts already exist. Other wallets get the next route, or NO_ROUTE.
     needsOpenAccounts: bool
-    # How the route is backed by running the deployed programs.
+    # How well running the deployed programs has confirmed the quotes of this route.
     proof: Proof
     # What the route is worth to the wallet before fees, in base units: the output plus what selling the remainders would give (exactIn), or the input less that (exactOut). Routes are ordered by it.
     valueRaw: str
     # What splitting gains over the best single path, as a fraction of its value; 0 if the route has one path.
     splitGain: float
-    # How far the price of this pair has moved against such trades lately, as this server observed it. Absent on a server that does not observe.
+    # How far the price of this pair has lately moved against such trades, as this server observed it. Absent on a server that does not observe prices.
     priceMovement: Optional[PriceMovement]
 
 
@@ -517,17 +517,17 @@ class QuoteFault(TypedDict):
 
 
 class PriceMovement(TypedDict):
-    """How far a price moved over the life of a blockhash. Observed every few seconds since the pair was first quoted in this direction, at about the size of that quote, for half an hour at most; observation ends ten minutes after the last quote."""
+    """How far a price moved over the life of a blockhash. From the first quote of the pair in this direction on, its price is observed every few seconds, at about the size of that quote, and kept for half an hour; observation ends ten minutes after the last quote."""
 
-    # Moments from which a whole life of a blockhash has been observed. They overlap.
+    # Moments after which the price was observed for a whole life of a blockhash. These spans overlap.
     samples: int
-    # Time from the first of them to the last. Seconds.
+    # Time from the first of these moments to the last. Seconds.
     windowSeconds: float
     # The life of a blockhash at the measured pace of slots. Seconds.
     spanSeconds: float
-    # The share of samples that `movement` covers.
+    # The share of samples that moved by no more than `movement`.
     quantile: float
-    # What the price lost at most within the span after each of these samples, as a fraction; gains count as 0. Absent if there are too few samples to say.
+    # The most that the price lost within the span after each sample of that share, as a fraction; gains count as 0. Absent with too few samples.
     movement: Optional[float]
 
 
@@ -592,7 +592,7 @@ class TradeRecord(TypedDict):
     tradeResult: Optional[TradeResult]
     # The total cost of priority in SOL, tip included; absent if the trade failed.
     priorityCost: Optional[float]
-    # The costs of the transaction on top of the trade: those expected until it has landed; absent if the trade failed.
+    # The costs of the transaction on top of the trade: the expected ones until it has landed; absent if the trade failed.
     costs: Optional[Costs]
     # The markets in the order of the trade.
     route: list[RouteLeg]
@@ -613,7 +613,7 @@ class TradeFailure(TypedDict):
     code: str
     # What happened and what to do about it, for people.
     message: str
-    # True if the transaction can no longer land, so that building a new one is safe.
+    # True if the transaction can no longer land: building a new one is then safe.
     safeToRebuild: bool
 
 
@@ -689,13 +689,13 @@ class PriorityLevel(TypedDict):
     expectedCostRaw: str
     # Expected slots until this price suffices, judged by recent slots. At least 1.
     expectedSlots: float
-    # Trades of the last day at this level that this server followed to their end, at most 500: what the fields below rest on.
+    # Trades of the last day at this level that this server followed to their end, at most 500. The fields below are computed from them.
     landingSample: int
     # Share of them that got into a block, failed trades included; absent without a sample.
     landedShare: Optional[float]
-    # Slots from submit to landing of those that landed, the median; absent without any.
+    # Median slots from submit to landing, of those that landed; absent if none did.
     landedSlots: Optional[int]
-    # The same, of nine in ten at most.
+    # Slots from submit to landing that nine in ten of those did not exceed.
     landedSlotsP90: Optional[int]
 
 
@@ -783,7 +783,7 @@ class GetBalancesResponse(TypedDict):
     lamportsRaw: str
     # The tokens in the order asked. An address that is no mint is left out.
     tokens: list[TokenBalance]
-    # The slot that this was read at.
+    # The slot at which this was read.
     slot: int
 
 

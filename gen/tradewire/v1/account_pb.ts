@@ -613,7 +613,7 @@ export type GetBalancesResponse = Message<"tradewire.v1.GetBalancesResponse"> & 
   tokens: TokenBalance[];
 
   /**
-   * The slot that this was read at.
+   * The slot at which this was read.
    *
    * @generated from field: uint64 slot = 5;
    */
@@ -655,7 +655,7 @@ export type GetBalancesResponseJson = {
   tokens?: TokenBalanceJson[];
 
   /**
-   * The slot that this was read at.
+   * The slot at which this was read.
    *
    * @generated from field: uint64 slot = 5;
    */

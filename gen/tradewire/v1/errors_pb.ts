@@ -35,14 +35,14 @@ export type ErrorDetail = Message<"tradewire.v1.ErrorDetail"> & {
   message: string;
 
   /**
-   * True if the same call may succeed later, unchanged.
+   * True if the same call, unchanged, may succeed later.
    *
    * @generated from field: bool retryable = 3;
    */
   retryable: boolean;
 
   /**
-   * After a submit: true if the transaction can no longer land, so that building a new one is safe.
+   * After a submit: true if the transaction can no longer land: building a new one is then safe.
    *
    * @generated from field: optional bool safe_to_rebuild = 4;
    */
@@ -112,14 +112,14 @@ export type ErrorDetailJson = {
   message?: string;
 
   /**
-   * True if the same call may succeed later, unchanged.
+   * True if the same call, unchanged, may succeed later.
    *
    * @generated from field: bool retryable = 3;
    */
   retryable?: boolean;
 
   /**
-   * After a submit: true if the transaction can no longer land, so that building a new one is safe.
+   * After a submit: true if the transaction can no longer land: building a new one is then safe.
    *
    * @generated from field: optional bool safe_to_rebuild = 4;
    */

@@ -79,28 +79,28 @@ export type BuyRequest = Message<"tradewire.v1.BuyRequest"> & {
   solAmountRaw?: string | undefined;
 
   /**
-   * Parallel paths of the route at most: 1 never splits. Default 4.
+   * Most parallel paths of the route: 1 never splits. Default 4.
    *
    * @generated from field: optional uint32 max_paths = 22;
    */
   maxPaths?: number | undefined;
 
   /**
-   * Markets in a row at most: 1 is direct, 3 passes through two other mints. Default 3.
+   * Most markets in a row: 1 is direct, 3 passes through two other mints. Default 3.
    *
    * @generated from field: optional uint32 max_legs = 23;
    */
   maxLegs?: number | undefined;
 
   /**
-   * Trade the two mints against each other only, through no other mint. The same as `maxLegs` 1.
+   * Trade the two mints only against each other, through no other mint. The same as `maxLegs` 1.
    *
    * @generated from field: bool direct_only = 24;
    */
   directOnly: boolean;
 
   /**
-   * Use these venues only, by the names that `platform` has. Empty: every venue.
+   * Use only these venues, by the names that `platform` has. Empty: every venue.
    *
    * @generated from field: repeated string venues = 25;
    */
@@ -122,8 +122,8 @@ export type BuyRequest = Message<"tradewire.v1.BuyRequest"> & {
   maxTransactionVersion?: number | undefined;
 
   /**
-   * True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this
-   * slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
+   * True: `estimates.worstCase` states the worst that the signed bytes allow, and what an attacker who trades around them could
+   * take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
    *
    * @generated from field: bool worst_case = 28;
    */
@@ -193,28 +193,28 @@ export type BuyRequestJson = {
   solAmountRaw?: string;
 
   /**
-   * Parallel paths of the route at most: 1 never splits. Default 4.
+   * Most parallel paths of the route: 1 never splits. Default 4.
    *
    * @generated from field: optional uint32 max_paths = 22;
    */
   maxPaths?: number;
 
   /**
-   * Markets in a row at most: 1 is direct, 3 passes through two other mints. Default 3.
+   * Most markets in a row: 1 is direct, 3 passes through two other mints. Default 3.
    *
    * @generated from field: optional uint32 max_legs = 23;
    */
   maxLegs?: number;
 
   /**
-   * Trade the two mints against each other only, through no other mint. The same as `maxLegs` 1.
+   * Trade the two mints only against each other, through no other mint. The same as `maxLegs` 1.
    *
    * @generated from field: bool direct_only = 24;
    */
   directOnly?: boolean;
 
   /**
-   * Use these venues only, by the names that `platform` has. Empty: every venue.
+   * Use only these venues, by the names that `platform` has. Empty: every venue.
    *
    * @generated from field: repeated string venues = 25;
    */
@@ -236,8 +236,8 @@ export type BuyRequestJson = {
   maxTransactionVersion?: number;
 
   /**
-   * True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this
-   * slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
+   * True: `estimates.worstCase` states the worst that the signed bytes allow, and what an attacker who trades around them could
+   * take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
    *
    * @generated from field: bool worst_case = 28;
    */
@@ -335,7 +335,7 @@ export type BuyResponse = Message<"tradewire.v1.BuyResponse"> & {
   lastValidBlockHeight: bigint;
 
   /**
-   * How the route is backed by running the deployed programs.
+   * How well running the deployed programs has confirmed the quotes of this route.
    *
    * @generated from field: tradewire.v1.Proof proof = 20;
    */
@@ -426,7 +426,7 @@ export type BuyResponseJson = {
   lastValidBlockHeight?: string;
 
   /**
-   * How the route is backed by running the deployed programs.
+   * How well running the deployed programs has confirmed the quotes of this route.
    *
    * @generated from field: tradewire.v1.Proof proof = 20;
    */
@@ -512,28 +512,28 @@ export type SellRequest = Message<"tradewire.v1.SellRequest"> & {
   tokenAmountRaw?: string | undefined;
 
   /**
-   * Parallel paths of the route at most: 1 never splits. Default 4.
+   * Most parallel paths of the route: 1 never splits. Default 4.
    *
    * @generated from field: optional uint32 max_paths = 22;
    */
   maxPaths?: number | undefined;
 
   /**
-   * Markets in a row at most: 1 is direct, 3 passes through two other mints. Default 3.
+   * Most markets in a row: 1 is direct, 3 passes through two other mints. Default 3.
    *
    * @generated from field: optional uint32 max_legs = 23;
    */
   maxLegs?: number | undefined;
 
   /**
-   * Trade the two mints against each other only, through no other mint. The same as `maxLegs` 1.
+   * Trade the two mints only against each other, through no other mint. The same as `maxLegs` 1.
    *
    * @generated from field: bool direct_only = 24;
    */
   directOnly: boolean;
 
   /**
-   * Use these venues only, by the names that `platform` has. Empty: every venue.
+   * Use only these venues, by the names that `platform` has. Empty: every venue.
    *
    * @generated from field: repeated string venues = 25;
    */
@@ -555,17 +555,17 @@ export type SellRequest = Message<"tradewire.v1.SellRequest"> & {
   maxTransactionVersion?: number | undefined;
 
   /**
-   * True if you know the guard of the total. A sale that is divided between markets may then bound the sum of what they pay, instead
-   * of each payment, by a transfer of its temporary wrapped-SOL account to itself. Code that checks transactions by their form must
-   * know this form.
+   * True if your code accepts the guard of the total. A sale that is divided between markets may then bound the sum of what they
+   * pay, instead of each payment, by a transfer of its temporary wrapped-SOL account to itself. Code that checks transactions by
+   * their form must know this form.
    *
    * @generated from field: bool total_guard = 30;
    */
   totalGuard: boolean;
 
   /**
-   * True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this
-   * slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
+   * True: `estimates.worstCase` states the worst that the signed bytes allow, and what an attacker who trades around them could
+   * take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
    *
    * @generated from field: bool worst_case = 28;
    */
@@ -644,28 +644,28 @@ export type SellRequestJson = {
   tokenAmountRaw?: string;
 
   /**
-   * Parallel paths of the route at most: 1 never splits. Default 4.
+   * Most parallel paths of the route: 1 never splits. Default 4.
    *
    * @generated from field: optional uint32 max_paths = 22;
    */
   maxPaths?: number;
 
   /**
-   * Markets in a row at most: 1 is direct, 3 passes through two other mints. Default 3.
+   * Most markets in a row: 1 is direct, 3 passes through two other mints. Default 3.
    *
    * @generated from field: optional uint32 max_legs = 23;
    */
   maxLegs?: number;
 
   /**
-   * Trade the two mints against each other only, through no other mint. The same as `maxLegs` 1.
+   * Trade the two mints only against each other, through no other mint. The same as `maxLegs` 1.
    *
    * @generated from field: bool direct_only = 24;
    */
   directOnly?: boolean;
 
   /**
-   * Use these venues only, by the names that `platform` has. Empty: every venue.
+   * Use only these venues, by the names that `platform` has. Empty: every venue.
    *
    * @generated from field: repeated string venues = 25;
    */
@@ -687,17 +687,17 @@ export type SellRequestJson = {
   maxTransactionVersion?: number;
 
   /**
-   * True if you know the guard of the total. A sale that is divided between markets may then bound the sum of what they pay, instead
-   * of each payment, by a transfer of its temporary wrapped-SOL account to itself. Code that checks transactions by their form must
-   * know this form.
+   * True if your code accepts the guard of the total. A sale that is divided between markets may then bound the sum of what they
+   * pay, instead of each payment, by a transfer of its temporary wrapped-SOL account to itself. Code that checks transactions by
+   * their form must know this form.
    *
    * @generated from field: bool total_guard = 30;
    */
   totalGuard?: boolean;
 
   /**
-   * True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this
-   * slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
+   * True: `estimates.worstCase` states the worst that the signed bytes allow, and what an attacker who trades around them could
+   * take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
    *
    * @generated from field: bool worst_case = 28;
    */
@@ -795,7 +795,7 @@ export type SellResponse = Message<"tradewire.v1.SellResponse"> & {
   lastValidBlockHeight: bigint;
 
   /**
-   * How the route is backed by running the deployed programs.
+   * How well running the deployed programs has confirmed the quotes of this route.
    *
    * @generated from field: tradewire.v1.Proof proof = 20;
    */
@@ -886,7 +886,7 @@ export type SellResponseJson = {
   lastValidBlockHeight?: string;
 
   /**
-   * How the route is backed by running the deployed programs.
+   * How well running the deployed programs has confirmed the quotes of this route.
    *
    * @generated from field: tradewire.v1.Proof proof = 20;
    */
@@ -977,28 +977,28 @@ export type SwapRequest = Message<"tradewire.v1.SwapRequest"> & {
   amountRaw?: string | undefined;
 
   /**
-   * Parallel paths of the route at most: 1 never splits. Default 4.
+   * Most parallel paths of the route: 1 never splits. Default 4.
    *
    * @generated from field: optional uint32 max_paths = 22;
    */
   maxPaths?: number | undefined;
 
   /**
-   * Markets in a row at most: 1 is direct, 3 passes through two other mints. Default 3.
+   * Most markets in a row: 1 is direct, 3 passes through two other mints. Default 3.
    *
    * @generated from field: optional uint32 max_legs = 23;
    */
   maxLegs?: number | undefined;
 
   /**
-   * Trade the two mints against each other only, through no other mint. The same as `maxLegs` 1.
+   * Trade the two mints only against each other, through no other mint. The same as `maxLegs` 1.
    *
    * @generated from field: bool direct_only = 24;
    */
   directOnly: boolean;
 
   /**
-   * Use these venues only, by the names that `platform` has. Empty: every venue.
+   * Use only these venues, by the names that `platform` has. Empty: every venue.
    *
    * @generated from field: repeated string venues = 25;
    */
@@ -1020,17 +1020,17 @@ export type SwapRequest = Message<"tradewire.v1.SwapRequest"> & {
   maxTransactionVersion?: number | undefined;
 
   /**
-   * True if you know the guard of the total. A sale that is divided between markets may then bound the sum of what they pay, instead
-   * of each payment, by a transfer of its temporary wrapped-SOL account to itself. Code that checks transactions by their form must
-   * know this form.
+   * True if your code accepts the guard of the total. A sale that is divided between markets may then bound the sum of what they
+   * pay, instead of each payment, by a transfer of its temporary wrapped-SOL account to itself. Code that checks transactions by
+   * their form must know this form.
    *
    * @generated from field: bool total_guard = 30;
    */
   totalGuard: boolean;
 
   /**
-   * True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this
-   * slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
+   * True: `estimates.worstCase` states the worst that the signed bytes allow, and what an attacker who trades around them could
+   * take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
    *
    * @generated from field: bool worst_case = 28;
    */
@@ -1114,28 +1114,28 @@ export type SwapRequestJson = {
   amountRaw?: string;
 
   /**
-   * Parallel paths of the route at most: 1 never splits. Default 4.
+   * Most parallel paths of the route: 1 never splits. Default 4.
    *
    * @generated from field: optional uint32 max_paths = 22;
    */
   maxPaths?: number;
 
   /**
-   * Markets in a row at most: 1 is direct, 3 passes through two other mints. Default 3.
+   * Most markets in a row: 1 is direct, 3 passes through two other mints. Default 3.
    *
    * @generated from field: optional uint32 max_legs = 23;
    */
   maxLegs?: number;
 
   /**
-   * Trade the two mints against each other only, through no other mint. The same as `maxLegs` 1.
+   * Trade the two mints only against each other, through no other mint. The same as `maxLegs` 1.
    *
    * @generated from field: bool direct_only = 24;
    */
   directOnly?: boolean;
 
   /**
-   * Use these venues only, by the names that `platform` has. Empty: every venue.
+   * Use only these venues, by the names that `platform` has. Empty: every venue.
    *
    * @generated from field: repeated string venues = 25;
    */
@@ -1157,17 +1157,17 @@ export type SwapRequestJson = {
   maxTransactionVersion?: number;
 
   /**
-   * True if you know the guard of the total. A sale that is divided between markets may then bound the sum of what they pay, instead
-   * of each payment, by a transfer of its temporary wrapped-SOL account to itself. Code that checks transactions by their form must
-   * know this form.
+   * True if your code accepts the guard of the total. A sale that is divided between markets may then bound the sum of what they
+   * pay, instead of each payment, by a transfer of its temporary wrapped-SOL account to itself. Code that checks transactions by
+   * their form must know this form.
    *
    * @generated from field: bool total_guard = 30;
    */
   totalGuard?: boolean;
 
   /**
-   * True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this
-   * slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
+   * True: `estimates.worstCase` states the worst that the signed bytes allow, and what an attacker who trades around them could
+   * take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
    *
    * @generated from field: bool worst_case = 28;
    */
@@ -1265,7 +1265,7 @@ export type SwapResponse = Message<"tradewire.v1.SwapResponse"> & {
   lastValidBlockHeight: bigint;
 
   /**
-   * How the route is backed by running the deployed programs.
+   * How well running the deployed programs has confirmed the quotes of this route.
    *
    * @generated from field: tradewire.v1.Proof proof = 20;
    */
@@ -1356,7 +1356,7 @@ export type SwapResponseJson = {
   lastValidBlockHeight?: string;
 
   /**
-   * How the route is backed by running the deployed programs.
+   * How well running the deployed programs has confirmed the quotes of this route.
    *
    * @generated from field: tradewire.v1.Proof proof = 20;
    */
@@ -1699,28 +1699,28 @@ export type QuoteRequest = Message<"tradewire.v1.QuoteRequest"> & {
   amountRaw?: string | undefined;
 
   /**
-   * Parallel paths of the route at most: 1 never splits. Default 4.
+   * Most parallel paths of the route: 1 never splits. Default 4.
    *
    * @generated from field: optional uint32 max_paths = 22;
    */
   maxPaths?: number | undefined;
 
   /**
-   * Markets in a row at most: 1 is direct, 3 passes through two other mints. Default 3.
+   * Most markets in a row: 1 is direct, 3 passes through two other mints. Default 3.
    *
    * @generated from field: optional uint32 max_legs = 23;
    */
   maxLegs?: number | undefined;
 
   /**
-   * Trade the two mints against each other only, through no other mint. The same as `maxLegs` 1.
+   * Trade the two mints only against each other, through no other mint. The same as `maxLegs` 1.
    *
    * @generated from field: bool direct_only = 24;
    */
   directOnly: boolean;
 
   /**
-   * Use these venues only, by the names that `platform` has. Empty: every venue.
+   * Use only these venues, by the names that `platform` has. Empty: every venue.
    *
    * @generated from field: repeated string venues = 25;
    */
@@ -1742,15 +1742,15 @@ export type QuoteRequest = Message<"tradewire.v1.QuoteRequest"> & {
   maxTransactionVersion?: number | undefined;
 
   /**
-   * True if you know the guard of the total, as in SwapRequest: `worstCase` then says what a build with it allows.
+   * True if your code accepts the guard of the total, as in SwapRequest: `worstCase` then states what a build with it allows.
    *
    * @generated from field: bool total_guard = 30;
    */
   totalGuard: boolean;
 
   /**
-   * True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this
-   * slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
+   * True: `estimates.worstCase` states the worst that the signed bytes allow, and what an attacker who trades around them could
+   * take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
    *
    * @generated from field: bool worst_case = 28;
    */
@@ -1834,28 +1834,28 @@ export type QuoteRequestJson = {
   amountRaw?: string;
 
   /**
-   * Parallel paths of the route at most: 1 never splits. Default 4.
+   * Most parallel paths of the route: 1 never splits. Default 4.
    *
    * @generated from field: optional uint32 max_paths = 22;
    */
   maxPaths?: number;
 
   /**
-   * Markets in a row at most: 1 is direct, 3 passes through two other mints. Default 3.
+   * Most markets in a row: 1 is direct, 3 passes through two other mints. Default 3.
    *
    * @generated from field: optional uint32 max_legs = 23;
    */
   maxLegs?: number;
 
   /**
-   * Trade the two mints against each other only, through no other mint. The same as `maxLegs` 1.
+   * Trade the two mints only against each other, through no other mint. The same as `maxLegs` 1.
    *
    * @generated from field: bool direct_only = 24;
    */
   directOnly?: boolean;
 
   /**
-   * Use these venues only, by the names that `platform` has. Empty: every venue.
+   * Use only these venues, by the names that `platform` has. Empty: every venue.
    *
    * @generated from field: repeated string venues = 25;
    */
@@ -1877,15 +1877,15 @@ export type QuoteRequestJson = {
   maxTransactionVersion?: number;
 
   /**
-   * True if you know the guard of the total, as in SwapRequest: `worstCase` then says what a build with it allows.
+   * True if your code accepts the guard of the total, as in SwapRequest: `worstCase` then states what a build with it allows.
    *
    * @generated from field: bool total_guard = 30;
    */
   totalGuard?: boolean;
 
   /**
-   * True: `estimates.worstCase` says the worst that the signed bytes allow, and what trading around them could take at this
-   * slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
+   * True: `estimates.worstCase` states the worst that the signed bytes allow, and what an attacker who trades around them could
+   * take at this slippage. Takes some milliseconds; such calls are limited per key and address, like searches for new tokens.
    *
    * @generated from field: bool worst_case = 28;
    */
@@ -1963,7 +1963,7 @@ export type QuoteResponse = Message<"tradewire.v1.QuoteResponse"> & {
   needsOpenAccounts: boolean;
 
   /**
-   * How the route is backed by running the deployed programs.
+   * How well running the deployed programs has confirmed the quotes of this route.
    *
    * @generated from field: tradewire.v1.Proof proof = 20;
    */
@@ -1985,8 +1985,8 @@ export type QuoteResponse = Message<"tradewire.v1.QuoteResponse"> & {
   splitGain: number;
 
   /**
-   * How far the price of this pair has moved against such trades lately, as this server observed it. Absent on a server that does
-   * not observe.
+   * How far the price of this pair has lately moved against such trades, as this server observed it. Absent on a server that does
+   * not observe prices.
    *
    * @generated from field: tradewire.v1.PriceMovement price_movement = 32;
    */
@@ -2057,7 +2057,7 @@ export type QuoteResponseJson = {
   needsOpenAccounts?: boolean;
 
   /**
-   * How the route is backed by running the deployed programs.
+   * How well running the deployed programs has confirmed the quotes of this route.
    *
    * @generated from field: tradewire.v1.Proof proof = 20;
    */
@@ -2079,8 +2079,8 @@ export type QuoteResponseJson = {
   splitGain?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * How far the price of this pair has moved against such trades lately, as this server observed it. Absent on a server that does
-   * not observe.
+   * How far the price of this pair has lately moved against such trades, as this server observed it. Absent on a server that does
+   * not observe prices.
    *
    * @generated from field: tradewire.v1.PriceMovement price_movement = 32;
    */
@@ -2095,21 +2095,21 @@ export const QuoteResponseSchema: GenMessage<QuoteResponse, {jsonType: QuoteResp
   messageDesc(file_tradewire_v1_trade, 9);
 
 /**
- * How far a price moved over the life of a blockhash. Observed every few seconds since the pair was first quoted in this direction,
- * at about the size of that quote, for half an hour at most; observation ends ten minutes after the last quote.
+ * How far a price moved over the life of a blockhash. From the first quote of the pair in this direction on, its price is observed
+ * every few seconds, at about the size of that quote, and kept for half an hour; observation ends ten minutes after the last quote.
  *
  * @generated from message tradewire.v1.PriceMovement
  */
 export type PriceMovement = Message<"tradewire.v1.PriceMovement"> & {
   /**
-   * Moments from which a whole life of a blockhash has been observed. They overlap.
+   * Moments after which the price was observed for a whole life of a blockhash. These spans overlap.
    *
    * @generated from field: uint32 samples = 1;
    */
   samples: number;
 
   /**
-   * Time from the first of them to the last. Seconds.
+   * Time from the first of these moments to the last. Seconds.
    *
    * @generated from field: double window_seconds = 2;
    */
@@ -2123,15 +2123,15 @@ export type PriceMovement = Message<"tradewire.v1.PriceMovement"> & {
   spanSeconds: number;
 
   /**
-   * The share of samples that `movement` covers.
+   * The share of samples that moved by no more than `movement`.
    *
    * @generated from field: double quantile = 4;
    */
   quantile: number;
 
   /**
-   * What the price lost at most within the span after each of these samples, as a fraction; gains count as 0. Absent if there are
-   * too few samples to say.
+   * The most that the price lost within the span after each sample of that share, as a fraction; gains count as 0. Absent with too
+   * few samples.
    *
    * @generated from field: optional double movement = 5;
    */
@@ -2139,21 +2139,21 @@ export type PriceMovement = Message<"tradewire.v1.PriceMovement"> & {
 };
 
 /**
- * How far a price moved over the life of a blockhash. Observed every few seconds since the pair was first quoted in this direction,
- * at about the size of that quote, for half an hour at most; observation ends ten minutes after the last quote.
+ * How far a price moved over the life of a blockhash. From the first quote of the pair in this direction on, its price is observed
+ * every few seconds, at about the size of that quote, and kept for half an hour; observation ends ten minutes after the last quote.
  *
  * @generated from message tradewire.v1.PriceMovement
  */
 export type PriceMovementJson = {
   /**
-   * Moments from which a whole life of a blockhash has been observed. They overlap.
+   * Moments after which the price was observed for a whole life of a blockhash. These spans overlap.
    *
    * @generated from field: uint32 samples = 1;
    */
   samples?: number;
 
   /**
-   * Time from the first of them to the last. Seconds.
+   * Time from the first of these moments to the last. Seconds.
    *
    * @generated from field: double window_seconds = 2;
    */
@@ -2167,15 +2167,15 @@ export type PriceMovementJson = {
   spanSeconds?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * The share of samples that `movement` covers.
+   * The share of samples that moved by no more than `movement`.
    *
    * @generated from field: double quantile = 4;
    */
   quantile?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * What the price lost at most within the span after each of these samples, as a fraction; gains count as 0. Absent if there are
-   * too few samples to say.
+   * The most that the price lost within the span after each sample of that share, as a fraction; gains count as 0. Absent with too
+   * few samples.
    *
    * @generated from field: optional double movement = 5;
    */
@@ -2848,7 +2848,7 @@ export type TradeRecord = Message<"tradewire.v1.TradeRecord"> & {
   priorityCost?: number | undefined;
 
   /**
-   * The costs of the transaction on top of the trade: those expected until it has landed; absent if the trade failed.
+   * The costs of the transaction on top of the trade: the expected ones until it has landed; absent if the trade failed.
    *
    * @generated from field: tradewire.v1.Costs costs = 10;
    */
@@ -2961,7 +2961,7 @@ export type TradeRecordJson = {
   priorityCost?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * The costs of the transaction on top of the trade: those expected until it has landed; absent if the trade failed.
+   * The costs of the transaction on top of the trade: the expected ones until it has landed; absent if the trade failed.
    *
    * @generated from field: tradewire.v1.Costs costs = 10;
    */
@@ -3031,7 +3031,7 @@ export type TradeFailure = Message<"tradewire.v1.TradeFailure"> & {
   message: string;
 
   /**
-   * True if the transaction can no longer land, so that building a new one is safe.
+   * True if the transaction can no longer land: building a new one is then safe.
    *
    * @generated from field: bool safe_to_rebuild = 3;
    */
@@ -3059,7 +3059,7 @@ export type TradeFailureJson = {
   message?: string;
 
   /**
-   * True if the transaction can no longer land, so that building a new one is safe.
+   * True if the transaction can no longer land: building a new one is then safe.
    *
    * @generated from field: bool safe_to_rebuild = 3;
    */
@@ -3518,7 +3518,8 @@ export type PriorityLevel = Message<"tradewire.v1.PriorityLevel"> & {
   expectedSlots: number;
 
   /**
-   * Trades of the last day at this level that this server followed to their end, at most 500: what the fields below rest on.
+   * Trades of the last day at this level that this server followed to their end, at most 500. The fields below are computed from
+   * them.
    *
    * @generated from field: uint32 landing_sample = 6;
    */
@@ -3532,14 +3533,14 @@ export type PriorityLevel = Message<"tradewire.v1.PriorityLevel"> & {
   landedShare?: number | undefined;
 
   /**
-   * Slots from submit to landing of those that landed, the median; absent without any.
+   * Median slots from submit to landing, of those that landed; absent if none did.
    *
    * @generated from field: optional uint32 landed_slots = 8;
    */
   landedSlots?: number | undefined;
 
   /**
-   * The same, of nine in ten at most.
+   * Slots from submit to landing that nine in ten of those did not exceed.
    *
    * @generated from field: optional uint32 landed_slots_p90 = 9;
    */
@@ -3588,7 +3589,8 @@ export type PriorityLevelJson = {
   expectedSlots?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * Trades of the last day at this level that this server followed to their end, at most 500: what the fields below rest on.
+   * Trades of the last day at this level that this server followed to their end, at most 500. The fields below are computed from
+   * them.
    *
    * @generated from field: uint32 landing_sample = 6;
    */
@@ -3602,14 +3604,14 @@ export type PriorityLevelJson = {
   landedShare?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * Slots from submit to landing of those that landed, the median; absent without any.
+   * Median slots from submit to landing, of those that landed; absent if none did.
    *
    * @generated from field: optional uint32 landed_slots = 8;
    */
   landedSlots?: number;
 
   /**
-   * The same, of nine in ten at most.
+   * Slots from submit to landing that nine in ten of those did not exceed.
    *
    * @generated from field: optional uint32 landed_slots_p90 = 9;
    */
@@ -3630,7 +3632,7 @@ export const PriorityLevelSchema: GenMessage<PriorityLevel, {jsonType: PriorityL
  */
 export const TradeEventKind = {
   /**
-   * Never sent.
+   * Not used.
    *
    * @generated from enum value: TRADE_EVENT_KIND_UNSPECIFIED = 0;
    */
@@ -3651,7 +3653,7 @@ export const TradeEventKind = {
   REFUSED: 2,
 
   /**
-   * In a block that may still be dropped. Sent again if the transaction lands in another block.
+   * In a block that may still be dropped. Repeated if the transaction lands in another block.
    *
    * @generated from enum value: TRADE_EVENT_KIND_PROCESSED = 3;
    */

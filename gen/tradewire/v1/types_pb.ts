@@ -15,9 +15,9 @@ export const file_tradewire_v1_types: GenFile = /*@__PURE__*/
   fileDesc("Chh0cmFkZXdpcmUvdjEvdHlwZXMucHJvdG8SDHRyYWRld2lyZS52MSLRAgoJRXN0aW1hdGVzEhQKDGlucHV0X2Ftb3VudBgBIAEoARIVCg1vdXRwdXRfYW1vdW50GAIgASgBEhQKDHByaWNlX2ltcGFjdBgDIAEoARIYChBpbnB1dF9hbW91bnRfcmF3GAQgASgJEhkKEW91dHB1dF9hbW91bnRfcmF3GAUgASgJEiIKGm90aGVyX2Ftb3VudF90aHJlc2hvbGRfcmF3GAYgASgJEioKCXJlbWFpbmRlchgHIAEoCzIXLnRyYWRld2lyZS52MS5SZW1haW5kZXISKwoKcmVtYWluZGVycxgUIAMoCzIXLnRyYWRld2lyZS52MS5SZW1haW5kZXISKwoKd29yc3RfY2FzZRgVIAEoCzIXLnRyYWRld2lyZS52MS5Xb3JzdENhc2USFQoIZml0X2xvc3MYGSABKAFIAIgBAUILCglfZml0X2xvc3MiYQoJV29yc3RDYXNlEhIKCmFtb3VudF9yYXcYASABKAkSEAoIbG9zc19yYXcYAiABKAkSLgoHbWFya2V0cxgDIAMoCzIdLnRyYWRld2lyZS52MS5NYXJrZXRXb3JzdENhc2UimwIKD01hcmtldFdvcnN0Q2FzZRINCgV2ZW51ZRgBIAEoCRIOCgZtYXJrZXQYAiABKAkSEgoKaW5wdXRfbWludBgDIAEoCRITCgtvdXRwdXRfbWludBgEIAEoCRIpCglzd2FwX21vZGUYBSABKA4yFi50cmFkZXdpcmUudjEuU3dhcE1vZGUSEQoJYm91bmRfcmF3GAYgASgJEg4KBmF0dGFjaxgHIAEoCRIaCg1mcm9udF9ydW5fcmF3GAggASgJSACIAQESFgoJdGFrZW5fcmF3GAkgASgJSAGIAQESEwoGcmVhc29uGAogASgJSAKIAQFCEAoOX2Zyb250X3J1bl9yYXdCDAoKX3Rha2VuX3Jhd0IJCgdfcmVhc29uIi0KCVJlbWFpbmRlchIMCgRtaW50GAEgASgJEhIKCmFtb3VudF9yYXcYAiABKAkiyAEKC1RyYWRlUmVzdWx0EhQKDGlucHV0X2Ftb3VudBgBIAEoARIVCg1vdXRwdXRfYW1vdW50GAIgASgBEhgKEGlucHV0X2Ftb3VudF9yYXcYAyABKAkSGQoRb3V0cHV0X2Ftb3VudF9yYXcYBCABKAkSKgoJcmVtYWluZGVyGAUgASgLMhcudHJhZGV3aXJlLnYxLlJlbWFpbmRlchIrCgpyZW1haW5kZXJzGBQgAygLMhcudHJhZGV3aXJlLnYxLlJlbWFpbmRlciJmCgVDb3N0cxIQCghiYXNlX2ZlZRgBIAEoCRIUCgxwcmlvcml0eV9mZWUYAiABKAkSCwoDdGlwGAMgASgJEhEKCXJlbnRfcGFpZBgEIAEoCRIVCg1yZW50X3JldHVybmVkGAUgASgJIloKCURpYWdub3NpcxINCgVjYXVzZRgBIAEoCRIMCgRzdXJlGAIgASgIEhAKCGV2aWRlbmNlGAMgASgJEg4KBnJlbWVkeRgEIAEoCRIOCgZvdGhlcnMYBSADKAkibgoFUHJvb2YSGQoMcHJvZ3JhbV9zbG90GAEgASgESACIAQESGAoLc2hhZG93X3Nsb3QYAiABKARIAYgBARIPCgdjaGVja2VkGAMgASgIQg8KDV9wcm9ncmFtX3Nsb3RCDgoMX3NoYWRvd19zbG90IrsBCghSb3V0ZUxlZxINCgV2ZW51ZRgBIAEoCRIOCgZtYXJrZXQYAiABKAkSEgoKaW5wdXRfbWludBgDIAEoCRITCgtvdXRwdXRfbWludBgEIAEoCRIYChBpbnB1dF9hbW91bnRfcmF3GAUgASgJEhkKEW91dHB1dF9hbW91bnRfcmF3GAYgASgJEgwKBHBhdGgYFCABKA0SDQoFc2hhcmUYFSABKAESFQoNYXJyYXlfbnVtYmVycxgWIAMoESp4CghQcmlvcml0eRIYChRQUklPUklUWV9VTlNQRUNJRklFRBAAEhQKEFBSSU9SSVRZX0VDT05PTVkQARIRCg1QUklPUklUWV9GQVNUEAISEwoPUFJJT1JJVFlfRkFTVEVSEAMSFAoQUFJJT1JJVFlfRkFTVEVTVBAEKlYKCFN3YXBNb2RlEhkKFVNXQVBfTU9ERV9VTlNQRUNJRklFRBAAEhYKElNXQVBfTU9ERV9FWEFDVF9JThABEhcKE1NXQVBfTU9ERV9FWEFDVF9PVVQQAirMAQoLVHJhZGVTdGF0dXMSHAoYVFJBREVfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGAoUVFJBREVfU1RBVFVTX1BFTkRJTkcQARIaChZUUkFERV9TVEFUVVNfUFJPQ0VTU0VEEAISGgoWVFJBREVfU1RBVFVTX0NPTkZJUk1FRBADEhoKFlRSQURFX1NUQVRVU19GSU5BTElaRUQQBBIXChNUUkFERV9TVEFUVVNfRkFJTEVEEAUSGAoUVFJBREVfU1RBVFVTX0VYUElSRUQQBkIwWi50cmFkZXdpcmUuZXhhbXBsZS9hcGkvdHJhZGV3aXJlL3YxO3RyYWRld2lyZXYxYgZwcm90bzM");
 
 /**
- * The expected amounts of a trade, computed from the chain's state at build time. It lands some slots later, when they may differ
- * by design though nobody else trades: less is taken once a fee falls by its schedule; more, within the threshold, if a fee that
- * follows volatility counts anew, a vault's profit unlocks or a token's transfer fee changes with the epoch.
+ * The expected amounts of a trade, computed from the chain's state at build time. The trade lands some slots later, and its amounts
+ * may then differ by design even if nobody else trades: better once a scheduled fee falls; worse, within the threshold, if a
+ * volatility fee is computed anew, a vault's profit unlocks or a token's transfer fee changes with the epoch.
  *
  * @generated from message tradewire.v1.Estimates
  */
@@ -65,14 +65,14 @@ export type Estimates = Message<"tradewire.v1.Estimates"> & {
   otherAmountThresholdRaw: string;
 
   /**
-   * On a route of two markets: what stays with the wallet of the mint between them if prices do not move. Absent otherwise.
+   * On a route through other mints: how much of the first of them stays with the wallet if prices do not move. Absent otherwise.
    *
    * @generated from field: tradewire.v1.Remainder remainder = 7;
    */
   remainder?: Remainder | undefined;
 
   /**
-   * The same for every mint that the route passes through, in order of the trade; `remainder` is the first of them.
+   * The same for every mint that the route passes through, in the order of the trade; the first is `remainder`.
    *
    * @generated from field: repeated tradewire.v1.Remainder remainders = 20;
    */
@@ -95,9 +95,9 @@ export type Estimates = Message<"tradewire.v1.Estimates"> & {
 };
 
 /**
- * The expected amounts of a trade, computed from the chain's state at build time. It lands some slots later, when they may differ
- * by design though nobody else trades: less is taken once a fee falls by its schedule; more, within the threshold, if a fee that
- * follows volatility counts anew, a vault's profit unlocks or a token's transfer fee changes with the epoch.
+ * The expected amounts of a trade, computed from the chain's state at build time. The trade lands some slots later, and its amounts
+ * may then differ by design even if nobody else trades: better once a scheduled fee falls; worse, within the threshold, if a
+ * volatility fee is computed anew, a vault's profit unlocks or a token's transfer fee changes with the epoch.
  *
  * @generated from message tradewire.v1.Estimates
  */
@@ -145,14 +145,14 @@ export type EstimatesJson = {
   otherAmountThresholdRaw?: string;
 
   /**
-   * On a route of two markets: what stays with the wallet of the mint between them if prices do not move. Absent otherwise.
+   * On a route through other mints: how much of the first of them stays with the wallet if prices do not move. Absent otherwise.
    *
    * @generated from field: tradewire.v1.Remainder remainder = 7;
    */
   remainder?: RemainderJson;
 
   /**
-   * The same for every mint that the route passes through, in order of the trade; `remainder` is the first of them.
+   * The same for every mint that the route passes through, in the order of the trade; the first is `remainder`.
    *
    * @generated from field: repeated tradewire.v1.Remainder remainders = 20;
    */
@@ -412,9 +412,10 @@ export const MarketWorstCaseSchema: GenMessage<MarketWorstCase, {jsonType: Marke
   messageDesc(file_tradewire_v1_types, 2);
 
 /**
- * What a route leaves of a mint between two markets, such as SOL or USDC. The amount passed to the next market is fixed at
+ * What stays with the wallet of a mint between two markets, such as SOL or USDC. The amount passed to the next market is fixed at
  * build time, with room for the price to move. The room is half of the slippage, or over three markets a third each time. It is at
- * most 0.5 % if two hubs such as SOL and USDC trade for each other, and at most 2 % otherwise. The unused room stays with the wallet.
+ * most 0.5 % if two hubs such as SOL and USDC trade for each other, and at most 2 % otherwise. Room that is not used stays with the
+ * wallet.
  *
  * @generated from message tradewire.v1.Remainder
  */
@@ -435,9 +436,10 @@ export type Remainder = Message<"tradewire.v1.Remainder"> & {
 };
 
 /**
- * What a route leaves of a mint between two markets, such as SOL or USDC. The amount passed to the next market is fixed at
+ * What stays with the wallet of a mint between two markets, such as SOL or USDC. The amount passed to the next market is fixed at
  * build time, with room for the price to move. The room is half of the slippage, or over three markets a third each time. It is at
- * most 0.5 % if two hubs such as SOL and USDC trade for each other, and at most 2 % otherwise. The unused room stays with the wallet.
+ * most 0.5 % if two hubs such as SOL and USDC trade for each other, and at most 2 % otherwise. Room that is not used stays with the
+ * wallet.
  *
  * @generated from message tradewire.v1.Remainder
  */
@@ -499,14 +501,14 @@ export type TradeResult = Message<"tradewire.v1.TradeResult"> & {
   outputAmountRaw: string;
 
   /**
-   * On a route of two markets: what stayed with the wallet of the mint between them. Absent otherwise.
+   * On a route through other mints: how much of the first of them stayed with the wallet. Absent otherwise.
    *
    * @generated from field: tradewire.v1.Remainder remainder = 5;
    */
   remainder?: Remainder | undefined;
 
   /**
-   * The same for every mint that the route passed through; `remainder` is the first of them.
+   * The same for every mint that the route passed through; the first is `remainder`.
    *
    * @generated from field: repeated tradewire.v1.Remainder remainders = 20;
    */
@@ -548,14 +550,14 @@ export type TradeResultJson = {
   outputAmountRaw?: string;
 
   /**
-   * On a route of two markets: what stayed with the wallet of the mint between them. Absent otherwise.
+   * On a route through other mints: how much of the first of them stayed with the wallet. Absent otherwise.
    *
    * @generated from field: tradewire.v1.Remainder remainder = 5;
    */
   remainder?: RemainderJson;
 
   /**
-   * The same for every mint that the route passed through; `remainder` is the first of them.
+   * The same for every mint that the route passed through; the first is `remainder`.
    *
    * @generated from field: repeated tradewire.v1.Remainder remainders = 20;
    */
@@ -758,7 +760,7 @@ export const DiagnosisSchema: GenMessage<Diagnosis, {jsonType: DiagnosisJson}> =
   messageDesc(file_tradewire_v1_types, 6);
 
 /**
- * How the markets of a route are backed: the service runs the deployed programs itself and compares them with its quotes.
+ * How well the quotes of a route are confirmed: the service runs the deployed programs itself and compares the results.
  *
  * @generated from message tradewire.v1.Proof
  */
@@ -786,7 +788,7 @@ export type Proof = Message<"tradewire.v1.Proof"> & {
 };
 
 /**
- * How the markets of a route are backed: the service runs the deployed programs itself and compares them with its quotes.
+ * How well the quotes of a route are confirmed: the service runs the deployed programs itself and compares the results.
  *
  * @generated from message tradewire.v1.Proof
  */
@@ -869,8 +871,8 @@ export type RouteLeg = Message<"tradewire.v1.RouteLeg"> & {
   outputAmountRaw: string;
 
   /**
-   * The parallel path that the leg belongs to, from 0. Paths follow one another. Legs of several paths on one market are one
-   * swap of their sum.
+   * The parallel path that the leg belongs to, from 0. Legs are listed path by path. Legs of several paths on one market execute as
+   * one swap of their sum.
    *
    * @generated from field: uint32 path = 20;
    */
@@ -885,7 +887,8 @@ export type RouteLeg = Message<"tradewire.v1.RouteLeg"> & {
 
   /**
    * In builds on raydium_clmm, orca_whirlpool and meteora_dlmm: the numbers of the arrays of ticks or bins that the swap names, in
-   * the order of its accounts. With them a verifier derives each address; they are first ticks, on meteora_dlmm indices.
+   * the order of its accounts, from which a verifier derives each address. A number is the array's first tick, on meteora_dlmm its
+   * index.
    *
    * @generated from field: repeated sint32 array_numbers = 22;
    */
@@ -941,8 +944,8 @@ export type RouteLegJson = {
   outputAmountRaw?: string;
 
   /**
-   * The parallel path that the leg belongs to, from 0. Paths follow one another. Legs of several paths on one market are one
-   * swap of their sum.
+   * The parallel path that the leg belongs to, from 0. Legs are listed path by path. Legs of several paths on one market execute as
+   * one swap of their sum.
    *
    * @generated from field: uint32 path = 20;
    */
@@ -957,7 +960,8 @@ export type RouteLegJson = {
 
   /**
    * In builds on raydium_clmm, orca_whirlpool and meteora_dlmm: the numbers of the arrays of ticks or bins that the swap names, in
-   * the order of its accounts. With them a verifier derives each address; they are first ticks, on meteora_dlmm indices.
+   * the order of its accounts, from which a verifier derives each address. A number is the array's first tick, on meteora_dlmm its
+   * index.
    *
    * @generated from field: repeated sint32 array_numbers = 22;
    */
@@ -1088,7 +1092,7 @@ export const SwapModeSchema: GenEnum<SwapMode, SwapModeJson> = /*@__PURE__*/
  */
 export const TradeStatus = {
   /**
-   * Never sent.
+   * Not used.
    *
    * @generated from enum value: TRADE_STATUS_UNSPECIFIED = 0;
    */

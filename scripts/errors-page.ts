@@ -13,18 +13,18 @@ Programs should rely on \`code\`; \`message\` is for people and may change.
   **false**: it may be in flight or may still be sent; submit the same bytes again, or look the trade up by its signature, before you build another.
   With \`TX_EXPIRED\` or \`OUTCOME_UNKNOWN\`, **false** means that no node could rule out that it landed: check the wallet before you build another.
   It is true for every transaction that landed and failed (\`details.signature\` and \`details.slot\` locate it), whatever its code, and for \`TX_EXPIRED\` if the
-  wallet's history lacks the message under any signature (\`details.scope\` is \`message\`, else \`submitted\`); otherwise false. A refusal without it, of a request whose head
-  could not be read, means false.
+  wallet's history lacks the message under any signature (\`details.scope\` is \`message\`, else \`submitted\`); otherwise false. A refusal that lacks it, because
+  the head of the request could not be read, means false.
 - \`field\`: the request field at fault, under its REST name.
 - \`violations\`: every request field at fault, each with its message; the first of them is \`field\`.
 - \`doc_url\`: where the code is explained, relative to the address of the service.
 - \`details\`: further facts, by name. They never reveal anything about nodes, databases or files of the service.
 
-On the typed wires a refusal has the form and the status of its protocol, even if it comes before the call. There a content type that the path does not read is
-answered with \`VALIDATION_ERROR\` and HTTP 415 in place of 400, as Connect and gRPC prescribe, in REST's form, because the request has none of theirs.
+On the typed wires a refusal has the form and the status of its protocol, even if it comes before the call. There, a content type that the path does not
+read gets \`VALIDATION_ERROR\` with HTTP 415 in place of 400, as Connect and gRPC prescribe, in REST's form, because the request has none of theirs.
 
-A submit that the chain has not decided within 25 seconds is not an error: it returns 200 with \`"status":"pending"\`, or with \`"processed"\` if the transaction is in a
-block that may still be dropped, or in which it may have failed. Submit the same bytes again until it is neither.
+A submit that the chain has not decided within 25 seconds is not an error: it returns 200 with \`"status":"pending"\`, or with \`"processed"\` if
+the transaction is in a block that may still be dropped, or in which it may have failed. Submit the same bytes again until it is neither.
 `;
 
 /** The page \`docs/errors.md\`, from the one table of codes. */

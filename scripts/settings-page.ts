@@ -6,7 +6,7 @@ const HEAD = `# Settings
 
 Everything is set by environment variables, and every one has a default or is optional. An empty variable counts as absent. \`npm start -- --help\` prints this
 table. \`npm start -- --check\` checks the settings and what they name (files, folders, ports) and reports every problem; a start runs the same checks.
-A variable whose name is a mistyped setting's is named by both, in the log or below the answer, and stops nothing.
+A variable whose name looks like a mistyped setting is reported with the name of that setting, in the log or below the answer, and stops nothing.
 [operating.md](operating.md) and [mainnet.md](mainnet.md) explain what to set when.
 `;
 

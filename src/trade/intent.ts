@@ -18,7 +18,7 @@ export interface Intent {
   readonly slippagePpb: bigint;
   /** The wallet's token account that this trade empties and can close, and the lamports that closing returns. */
   readonly emptied: { readonly address: Address; readonly lamports: bigint } | undefined;
-  /** True: only markets whose quotes were checked on the deployed programs. */
+  /** True: use only markets whose quotes were checked on the deployed programs. */
   readonly requireChecked?: boolean;
   /** Which routes it may take; absent: every route. */
   readonly bounds?: RouteBounds;

@@ -39,7 +39,7 @@ export function assemble(
   const { steps } = route;
   const { destination, intermediate } = accounts;
   let wrapped = 0n;
-  // Loops over places: iterators would be objects, seven a build.
+  // Indexed loops: iterators would allocate, seven objects a build.
   for (let at = 0; at < steps.length; at++) wrapped += mostWrapped(steps[at]!);
   if (destination !== undefined) parts.needTokenAccount(intent.outMint, destination);
   for (let at = 0; at < intermediate.length; at++)
@@ -73,16 +73,19 @@ function mostWrapped({ hot, quote, threshold }: RouteStep): bigint {
   return quote.mode === "exactIn" ? quote.inAmount : threshold;
 }
 
-/** The accounts asked for so far, and what is known of each: nothing changes while a message is made. Serves every assembly; none waits. */
+/**
+ * The accounts looked up so far, with their state, which does not change while a message is made. Shared by all assemblies: none of them
+ * awaits.
+ */
 const asked: Address[] = [];
 const known: (Account | null | undefined)[] = [];
 
-/** The instructions so far, in memory that serves every assembly: a list that grows takes as much again. */
+/** The instructions so far. Shared by all assemblies: a new list that grows would take twice the memory. */
 const written: Instruction[] = [...BUDGET_INSTRUCTIONS];
 
-/** The parts that are being collected. */
+/** The assembly in progress. */
 let current: AssemblyParts | undefined;
-/** What venues ask: made once, not for each assembly. */
+/** The look-up that venues call: made once, not for each assembly. */
 const exists = (address: Address, owner?: "program" | "system"): boolean => current!.exists(address, owner);
 
 /** Collects the instructions of one transaction and what they cost: the assembly itself, once it is finished. */
@@ -102,7 +105,7 @@ class AssemblyParts implements Assembly {
   readonly #terms: AssemblyTerms;
   readonly #wrapping: Wrapping;
   #count = BUDGET_INSTRUCTIONS.length;
-  /** How many accounts were asked for. */
+  /** Number of accounts looked up. */
   #asked = 0;
   #wrapped: Address | undefined;
 
@@ -125,7 +128,7 @@ class AssemblyParts implements Assembly {
     this.computeUnits +=
       createAccountUnits(mint, bump) + (this.#account(address) == null ? 0 : UNITS.createTokenAccount.funded);
     this.#create(address, mint.accountSize);
-    // The first of those that make it is the message's own.
+    // The first call that creates an account is the message's own.
     this.calls--;
   }
 
@@ -161,7 +164,7 @@ class AssemblyParts implements Assembly {
     this.#wrapped = undefined;
   }
 
-  /** Requires what all markets together must have put into the temporary wrapped-SOL account. */
+  /** Requires the sum that all markets together must pay into the temporary wrapped-SOL account. */
   guardTotal({ amount }: TotalGuard): void {
     const owner = this.#wallet;
     const order = { mint: SOL_MINT, tokenProgram: TOKEN_PROGRAM, amount, decimals: SOL_DECIMALS };
@@ -250,7 +253,7 @@ class AssemblyParts implements Assembly {
     return account;
   }
 
-  /** Anyone can send lamports to an address at which nothing is yet: that makes a system account, and no other. */
+  /** Anyone can send lamports to an unused address, but that creates a system account, never a token account. */
   exists(address: Address, owner: "program" | "system" = "program"): boolean {
     const account = this.#account(address);
     if (account === undefined) this.unknown = [...this.unknown, address];
@@ -259,7 +262,7 @@ class AssemblyParts implements Assembly {
 }
 
 const pooledSha256 = (bytes: Uint8Array): Uint8Array => nativeSha256(bytes, pooledBytes(32));
-/** Most trades create one account or none, and know of all whether they exist. */
+/** Shared empty lists: most trades create one account or none, and know of each whether it exists. */
 const NONE_CREATED: readonly CreatedAccount[] = [];
 const NONE_UNKNOWN: readonly Address[] = [];
 const NONE_WRITTEN: readonly Instruction[] = [];

@@ -13,7 +13,7 @@ import { walletTokenAccount } from "./wallet-accounts.ts";
 /** Percents are counted in billionths, so that nine decimals are exact. */
 const PERCENT_PARTS = 1_000_000_000n;
 const WHOLE = 100n * PERCENT_PARTS;
-/** Set in accounts of wrapped SOL, whose tokens are lamports of the account. */
+/** Set in wrapped-SOL accounts, whose tokens are the account's own lamports. */
 const NATIVE_OFFSET = 109;
 const CLOSE_AUTHORITY_OFFSET = 129;
 
@@ -52,8 +52,8 @@ export async function readBalanceShare(
 }
 
 /**
- * True if the wallet can close the account once it is empty, and gets all the lamports that it holds now: of wrapped SOL, which
- * Token-2022 has too, the sold ones leave first.
+ * True if the wallet can close the account once it is empty and gets all the lamports that it holds now. Not so for wrapped SOL (Token-2022
+ * has it too): the lamports sold leave first.
  */
 function isClosable(account: Account, wallet: Address): boolean {
   const { data } = account;

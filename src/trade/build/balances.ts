@@ -15,13 +15,13 @@ import type { Costs } from "../trade.ts";
 import type { Assembly } from "./parts/assembled.ts";
 import { type AccountFault, payingFault, receivingFault, type WalletAccounts } from "./wallet-accounts.ts";
 
-/** Whose trade it is. */
+/** The wallet that trades. */
 interface Trader {
   readonly intent: Intent;
   readonly accounts: WalletAccounts;
 }
 
-/** What the trade moves, and takes beside that. */
+/** What the trade moves, and what it costs beside that. */
 interface Spending {
   readonly route: Route;
   readonly assembly: Assembly;
@@ -36,7 +36,7 @@ interface BalancePorts {
 
 /** What a wallet lacks for a trade. Tokens in base units of their mint, SOL in lamports. */
 export type Shortfall =
-  /** It cannot use its own account of a mint. */
+  /** The wallet cannot use its own account of a mint. */
   | { readonly kind: "account"; readonly mint: Mint; readonly fault: AccountFault }
   /** The wallet belongs to a program or holds data: it cannot pay for the trade. */
   | { readonly kind: "payer"; readonly wallet: Address }
@@ -106,16 +106,18 @@ function payerShortfall(
   if (!isNonce && atMost <= held) return undefined;
   const fees = costs.baseFee + costs.priorityFee;
   const received = !getsSol ? 0n : exactIn ? route.threshold : route.outAmount;
-  // Venues that take lamports are paid after the temporary account has returned its rent, tips last, after an emptied one has too.
+  // Venues that take lamports are paid after the temporary account has returned its rent. Tips come last, after an emptied account has
+  // returned its rent too.
   const atOnce = givesSol ? maxOf(given, assembly.wrapped + assembly.temporaryRent) : assembly.temporaryRent;
   const most = costs.rentPaid + atOnce;
   if (isNonce && most + costs.tip > 0n) return { kind: "payer", wallet: accounts.wallet };
   const inAll = given + costs.rentPaid + costs.tip - costs.rentReturned - received;
-  // What is received or spent may vary, so that only a fixed trade can leave nothing at all.
+  // What a trade receives or spends may vary, so only one with fixed amounts can leave exactly nothing.
   const isFixed = !getsSol && (exactIn || !givesSol) && route.remainders.length === 0;
   const left = held - fees;
   const end = left - inAll;
-  // The chain lets an account hold nothing, or its rent and more: after the fees, and again at the end. Between, it need not.
+  // After the fees and again at the end, the chain requires an account to hold either nothing or at least its rent. In between it may hold
+  // less.
   const paysFees = (left === 0n && !isNonce) || left >= rent;
   const endsWell = end >= rent || (end === 0n && isFixed);
   if (paysFees && left >= most && endsWell) return undefined;
@@ -125,12 +127,12 @@ function payerShortfall(
   return { kind: "sol", wallet: accounts.wallet, held, needed, rent: isPeak ? 0n : rent };
 }
 
-/** Bytes of the account of a durable nonce, its version in the first four and whether it is in use in the next. */
+/** Bytes of a durable-nonce account: its version in the first four, whether it is initialized in the next four. */
 const NONCE_SIZE = 80;
 const [LEGACY, CURRENT] = [0, 1];
 const IN_USE = 1;
 
-/** True of the account of a durable nonce: it pays fees, but the system program moves no lamports out of an account with data. */
+/** True for a durable-nonce account: it pays fees, but the system program moves no lamports out of an account with data. */
 function isNonceAccount({ owner, data }: Account): boolean {
   if (data.length !== NONCE_SIZE || owner !== SYSTEM_PROGRAM) return false;
   const view = viewOf(data);
@@ -139,7 +141,7 @@ function isNonceAccount({ owner, data }: Account): boolean {
 }
 
 /**
- * INSUFFICIENT_TOKEN_BALANCE or INSUFFICIENT_SOL, with both amounts; NO_ROUTE for an account or a wallet that cannot be used.
+ * INSUFFICIENT_TOKEN_BALANCE or INSUFFICIENT_SOL with both amounts, or NO_ROUTE for an account or a wallet that cannot be used.
  *
  * @param faucet how to get SOL on a test chain
  */

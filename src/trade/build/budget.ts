@@ -32,7 +32,7 @@ export interface BudgetSettings {
   readonly loadedAccountsBytes: number;
 }
 
-/** Venues whose programs the settings leave room for, and room for each further one: its programs and its accounts. Bytes. */
+/** Number of venues that the setting leaves room for, and the room for the programs and accounts of each further one. Bytes. */
 const VENUES_HELD = 2;
 const VENUE_BYTES = 3 * 1024 * 1024;
 
@@ -65,7 +65,7 @@ function marketsOf({ steps }: Route): readonly Address[] {
   return steps.length === 1 ? [steps[0]!.hot.market.address] : steps.map(({ hot }) => hot.market.address);
 }
 
-/** Venues of a route beyond those that the settings leave room for. */
+/** Venues of a route beyond those that the setting leaves room for. */
 function furtherVenues({ steps }: Route): number {
   if (steps.length <= VENUES_HELD) return 0;
   return Math.max(0, new Set(steps.map(({ hot }) => hot.venue)).size - VENUES_HELD);

@@ -40,7 +40,7 @@ export interface BuildPorts extends DraftPorts, LoadPorts {
 interface BuildSettings extends MessageSettings {
   /** Margin between `expiresAt` and blockhash expiry, left for reaching the leader. Milliseconds. */
   readonly expiryMarginMs: number;
-  /** How a wallet gets SOL on a test chain, for the error of one that has too little; undefined on mainnet. */
+  /** How to get SOL on a test chain, for the error of a wallet that has too little; undefined on mainnet. */
   readonly faucet?: ((wallet: Address) => string) | undefined;
 }
 
@@ -78,7 +78,9 @@ function buildLoaded(ports: BuildPorts, loaded: LoadedTrade): BuiltTrade | Promi
   return draft instanceof Promise ? completeAfter(draft, ports) : complete(ports, draft);
 }
 
-/** Apart, as all that waits: what may make a closure takes memory for it whenever it runs. */
+/**
+ * A function of its own, like everything that awaits: a function with a closure allocates for it on every call, even if it never uses it.
+ */
 async function completeAfter(draft: Promise<TradeDraft>, ports: BuildPorts): Promise<BuiltTrade> {
   return complete(ports, await draft);
 }
@@ -88,8 +90,8 @@ function complete(ports: BuildPorts, draft: TradeDraft): BuiltTrade | Promise<Bu
 }
 
 /**
- * Reads the accounts that the draft had to assume missing, then drafts again: what it costs now may make another route the better one,
- * with accounts of its own. If no node answers, the assumption stands.
+ * Reads the accounts that the draft assumed missing, then drafts again: with the true costs another route, with other accounts, may be
+ * better. If no node answers, the assumption stands.
  */
 async function buildInformed(ports: BuildPorts, draft: TradeDraft): Promise<BuiltTrade> {
   const read = new Set<Address>();
@@ -116,7 +118,7 @@ async function buildRefreshed(ports: BuildPorts, loaded: LoadedTrade): Promise<B
   return sealDraft(ports, draft);
 }
 
-/** The draft; a promise if it needs a long search, which uses the state of the turn in which it starts. */
+/** The draft; a promise if it needs a long search, which runs on the state of the turn in which it starts. */
 function draftNow(ports: BuildPorts, loaded: LoadedTrade): TradeDraft | Promise<TradeDraft> {
   const lifetime = ports.head.lifetime();
   loaded.request.stages?.mark("snapshot");
@@ -151,7 +153,7 @@ function checkDraft(ports: BuildPorts, draft: TradeDraft): Shortfall | undefined
   return shortfallOf(loaded, composed, ports);
 }
 
-/** Seals the draft. A requested worst case is computed first, so that the expiry counts from the end of that. */
+/** Seals the draft. A requested worst case is computed first, so that the time it takes does not shorten the trade's validity. */
 function sealDraft(ports: BuildPorts, draft: TradeDraft): BuiltTrade | Promise<BuiltTrade> {
   return draft.loaded.request.worstCase === true ? sealWithWorstCase(ports, draft) : seal(ports, draft);
 }
@@ -168,7 +170,7 @@ async function sealWithWorstCase(ports: BuildPorts, draft: TradeDraft): Promise<
 
 /** The hash of the message that is being sealed. */
 const digest = new Uint8Array(32);
-/** What is being sealed. One object serves every build: the seal writes it down at once and keeps nothing of it. */
+/** The trade being sealed. One object serves every build: sealing serializes it at once and keeps no reference. */
 const sealing = {} as { -readonly [field in keyof SealedTrade]: SealedTrade[field] };
 
 /** Sets the expiry, seals the submission token and writes the answer. */

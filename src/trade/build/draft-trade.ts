@@ -47,12 +47,12 @@ export interface TradeDraft {
 }
 
 /**
- * Drafts a trade: routes, best first, until the message of one fits into a transaction. Yields only while it searches for a division,
+ * Drafts a trade: tries routes, best first, until the message of one fits into a transaction. Yields only while it searches for a division
  * or for one that fits.
  *
  * @param nonce a number that differs between builds, below 2^14
- * @param searches false if nothing may be searched that is long for one turn
- * @param misfit what was composed of a route on one market and fits into no transaction: it is not composed again
+ * @param searches false if no search may take longer than one turn
+ * @param misfit the message of a one-market route that was found to fit into no transaction, so that it is not composed again
  * @throws TradewireError as `routesOf`; NO_ROUTE if no route fits into a transaction
  */
 export function* draftTrade(
@@ -94,7 +94,7 @@ export function* draftTrade(
       misfit !== undefined && isSameTrade(misfit.route, route) ? misfit : composeMessage(ports, terms, route);
     if (composed.fault === undefined) fitLoss.tries(composed.route);
     if (composed.fits) {
-      // While it is unknown whether accounts exist, costs are too: the trade is drafted again once they have been read.
+      // Until it is known which accounts exist, costs are unknown too: the trade is drafted again after they have been read.
       const isSettled = composed.assembly.unknown.length > 0 || !mayCostMore(composed, accounts);
       const best = isSettled ? composed : yield* leastCostlyOf(ports, terms, composed, others, splits, searches);
       return { loaded, composed: best, lifetime, senders: choice.senders, fitLoss: fitLoss.of(composed.route) };
@@ -110,20 +110,20 @@ export function* draftTrade(
       }
     }
     const isFarTooLarge = composed.transactionBytes > MAX_TRANSACTION_SIZE + MOST_WALLETS_DIFFER;
-    // In version 1 it is accounts that are too many, however few the paths.
-    // One path that does not fit says nothing of divisions: it may have more legs.
+    // In version 1 the limit is accounts, and fewer paths do not help. A single path that does not fit proves nothing about divisions: it
+    // may have more legs.
     if (isFarTooLarge && pathCount(route) > 1 && !composed.overUnits && capacity !== VERSION_1_CAPACITY) {
       splits?.neverFits(pathCount(route));
       fitLoss.fitsNobody(composed.route);
     }
-    // Fewer paths may fit; they are searched only now, the next fewer first.
+    // Fewer paths may fit; they are searched only now, one path fewer at a time.
     paths = Math.min(paths, pathCount(route)) - 1;
     const fewer = splits === undefined ? undefined : yield* pausing(splits.narrower(paths), searches);
     if (fewer !== undefined) left = orderRoutes(intent, [fewer, ...others], clock);
   }
 }
 
-/** The best division that fits in the place of one that takes too many accounts or units. */
+/** The best division that fits, in place of one that takes too many accounts or compute units. */
 function* lighterThan(
   ports: DraftPorts,
   terms: MessageTerms,
@@ -144,7 +144,9 @@ function* lighterThan(
   return fitting;
 }
 
-/** The message that leaves the wallet most: of this one, the other routes, and one over fewer paths if this one opens accounts of hubs. */
+/**
+ * The message that leaves the wallet the most: this one, that of another route, or one over fewer paths if this one opens accounts of hubs.
+ */
 function* leastCostlyOf(
   ports: DraftPorts,
   terms: MessageTerms,
@@ -162,7 +164,7 @@ function* leastCostlyOf(
   const cheaper = fewer === undefined ? others : orderRoutes(intent, [fewer, ...others], clock);
   const othersAbove = (worth: bigint): readonly Route[] => {
     if (route.steps.length > 1) return cheaper;
-    // Only the best market was priced: those next to it may open fewer accounts.
+    // Only the best market was priced: the next best may open fewer accounts.
     const direct = directRoutesAbove(intent, snapshot, { hot: route.steps[0]!.hot, value: worth }, clock);
     const next = direct.filter((other) => compareRoutes(intent, route, other) < 0);
     return orderRoutes(intent, [...cheaper.filter(({ steps }) => steps.length > 1), ...next], clock);
@@ -170,7 +172,7 @@ function* leastCostlyOf(
   return leastCostly(ports, terms, composed, othersAbove, clock);
 }
 
-/** True of two routes that trade the same on the same state of one market. */
+/** True if both routes make the same trade on the same state of one market. */
 function isSameTrade(a: Route, b: Route): boolean {
   if (a.steps.length !== 1 || b.steps.length !== 1) return false;
   return a.steps[0]!.hot === b.steps[0]!.hot && a.inAmount === b.inAmount && a.outAmount === b.outAmount;

@@ -57,7 +57,7 @@ export async function loadTrade(ports: LoadPorts, request: TradeRequest): Promis
   const mints = [markets.mint(inAddress, caller), markets.mint(outAddress, caller)] as const;
   const isCold = mints.some((mint) => mint instanceof Promise);
   const [inMint, outMint] = await Promise.all(mints);
-  // What brought the mints has had this turn.
+  // The read of the mints has used up this turn.
   await background.next();
   const isShare = sellPercent !== undefined && inMint !== null && outMint !== null;
   const early = isShare && inMint !== outMint ? fetchSnapshot(markets, inAddress, outAddress, caller) : undefined;
@@ -66,9 +66,10 @@ export async function loadTrade(ports: LoadPorts, request: TradeRequest): Promis
   const share = isShare ? await readBalanceShare(markets, wallet, inMint, sellPercent, unclosable) : undefined;
   const intent = resolveIntent(request, inMint, outMint, share);
   const accounts = walletAccounts(request.principal, intent.inMint, intent.outMint);
-  // Deriving the wallet's addresses takes time, too.
+  // Deriving the wallet's addresses takes a turn's time too.
   await background.next();
-  // The markets of a mint that was not in memory take longer than these, and are read by calls that can bring them along.
+  // The markets of a mint that was not in memory take longer than these accounts, and the calls that read markets can bring the accounts
+  // along.
   const warming = warmIfPossible(markets, balanceAddresses(accounts), isCold);
   const fetching = background
     .next()
@@ -77,7 +78,7 @@ export async function loadTrade(ports: LoadPorts, request: TradeRequest): Promis
   return { request, intent, accounts, snapshot };
 }
 
-/** The trade on what is known of its markets now: while other things were read, they may have moved. */
+/** The trade on the current state of its markets, which may have moved while other accounts were read. */
 export async function renewTrade(markets: Markets, loaded: LoadedTrade): Promise<LoadedTrade> {
   const { request, intent } = loaded;
   const { inMint, outMint } = intent;

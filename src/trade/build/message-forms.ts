@@ -58,7 +58,7 @@ export interface MessagePorts extends BudgetPorts {
   readonly settings: MessageSettings;
 }
 
-/** What the messages of all routes of a trade have in common. */
+/** What the messages of all routes of a trade share. */
 export interface MessageTerms {
   readonly request: Pick<TradeRequest, "priority" | "maxTransactionVersion" | "totalGuard">;
   readonly intent: Intent;
@@ -78,13 +78,13 @@ export interface ComposedMessage {
   readonly assembly: Assembly;
   readonly costs: Costs;
   readonly message: Uint8Array;
-  /** False: no form fits into a transaction, and this is the smallest. */
+  /** False if no form fits into a transaction; this one is the smallest. */
   readonly fits: boolean;
-  /** True if the trade may take more compute units, or run more instructions, than a transaction may, in whatever form. */
+  /** True if the trade may exceed the compute units or instructions of a transaction in every form. */
   readonly overUnits: boolean;
   /** Bytes of the transaction, with its signature. */
   readonly transactionBytes: number;
-  /** Accounts it takes, if it fits no form although some have room for more bytes: tables or version 1. */
+  /** Number of its accounts, if these keep it from fitting although a form has room for its bytes (tables or version 1). */
   readonly accounts?: number;
   /** Why there is no message: a market of the route cannot be traded. */
   readonly fault?: MarketFault;
@@ -103,9 +103,9 @@ const MAX_MESSAGE_SIZE = MAX_TRANSACTION_SIZE - TRANSACTION_OVERHEAD;
  * 3. all of these again, through the operator's lookup tables;
  * 4. version 1, if the caller can sign it and the settings allow it;
  * 5. all of these again, by the older instructions of venues, which name fewer accounts;
- * 6. and without accounts that swaps name only in case the price moves far.
+ * 6. and without the accounts that swaps need only if the price moves far.
  *
- * None fits if a market of the route turns out not to be tradable: it costs its own routes, never the trade.
+ * None fits if a market of the route turns out not to be tradable: then its routes are lost, not the trade.
  */
 export function composeMessage(ports: MessagePorts, terms: MessageTerms, route: Route): ComposedMessage {
   try {
@@ -116,7 +116,7 @@ export function composeMessage(ports: MessagePorts, terms: MessageTerms, route: 
   }
 }
 
-/** The first form that fits: of the route itself, or else of its leaner swaps. */
+/** The first form that fits: with the route's own swaps, else with leaner ones. */
 function composeLeaner(ports: MessagePorts, terms: MessageTerms, route: Route): ComposedMessage {
   const composed = composeForms(ports, terms, route);
   if (composed.fits || composed.overUnits) return composed;
@@ -124,12 +124,13 @@ function composeLeaner(ports: MessagePorts, terms: MessageTerms, route: Route): 
   const lean = leanRoute(older);
   if (lean === route) return composed;
   const leanest = composeForms(ports, terms, lean);
-  // Fewer arrays fail the trade if prices move far: they are left out only where the older instructions do not do.
+  // With fewer arrays the trade fails if prices move far: they are left out only if the older instructions are not enough.
   if (lean !== older && older !== route && (leanest.fits || leanest.overUnits)) {
     const roomier = composeForms(ports, terms, older);
     if (roomier.fits) return roomier;
   }
-  // A program may search for what is not named. Then it is bytes or accounts that the route itself takes too many of.
+  // Leaner swaps may take more units, because a program searches for accounts that are not named. Then the cause is still the bytes or
+  // accounts of the route itself.
   if (leanest.overUnits) return composed;
   return leanest.fits ? leanest : { ...leanest, route };
 }
@@ -140,11 +141,11 @@ function composeForms(ports: MessagePorts, terms: MessageTerms, route: Route): C
   const composed = compileForm(plain, terms, NO_TABLES);
   if (composed.fits) return composed;
   if (composed.overUnits) {
-    // The guard takes units too.
+    // The guard needs compute units too.
     return plain.assembly.isGuarded ? composeForms(ports, withoutGuard(terms), route) : composed;
   }
   const smaller = composeSmaller(ports, terms, plain, composed);
-  // Its units are not what is too many: the plain form has enough.
+  // Compute units are not the problem: the plain form stays below their limit.
   return smaller.fits ? smaller : { ...smaller, overUnits: false };
 }
 
@@ -153,7 +154,7 @@ const withoutGuard = (terms: MessageTerms): MessageTerms => ({
   request: { ...terms.request, totalGuard: false },
 });
 
-/** In the place of a message that cannot be made. */
+/** Stands for a message that cannot be made. */
 function unbuildable(route: Route, fault: MarketFault): ComposedMessage {
   const none = { message: new Uint8Array(0), fits: false, overUnits: false, transactionBytes: 0 };
   return { route, assembly: NOTHING_ASSEMBLED, costs: NO_COSTS, ...none, fault };
@@ -206,7 +207,7 @@ function composeSmaller(
   const hasNoWrapped = ports.markets.account(wrappedSolAccount(wallet).address) === null;
   const wrapsInOwn = plain.assembly.temporaryRent > 0n && hasNoWrapped;
   const forms = [plain];
-  // The guard takes a few bytes; without it, the bounds of the markets hold the sum.
+  // The guard takes a few bytes; without it, the markets' own bounds protect the sum.
   if (plain.assembly.isGuarded) forms.push(formOf(ports, terms, plain.route, "seeded"));
   if (wrapsInOwn) forms.push(formOf(ports, terms, plain.route, "associated"));
   // Forms without a table go first: a client can check those without asking a node.
@@ -217,7 +218,7 @@ function composeSmaller(
       if (form === plain && lookupTables === NO_TABLES) continue;
       const next = compileForm(form, terms, lookupTables);
       if (next.fits) return next;
-      // One that has too many accounts is no smaller, whatever its bytes.
+      // A form with too many accounts does not count as smaller, whatever its bytes.
       if (next.transactionBytes > MAX_TRANSACTION_SIZE && next.transactionBytes < smallest.transactionBytes)
         smallest = next;
     }
@@ -233,21 +234,21 @@ function compileForm(
   { accounts, blockhash }: MessageTerms,
   lookupTables: readonly LookupTable[],
 ): ComposedMessage {
-  // Messages over several markets are too many kinds to keep.
+  // Messages over several markets are too diverse to cache.
   const kind = route.steps.length === 1 ? route.steps[0]!.hot.market.address : undefined;
   const { instructions } = assembly;
   const message = compileMessage({ payer: accounts.wallet, blockhash, instructions, lookupTables, kind });
   writeBudget(message, budget);
   const overUnits =
     assembly.computeUnits + BUDGET_UNITS > MAX_COMPUTE_UNITS || instructions.length + assembly.calls > MAX_INSTRUCTIONS;
-  // Without a table, a message of too many accounts has too many bytes.
+  // Without a table, a message with too many accounts also has too many bytes.
   const isCrowded = lookupTables.length > 0 && accountCount(instructions) > MAX_TRANSACTION_ACCOUNTS;
   const fits = message.length <= MAX_MESSAGE_SIZE && !isCrowded && !overUnits;
   const transactionBytes = message.length + TRANSACTION_OVERHEAD;
   return { route, assembly, costs, message, fits, overUnits, transactionBytes };
 }
 
-/** Accounts of a message: its payer signs for an instruction, so that it is among theirs. */
+/** Number of accounts of a message. The payer signs for an instruction, so it is already counted there. */
 function accountCount(instructions: readonly Instruction[]): number {
   const used = new Set<Address>();
   for (const { program, accounts } of instructions) {
@@ -290,8 +291,8 @@ function accountsOf({ remainders }: Route, { accounts, snapshot }: MessageTerms)
 }
 
 /**
- * Anyone can open a wallet's account of a mint, and its freeze authority can freeze it: then no trade of the wallet can pass
- * through. Nor can it through one whose owner was changed.
+ * Anyone can open a wallet's account of a mint, and the mint's freeze authority can freeze it: then no trade of the wallet can pass through
+ * that mint. The same holds for an account whose owner was changed.
  *
  * @throws UnbuildableMarket
  */

@@ -18,12 +18,12 @@ export function mayCostMore({ route, assembly }: ComposedMessage, { destination 
 }
 
 /**
- * The message that leaves the wallet most: the value of its route less rent and priority fee, in base units of the mint that
- * counts (exactIn: what is bought, exactOut: what is spent). Lamports count at the price of `best` if SOL is traded, else at
- * that of the market between SOL and the mint; if there is none, value alone decides.
+ * The message that leaves the wallet the most: the value of its route less rent and priority fee, in base units of the mint that counts
+ * (exactIn: the output, exactOut: the input). Lamports are converted at the price of `best` if SOL is traded, else at that of the market
+ * between SOL and the mint; without one, value alone decides.
  *
  * @param best the most valuable route that fits
- * @param othersAbove further routes, the most valuable first: all that are worth more than so many base units, maybe others
+ * @param othersAbove further routes, the most valuable first: at least all that are worth more than the given base units
  */
 export function leastCostly(
   ports: MessagePorts,
@@ -41,7 +41,7 @@ export function leastCostly(
   let winner = best;
   let most = netOf(best);
   let compared = 0;
-  // The rest is worth less before costs than the best is after them.
+  // Before costs, the rest is already worth less than the best is after costs.
   for (const route of othersAbove(sign * (most + least))) {
     if (sign * route.value - least <= most || compared === MOST_COMPARED) break;
     compared += 1;
@@ -53,13 +53,13 @@ export function leastCostly(
   return winner;
 }
 
-/** What every route costs at least: the account that receives is opened, and an emptied one returns its rent, whichever it is. Lamports. */
+/** What every route costs at least: the receiving account is opened and an emptied one returns its rent on any route. Lamports. */
 function leastCost({ intent, accounts }: MessageTerms, { assembly: { creates, prepaid } }: ComposedMessage): bigint {
   const opened = creates.find(({ address }) => address === accounts.destination?.address)?.rent ?? 0n;
   return maxOf(0n, opened - prepaid) - (intent.emptied?.lamports ?? 0n);
 }
 
-/** What lamports are worth in the mint that counts, rounded down; undefined if nothing says. */
+/** What lamports are worth in the mint that counts, rounded down; undefined if no price is known. */
 function lamportPrice(
   { mode, inMint, outMint, inMint: { address: from }, outMint: { address: to } }: Intent,
   { inAmount, outAmount }: Route,
@@ -86,5 +86,5 @@ function lamportPrice(
   return (lamports) => (lamports * worth) / PRICED_LAMPORTS;
 }
 
-/** About the rent of a token account: what costs differ by. */
+/** About the rent of a token account, the usual difference in costs. Lamports. */
 const PRICED_LAMPORTS = 2_000_000n;

@@ -72,8 +72,8 @@ export function measureRoutes(
 }
 
 /**
- * True if a route takes too many compute units or accounts for every wallet's transaction: also for that of one that has all
- * token accounts, without tips. Opening an account takes thousands of units, and more the rarer its address.
+ * True if a route takes too many compute units or accounts for any wallet: even for one that has all token accounts, without tips. Opening
+ * an account takes thousands of units, depending on its address.
  */
 export function fitsNobody(ports: MessagePorts, terms: MessageTerms, route: Route): boolean {
   const forOpenWallet = { ...ports, markets: EVERYTHING_OPEN };
@@ -89,15 +89,15 @@ function mostTips(senders: SenderPlan): readonly Tip[] {
 }
 
 /**
- * What one trade loses because better routes fit into no transaction. What fits nobody is kept for all trades of about its size,
- * beside the route that they begin with; what does not fit this wallet alone counts for this trade alone.
+ * What one trade loses because better routes fit into no transaction. A route that fits no wallet is remembered for all trades of about
+ * this size; one that does not fit this wallet counts for this trade only.
  */
 export class FitLoss {
   readonly #mode: SwapMode;
   readonly #splits: Pick<Splits, "unfitWorth" | "beginsBelow"> | undefined;
   /** The value of the best route, whether it fits or not: the most output, or the least input. */
   #best: number | undefined;
-  /** The value of a route that fits nobody, until another one is tried in its place. */
+  /** The value of a route that fits no wallet, until another one is tried in its place. */
   #unfit: number | undefined;
 
   constructor(mode: SwapMode, splits: Pick<Splits, "unfitWorth" | "beginsBelow"> | undefined) {
@@ -122,7 +122,7 @@ export class FitLoss {
     this.#unfit ??= Number(route.value);
   }
 
-  /** How much better, before costs, the best route is than this one, which fits. Fraction of what this one is worth. */
+  /** How much better, before costs, the best route is than this one, which fits. Fraction of this one's value. */
   of(taken: Route): number {
     const value = Number(taken.value);
     return lossOf(this.#mode, this.#best ?? value, value);

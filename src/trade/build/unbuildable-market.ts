@@ -4,10 +4,10 @@ import type { Quote, SwapLeg, SwapTerms } from "../../venues/venue.ts";
 
 /** A market that the wallet cannot trade on now: mostly, the venue's code cannot make the instructions of its own quote. */
 export class UnbuildableMarket extends Error {
-  /** As callers may read it. */
+  /** The reason as callers see it. */
   readonly fault: MarketFault;
 
-  /** @param isWithheld false if it is the wallet that cannot, so that trying again soon does not help */
+  /** @param isWithheld false if the cause is the wallet, so that an early retry does not help */
   constructor({ venue, market }: HotMarket, cause: unknown, isWithheld = true) {
     super(`${venue.id} ${market.address} cannot be traded`, { cause });
     const reason = cause instanceof TradewireError ? cause.message : "our code cannot make its instructions";

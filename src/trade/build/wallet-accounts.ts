@@ -69,8 +69,8 @@ export function knowsBalances(
 export type AccountFault = string;
 
 /**
- * What is wrong with a token account at the wallet's associated address; undefined if nothing is known to be. The issuer of a token
- * may freeze it, and its owner may have been changed: then what is bought would be another's, and a sale fails for a fee.
+ * What is wrong with a token account at the wallet's associated address; undefined if nothing is known to be wrong. The issuer may have
+ * frozen it, or its owner may have been changed: then somebody else would get what is bought, and a sale would fail and cost a fee.
  */
 function accountFault(account: Account | null | undefined, wallet: Address): AccountFault | undefined {
   if (account == null || !isTokenAccount(account)) return undefined;
@@ -78,14 +78,14 @@ function accountFault(account: Account | null | undefined, wallet: Address): Acc
   return isOwnedBy(account, wallet) ? undefined : "belongs to another wallet";
 }
 
-/** The same for an account that a venue's program takes tokens from. */
+/** The same for an account from which a venue's program takes tokens. */
 export function payingFault(account: Account | null | undefined, wallet: Address): AccountFault | undefined {
   const fault = accountFault(account, wallet);
   if (fault !== undefined || account == null || !isCpiGuarded(account)) return fault;
   return "has its CPI guard on, so that no venue can take tokens from it";
 }
 
-/** The same for an account that venues' programs pay tokens of a mint into. @param steps those of other mints do not count */
+/** The same for an account into which venues' programs pay tokens of a mint. @param steps those of other mints do not count */
 export function receivingFault(
   account: Account | null | undefined,
   wallet: Address,

@@ -25,7 +25,7 @@ function inForm(route: Route, form: LeanForm): Route {
   return isLeaner ? { ...route, steps } : route;
 }
 
-/** Code that fails here makes no quote leaner, and costs no trade. */
+/** A venue's code that throws here leaves the swap as it is; the trade goes on. */
 function leanerQuote({ hot, quote }: RouteStep, form: LeanForm): Quote | undefined {
   if (hot.refusesLean === "all" || hot.refusesLean === form) return undefined;
   try {

@@ -10,9 +10,9 @@ export type Steps<T> = Generator<undefined, T>;
 
 /** A search that waits for its turn or runs. */
 interface Ticket {
-  /** Whose it is: the key and the address, as far as known. */
+  /** Its owners: the key and the address, as far as known. */
   readonly owners: readonly string[];
-  /** The number of the last turn when it arrived. */
+  /** Number of the turn in which it arrived. */
   readonly since: number;
   readonly run: () => Promise<unknown>;
   /** Ends it without a search. */
@@ -27,10 +27,10 @@ interface LongSearchesOptions {
 }
 
 /**
- * Runs searches that are long for one turn of the event loop. What ends with its first step ends at once. Anything else starts again
- * in its turn, one after another, with a pause after each step: of many equal trades the first one searches, and the others find
- * what it found. Next is the search whose key and address have waited longest since their last turn. If all places are taken, a
- * caller with fewer of them takes one from the caller with most: many searches of one hold up only their own.
+ * Runs searches that are too long for one turn of the event loop. A search that ends with its first step ends at once. Any other starts
+ * again when its turn comes, one after another, with a pause after each step: of many equal trades the first one searches, and the others
+ * use its result. Next is the search whose key and address have waited longest since their last turn. If all places are taken, a caller
+ * with fewer of them takes one from the caller with most: many searches of one hold up only their own.
  */
 export class LongSearches {
   readonly #pause: () => Promise<void>;
@@ -51,7 +51,7 @@ export class LongSearches {
 
   /**
    * @param start begins the search on the newest state; `isAllowed` is false if too many wait: it must end with its first step then
-   * @param caller whose search it is; absent: nobody's, with no limit but the one of all
+   * @param caller the owner of the search; absent: no owner, and only the limit for all applies
    * @throws what the search throws
    */
   run<T>(start: (isAllowed: boolean) => Steps<T>, caller?: SearchCaller): T | Promise<T> {
@@ -63,7 +63,7 @@ export class LongSearches {
     this.#count++;
     for (const owner of owners) this.#held.set(owner, this.#heldBy(owner) + 1);
     const result = new Promise<T>((resolve, reject) => {
-      // `start` reads the newest state and may throw too: that is the answer of this search, and the next one runs.
+      // `start` reads the newest state and may throw too: that ends this search, and the next one runs.
       const run = () => this.#inSteps(() => start(true)).then(resolve, reject);
       const drop = () => {
         try {
@@ -120,8 +120,8 @@ export class LongSearches {
   }
 
   /**
-   * The place of the ticket whose owners had their last turns longest ago. Nobody counts as waiting for longer than all places take
-   * before the arrival: callers that never had a turn, however many come, would keep all others from theirs.
+   * The place of the ticket whose owners had their last turns longest ago. Waiting time is capped at the number of places before the
+   * arrival: otherwise a stream of callers that never had a turn would keep all others from theirs.
    */
   #next(): number {
     const lastTurnOf = ({ owners, since }: Ticket) =>

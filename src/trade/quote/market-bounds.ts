@@ -10,8 +10,8 @@ const SIZE_STEP_BITS = 2;
 const BOUND_LIFE_SLOTS = 25n;
 const BOUND_LIFE_SECONDS = 25n;
 /**
- * A market is skipped only if it is worse by more than this: bounds are taken at two moments, not at every one between. The
- * smaller one covers rounding, for markets that give the same at both: fees never rise as time goes by. Fractions.
+ * A market is skipped only if it is worse by more than this: bounds are taken at two moments, not at every one between. The smaller one
+ * covers only rounding, for markets that give the same at both: fees never rise with time. Fractions.
  */
 const TIMED_SLACK = 1e-3;
 const TIMELESS_SLACK = 1e-6;
@@ -23,15 +23,12 @@ const ROUNDING = 8;
 const MOST_PICKED = 16;
 
 /**
- * How good a market may be for an ask, the greater the better. exactIn: output, exactOut: input below zero, in base units.
- * Infinity: nothing is known. -Infinity: it cannot fill the ask.
+ * How good a market may be for an ask; higher is better. exactIn: the output; exactOut: the negated input; base units. Infinity: unknown.
+ * -Infinity: it cannot fill the ask.
  */
 type Worth = number;
 
-/**
- * What the markets of a pair, by their place in it, can do at the round sizes around an asked one: bounds of what they can do
- * at that.
- */
+/** What the markets of a pair, by place, can do at the round sizes around the asked one: bounds for the asked size. */
 export class MarketBounds {
   /** When the oldest of them was taken. Slot. */
   readonly slot: bigint;
@@ -186,7 +183,7 @@ function keyOf({ mode, inMint, outMint }: Ask, step: number): number {
 interface Reach {
   readonly below: Worth;
   readonly above: Worth;
-  /** By how much the market may be better than both. Fraction. */
+  /** By how much the market may exceed both bounds. Fraction. */
   readonly slack: number;
   readonly slot: bigint;
 }
@@ -194,7 +191,7 @@ interface Reach {
 /** By market state, then by ask. */
 const reachByMarket = new WeakMap<HotMarket, Map<number, Reach>>();
 
-/** Bounds of a market, the better of now and of the end of their lifetime: fees that depend on time fall over it. */
+/** Bounds of a market: the better of now and the end of their lifetime, since time-dependent fees fall meanwhile. */
 function reachOf(hot: HotMarket, ask: Ask, step: number): Reach {
   const key = keyOf(ask, step);
   let known = reachByMarket.get(hot);
@@ -226,7 +223,7 @@ function worthsAround(hot: HotMarket, ask: Ask, step: number, side: "below" | "a
   const now = { ...ask, amount: 1n << BigInt(step * SIZE_STEP_BITS), amountsOnly: true };
   const then = { slot: slot + BOUND_LIFE_SLOTS, epoch, unixTimestamp: unixTimestamp + BOUND_LIFE_SECONDS };
   const a = worthOf(hot, now, side);
-  // Zero and the infinities stand for refusals, which may end with time.
+  // Zero and the infinities stand for refusals, which may be temporary.
   const isSame = a !== 0 && Number.isFinite(a) && hot.isTimeless === true;
   const b = isSame ? a : worthOf(hot, { ...now, clock: then }, side);
   return { best: Math.max(a, b), isTimeless: a === b };

@@ -4,11 +4,11 @@ import { MAX_COMPUTE_UNITS, MAX_INSTRUCTIONS } from "../../solana/compute-budget
 import { MAX_TRANSACTION_SIZE, MAX_TRANSACTION_SIZE_V1 } from "../../solana/message.ts";
 import type { TradeRequest } from "../trade.ts";
 
-/** Codes that stand for the whole trade if every open market refused it with the same one: they speak of the trade, not of the market. */
+/** Codes that apply to the whole trade if every open market refused it with the same one: they concern the trade, not the market. */
 export const SHARED_CODES = ["INSUFFICIENT_LIQUIDITY", "VALIDATION_ERROR", "UNSUPPORTED_TOKEN_EXTENSION"] as const;
 
 /**
- * The error of a trade that no market can make: the code that every market refused with that trades at all, or NO_ROUTE.
+ * The error of a trade that no market can make: the one code with which every open market refused it, or NO_ROUTE.
  *
  * @param searched venues that were searched for markets
  * @param isNarrowed true if the request leaves out markets or hubs
@@ -25,7 +25,7 @@ export function noRoute(
   const withheld = faults.filter(({ isWithheld }) => isWithheld === true);
   const venues = venuesOf(faults);
   if (withheld.length > 0) return degraded(withheld, tried, venues);
-  // A market that does not trade now, such as a completed curve, says nothing of the trade.
+  // A market that does not trade now, such as a completed curve, says nothing about the trade.
   const open = refusals.filter(({ code }) => code !== "NO_ROUTE");
   const [first] = open;
   const code = SHARED_CODES.find((shared) => open.every((refusal) => refusal.code === shared));
@@ -53,7 +53,7 @@ function venuesOf(faults: readonly MarketFault[]): NonNullable<ErrorFacts["tried
   return { refused: named(false), withheld: named(true) };
 }
 
-/** How long a withheld market takes to be checked again, at least. Milliseconds. */
+/** Minimum time until a withheld market is checked again. Milliseconds. */
 const CHECK_AGAIN_MS = 2_000;
 
 /** Markets could make the trade if they were not withheld. */
@@ -92,13 +92,13 @@ const asSentence = (reason: string) => `${reason.charAt(0).toUpperCase()}${reaso
 
 /** Why the transaction of a route fits into no form. */
 export interface Misfit {
-  /** True if it may take more compute units, or run more instructions, than a transaction may. */
+  /** True if it may exceed the compute units or instructions of a transaction. */
   readonly overUnits: boolean;
   /** Its smallest size. */
   readonly transactionBytes: number;
-  /** Accounts it takes, if it fits no form although some have room for more bytes. */
+  /** Number of its accounts, if these keep it from fitting although a form has room for its bytes. */
   readonly accounts?: number | undefined;
-  /** Set if it has none, because a market of it cannot be traded. */
+  /** Set if there is no transaction because a market of the route cannot be traded. */
   readonly fault: MarketFault | undefined;
 }
 

@@ -18,7 +18,7 @@ import { type CapacityPorts, capacityOf } from "./transaction-capacity.ts";
 import { withheldVenues } from "./withheld-venues.ts";
 import { inTurn, type WorstCasePorts, worstCaseOf } from "./worst-case/worst-case.ts";
 
-/** For which wallets the transaction of a route fits: every one, those that have its accounts open already, or none. */
+/** For which wallets a route fits into a transaction: all, those that already have its accounts, or none. */
 export type RouteFit =
   | { readonly kind: "always" }
   | { readonly kind: "openAccounts" }
@@ -78,7 +78,7 @@ async function quoteCold(ports: QuotePorts, request: QuoteRequest): Promise<Quot
   const intent = resolveIntent(request, inMint, outMint);
   const [inAddress, outAddress] = [intent.inMint.address, intent.outMint.address];
   const awaited = await awaitSnapshot(markets, inAddress, outAddress, caller);
-  // The first pairs that were read may have moved while the last ones were.
+  // Pairs read first may have moved while the last ones were read.
   return answer(ports, request, intent, takeSnapshot(markets, inAddress, outAddress, caller) ?? awaited);
 }
 
@@ -108,7 +108,7 @@ interface PricedTrade {
   readonly clock: ChainClock;
 }
 
-/** The answer without its worst case. Yields only while it searches for a division, or for one that fits. */
+/** The answer without its worst case. Yields only while it searches for a division or for one that fits. */
 function* priceTrade(
   ports: QuotePorts,
   request: QuoteRequest,

@@ -63,7 +63,7 @@ export function rankMarkets(
         leader = above ?? { hot, value: ask.mode === "exactIn" ? quote.outAmount : quote.inAmount };
       }
     } catch (error) {
-      // Whatever its state makes of the formulas, one market is no reason to refuse a trade on the others.
+      // If one market's state breaks its formulas, that is no reason to refuse a trade on the others.
       const isRefusal = error instanceof TradewireError;
       if (isRefusal) refusals.push(error);
       else hot.failed?.(error);
@@ -83,7 +83,7 @@ function boundsFor(
 ): PairSpots | LoneBounds | MarketBounds | undefined {
   const isSmall = pair.markets.length <= PRICED_ALWAYS;
   if (isSmall && least > 0) return undefined;
-  // Of transfers' fees spot bounds know nothing: they hold, but not closely.
+  // Spot bounds ignore transfer fees: they hold, but not closely.
   const spots = isTaxed ? undefined : pairSpotsOf(pair, ask)?.bound(ask);
   if (spots !== undefined || isSmall) return spots;
   const isLone = least <= 1 && ask.mode === "exactIn" && !isTaxed;

@@ -27,7 +27,7 @@ export function compareRoutes({ mode }: Pick<Intent, "mode">, a: Route, b: Route
   return 0;
 }
 
-/** The route with its value: what it leaves between its markets is worth what selling it there would give. */
+/** The route with its value, which includes what selling its remainders on its own markets would give. */
 function valued(intent: Intent, route: Route, clock: ChainClock): Route {
   let value = intent.mode === "exactIn" ? route.outAmount : route.inAmount;
   for (const remainder of route.remainders) {
@@ -67,8 +67,8 @@ function proceedsOf({ mode, inMint, outMint }: Intent, { steps }: Route, rest: R
 const LOSS_PARTS = 1e9;
 
 /**
- * How much better, before costs, the best route is than the one that is taken because it fits into a transaction. Fraction of
- * what the latter is worth; 0 if it is no better.
+ * How much better, before costs, the best route is than the one that is taken because it fits into a transaction. Fraction of the latter's
+ * value; 0 if it is no better.
  *
  * @param best undefined if every route fits
  */

@@ -113,7 +113,7 @@ export function* routesOf(
   const splits = singles.length > 0 || searches ? yield* pausing(search, searches) : allAtOnce(search);
   const found = [splits?.best, splits?.chain].filter((route) => route !== undefined);
   if (found.length === 0) {
-    // What divisions lose that fit nobody, single routes lose too.
+    // Single routes count the loss from divisions that fit no wallet, too.
     if (singles.length > 0) return { routes: singles, faults, ...((splits?.unfitWorth ?? 1) > 1 ? { splits } : {}) };
     throw refuse({ refusals, faults });
   }
@@ -206,7 +206,7 @@ export async function awaitSnapshot(
   outMint: Address,
   caller?: SearchCaller,
 ): Promise<Snapshot> {
-  // Asynchronous even if it answers or throws at once: what the others bring is then waited for, or dropped, all the same.
+  // Asynchronous even if it answers or throws at once, so that the other reads are awaited, or dropped, in the same way.
   const read = async (a: Address, b: Address) => markets.marketsOf({ a, b }, caller);
   const readHub = async (hub: Address): Promise<KnownHub | undefined> => {
     const [mint, toHub, fromHub] = await Promise.all([markets.mint(hub), read(inMint, hub), read(hub, outMint)]);
@@ -215,14 +215,14 @@ export async function awaitSnapshot(
   const pair = { a: inMint, b: outMint };
   const fixed = hubsOf(markets.hubMints, inMint, outMint);
   const [direct, ...near] = await Promise.all([read(inMint, outMint), ...fixed.map(readHub)]);
-  // What the mints trade against is known once they have been searched.
+  // A search shows what the mints trade against.
   await markets.findHubs?.(pair, caller);
   const further = hubsOf(markets.hubsOf?.(pair).mints ?? [], inMint, outMint).filter((hub) => !fixed.includes(hub));
-  // The trade works without them: one that cannot be read is left out.
+  // Hubs are optional: one that cannot be read is left out.
   const far = await Promise.all(further.map((hub) => readHub(hub).catch(() => undefined)));
   const hubs = [...near, ...far].filter((hub) => hub !== undefined);
   const between = await awaitBetween(markets, hubs, fixed);
-  // What was read last has had this turn of the loop: what is done with all of it gets one of its own.
+  // The last read has used up this turn of the loop: processing the results gets a turn of its own.
   await background.next();
   return { direct, hubs, between };
 }

@@ -9,11 +9,11 @@ export interface CreatedAccount {
   readonly address: Address;
   /** Data bytes; 0 for a system account. */
   readonly space: number;
-  /** Lamports paid so that it may exist, or grow; what it receives beyond that is part of the trade. */
+  /** Lamports paid as rent for it or for its growth; what it receives beyond that is part of the trade. */
   readonly rent: bigint;
   /** True if it exists already, and grows to `space`. */
   readonly grows: boolean;
-  /** True if the lamports of the trade go into it, or come out of it, beside that rent. */
+  /** True if the trade's own lamports, beside that rent, also go into it or come out of it. */
   readonly isTraded?: boolean;
 }
 
@@ -24,13 +24,13 @@ export interface Assembly {
   readonly computeUnits: number;
   /** Upper bound of the instructions that programs call. */
   readonly calls: number;
-  /** Accounts that may be created: all that are not known to exist. */
+  /** Accounts that may be created: all that are not known to exist already. */
   readonly creates: readonly CreatedAccount[];
-  /** What addresses of accounts to create hold already, and their rent is less by. Lamports. */
+  /** Lamports that the addresses of accounts to create hold already; they reduce the rent to pay. */
   readonly prepaid: bigint;
   /** Rent of the temporary wrapped-SOL account. Lamports the wallet needs while the transaction runs, and gets back. */
   readonly temporaryRent: bigint;
-  /** What is wrapped in that account when it is opened, beside its rent. Lamports. */
+  /** Lamports wrapped in that account when it is opened, beside its rent. */
   readonly wrapped: bigint;
   /** The wallet's token account that is closed, if any, and the lamports it returns. */
   readonly closes: Intent["emptied"];
@@ -40,7 +40,7 @@ export interface Assembly {
   readonly isGuarded: boolean;
 }
 
-/** In the place of an assembly that cannot be made. */
+/** Stands for an assembly that cannot be made. */
 export const NOTHING_ASSEMBLED: Assembly = {
   instructions: [],
   computeUnits: 0,
@@ -60,7 +60,7 @@ export interface AssemblyPorts {
   readonly head: Pick<ChainHead, "rentExemption">;
 }
 
-/** What the assemblies of a trade have in common. */
+/** What the assemblies of a trade share. */
 export interface AssemblyTerms {
   readonly intent: Intent;
   /** A number that differs between builds: spreads fee recipients. */

@@ -14,7 +14,7 @@ export const UNITS = {
   closeWrappedSol: 130,
   fillWrappedSol: 150 + 210,
   guardTotal: 170,
-  /** What a venue takes more to send the memo that the receiving account wants, of ten characters at most: 7,350, as measured. */
+  /** Additional units of a venue that sends the memo that the receiving account requires, of ten characters at most: 7,350, measured. */
   memo: 7_500,
   closeEmptied: { base: 130, token2022: 1_750 },
   createTokenAccount: { base: 13_600, token2022: 17_500, perExtension: 430, perBump: 1_500, funded: 3_200 },
@@ -27,14 +27,14 @@ export function createAccountUnits({ program, extensions }: Mint, bump: number):
 }
 
 /**
- * Instructions that are called to make an account: a token account by its program, a record of a venue, and two more for an address that
- * holds lamports already; for a system account, or one that grows, a transfer.
+ * Inner instructions that create an account: of a token account, of a venue's record, and two more if the address holds lamports already.
+ * For a system account, or one that grows: one transfer.
  */
 const CALLS = { tokenAccount: 5, record: 1, funded: 2, transfer: 1 } as const;
-/** What a venue's program calls to enlarge an account in an instruction of its own: a transfer and an event. */
+/** Inner instructions of a venue's own instruction that enlarges an account: a transfer and an event. */
 export const GROWTH_CALLS = 2;
 
-/** Instructions that are called to make an account of so many bytes. @param isFunded true if its address holds lamports */
+/** Inner instructions that create an account of this many bytes. @param isFunded true if its address holds lamports */
 export function creationCalls(space: number, isFunded: boolean): number {
   if (space === 0) return CALLS.transfer;
   return (space < TOKEN_ACCOUNT_SIZE ? CALLS.record : CALLS.tokenAccount) + (isFunded ? CALLS.funded : 0);

@@ -12,8 +12,8 @@ import { type ComposedMessage, composeMessage, type MessageTerms } from "../mess
 import { leastCostly, mayCostMore } from "../net-value.ts";
 
 /**
- * Drafts a trade that one market of its pair makes best, without a way over a hub, as most are: there is nothing to divide or to search.
- * The draft is the one that `draftTrade` gives, for less than choosing costs.
+ * Drafts a trade whose best route is one market of its pair and that has no route through a hub, as is the case for most: there is nothing
+ * to divide or to search. The result is that of `draftTrade`, at less cost.
  *
  * @param nonce a number that differs between builds, below 2^14
  * @returns undefined for any other trade, and if the markets refuse this one; a draft whose message does not fit if none fits into a
@@ -48,7 +48,7 @@ export function draftSingleMarket(
   return { loaded, composed: best, lifetime, senders: choice.senders, fitLoss: 0 };
 }
 
-/** The message that leaves the wallet most: this one of a route, or one of another market of the pair. */
+/** The message that leaves the wallet the most: this one, or that of another market of the pair. */
 function cheapestOf(
   ports: DraftPorts,
   terms: MessageTerms,

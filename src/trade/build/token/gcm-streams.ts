@@ -5,24 +5,24 @@ import { Base64Writer } from "../../../primitives/encoding/base64.ts";
 import { type Ghash, MEMORY, openGhash } from "./ghash-module.ts";
 
 const BLOCK = 16;
-/** What the text is bound to: first what all texts of a key are bound to. Room for this many bytes, zeros behind it. */
+/** Room for the additional data, that of the key first, zero-padded. Bytes. */
 const BOUND = MEMORY.free;
 const BOUND_ROOM = 512;
-/** As long: what tokens begin with is among what they are bound to. */
+/** As much room for the prefix, which is part of the additional data. */
 const PREFIX_ROOM = BOUND_ROOM;
-/** The state of the hash after the whole blocks of what all texts are bound to. */
+/** The state of the hash after the whole blocks of the additional data that all texts of the key share. */
 const BEGUN = BOUND + BOUND_ROOM;
-/** Before the text lies its head, which is not sealed: the day and the nonce. Behind it comes the tag. */
+/** Before the text lies its unsealed head, the day and the nonce; after it the tag. */
 const TEXT = BEGUN + 2 * BLOCK;
 const TEXT_ROOM = 8_192;
 const NONCE_BYTES = 12;
 const HEAD_BYTES = 2 + NONCE_BYTES;
 const STREAMS_AT = TEXT + TEXT_ROOM;
-/** Key streams drawn at a time, and the blocks of one: one for the tag, and those for the text. */
+/** Key streams drawn at a time, and the blocks of each: one for the tag, the rest for the text. */
 const STREAMS = 32;
 const STREAM_BLOCKS = 33;
 const STREAM_BYTES = STREAM_BLOCKS * BLOCK;
-/** Nonces taken from the random source at a time, in draws: a call of it costs as much as drawing the streams. */
+/** Draws of nonces per call to the random source: a call costs as much as drawing the streams. */
 const DRAWS = 32;
 
 /** The longest text that is sealed or opened. Bytes. */
@@ -33,8 +33,8 @@ const OPENED_AT = STREAMS_AT + STREAMS * STREAM_BYTES;
 const TAG_AT = OPENED_AT + STREAM_BYTES;
 
 /**
- * AES-256-GCM for many short texts with random nonces. A cipher of Node's serves one text, and it and its three buffers cost more
- * than the encryption; here one cipher encrypts the counters of many nonces at a time, ahead of their texts, and those of a text that is opened.
+ * AES-256-GCM for many short texts with random nonces. A cipher of Node's serves one text, and its set-up and three buffers cost more than
+ * the encryption. Here one cipher encrypts the counters of many nonces at a time, ahead of their texts, and those of a text to open.
  *
  * @see NIST SP 800-38D, algorithm 4, for nonces of 96 bits
  */
@@ -45,22 +45,22 @@ export class GcmStreams {
   readonly #fillRandom: (bytes: Uint8Array) => void;
   readonly #nonces = new Uint32Array((DRAWS * STREAMS * NONCE_BYTES) / 4);
   readonly #nonceBytes = new Uint8Array(this.#nonces.buffer);
-  /** How many of them have had their streams drawn. */
+  /** How many of the nonces have had their streams drawn. */
   #noncesDrawn = DRAWS * STREAMS;
   /** Nonce and counter of each block of all streams. */
   readonly #counters = new Uint32Array((STREAMS * STREAM_BYTES) / 4);
   readonly #counterBytes = new Uint8Array(this.#counters.buffer);
-  /** The same of a text that is opened. */
+  /** The same for a text to open. */
   readonly #opening = new Uint32Array(STREAM_BYTES / 4);
   readonly #openingNonce = new Uint8Array(NONCE_BYTES);
   readonly #openingWords = new Uint32Array(this.#openingNonce.buffer);
-  /** Encrypts blocks by themselves. */
+  /** Encrypts single blocks (AES-256 in ECB mode). */
   #blocks: ReturnType<typeof createCipheriv> | undefined;
   #boundToAll = 0;
   #next = STREAMS;
-  /** Where the text is written that is sealed next. */
+  /** Where the caller writes the next text to seal. */
   readonly text: ByteWriter;
-  /** The token, in one piece: a text joined of two is copied before it is written. */
+  /** The token in one piece: a string concatenated from two would be copied before it is written. */
   readonly #token = new Base64Writer("base64url", HEAD_BYTES + MOST_TEXT + BLOCK, PREFIX_ROOM);
   #tokenAt = PREFIX_ROOM;
 
@@ -89,7 +89,7 @@ export class GcmStreams {
   /**
    * Seals with this key from now on.
    *
-   * @param bound what every text is bound to, before what it is bound to by itself
+   * @param bound additional data of every text, before that of its own
    * @param prefix ASCII text that every token begins with, not longer than `bound`
    */
   useKey(key: KeyObject, bound: Uint8Array, prefix = ""): void {
@@ -111,9 +111,9 @@ export class GcmStreams {
    * Seals what was written to `text`.
    *
    * @param head two bytes before the nonce, which are not sealed
-   * @param owner ASCII text that it is bound to
+   * @param owner the text's own additional data, ASCII
    * @returns the prefix, then head, nonce, sealed text and tag as base64url; undefined if the text or the owner is too long, or the owner
-   * no ASCII
+   * is not ASCII
    */
   seal(head: number, owner: string): string | undefined {
     const length = this.text.length;
@@ -134,8 +134,8 @@ export class GcmStreams {
    * Opens what was sealed with this key.
    *
    * @param sealed head, nonce, sealed text and tag
-   * @param owner what it has to be bound to
-   * @returns the text, valid until the next call; undefined if it is not authentic, or is none that `seal` takes
+   * @param owner the additional data it must have been sealed with
+   * @returns the text, valid until the next call; undefined if it is not authentic, or has a length that `seal` does not produce
    */
   open(sealed: Uint8Array, owner: string): Uint8Array | undefined {
     const length = sealed.length - HEAD_BYTES - BLOCK;
@@ -178,7 +178,7 @@ export class GcmStreams {
     this.#bytes[TEXT - HEAD_BYTES + 1] = head >>> 8;
   }
 
-  /** Writes the lengths in bits, which end what is hashed. */
+  /** Writes the lengths in bits: the last block hashed. */
   #putLengths(at: number, bound: number, length: number): void {
     const words = this.#words;
     words[at / 4] = 0;
@@ -228,7 +228,7 @@ export class GcmStreams {
     this.#bytes.set(this.#blocks!.update(new Uint8Array(counters.buffer, 0, 4 * end)), OPENED_AT);
   }
 
-  /** True if Node opens what is sealed here, and it is opened here. */
+  /** True if a sample sealed here opens both here and with Node's cipher. */
   #isRight(): boolean {
     const key = createSecretKey(new Uint8Array(32).fill(1));
     const network = new Uint8Array(21).fill(2);

@@ -28,7 +28,7 @@ export const MEMORY = {
   key: 0,
   /** The state of the hash: its two halves. */
   state: 16,
-  /** The rest is the caller's. */
+  /** Where the caller's memory begins. */
   free: 32,
   end: 65_536,
 } as const;
@@ -44,17 +44,17 @@ export interface Ghash {
   readonly finish: (to: number, mask: number) => void;
 }
 
-/** Every fourth bit, from the first, second, third and fourth on. */
+/** Masks of every fourth bit, starting with the first, second, third and fourth. */
 const HOLES = [0x1111111111111111n, 0x2222222222222222n, 0x4444444444444444n, 0x8888888888888888n] as const;
 const PLACES = [0, 1, 2, 3] as const;
 
-/** The bits of a local, every fourth in one of four locals from `to` on. */
+/** Spreads the bits of a local over four locals from `to` on, every fourth bit in each. */
 const spread = (from: number, to: number): Code =>
   PLACES.flatMap((place) => [...set(to + place, two(AND, get(from), i64(HOLES[place])))]);
 
 /**
- * The lower half of the product of two spread numbers, without carries: with three empty bits between any two, the carries of an
- * ordinary product stay between them.
+ * The lower half of the carry-less product of two spread numbers. Three empty bits between any two keep the carries of an ordinary product
+ * apart.
  */
 const product = (a: number, b: number): Code => {
   const parts = PLACES.map((place) => {
@@ -67,8 +67,8 @@ const product = (a: number, b: number): Code => {
 /**
  * `hash`: for each block, the state plus the block times the key, in the field of the format.
  *
- * Halves of 64 bits are multiplied in the way of Karatsuba; the upper half of a product is the lower one of the reversed numbers,
- * reversed. No branch and no address depends on what is hashed.
+ * Halves of 64 bits are multiplied with Karatsuba's method; the upper half of a product is the reversed lower half of the product of the
+ * reversed numbers. No branch and no address depends on what is hashed.
  *
  * @see NIST SP 800-38D, sections 6.3 and 6.4; T. Pornin, https://www.bearssl.org/constanttime.html#ghash-for-gcm
  */
@@ -89,7 +89,7 @@ function hashBody(): Code {
   const declared = next - 2;
 
   const reversed = (from: number, to: number): Code => [...set(to, get(from)), ...reverse(to)];
-  /** The key's halves, their sum, and the same reversed. */
+  /** The key's halves and their sum, and the same bit-reversed. */
   const keyPart = (index: number, value: Code): Code => [...set(scratch, value), ...spread(scratch, keys[index]!)];
   const state = i32(MEMORY.state);
   const key = i32(MEMORY.key);
@@ -115,7 +115,7 @@ function hashBody(): Code {
     ...set(products[index]!, product(spreadY, keys[index]!)),
   ];
   const upper = (local: number): Code => [...reverse(local), ...set(local, shr(get(local), 1n))];
-  /** Adds to one half what the next lower one, beyond the field, is worth in it and in the one between. */
+  /** Reduces a half beyond the field: adds its equivalent to the halves two and one places above. */
   const fold = (from: number, middle: number, top: number): Code => [
     ...set(top, all(XOR, get(top), get(from), shr(get(from), 1n), shr(get(from), 2n), shr(get(from), 7n))),
     ...set(middle, all(XOR, get(middle), shl(get(from), 63n), shl(get(from), 62n), shl(get(from), 57n))),
@@ -142,7 +142,7 @@ function hashBody(): Code {
     ...upper(q2),
     ...set(v1, two(XOR, get(q0), get(p2))),
     ...set(v2, two(XOR, get(p1), get(q2))),
-    // The product has 255 bits; the format's are one higher.
+    // The product has 255 bits; in the format they stand one bit higher.
     ...set(v3, two(OR, shl(get(q1), 1n), shr(get(v2), 63n))),
     ...set(v2, two(OR, shl(get(v2), 1n), shr(get(v1), 63n))),
     ...set(v1, two(OR, shl(get(v1), 1n), shr(get(p0), 63n))),
@@ -171,7 +171,7 @@ function addBody(): Code {
   return functionBody(repeated(blocks, each), 0);
 }
 
-/** `finish`: the state in the order of the format. */
+/** `finish`: writes the state in the byte order of the format. */
 function finishBody(): Code {
   const [to, mask, half] = [0, 1, 2];
   const state = i32(MEMORY.state);

@@ -23,7 +23,7 @@ export interface SealedTrade extends TradeSides {
   readonly creates: readonly CreatedAccount[];
   /** The wallet's token account that the transaction closes: its rent is not part of the trade. */
   readonly closes: Address | undefined;
-  /** Senders it may be sent on: those whose tips are in the message, and those that ask for none. */
+  /** Senders that may broadcast it: those whose tips are in the message, and those that require none. */
   readonly senders: readonly string[];
   /** The level it was built for; undefined in tokens of earlier releases. */
   readonly priority?: Priority | undefined;
@@ -35,7 +35,7 @@ const VERSION = 3;
 /** A trade over parallel paths: each leg names its path and its input mint. */
 const SPLIT_VERSION = 4;
 
-/** Added to the size of an account that grows, and if the trade's lamports move through it: earlier releases take no notice of either. */
+/** Flags added to an account's size: it grows; the trade's lamports move through it. Earlier releases ignore both. */
 const GROWS = 2 ** 31;
 const IS_TRADED = 2 ** 30;
 
@@ -70,7 +70,7 @@ export function writeSealedTrade(out: ByteWriter, trade: SealedTrade): void {
   }
   const { creates, senders } = trade;
   out.u8(creates.length);
-  // Loops over places: iterators would be objects.
+  // Indexed loops: iterators would allocate.
   for (let index = 0; index < creates.length; index++) {
     const { address, space, rent, grows, isTraded = false } = creates[index]!;
     out

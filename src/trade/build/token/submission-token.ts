@@ -67,7 +67,7 @@ class KeyRing implements TokenSealer {
   readonly #nonces: NonceSource;
   /** Seals the usual tokens; undefined if the machine cannot. */
   readonly #streams: GcmStreams | undefined;
-  /** The day whose key they are sealed with. */
+  /** The day whose key seals them. */
   #day: number | undefined;
   /** Buffers that every token is assembled in; nothing in them outlives a call. */
   readonly #plain: ByteWriter;
@@ -95,7 +95,7 @@ class KeyRing implements TokenSealer {
     return this.#streams?.seal(day, accountId) ?? this.#sealByNode(day, accountId);
   }
 
-  /** The token whose plain text has been written, by a cipher of its own. */
+  /** The token of the plain text in the buffer, sealed by a cipher of its own. */
   #sealByNode(day: number, accountId: string): string {
     const nonce = this.#nonces.next();
     const cipher = createCipheriv(ALGORITHM, this.#sealing.dayKey(day), nonce);
@@ -128,7 +128,7 @@ class KeyRing implements TokenSealer {
     }
   }
 
-  /** The plain text of a token, by a cipher of its own. @throws Error if it is not authentic */
+  /** The plain text of a token, opened by a cipher of its own. @throws Error if it is not authentic */
   #openByNode(payload: Buffer, key: RingKey, day: number, accountId: string): Uint8Array {
     const nonce = payload.subarray(DAY_BYTES, HEAD_BYTES);
     const decipher = createDecipheriv(ALGORITHM, key.dayKey(day), nonce);
@@ -139,9 +139,9 @@ class KeyRing implements TokenSealer {
   }
 }
 
-/** A key of the ring with what is derived from it. */
+/** A key of the ring and what is derived from it. */
 class RingKey {
-  /** What tokens begin with. */
+  /** The prefix of the tokens it seals. */
   readonly prefix: string;
   /** What binds tokens to the network; the account is written behind it. */
   readonly network: Uint8Array;

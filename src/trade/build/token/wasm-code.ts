@@ -40,7 +40,7 @@ export const get = (local: number): Code => [GET, ...unsigned(local)];
 export const set = (local: number, value: Code): Code => [value, SET, ...unsigned(local)];
 const tee = (local: number, value: Code): Code => [value, TEE, ...unsigned(local)];
 export const i32 = (value: number): Code => [0x41, ...signed(BigInt(value))];
-/** Few constants are used hundreds of times. */
+/** Memoized: a few constants are used hundreds of times. */
 const constants = new Map<bigint, Code>();
 export const i64 = (value: bigint): Code => {
   const known = constants.get(value);
@@ -74,7 +74,7 @@ export const reverseBytes = (local: number): Code => [
 ];
 export const reverse = (local: number): Code => [...reverseInBytes(local), ...reverseBytes(local)];
 
-/** Runs the body as often as the counter, counting down, says. */
+/** Runs the body while counting the counter down to zero. */
 export function repeated(counter: number, body: Code): Code {
   const [block, loop, none, br, brIf, end, eqz] = [0x02, 0x03, 0x40, 0x0c, 0x0d, 0x0b, 0x45];
   const count = tee(counter, two(I32_SUB, get(counter), i32(1)));

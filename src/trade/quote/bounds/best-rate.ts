@@ -4,19 +4,19 @@ import { RATE_LIFE_SLOTS, type RateAsk, rateNow } from "./market-rate.ts";
 import { type PairSpots, pairSpotsOf } from "./pair-spots.ts";
 import { smallRatesOf } from "./small-rates.ts";
 
-/** Pairs of up to this many markets are quoted whole: bounds cost as much. */
+/** Up to this many markets, all of a pair are quoted: bounds would cost as much. */
 const QUOTED_WHOLE = 4;
 /** Sizes and directions kept per pair. */
 const MOST_KEPT = 16;
-/** By how much a rate may be better than the bound says: what rounding gains of a small size. Fraction. */
+/** By how much a rate may exceed the bound, because rounding can favour a small size. Fraction. */
 const SLACK = 1e-5;
 
 /** The best rate of a pair for a small size: markets are quoted in the order of their bounds, and not again until they change. */
 class BestRate {
-  /** When the oldest was quoted. Slot. */
+  /** When the oldest of the quotes was taken. Slot. */
   readonly slot: bigint;
   #markets: readonly HotMarket[] = [];
-  /** By place; -1 if it was not quoted. */
+  /** By place of the market; -1 if it was not quoted. */
   #rates = new Float64Array(0);
 
   constructor(slot: bigint) {

@@ -6,7 +6,7 @@ import { bestPairRate } from "./best-rate.ts";
 import { roundSizeOf } from "./market-rate.ts";
 
 interface RateTerms {
-  /** What goes in. Base units. */
+  /** The input. Base units. */
   readonly inAmount: number;
   readonly maxLegs: number;
   readonly clock: ChainClock;
@@ -34,7 +34,7 @@ export function bestSmallRate(intent: Intent, crossings: readonly MintCrossing[]
     const ask = { mode: intent.mode, inMint: from, outMint: to, roundSize: roundSizeOf(amount), clock };
     const rate = bestPairRate(pair, ask);
     if (rate === 0) continue;
-    // Several markets may give what one cannot: as much as the best price of all gives.
+    // Several markets together may give what one cannot: assume that all trade at the best price.
     arriving.set(to, Math.max(arriving.get(to) ?? 0, Math.floor(amount * rate)));
     rated.push({ from, to, rate });
   }

@@ -5,23 +5,23 @@ import type { Leader } from "./leader.ts";
 import { isSameMoment, type MarketRate, roundSizeOf, SMALL_PART } from "./market-rate.ts";
 import { type SmallRates, smallRatesOf } from "./small-rates.ts";
 
-/** Below this round size rounding is too large a part of the small one to bound trades by. Base units. */
+/** Below this round size, rounding is too large a part of the small size to bound trades by it. Base units. */
 const LEAST_ROUND_SIZE = 4_096 * SMALL_PART;
 /** Markets picked one by one; beyond that the rest is sorted. */
 const MOST_PICKED = 16;
 
 /**
- * Finds which markets of a pair may be the best for an exact input, if only the best one counts. It goes by prices for a small
- * part, and by tighter bounds for markets that keep coming close.
+ * Finds which markets of a pair may be the best for an exact input, if only the best one counts: by prices for a small part, and by tighter
+ * bounds for markets that keep coming close.
  */
 export class LoneBounds {
-  /** When they hold; after that, only if all of them last. */
+  /** The moment at which the bounds hold; later they hold only if all of them last. */
   #clock: ChainClock;
   #lasts = true;
   #rates: readonly MarketRate[];
-  /** What each promises, side by side: the rates themselves lie all over memory. */
+  /** Bound of each market, in one array: the rate objects lie scattered in memory. */
   readonly #mosts: Float64Array;
-  /** By place: 1 if what it promises holds for the rest of its rate's life. */
+  /** By place: 1 if the market's bound holds for the rest of its rate's life. */
   readonly #lasting: Uint8Array;
   /** Places of the markets; the first `#picked` of them in order, most promising first. */
   readonly #order: number[];

@@ -11,12 +11,12 @@ export const SMALLER_PART = 16;
 /** Lifetime of a rate while its market does not change: slots, and seconds that surely cover them. */
 export const RATE_LIFE_SLOTS = 25n;
 const RATE_LIFE_SECONDS = 25n;
-/** By how much a rate between two moments may be better than at both. Fractions; the smaller one if both are the same. */
+/** By how much a rate between two moments may exceed those at both. Fractions; the smaller one applies if both are equal. */
 const TIMED_SLACK = 1e-3;
 const TIMELESS_SLACK = 1e-6;
 /** Base units that rounding may cost on either side. */
 const ROUNDING = 8;
-/** Looks at a market as one that may be the best, before its bounds are made tighter: quoting a trade or two is cheaper. */
+/** How often a market may look like the best before its bounds are tightened: quoting a trade or two is cheaper. */
 const LOOKS_BEFORE_HALF = 1;
 const LOOKS_BEFORE_WHOLE = 2;
 
@@ -25,7 +25,7 @@ export const roundSizeOf = (amount: number): number => 2 ** Math.ceil(Math.log2(
 
 /** A direction of a pair, and a size. */
 export interface RateAsk {
-  /** Of the trade: for exact outputs, markets that have none count for nothing. */
+  /** Mode of the trade: for exact outputs, markets without them do not count. */
   readonly mode: SwapMode;
   readonly inMint: Address;
   readonly outMint: Address;
@@ -38,8 +38,8 @@ export interface RateAsk {
 type SizeQuote = { readonly in: number; readonly out: number } | "refused" | "too small" | "fails";
 
 /**
- * What one market in one state gives for a unit of a small size, and at most for a unit of a trade of that round size: rates never
- * improve with size.
+ * What one market in one state gives per unit of a small size, and thus at most per unit of a trade of that round size: rates never improve
+ * with size.
  */
 export class MarketRate {
   /** When it was taken. Slot. */
@@ -49,7 +49,7 @@ export class MarketRate {
   readonly #hot: HotMarket;
   readonly #ask: RateAsk;
   readonly #now: SizeQuote;
-  /** As `mostAt` says: at the rate's own moment, and for its life. */
+  /** The results of `mostAt`: at the rate's own moment, and for its life. */
   #mostNow: number | undefined;
   #most: number | undefined;
   /** As `most`, once a size closer to the trade has been quoted. */
@@ -60,7 +60,7 @@ export class MarketRate {
   /** The look at which a tighter bound showed that the market cannot beat the best; 0 if none did. */
   #beatenAt = 0;
 
-  /** @param before the same for the market as it was: the bound that showed it beaten then is tried first */
+  /** @param before the market's previous rate: the bound that showed it beaten then is tried first */
   constructor(hot: HotMarket, ask: RateAsk, before?: MarketRate) {
     this.#looks = before === undefined ? 0 : before.#beatenAt;
     this.slot = ask.clock.slot;
@@ -117,13 +117,13 @@ export class MarketRate {
   #mostByPart(moment?: ChainClock): number {
     const now = this.#now;
     const then = moment === undefined ? quoteAtEnd(this.#hot, this.#ask, smallSizeOf(this.#ask), now) : now;
-    // A size that is too small proves nothing for larger ones.
+    // A size that is refused as too small proves nothing about larger ones.
     if (now === "too small" || then === "too small") return mostForHalf(this.#hot, this.#ask);
     return mostOfBoth(now, then);
   }
 }
 
-/** True if quotes of one state are the same at both. */
+/** True if quotes of one state are the same at both moments. */
 export function isSameMoment(a: ChainClock, b: ChainClock): boolean {
   return a === b || (a.slot === b.slot && a.unixTimestamp === b.unixTimestamp && a.epoch === b.epoch);
 }
@@ -137,12 +137,14 @@ function smallQuoteOf(hot: HotMarket, ask: RateAsk): SizeQuote {
   return isServed(hot, ask) ? quoteOf(hot, ask, smallSizeOf(ask), ask.clock) : "refused";
 }
 
-/** The rate of the small size, or of a smaller one if that is refused; if it buys no unit, the most for a unit of a trade. */
+/**
+ * The rate of the small size, or of a smaller one if that is refused; if it buys no whole unit, the most that a unit of a trade may give.
+ */
 function rateBy(small: SizeQuote, hot: HotMarket, ask: RateAsk): number {
   if (!isServed(hot, ask)) return 0;
   if (small === "too small") {
     const half = quoteOf(hot, ask, Math.ceil(ask.roundSize / 2), ask.clock);
-    // All trades of the round size are larger than half of it, and rates fall but for the unit that rounding may cost.
+    // All trades of the round size are larger than half of it, and rates fall with size, except for the unit that rounding may cost.
     return typeof half === "object" ? (half.out + 1) / half.in : 1 / smallSizeOf(ask);
   }
   const taken = small === "refused" ? quoteOf(hot, ask, smallerSizeOf(ask), ask.clock) : small;
@@ -176,7 +178,7 @@ function mostOfBoth(now: SizeQuote, then: SizeQuote): number {
   return Math.max(a, b) * (1 + (a === b ? TIMELESS_SLACK : TIMED_SLACK));
 }
 
-/** The rate if rounding had cost the most that it may; 0 if the size is refused, and all larger ones with it. */
+/** The rate if rounding cost as much as it can; 0 if the size, and so every larger one, is refused. */
 function mostOf(quote: SizeQuote): number {
   if (typeof quote !== "object") return 0;
   return quote.in <= ROUNDING ? Number.POSITIVE_INFINITY : (quote.out + ROUNDING) / (quote.in - ROUNDING);

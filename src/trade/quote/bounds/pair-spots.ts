@@ -15,10 +15,10 @@ import { compareTied } from "./tied-markets.ts";
 
 /** Up to this many markets without a bound are quoted each time; with more, the pair has no bounds. */
 const MOST_UNKNOWN = 4;
-/** In the place of a bound that is not known. */
+/** Stands for an unknown bound. */
 const UNKNOWN = wholeLine(Number.POSITIVE_INFINITY, 0);
 
-/** The bounds of a pair's markets in one direction, side by side: the markets themselves lie all over memory. */
+/** The bounds of a pair's markets in one direction, in arrays: the market objects lie scattered in memory. */
 export class PairSpots {
   #markets: readonly HotMarket[] = [];
   /** By place, the line of each. */
@@ -26,7 +26,7 @@ export class PairSpots {
   /** By place, what a small input gives at most for a unit. Infinity if unknown. */
   #rates = new Float64Array(0);
   #unknown = 0;
-  /** What each market promises for the last ask: the more the better. */
+  /** Bound of each market for the last ask; higher is better. */
   #promises = new Float64Array(0);
   /** Places of the markets; those picked so far first, in order. */
   #order: number[] = [];
@@ -36,7 +36,7 @@ export class PairSpots {
     return this.#markets;
   }
 
-  /** False if too many markets have none. */
+  /** False if too many markets have no bound. */
   get isKnown(): boolean {
     return this.#unknown <= MOST_UNKNOWN;
   }
@@ -120,7 +120,7 @@ export class PairSpots {
     return this.#promises[place]! < (mode === "exactIn" ? Number(best) : -Number(best));
   }
 
-  /** True if the market at the place alone cannot come before the best: it gives as much at most, and loses the tie. */
+  /** True if the market at the place alone cannot come before the best: it gives no more, and loses the tie. */
   isBeaten(place: number, { mode }: Ask, { hot: leader, value: best }: Leader): boolean {
     const hot = this.#markets[place]!;
     if (mode !== "exactIn" || hot.venue.spot?.takesLess === true) return false;
@@ -132,7 +132,7 @@ function spotOf(hot: HotMarket): SpotBound | undefined {
   try {
     return hot.spot;
   } catch {
-    // Its quote says why.
+    // Its quote gives the reason.
     return undefined;
   }
 }

@@ -14,9 +14,9 @@ export class SmallRates {
   readonly markets: readonly HotMarket[];
   /** By place of the market. */
   readonly rates: readonly MarketRate[];
-  /** The same object for as long as rates are taken over from one to the next. */
+  /** Shared by all successors that take rates over from one another. */
   readonly series: object;
-  /** What the rates are, and when they were taken, side by side: the rates themselves lie all over memory. */
+  /** The rates and when they were taken, in arrays: the rate objects lie scattered in memory. */
   readonly #values: readonly number[];
   readonly #slots: readonly number[];
 
@@ -30,7 +30,7 @@ export class SmallRates {
       const hot = markets[place]!;
       if (kept?.markets[place] === hot) continue;
       const rate =
-        // Without a line nothing can be taken over from earlier states of the pair.
+        // Without a line, nothing can be reused from earlier states of the pair.
         line === undefined
           ? keptRateOf(hot, ask)
           : new MarketRate(hot, ask, isSame(kept?.markets[place], hot) ? kept!.rates[place] : undefined);

@@ -11,7 +11,7 @@ import { type PriceMovement, PriceSeries } from "./price-series.ts";
 interface PriceMovementsOptions {
   readonly markets: Markets;
   readonly head: Pick<ChainHead, "clock" | "slotMs">;
-  /** A clock that is never set. */
+  /** A monotonic clock. */
   readonly now: Now;
   /** Lets other work run. */
   readonly pause: () => Promise<void>;
@@ -21,13 +21,13 @@ interface PriceMovementsOptions {
 
 /** Pairs observed at most, each direction and size by itself; with more, the one quoted longest ago is dropped. */
 export const MOST_OBSERVED = 64;
-/** Of these, pairs that one address alone quotes: a place beyond them costs it its own. */
+/** Of these, pairs that one address alone quotes; a further one replaces one of its own. */
 export const MOST_OF_ONE = MOST_OBSERVED / 4;
-/** A pair that nobody quotes for this long is observed no more. Milliseconds. */
+/** Observation of a pair ends this long after its last quote. Milliseconds. */
 const OBSERVED_MS = 10 * 60_000;
 /** Slots that a blockhash lives. */
 const BLOCKHASH_SLOTS = 150;
-/** An output below this shows no movement of a ten-thousandth reliably: a larger trade is priced in its place. Base units. */
+/** A smaller output does not show a movement of a ten-thousandth reliably: a larger trade is priced instead. Base units. */
 const FINE_OUTPUT = 1_000_000n;
 /** Trades are observed at powers of this many base units. */
 const SIZE_STEP = 16n;
@@ -66,7 +66,7 @@ export class PriceMovements {
     return this.#observed.size;
   }
 
-  /** Notes a quote and says how the price has moved so far. Without a caller, it is nobody's alone. */
+  /** Notes a quote and returns how the price has moved so far. Without a caller, the quote counts as shared. */
   note(intent: Intent, amounts: QuotedAmounts, caller?: Pick<SearchCaller, "peer">): PriceMovement {
     const { head, now, networkOf } = this.#options;
     const network = caller && networkOf(caller.peer);

@@ -6,7 +6,7 @@ import type { MintCrossing } from "../split/network.ts";
 import { type HubMarkets, priceRoutes } from "./price-routes.ts";
 import { threeLegRoutes } from "./three-legs.ts";
 
-/** Parts of an exact output that are priced: of up to four paths one gives at least a quarter. */
+/** Parts of an exact output to price: of up to four paths, one gives at least a quarter. */
 const PARTS = [2n, 4n] as const;
 
 interface SingleMarkets {
@@ -16,8 +16,8 @@ interface SingleMarkets {
 }
 
 /**
- * About what goes into a trade that no single path makes: for an exact output as many times what one takes for a part of it.
- * Base units; undefined if none gives a part either.
+ * Estimates the input of a trade that no single path can make. For an exact output: the input of a part that one path can give, times the
+ * number of parts. Base units; undefined if no path gives a part either.
  */
 export function inputNear(
   intent: Intent,

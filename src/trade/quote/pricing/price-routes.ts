@@ -80,7 +80,10 @@ export function bestRoute(intent: Intent, pair: PairMarkets, clock: ChainClock):
   return best === undefined ? undefined : routeOver(intent, best.hot, best.quote);
 }
 
-/** The routes over one market of a pair that are worth more than `above`, the best first, without reasons: those of the most promising markets. */
+/**
+ * The routes over one market of a pair that are worth more than `above`, best first, without reasons; only the most promising markets are
+ * priced.
+ */
 export function routesAbove(intent: Intent, pair: PairMarkets, above: Leader, clock: ChainClock): readonly Route[] {
   const ask = askOf(intent, intent.inMint.address, intent.outMint.address, intent.amount, clock);
   return rankMarkets(pair, ask, isTaxed(intent), 0, above)
@@ -93,7 +96,7 @@ function isTaxed({ inMint, outMint }: Intent): boolean {
 }
 
 function askOf(intent: Intent, inMint: Address, outMint: Address, amount: bigint, clock: ChainClock): Ask {
-  // In the shape of the asks for bounds: venues read those as fast as these.
+  // The same object shape as the asks for bounds, so that venues read both equally fast.
   return { mode: intent.mode, inMint, outMint, amount, clock, amountsOnly: false };
 }
 

@@ -4,7 +4,7 @@ import type { ChainClock } from "../../../solana/account.ts";
 import type { Quote, Venue } from "../../../venues/venue.ts";
 import type { Candidate } from "../ranking.ts";
 
-/** Of what a swap yields, what a later market may take: its bound, or less if its program rounds down after it has checked. */
+/** The part of a swap's output that a later market may take: the bound, or less if the program rounds down after checking it. */
 export function leastPassed(venue: Venue, quote: Quote, threshold: bigint): bigint {
   return venue.leastArriving === undefined ? threshold : minOf(threshold, venue.leastArriving(quote, threshold));
 }
@@ -34,7 +34,7 @@ export function quoteAfter(
   }
 }
 
-/** Rounds in which two markets that change each other may agree: each moves the amount between them by a few units at most. */
+/** Rounds for two markets that affect each other to agree: each round moves the amount between them by a few units at most. */
 const ROUNDS = 4;
 
 interface ExactOutPair {
@@ -42,7 +42,7 @@ interface ExactOutPair {
   readonly share: bigint;
   /** The most the second market may take, and what the first one buys. */
   readonly passed: bigint;
-  /** What the second market gives. */
+  /** The output of the second market. */
   readonly amount: bigint;
   readonly clock: ChainClock;
 }

@@ -5,15 +5,15 @@ import type { MarketCurve, QuoteBudget } from "./curves/market-curve.ts";
 import { heldCurve } from "./curves/sampled-curves.ts";
 import type { CurveNetwork, MintCrossing, SmallTrades } from "./network.ts";
 
-/** Markets that may have changed for a plan to be taken over; with more, it is made again. */
+/** With more changed markets than this, a plan is made again instead of adapted. */
 const MOST_CHANGED = 16;
 /**
- * A market may give this much more or less than when the plan was made. Twice this part of what one market carries is the most that
- * is lost because another would be better now. Fraction.
+ * How much more or less a market may give than when the plan was made. Since another market may now be better, at most twice this part of
+ * what one market carries is lost. Fraction.
  */
 const MOST_MOVED = 2e-4;
 
-/** The markets that changed, as they are now, by what they were. */
+/** The new states of the markets that changed, by their old states. */
 export type ChangedMarkets = ReadonlyMap<HotMarket, HotMarket>;
 
 /** Which of a trade's markets changed; undefined if some came or went, or too many changed. */

@@ -4,16 +4,16 @@ import type { Address } from "../../../../primitives/address.ts";
 import { minOf } from "../../../../primitives/integer.ts";
 import type { Ask, Quote, SwapMode } from "../../../../venues/venue.ts";
 
-/** Exact quotes that a search may still ask for. */
+/** Exact quotes left in a search's budget. */
 export interface QuoteBudget {
   left: number;
 }
 
-/** An exact quote at a size: what went in of it and came out; nothing if the market refused the size. Base units. */
+/** An exact quote at a size: how much of it went in, and what came out; nothing if the market refused it. Base units. */
 interface SizeQuote {
   readonly in: number;
   readonly out: number;
-  /** False if the market takes no more than this of the size. */
+  /** False if this is all that the market takes of the size. */
   readonly isWhole: boolean;
 }
 
@@ -21,28 +21,27 @@ interface SizeQuote {
 export type SizeQuotes = Map<number, SizeQuote>;
 
 const REFUSED: SizeQuote = { in: 0, out: 0, isWhole: false };
-/** Says nothing of larger sizes. */
+/** A refusal that says nothing about larger sizes. */
 const TOO_SMALL: SizeQuote = { in: 0, out: 0, isWhole: true };
 
 /**
- * What one market gives for what goes in, in one direction: read off exact quotes at a few sizes. Between them, input per
- * output is a straight line, which is exact for a constant product with its fee. In doubles: it steers the search for a split
- * and prices nothing.
+ * Output of one market by input, in one direction, interpolated between exact quotes at a few sizes. Between two sizes, input per output is
+ * a straight line, which is exact for a constant product with its fee. In doubles: it steers the search for a split and prices nothing.
  */
 export class MarketCurve {
   readonly hot: HotMarket;
   readonly inMint: Address;
   readonly outMint: Address;
-  /** Of the trade: an exact output buys whole units, each for the least that it costs. */
+  /** Mode of the trade: an exact output buys whole units, each at the least it costs. */
   readonly mode: SwapMode;
-  /** The most that is known to go in, and the least that is known to be too much. Base units. */
+  /** Largest input known to be accepted, and smallest known to be refused. Base units. */
   most = 0;
   refused = Number.POSITIVE_INFINITY;
   /** True if a small part of a trade buys no unit of its output here: between whole units the curve says little. */
   isCoarse = false;
-  /** Grows with every quote that is news. */
+  /** Grows with every new quote. */
   learned = 0;
-  /** Shared with every curve of this market: what was quoted once serves all of them. */
+  /** Shared by all curves of this market, so that each size is quoted once. */
   readonly #quotes: SizeQuotes;
   readonly #sizes: number[] = [];
   /** Input per output at each size. */
@@ -59,7 +58,7 @@ export class MarketCurve {
   /**
    * A curve of its own that starts with what this one knows.
    *
-   * @param hot the market as it is now, if it has changed since, with its quotes
+   * @param hot the market's current state and its quotes, if it has changed since
    */
   copy(hot = this.hot, quotes = this.#quotes): MarketCurve {
     const copy = new MarketCurve(hot, this.inMint, this.outMint, quotes, this.mode);
@@ -97,7 +96,7 @@ export class MarketCurve {
       quote = this.#ask(size, clock, budget);
       this.#quotes.set(size, quote);
     }
-    // A market that takes part of a size takes no more than that part.
+    // If a market takes only a part of a size, that part is its limit.
     if (!quote.isWhole) this.refused = Math.min(this.refused, size);
     this.learn(quote.in, quote.out);
     return quote.in > 0;
@@ -116,7 +115,7 @@ export class MarketCurve {
     };
   }
 
-  /** An exact quote, or how the market refuses. */
+  /** An exact quote, or the kind of refusal. */
   #quote(mode: SwapMode, amount: bigint, clock: Ask["clock"], budget: QuoteBudget): Quote | SizeQuote {
     const { hot, inMint, outMint } = this;
     budget.left--;
@@ -183,7 +182,7 @@ export class MarketCurve {
     if (last === 0) return prices[0]!;
     let place = 1;
     while (place < last && sizes[place]! < amount) place++;
-    // Next to nothing the line may leave what a price can be.
+    // Close to zero, the line may leave the range of possible prices.
     return Math.max(this.#onLine(place, amount), prices[place - 1]! / 2);
   }
 }

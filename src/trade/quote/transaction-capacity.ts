@@ -1,7 +1,7 @@
 import type { LookupTable } from "../../solana/message.ts";
 import type { TradeRequest } from "../trade.ts";
 
-/** What decides how much a transaction holds, beside its wallet. */
+/** What decides how much a transaction can hold, apart from its wallet. */
 export interface CapacityPorts {
   readonly lookupTables: () => readonly LookupTable[];
   readonly settings: { readonly transactionV1: boolean };
@@ -11,8 +11,8 @@ export interface CapacityPorts {
 export const VERSION_1_CAPACITY = "version 1";
 
 /**
- * Names what decides how much a trade's transaction holds, the wallet aside: trades with the same name share what was found to
- * fit. Tables only grow, so their number and entries identify them. Tips differ by priority and are never counted.
+ * Names the capacity of a trade's transaction, apart from its wallet: trades with the same name share what was found to fit. Tables only
+ * grow, so their number and entries identify them. Tips differ by priority and are not counted.
  */
 export function capacityOf(
   { settings, lookupTables }: CapacityPorts,

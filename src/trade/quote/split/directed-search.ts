@@ -4,21 +4,24 @@ import type { FlowEdge } from "./flow/flow.ts";
 import type { CurveNetwork } from "./network.ts";
 import { coarseFlow, type Shape, ShapeSearch, type ShapeTerms } from "./split-shape.ts";
 
-/** Hubs whose trades among each other are tried in all directions; of more, as the first such trades run. */
+/**
+ * Up to this many hubs, their trades with each other are tried in all directions; with more, only in the direction of the first such
+ * trades.
+ */
 const MOST_DIRECTED = 4;
 /** Directions that are narrowed at most. */
 const MOST_NARROWED = 2;
 /** Shapes without some edges that are kept at most. */
 const MOST_LIGHT = 64;
 
-/** A network in which trades between hubs run in one direction only, by what it gives over any number of paths. */
+/** A network whose trades between hubs run in one direction only, and what it gives over any number of paths. */
 interface Direction {
   readonly closed: Uint8Array;
   readonly outAmount: number;
   search: ShapeSearch | undefined;
 }
 
-/** Narrows a network in each direction that its trades between hubs may run, the most promising first. */
+/** Narrows a network, once for each direction in which trades between hubs may run, the most promising first. */
 export class DirectedSearch {
   readonly #network: CurveNetwork;
   readonly #terms: ShapeTerms;
@@ -33,13 +36,13 @@ export class DirectedSearch {
     this.#directions = directionsOf(network, terms, closed);
   }
 
-  /** What any number of paths gives, on the curves; 0 if they do not take everything. Base units. */
+  /** What any number of paths gives, by the curves; 0 if they do not take everything. Base units. */
   get widestOut(): number {
     const [first] = this.#directions;
     return first === undefined ? 0 : this.#searchOf(first).widestOut;
   }
 
-  /** What splitting over any number of paths gains over the best one, on the curves. Fraction. */
+  /** What splitting over any number of paths gains over the best single path, by the curves. Fraction. */
   gain(): number {
     const widest = this.widestOut;
     if (widest === 0) return 0;
@@ -60,8 +63,8 @@ export class DirectedSearch {
   }
 
   /**
-   * The same without some more edges, by the most promising direction alone and from its widest flow on: cheap, and nearly as good. Many
-   * are compared, and all are kept.
+   * The same with some more edges closed, in the most promising direction only and starting from its widest flow: cheap, and nearly as
+   * good. Many of these are compared, and all are kept.
    */
   closedWithout(maxPaths: number, left: Uint8Array): Uint8Array | undefined {
     const key = `${maxPaths}: ${left}`;
@@ -101,7 +104,7 @@ function directionsOf(network: CurveNetwork, terms: ShapeTerms, closed: Uint8Arr
       if (isBetween(edge) && (((starts >> edge.from) & 1) === 0 || ((starts >> edge.to) & 1) === 1))
         directed[index] = 1;
     const outAmount = coarseFlow(network, terms, directed)?.outAmount ?? 0;
-    // Equal outputs: the edges in which they differ are not used.
+    // Equal outputs: the edges by which the two differ are not used.
     if (outAmount > 0 && !directions.some((other) => other.outAmount === outAmount))
       directions.push({ closed: directed, outAmount, search: undefined });
   }

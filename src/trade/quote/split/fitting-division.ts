@@ -5,15 +5,15 @@ import type { Misfit } from "../no-route.ts";
 import type { Route } from "../route.ts";
 import type { Splits } from "./splits.ts";
 
-/** Accounts above the limit of a transaction from which on leaving out a market or two does not help. */
+/** With this many accounts above a transaction's limit, leaving out a market or two does not help. */
 const FAR_ABOVE = 24;
 /** Markets of a division that are left out one by one. */
 const MOST_LEFT_OUT = 4;
-/** Upper bounds: misfits from which markets are left out, and divisions tried. */
+/** Upper bounds: divisions that do not fit and are expanded further, and divisions tried. */
 const MOST_OPENED = 6;
 const MOST_TRIED = 24;
 
-/** True if a division that does not fit may do so without a market or two. */
+/** True if a division that does not fit may fit without one or two of its markets. */
 export function nearlyFits({ overUnits, accounts }: Misfit): boolean {
   return overUnits || (accounts !== undefined && accounts <= MAX_TRANSACTION_ACCOUNTS + FAR_ABOVE);
 }
@@ -48,7 +48,8 @@ export function* fittingDivision(
       next.push(route);
     }
     open = next.sort((a, b) => compareAmounts(mode, a, b));
-    // The best of what is left: found if it fits, opened next if it does not. After the last opening all are tried.
+    // The best of the remaining divisions: the result if it fits, expanded next if it does not. After the last expansion all of them are
+    // tried.
     const isLast = opened === MOST_OPENED - 1;
     for (const route of open) {
       if (tried++ === MOST_TRIED) return undefined;
@@ -61,7 +62,7 @@ export function* fittingDivision(
 }
 
 /**
- * The same, and that there is none is kept while the markets hardly change: the search costs tens of milliseconds.
+ * The same, but remembers a failed search while the markets hardly change: a search costs tens of milliseconds.
  *
  * @param kind names the kind of transaction
  * @param never true if a division that does not fit would fit no wallet's transaction of this kind
@@ -102,7 +103,7 @@ function marketsOf({ steps }: Route): string {
     .join();
 }
 
-/** The markets of a route that carry least of it: those that cost least to leave out. */
+/** The markets that carry the least of a route: they cost the least to leave out. */
 function leastNeeded({ steps, legs = [] }: Route): readonly HotMarket[] {
   const carried = steps.map(({ hot }) => ({
     hot,

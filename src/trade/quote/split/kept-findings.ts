@@ -9,7 +9,7 @@ import type { MintCrossing } from "./network.ts";
 const MOST_KEPT = 16;
 const LIFE_SLOTS = 25n;
 
-/** What a finding is for, beside its size. */
+/** The key of a finding, beside its size. */
 interface FindingTerms {
   readonly maxLegs: number;
   readonly clock: ChainClock;
@@ -18,16 +18,16 @@ interface FindingTerms {
 /** What is found for a trade's markets: kept by size while none of them changes, and for some slots. */
 export class KeptFindings<T> {
   readonly #byPair = new WeakMap<object, Map<number, Finding<T>>>();
-  /** The last ones of a pair in whatever state. */
+  /** The last findings of a pair, for any of its states. */
   readonly #byLine = new WeakMap<object, Map<number, Finding<T>>>();
   readonly #renew: (found: T, changed: ChangedMarkets, clock: ChainClock) => T | undefined;
 
-  /** @param renew what was found, after some markets have changed; undefined if it must be found again */
+  /** @param renew adapts a finding after some markets have changed; undefined if it must be found again */
   constructor(renew: (found: T, changed: ChangedMarkets, clock: ChainClock) => T | undefined) {
     this.#renew = renew;
   }
 
-  /** @param size what goes in, as trades of about that size share it. Base units. */
+  /** @param size the input, rounded so that trades of about that size share a finding. Base units. */
   recall(intent: Intent, crossings: readonly MintCrossing[], terms: FindingTerms, size: number, find: () => T): T {
     const { slot } = terms.clock;
     const { pair } = crossings[0]!;
@@ -84,7 +84,7 @@ interface Finding<T> {
 const isOf = (pairs: readonly PairMarkets[], crossings: readonly MintCrossing[]): boolean =>
   pairs.length === crossings.length && pairs.every((pair, index) => pair === crossings[index]!.pair);
 
-/** Sizes have few digits, so that a double holds size, legs, mode and direction. */
+/** Sizes have few significant digits, so a double can hold size, legs, mode and direction. */
 function keyOf({ inMint, outMint, mode }: Intent, size: number, maxLegs: number): number {
   const direction = compareAddresses(inMint.address, outMint.address) < 0 ? 0 : 1;
   return ((size * 4 + maxLegs) * 2 + (mode === "exactIn" ? 0 : 1)) * 2 + direction;

@@ -8,20 +8,20 @@ import { realizePlan } from "./realize.ts";
 
 /** Paths that are quoted exactly at most. */
 const MOST_QUOTED = 12;
-/** What an exact quote may give above the curves. Fraction. */
+/** How much more an exact quote may give than the curves. Fraction. */
 const MOST_ERROR = 0.01;
 
-/** Edges in a row, and what they give on the curves: at least as much as can be known, if a limit is not known exactly. */
+/** Edges in a row, and their output by the curves: an upper bound if a limit is not known exactly. */
 interface Chain {
   readonly edges: readonly number[];
   readonly outAmount: number;
-  /** False if a market may refuse what reaches it: it lies between the most that is known to go in and the least that does not. */
+  /** False if a market may refuse what reaches it: the amount lies between the largest accepted and the smallest refused input known. */
   readonly isCertain: boolean;
 }
 
 /**
- * The best single path if it is better than `single`. A market that gives more is the better one of its pair, unless a later
- * one cannot take what it gives: only then a path over worse markets may give more.
+ * The best single path if it is better than `single`. Normally the market of a pair that gives more is the better one. Only if a later
+ * market cannot take that much may a path over worse markets give more.
  *
  * @param single the best path over the best market of each pair; undefined if there is none
  */
@@ -31,7 +31,7 @@ export function limitedChain(
   single: Route | undefined,
   { inAmount, maxLegs, clock }: { readonly inAmount: number; readonly maxLegs: number; readonly clock: ChainClock },
 ): Route | undefined {
-  // For exact outputs the best market also asks least of those before it.
+  // For exact outputs, the best market also needs the least from those before it.
   if (!network.isLimited || intent.mode === "exactOut") return undefined;
   let best = single;
   const least = Number(single?.outAmount ?? 0n) / (1 + MOST_ERROR);
@@ -70,7 +70,7 @@ function chainsAbove(network: CurveNetwork, inAmount: number, maxLegs: number, t
   return chains.sort(byOutput);
 }
 
-/** Chains by one market longer. A last market gets the most that it surely can take: whatever brings it less is worse. */
+/** Chains that are one market longer. A last market gets the most that it surely takes: an entry that brings less is worse. */
 function extended(
   { edges, onwardRates }: CurveNetwork,
   chains: readonly Chain[],
@@ -93,7 +93,7 @@ function extended(
   return longer.sort(byOutput);
 }
 
-/** What a market gives at most. Between its known limits nothing is known: at best the price stays. */
+/** The most that a market gives. Between its known limits, assume that the price stays. */
 const mostOf = (curve: MarketCurve, amount: number) => curve.out(amount) * Math.max(1, amount / curve.most);
 
 /** The whole units that a market gives; 0 if it refuses. */

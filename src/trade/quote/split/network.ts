@@ -23,29 +23,29 @@ export interface CurveNetwork extends FlowNetwork {
   readonly addresses: readonly Address[];
   /** True if a market behind a hub may not take all that the best markets bring to it. */
   readonly isLimited: boolean;
-  /** What one unit of each mint gives of the output at most: for a small part, on the way that is best for one. */
+  /** The most output that one unit of each mint gives: for a small part, along its best path. */
   readonly onwardRates: Float64Array;
 }
 
 /** How a network is sampled. */
 export interface NetworkTerms {
-  /** About what goes in. Base units. */
+  /** Approximate input. Base units. */
   readonly inAmount: number;
   readonly maxLegs: number;
   readonly clock: ChainClock;
   readonly budget: QuoteBudget;
 }
 
-/** Up to this many markets of a pair are all sampled; of more, those that rank best at two sizes. */
+/** Up to this many markets of a pair, all are sampled; with more, those that rank best at two sizes. */
 const SAMPLED_ALWAYS = 48;
 /** Markets of a pair in the network at most. */
 const MOST_OF_A_PAIR = 8;
-/** A market that takes part carries about the whole over this. */
+/** A market that takes part carries about this fraction of the whole (one over this number). */
 const LIKELY_PATHS = 4;
-/** A price may be this much better than the worst that the best market gives, and still be left out. */
+/** A market is kept if its price is worse than that of the best market's last part by no more than this. Fraction. */
 const TOLERANCE = 1e-9;
 
-/** A pair of a trade, with the markets that give something for a small part of the amount that may reach it. */
+/** A pair of a trade, with the markets that have an output for a small part of the amount that may reach it. */
 interface SampledCrossing {
   readonly from: number;
   readonly to: number;
@@ -61,7 +61,7 @@ interface SampledCurve {
   readonly rate: number;
 }
 
-/** What a small part of a trade finds: the pairs that lead on. */
+/** Result of quoting a small part of a trade: the pairs that can carry it. */
 export interface SmallTrades {
   readonly addresses: readonly Address[];
   readonly crossings: readonly SampledCrossing[];
@@ -83,7 +83,7 @@ export function sampleSmall(intent: Intent, crossings: readonly MintCrossing[], 
     const curves = sampleCrossing(intent, { from, to, pair }, amount, terms);
     if (curves.length === 0) continue;
     if (!addresses.includes(to)) addresses.push(to);
-    // Several markets may give what one cannot: as much as the best price of all gives. A part of a unit may be a whole one.
+    // Several markets may give what one cannot: as much as the best price of all gives. Even a fraction of a unit may round to a whole one.
     const most = amount * curves[0]!.rate;
     arriving.set(to, Math.max(arriving.get(to) ?? 0, intent.mode === "exactIn" ? Math.ceil(most) : Math.floor(most)));
     sampled.push({ from: addresses.indexOf(from), to: addresses.indexOf(to), amount, curves });
@@ -91,7 +91,7 @@ export function sampleSmall(intent: Intent, crossings: readonly MintCrossing[], 
   return { addresses, crossings: sampled };
 }
 
-/** The markets of a pair that give something for a small part of the amount, the best price first. */
+/** The markets of a pair that have an output for a small part of the amount, best price first. */
 function sampleCrossing(
   intent: Intent,
   crossing: MintCrossing,
@@ -108,9 +108,9 @@ function sampleCrossing(
 }
 
 /**
- * The markets that could have a part in a split, quoted up to the whole amount. Left out are those whose price for a small
- * part is worse than what the best market of the pair gives for the last part of everything: but not on the way to a hub some
- * of whose markets cannot take all that may come, because the best price brings too much for them.
+ * The markets that could have a part in a split, quoted up to the whole amount. A market is left out if its price for a small part is worse
+ * than the one that the best market of the pair gives for the last part of the whole amount. On the way to a hub whose later markets cannot
+ * take everything, none is left out, because the best price delivers too much for them.
  */
 export function* sampleNetwork(
   { addresses, crossings }: SmallTrades,
@@ -127,9 +127,9 @@ export function* sampleNetwork(
     const kept: MarketCurve[] = [];
     let last = 0;
     for (const [place, { curve, rate }] of curves.entries()) {
-      // Worse from its first part on than the best market is for the last part of everything.
+      // Its price for the first part is worse than the best market's for the last part of the whole amount.
       if (isLimited[to] === 0 && rate < last * (1 - TOLERANCE)) break;
-      // As many quotes for each: the last ones are the entries, which matter most.
+      // Share the remaining quotes evenly: the entries come last and matter most.
       const left = Math.ceil(budget.left / (unsampled - place));
       const part = { left };
       budget.left -= left;
@@ -154,7 +154,7 @@ export function* sampleNetwork(
 
 const canServe = ({ venue }: HotMarket, mode: SwapMode) => mode === "exactIn" || venue.supports.exactOut;
 
-/** What a market gives for one unit of the last small part of everything; 0 if it cannot take everything. */
+/** What a market gives per unit of the last small part of the whole amount; 0 if it cannot take the whole. */
 function lastRateOf(curve: MarketCurve, all: number, part: number): number {
   return curve.most < all ? 0 : (curve.out(all) - curve.out(all - part)) / part;
 }

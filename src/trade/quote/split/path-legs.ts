@@ -4,11 +4,11 @@ import type { SwapMode } from "../../../venues/venue.ts";
 import type { RouteLeg } from "../../trade.ts";
 import type { RouteStep } from "../route.ts";
 
-/** Parts of a base unit in which paths are told apart: whole units are cheap, but several paths may share a single one. */
+/** Fractions of a base unit for dividing amounts among paths: whole units are cheaper, but several paths may share a single one. */
 const WHOLE = 1n;
 const FINE = 1n << 64n;
 
-/** What is left of a market's trade to be given to paths. Parts of base units. */
+/** The part of a market's trade not yet assigned to paths. Fractions of base units. */
 interface Rest {
   readonly step: RouteStep;
   in: bigint;
@@ -20,7 +20,7 @@ interface Rest {
   isNew: boolean;
 }
 
-/** A leg with what its path carries there. Parts of base units. */
+/** A leg with the amount that its path carries there. Fractions of base units. */
 interface CarriedLeg {
   readonly leg: RouteLeg;
   readonly in: bigint;
@@ -28,8 +28,8 @@ interface CarriedLeg {
 }
 
 /**
- * The parallel paths of a route, one after another: every path leads from the input to the output, every market is on one, and the
- * amounts of a market that several paths share add up to its trade. Of a few base units some of its paths may have none.
+ * The parallel paths of a route, one after another: every path leads from the input to the output, every market is on one, and the amounts
+ * of a market that several paths share add up to its trade. If the trade is only a few base units, some of its paths may carry none.
  *
  * @param steps in order of execution
  */
@@ -49,7 +49,7 @@ interface PathEnds {
   readonly outMint: Address;
 }
 
-/** The paths, told apart in such parts of a base unit; undefined if whole units leave a market on none. */
+/** The paths, divided in such fractions of a base unit; undefined if whole units leave a market without a path. */
 function pathsIn(
   parts: bigint,
   { mode, inMint, outMint }: PathEnds,
@@ -81,7 +81,7 @@ function pathsIn(
 
 const BILLION = 1_000_000_000n;
 
-/** Adds to each leg what its path carries of the exact side; nothing if there is one path. */
+/** Adds to each leg the share of the exact side that its path carries; nothing if there is one path. */
 function withShares(carried: readonly CarriedLeg[], mode: SwapMode): readonly RouteLeg[] {
   const ends = carried.filter(
     ({ leg }, index) => carried[mode === "exactIn" ? index - 1 : index + 1]?.leg.path !== leg.path,
@@ -95,7 +95,7 @@ function withShares(carried: readonly CarriedLeg[], mode: SwapMode): readonly Ro
   });
 }
 
-/** Gives what rounding left of a market to the last path over it. */
+/** Assigns what rounding left of a market to the last path over it. */
 function withCrumbs(legs: readonly RouteLeg[], rests: readonly Rest[], parts: bigint): readonly RouteLeg[] {
   const left = rests.filter((rest) => rest.in > 0n || rest.out > 0n);
   if (left.length === 0) return legs;
@@ -110,7 +110,7 @@ function withCrumbs(legs: readonly RouteLeg[], rests: readonly Rest[], parts: bi
 /** What is left, in whole base units. Rounded up. */
 const unitsOf = (left: bigint, parts: bigint) => (parts === WHOLE ? left : ceilDiv(left, parts));
 
-/** Markets in a row that still have something to give, the largest first. */
+/** Rows of markets that still have amounts to assign, the largest first. */
 function nextChain(rests: readonly Rest[], inMint: Address, outMint: Address): Rest[] | undefined {
   const chain: Rest[] = [];
   let mint = inMint;
@@ -127,9 +127,9 @@ function nextChain(rests: readonly Rest[], inMint: Address, outMint: Address): R
   return chain;
 }
 
-/** Takes as much along a chain as all of it can carry; undefined if that is only what rounding left of its markets. */
+/** Takes as much along a chain as every market of it can carry; undefined if that is only a rounding remainder. */
 function takePath(chain: readonly Rest[], path: number, fineness: bigint): readonly CarriedLeg[] | undefined {
-  // The part of each market, as what it takes; found forwards, then cut back where a later market takes less.
+  // The input that each market gets: computed forwards, then reduced where a later market takes less.
   const parts = chain.map(({ taken }) => taken);
   for (let index = 1; index < chain.length; index++) {
     const before = chain[index - 1]!;
@@ -175,9 +175,9 @@ const ceilShare = (amount: bigint, part: bigint, whole: bigint) =>
 /** Price impacts are rounded to twelve decimals. */
 const IMPACT_PARTS = 1e12;
 
-/** The price impact of a route: along its paths, weighed by what each carries. Fraction. */
+/** The price impact of a route: along its paths, weighted by what each carries. Fraction. */
 export function impactOf(steps: readonly RouteStep[], inMint: Address, outMint: Address): number {
-  // What is left of the price on arrival at a mint, weighed by what arrives there.
+  // The fraction of the price that is left on arrival at a mint, weighted by what arrives there.
   const kept = new Map<Address, { kept: number; weight: number }>([[inMint, { kept: 1, weight: 1 }]]);
   const totals = new Map<Address, number>();
   for (const { quote } of steps) {

@@ -45,8 +45,8 @@ function tryQuote({ venue }: HotMarket, state: unknown, ask: Ask): Quote | undef
 }
 
 /**
- * True if SOL between markets arrives partly as lamports and partly wrapped: what leaves it wrapped would have to be paid
- * before it is there.
+ * True if SOL between markets arrives partly as lamports and partly wrapped: a swap that spends it wrapped would run before all of it is
+ * there.
  */
 function mixesSol({ inMint, outMint }: Intent, plan: readonly PlannedStep[]): boolean {
   if (inMint.address === SOL_MINT || outMint.address === SOL_MINT) return false;
@@ -54,11 +54,11 @@ function mixesSol({ inMint, outMint }: Intent, plan: readonly PlannedStep[]): bo
   return arriving.some(({ hot }) => hot.market.nativeSol !== arriving[0]!.hot.market.nativeSol);
 }
 
-/** A market that rounds may leave this part of its input, and this many base units. */
+/** A market that rounds may leave up to this part of its input unspent, and this many base units. */
 const LEFT_PART = 1_000_000n;
 const LEFT_UNITS = 2n;
 
-/** Finds the steps; what an entry leaves of its part by rounding goes to the others, so that the sum is the amount asked. */
+/** Finds the steps. What an entry leaves of its part by rounding goes to the other entries, so that the sum is the amount asked. */
 function stepsIn(
   intent: Intent,
   plan: readonly PlannedStep[],
@@ -108,7 +108,7 @@ function stepsWith(
     const state = states.get(hot) ?? hot.state;
     const quote = tryQuote(hot, state, { mode: "exactIn", inMint: from, outMint: to, amount: part, clock });
     if (quote === undefined || (plan.length > 1 && part - quote.inAmount > LEFT_UNITS + part / LEFT_PART)) return hot;
-    // Of a hub's mint it stays as a remainder; of the input it would leave the sum short of the amount asked.
+    // In a hub's mint, it stays as a remainder; in the input, it would leave the sum short of the amount asked.
     if (plan.length > 1 && quote.inAmount !== part && from === inMint.address)
       return { left: planned, taken: quote.inAmount };
     if (!moveOthers(plan.slice(index + 1), { hot, quote }, state, states)) return hot;
@@ -121,7 +121,7 @@ function stepsWith(
   return steps;
 }
 
-/** Quotes what comes later on the state that a trade leaves. @returns false if nothing says what it leaves */
+/** Later quotes use the state that a trade leaves. @returns false if that state cannot be predicted */
 function moveOthers(
   later: readonly PlannedStep[],
   { hot, quote }: { readonly hot: HotMarket; readonly quote: Quote },
@@ -140,7 +140,7 @@ function moveOthers(
   return true;
 }
 
-/** The state of another market after a trade, or undefined if nothing says what the trade leaves. */
+/** The state of another market after a trade; undefined if it cannot be predicted. */
 function tryAfter({ venue }: HotMarket, state: unknown, quote: Quote, other: unknown): unknown {
   try {
     return venue.after!(state, quote, other);
@@ -178,7 +178,7 @@ function stepsOut(
   return changedByOthers(steps) ?? steps;
 }
 
-/** The purchase of a part; of a mint between markets, such that the part arrives whichever way the market's program rounds. */
+/** The purchase of a part. For a mint between markets: one after which the part arrives whichever way the market's program rounds. */
 function buyPart({ hot, inMint, outMint }: PlannedStep, part: bigint, isLast: boolean, clock: ChainClock) {
   const ask = { mode: "exactOut", inMint, outMint, amount: part, clock } as const;
   const quote = tryQuote(hot, hot.state, ask);

@@ -17,13 +17,13 @@ import { StepWork } from "./step-work.ts";
 
 /** Exact quotes of one search at most, besides those of its result. */
 const QUOTE_BUDGET = 256;
-/** Further ones near what the chosen markets take, if the search has used up its own. */
+/** Further quotes near what the chosen markets take, if the search has used up its own. */
 const CHOSEN_BUDGET = 48;
-/** A search that promises less than this on the curves is not followed: it would not pay. Fraction. */
+/** If the curves promise a smaller gain than this, the division is not searched: it would not pay. Fraction. */
 export const LEAST_SPLIT_GAIN = 2e-6;
 /** Trades whose sizes lie within one of these parts of an octave share a plan. */
 const SIZES_OF_AN_OCTAVE = 8;
-/** An exact output that takes so much more or less than its plan was made for has it made again, so often at most. Fraction. */
+/** If an exact output takes this much more or less than its plan was made for, the plan is made again, at most so often. Fraction. */
 const LEAST_MISSED = 0.1;
 const MOST_RESIZED = 2;
 /** Transaction capacities that a plan remembers at most. */
@@ -32,9 +32,9 @@ const NOTHING_LEFT_OUT: ReadonlySet<HotMarket> = new Set();
 
 /** What a plan is made for. */
 export interface PlanTerms {
-  /** What goes in, or about that; for exact outputs at most. Base units. */
+  /** The input, or about that; for exact outputs an upper bound. Base units. */
   readonly inAmount: number;
-  /** What comes out of an exact output. Base units. */
+  /** The output, for exact outputs. Base units. */
   readonly outAmount?: number | undefined;
   readonly maxLegs: number;
   readonly clock: ChainClock;
@@ -57,23 +57,23 @@ export class SplitPlan {
   readonly #terms: PlanTerms;
   readonly #mode: SwapMode;
   readonly #small: SmallTrades;
-  /** By capacity: what fits, and what that loses. */
+  /** By transaction capacity: what fits, and what is lost by that. */
   #fits = new Map<string, KnownFit>();
   /** Kinds of transactions that hold no lighter division either. */
   #withoutLighter = new Set<string>();
   readonly #budget = { left: QUOTE_BUDGET };
-  /** What is done for this plan since the last pause, by whichever trade. */
+  /** Work done for this plan since the last pause, by any trade. */
   readonly work = new StepWork();
   #network: CurveNetwork | undefined;
-  /** What a division takes and gives, for exact outputs. Base units. */
+  /** Input and output of a division, for exact outputs. Base units. */
   #inAmount: number;
   #outAmount = 0;
   #resized = 0;
-  /** True if markets count that give an exact output, but do not take all that the plan is made for. */
+  /** True if markets that give the exact output count even if they do not take the plan's whole input. */
   #takesLess = false;
   #shapes: DirectedSearch | undefined;
   #pays: boolean | undefined;
-  /** Closed edges of the last shapes whose open markets were quoted. */
+  /** Closed edges of the last shapes; their open markets have been quoted. */
   #closelyQuoted = new WeakSet<Uint8Array>();
 
   private constructor(terms: PlanTerms, mode: SwapMode, small: SmallTrades) {
@@ -92,7 +92,10 @@ export class SplitPlan {
     return plan;
   }
 
-  /** This plan for markets that have hardly changed: it divides between the same ones. Undefined if they have. */
+  /**
+   * This plan for the new states of markets that have hardly changed; it divides between the same ones. Undefined if they have changed
+   * more.
+   */
   renewed(changed: ChangedMarkets, clock: ChainClock): SplitPlan | undefined {
     const known = heldMarkets({ network: this.network, small: this.#small }, changed, clock, { left: QUOTE_BUDGET });
     if (known === undefined) return undefined;
@@ -117,7 +120,7 @@ export class SplitPlan {
     return this.#pays;
   }
 
-  /** Markets whose curves say little. */
+  /** Markets whose curves are too coarse to rely on. */
   get coarse(): ReadonlySet<HotMarket> {
     return new Set(this.network.edges.filter(({ curve }) => curve.isCoarse).map(({ curve }) => curve.hot));
   }
@@ -126,11 +129,11 @@ export class SplitPlan {
     return this.#network ?? this.#learnNetwork(allAtOnce(this.#sampled()));
   }
 
-  /** Finds out what `network` and `pays` say, with pauses. */
+  /** Computes what `network` and `pays` need, with pauses. */
   *ready(): Steps<void> {
     if (this.#network === undefined) {
       const network = yield* this.#sampled();
-      // Another trade may have been first during a pause.
+      // During a pause another trade may have done this.
       if (this.#network === undefined) this.#learnNetwork(network);
     }
     if (this.#pays !== undefined) return;
@@ -138,16 +141,16 @@ export class SplitPlan {
     this.#pays = this.pays;
   }
 
-  /** About what goes into a division of a trade. Base units. */
+  /** Approximate input of a division of a trade. Base units. */
   inputFor({ mode, amount }: Intent): number {
     return mode === "exactIn" ? Number(amount) : (this.#inAmount * Number(amount)) / this.#outAmount;
   }
 
   /**
-   * Makes the plan again for what a division of an exact output was found to take, if that is far from what it was made for: other
-   * markets are the best ones then.
+   * Makes the plan again for the input that a division of an exact output really takes, if that is far from the planned one: other markets
+   * may be the best then.
    *
-   * @returns how to take that back; undefined if the plan stays
+   * @returns a function that undoes it; undefined if the plan stays
    */
   resize(intent: Intent, inAmount: number): (() => void) | undefined {
     const isNear = Math.abs(inAmount / this.inputFor(intent) - 1) < LEAST_MISSED;
@@ -159,8 +162,8 @@ export class SplitPlan {
   }
 
   /**
-   * Searches an exact output from now on also among markets that take less than the plan is made for: with fewer paths full exits may
-   * take less, and still give what is asked. @returns false if it does already, or all markets together do not give that much
+   * From now on also searches markets that take less than the plan's input: with fewer paths, full exits may take less and still give the
+   * exact output. @returns false if it does so already, or if all markets together do not give that much
    */
   takeLess(): boolean {
     if (this.#mode === "exactIn" || this.#takesLess || this.#allShapes.widestOut < this.#outAmount) return false;
@@ -169,7 +172,7 @@ export class SplitPlan {
     return true;
   }
 
-  /** What is enough to come out, if what goes in need not all be placed. Base units. */
+  /** The output that is enough, if the input need not be placed entirely. Base units. */
   enoughFor({ amount }: Intent): number | undefined {
     return this.#takesLess ? Number(amount) : undefined;
   }
@@ -187,13 +190,13 @@ export class SplitPlan {
   }
 
   /**
-   * Finds what a division takes to give as much as the best single path. That may be far less than the path takes, and other markets
-   * are the best ones for it.
+   * Finds the input with which a division gives as much as the best single path. That may be far less than the path's input, and other
+   * markets may be the best for it.
    */
   #learnInput(network: CurveNetwork): void {
     const terms = this.#searchTerms;
     const { outAmount: asked = 0 } = terms;
-    // More is asked if no single path gives it, and if the curves know roughly what a market takes that it is near the limit of.
+    // Plan for more if no single path gives the output, or if it comes near a market's limit that the curves know only roughly.
     const single = singleOut(network, terms.inAmount, terms.maxLegs);
     this.#outAmount = Math.max(asked, single);
     const flow = coarseFlowFor(network, terms, this.#outAmount);
@@ -214,7 +217,7 @@ export class SplitPlan {
     return this.#shapes;
   }
 
-  /** Which edges to leave out for two up to `maxPaths` paths; undefined if there is no such division. */
+  /** The edges to close for a division over two up to `maxPaths` paths; undefined if there is none. */
   *closedFor(maxPaths: number, refused: ReadonlySet<HotMarket>): Steps<Uint8Array | undefined> {
     const shapes = refused.size === 0 ? this.#allShapes : this.#search(this.#edgesOf(refused));
     const closed = yield* shapes.closedFor(maxPaths);
@@ -222,7 +225,7 @@ export class SplitPlan {
     return closed;
   }
 
-  /** Quotes the markets of a shape near what they take: seen from afar, a price that bends later bends too early. */
+  /** Quotes the markets of a shape near what they take: with distant sizes only, a price seems to bend too early. */
   #quoteClosely(closed: Uint8Array): void {
     if (this.#closelyQuoted.has(closed)) return;
     this.#closelyQuoted.add(closed);
@@ -246,7 +249,7 @@ export class SplitPlan {
     return new Set(edges.map(({ curve }) => curve.hot).filter(({ market }) => without.has(market.address)));
   }
 
-  /** Notes that every wallet's transaction is too small for a division with these markets. */
+  /** Notes that no wallet's transaction holds a division with these markets. */
   leavesOut(capacity: string | undefined, markets: ReadonlySet<HotMarket>): void {
     this.#learnFit(capacity, { without: new Set(Array.from(markets, ({ market }) => market.address)) });
   }
@@ -266,18 +269,18 @@ export class SplitPlan {
     return this.#withoutLighter.has(kind);
   }
 
-  /** Notes that they do not. */
+  /** Notes that divisions without these markets fit no transaction of this kind. */
   findsNoLighter(kind: string): void {
     if (this.#withoutLighter.size >= MOST_CAPACITIES) this.#withoutLighter.clear();
     this.#withoutLighter.add(kind);
   }
 
-  /** How many times as good as the route that trades begin with the best one is that fits nobody, as far as known; at least 1. */
+  /** Value of the best route that fits no wallet, divided by that of the route that trades begin with, as far as known; at least 1. */
   unfitWorth(capacity: string | undefined): number {
     return this.#fitOf(capacity).unfitWorth;
   }
 
-  /** Notes that trades begin with another route from now on, and how many times as good the one before it is. */
+  /** Notes that trades begin with another route from now on, and the previous route's value divided by that of the new one. */
   beginsBelow(capacity: string | undefined, worth: number): void {
     this.#learnFit(capacity, { unfitWorth: Math.max(1, this.unfitWorth(capacity) * worth) });
   }
@@ -314,10 +317,10 @@ export function planOf(intent: Intent, crossings: readonly MintCrossing[], terms
   );
 }
 
-/** What the best path gives for one unit of a small part of the trade: no division gives more for any. */
+/** What the best path gives per unit of a small part of the trade: no division gives more for any unit. */
 export function bestRateOf(intent: Intent, crossings: readonly MintCrossing[], terms: PlanTerms): number {
   const inAmount = roundSizeOf(terms.inAmount);
-  // Of one pair it is kept as well by its markets.
+  // If there is one pair, the rate is also cached by its markets.
   if (crossings.length === 1) return onlyPairRate(intent, crossings[0]!, inAmount, terms.clock);
   return rates.recall(intent, crossings, terms, inAmount, () =>
     bestSmallRate(intent, crossings, { ...terms, inAmount }),
@@ -329,7 +332,7 @@ function onlyPairRate({ mode }: Intent, { from, to, pair }: MintCrossing, inAmou
   return bestPairRate(pair, { mode, inMint: from, outMint: to, roundSize: inAmount, clock });
 }
 
-/** What the only pair of a trade gives at most for one unit, without a quote. Infinity if it is not the only one, or unknown. */
+/** The most that the only pair of a trade gives per unit, without a quote. Infinity if there are several pairs, or if it is unknown. */
 export function boundedRateOf([only, ...others]: readonly MintCrossing[]): number {
   if (only === undefined || others.length > 0) return Number.POSITIVE_INFINITY;
   return mostRateOf(only.pair, { inMint: only.from, outMint: only.to });

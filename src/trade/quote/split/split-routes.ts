@@ -15,21 +15,24 @@ import { realizePlan } from "./realize.ts";
 import { planOf, type SplitPlan } from "./split-plans.ts";
 import { NO_SPLITS, type Splits } from "./splits.ts";
 
-/** Parts of the input, to divide it between the markets that take part, and the smallest that are moved after. */
+/** Parts in which the input is first divided between the markets that take part, and the smallest ones moved afterwards. */
 const FINE_PARTS = 16;
 const LEAST_PARTS = 1_024;
 /** Rounds in which the curves learn from the exact quotes of the last division. */
 const ROUNDS = 3;
-/** Searches without a market that cannot make its part. */
+/** Retries, each without a market that could not trade its part. */
 const MOST_ATTEMPTS = 4;
-/**
- * How a limit is lowered if a market refuses its part, at each try: what reaches a market may be a little more than the curves
- * say.
- */
+/** Factors by which a limit is lowered at each try if a market refuses its part: a little more may reach a market than the curves say. */
 const LIMIT_STEPS = [0.999, 0.995, 0.98, 0.9] as const;
-/** A round that changes less than this ends the search. One that loses more does not: where units are large, the next may gain. Fraction. */
+/**
+ * A round that changes the result by less than this ends the search. A round that loses more does not end it: with large units the next one
+ * may gain. Fraction.
+ */
 const LEAST_CHANGE = 1e-7;
-/** Curves that are off by less than this end it too: the best division is flat, so that errors of prices count squared. Fraction. */
+/**
+ * So does a round after which all curves are off by less than this: near its optimum a division is flat, so price errors count squared.
+ * Fraction.
+ */
 const LEAST_ERROR = 5e-4;
 
 /** What a split is searched for. */
@@ -37,9 +40,9 @@ export interface SplitTerms {
   readonly maxPaths: number;
   readonly maxLegs: number;
   readonly clock: ChainClock;
-  /** Names what decides how much a transaction holds, the wallet aside; undefined if all widths are of interest. */
+  /** Identifies the transaction's capacity, regardless of the wallet; undefined if divisions of every width are wanted. */
   readonly capacity?: string | undefined;
-  /** What goes in, or about that, if no single path makes the trade. Base units; undefined if no division makes it either. */
+  /** Approximate input if no single path can make the trade. Base units; undefined if no division can either. */
   readonly inAmount?: bigint | undefined;
 }
 
@@ -60,7 +63,7 @@ export function* splitRoutes(
   single: Route | undefined,
   terms: SplitTerms,
 ): Steps<Splits | undefined> {
-  // Over one market each, no single path is better than the best that was priced.
+  // With one market per pair, no single path is better than the best that was priced.
   if (terms.maxPaths < 2 && !leadsToHubs(intent, crossings)) return undefined;
   if (crossings.reduce((sum, { pair }) => sum + pair.markets.length, 0) < 2) return undefined;
   const inAmount = single?.inAmount ?? terms.inAmount;
@@ -73,7 +76,7 @@ export function* splitRoutes(
   const chain = limitedChain(intent, plan.network, single, planTerms);
   if (terms.maxPaths < 2 || (single !== undefined && !plan.pays))
     return chain === undefined ? undefined : { ...NO_SPLITS, chain };
-  // Fewer paths that the caller allows may fit where more do not.
+  // If the caller allows fewer paths, those may fit where more do not.
   const capacity = terms.capacity === undefined ? undefined : `${terms.capacity}, ${terms.maxPaths} paths`;
   const search = new SplitSearch(intent, plan, { ...terms, capacity });
   return {
@@ -100,7 +103,7 @@ class SplitSearch {
   readonly #intent: Intent;
   readonly #plan: SplitPlan;
   readonly #terms: SplitTerms;
-  /** The markets that were left out for a division, by its steps: a route that is valued again is another object. */
+  /** The markets that were left out for a division, by its steps, because a route that is valued again is a new object. */
   readonly #without = new Map<Route["steps"], ReadonlySet<HotMarket>>();
 
   constructor(intent: Intent, plan: SplitPlan, terms: SplitTerms) {
@@ -121,7 +124,7 @@ class SplitSearch {
     return yield* this.best(maxPaths);
   }
 
-  /** The best route; what it takes shows the size that the markets should be chosen for. */
+  /** The best route; its input shows the size for which the markets should be chosen. */
   *#sized(maxPaths: number): Steps<Route | undefined> {
     let found = yield* this.best(maxPaths);
     if (found === undefined && this.#plan.takeLess()) found = yield* this.best(maxPaths);
@@ -143,7 +146,7 @@ class SplitSearch {
     if (maxPaths < 2) return undefined;
     const { coarse } = this.#plan;
     let best = yield* this.#found(maxPaths, without, without.size > 0);
-    // What is found on curves that say little may be worse than what the other markets give.
+    // A result from coarse curves may be worse than what the other markets give.
     const fine = coarse.size === 0 ? undefined : yield* this.#found(maxPaths, new Set([...without, ...coarse]), false);
     if (fine !== undefined && (best === undefined || this.#gainOf(fine, best) > 0)) best = fine;
     if (best !== undefined) this.#without.set(best.steps, without);
@@ -217,7 +220,7 @@ class SplitSearch {
   }
 }
 
-/** Takes the limit of a market that refused its part a little lower. @returns false after a few times */
+/** Lowers the limit of a market that refused its part a little. @returns false after a few times */
 function lowerLimit({ edges }: CurveNetwork, refused: HotMarket, times: number): boolean {
   const kept = LIMIT_STEPS[times];
   if (kept === undefined) return false;
@@ -246,7 +249,7 @@ function learnFrom({ edges }: CurveNetwork, { steps }: Route): number {
 
 /** The markets of a flow in order of execution: a mint is traded once everything has arrived. */
 function stepsOf({ addresses, edges }: CurveNetwork, flow: Flow, mode: SwapMode): readonly PlannedStep[] {
-  // A hub that another hub leads to comes after it; there are no longer rows.
+  // A hub reached through another hub comes after it; longer rows do not exist.
   const isLate = new Uint8Array(addresses.length);
   for (const [index, { from, to }] of edges.entries())
     if (flow.inputs[index]! > 0 && from > 1 && to > 1) isLate[to] = 1;
@@ -255,7 +258,7 @@ function stepsOf({ addresses, edges }: CurveNetwork, flow: Flow, mode: SwapMode)
   used.sort(
     (a, b) =>
       rankOf(a.from) - rankOf(b.from) ||
-      // Lamports leave last: until then SOL may lie wrapped.
+      // Swaps that spend lamports come last: until then SOL may be wrapped.
       Number(a.curve.hot.market.nativeSol) - Number(b.curve.hot.market.nativeSol) ||
       a.index - b.index,
   );

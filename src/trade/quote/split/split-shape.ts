@@ -8,15 +8,15 @@ import type { Flow } from "./flow/flow.ts";
 import type { CurveNetwork } from "./network.ts";
 import type { StepWork } from "./step-work.ts";
 
-/** Parts that the input is cut into first, to find which markets take part, and the smallest that are moved after. */
+/** Parts into which the input is first cut to find which markets take part, and the smallest ones moved afterwards. */
 const COARSE = { parts: 16, leastParts: 128 } as const;
 /** Rounds in which markets are quoted where a coarse flow uses them, before any is closed. */
 const INFORMED_ROUNDS = 3;
-/** Number of least valuable edges compared at most; the one whose loss costs least is closed. */
+/** Most edges compared, the least valuable ones; the one whose closing costs least is closed. */
 const LOSSES_COMPARED = 12;
-/** Closing an edge costs at least this part of its worth, which is estimated at the price of a coarse part. */
+/** Closing an edge is assumed to cost at least this part of its value, which is estimated at the price of a coarse part. */
 const LEAST_LOSS = 0.25;
-/** Paths are exchanged if all together give this much more. Fraction. */
+/** Paths are exchanged only if all paths together give this much more. Fraction. */
 const LEAST_EXCHANGE = 1e-4;
 
 /** How a network is narrowed. */
@@ -31,7 +31,7 @@ export interface ShapeTerms {
   readonly work: StepWork;
 }
 
-/** Which edges of a network stay open for a number of parallel paths, and what they give. */
+/** The edges of a network that stay open for a number of parallel paths, and their output. */
 export interface Shape {
   readonly paths: number;
   readonly closed: Uint8Array;
@@ -83,7 +83,7 @@ export class ShapeSearch {
     return shape;
   }
 
-  /** The shape of up to `maxPaths` paths that closing one edge after another leads to. */
+  /** The shape of up to `maxPaths` paths, reached by closing one edge after another. */
   *#narrowed(maxPaths: number): Steps<Shape | undefined> {
     for (;;) {
       yield* this.#terms.work.pause();
@@ -98,8 +98,8 @@ export class ShapeSearch {
   }
 
   /**
-   * The shape with paths exchanged for some that were closed, while that gives more. Nothing is tried if all of the paths
-   * together hardly give more, or all are of one market, which are closed in the right order.
+   * The shape with some of its paths exchanged for closed ones, while that gives more. Not tried if all paths together hardly give more, or
+   * if every path has one market: those were closed in the right order.
    */
   *#exchanged(shape: Shape, maxPaths: number): Steps<Shape> {
     const widest = this.#shapes[0]!;
@@ -129,14 +129,14 @@ export class ShapeSearch {
   }
 
   /**
-   * The edge to close next, if any: of the least valuable ones, that whose closing costs least. The worth of an edge alone does not show
-   * what depends on it behind a hub, nor what the others would give for its part: a market whose price hardly falls seems worth nothing.
+   * The edge to close next, if any: among the least valuable ones, the one whose closing costs least. An edge's own value does not show
+   * what depends on it behind a hub, nor what other edges would give for its part: a market whose price hardly falls would seem worthless.
    */
   #cheapestLoss({ inputs, outputs, outAmount, values: valuesOf }: Flow): number | undefined {
     const closed = this.#closed;
     const { edges } = this.#network;
     const open: number[] = [];
-    // What the trade would lose if the other markets took the edge's part at the price of the last one.
+    // The loss if the other markets took the edge's part at the price of their last part.
     const worth = new Float64Array(edges.length);
     const values = valuesOf();
     for (const [index, { from, to }] of edges.entries()) {
@@ -161,7 +161,7 @@ export class ShapeSearch {
   }
 }
 
-/** A coarse flow whose markets were all quoted near what they take in it, as far as the budget reaches. */
+/** A coarse flow whose markets have all been quoted near what they take in it, as far as the budget allows. */
 export function quoteNear(
   network: CurveNetwork,
   terms: ShapeTerms,
@@ -195,7 +195,7 @@ export function coarseFlow(
   return fillNetwork(network, { ...COARSE, inAmount, enough, maxLegs, closed }, start);
 }
 
-/** The same over all markets such that about an amount comes out. Base units. */
+/** The same over all markets, with about the given output. Base units. */
 export function coarseFlowFor(
   network: CurveNetwork,
   { inAmount, maxLegs, work }: ShapeTerms,

@@ -3,11 +3,11 @@ import type { Steps } from "../long-searches.ts";
 import type { Route } from "../route.ts";
 
 /**
- * The best division of the trade over parallel paths, and how to find narrower ones. Undefined if splitting cannot gain: the
- * best single route gives as much as the best price for a small part, or there is nothing to divide between.
+ * The best division of the trade over parallel paths, and how to find narrower ones. Undefined if splitting cannot gain: the best single
+ * route gets the best small-part price for the whole, or there is nothing to divide between.
  */
 export interface Splits {
-  /** A single path that is better than the best one over the best market of each pair, if limits of markets make one so. */
+  /** A single path that beats the best one over the best market of each pair; there is one only if markets have reached their limits. */
   readonly chain: Route | undefined;
   readonly best: Route | undefined;
   /** The best division over at most this many paths, down to two: for transactions that a wider one does not fit. */
@@ -21,9 +21,9 @@ export interface Splits {
   readonly leavesOut: (route: Route) => void;
   /** Notes that no wallet's transaction holds this many paths: the next trades of this size on these markets search fewer. */
   readonly neverFits: (paths: number) => void;
-  /** How many times as good as the route to begin with the best one is that was found to fit nobody; at least 1. */
+  /** Value of the best route that was found to fit no wallet, divided by that of the route to begin with; at least 1. */
   readonly unfitWorth: number;
-  /** Notes how many times as good a route that fits nobody is as the one that the next trades begin with. */
+  /** Notes the value of a route that fits no wallet, divided by that of the route that the next trades begin with. */
   readonly beginsBelow: (worth: number) => void;
 }
 

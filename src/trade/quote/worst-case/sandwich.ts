@@ -24,7 +24,7 @@ export interface Victim {
  * the venue and of token transfers; network fees, tips and rent are left out.
  */
 export type Sandwich =
-  /** `frontRun` goes in before the swap; `taken` is what selling again after it gives beyond that. */
+  /** `frontRun` is spent before the swap; `taken` is the gain over that from selling again after it. */
   | { readonly kind: "profitable"; readonly frontRun: bigint; readonly taken: bigint }
   /** No size gains anything. */
   | { readonly kind: "unprofitable" }
@@ -40,8 +40,8 @@ const HALVES = 16;
 /** Steps between the neighbours of the best of these. */
 const REFINEMENTS = 40;
 /**
- * A swap may fail after a purchase and pass after a larger one: programs refuse amounts that their roundings do not give. So many
- * doubled sizes in a row that fail are the end.
+ * A swap may fail after a purchase and pass after a larger one, because programs refuse amounts that their rounding cannot produce. Growing
+ * ends after this many doubled sizes in a row that fail.
  */
 const STRAY_FAILURES = 6;
 /** The golden section in parts of a million. */
@@ -52,14 +52,14 @@ const MILLION = 1_000_000n;
 export const MOST_QUOTES = 2 * (64 + 64) + 3 * (Number(SHARES) + HALVES + REFINEMENTS + 3);
 
 /**
- * Searches for the trade before and after a swap that gains the most: a purchase of what the swap buys, as large as the swap's own
- * bound lets it be at most, and the sale of all of it afterwards. Every step is an exact quote on the state that the one before it
- * leaves. Yields after each probe, so that a caller can pause; at most `MOST_QUOTES` quotes.
+ * Searches for the trade before and after a swap that gains the most: a purchase of what the swap buys, as large as the swap's own bound
+ * lets it be at most, and the sale of all of it afterwards. Every step is an exact quote on the state that the one before it leaves. Yields
+ * after each probe, so that a caller can pause; at most `MOST_QUOTES` quotes.
  *
- * The gain grows with the size until fees outweigh it, so it is followed from the best of 32 sizes to the peak next to it. Where a
- * venue's fees fall in steps, a second peak may lie elsewhere.
+ * The gain grows with the size until fees outweigh it, so it is followed from the best of 32 sizes to the peak next to it. Where a venue's
+ * fees fall in steps, a second peak may lie elsewhere.
  *
- * @returns undefined if it is not known what trades leave of this market, or our code fails on that
+ * @returns undefined if the state after a trade on this market cannot be predicted, or our code fails on it
  */
 export function* findSandwich(victim: Victim): Search<Sandwich | undefined> {
   if (victim.hot.venue.traded === undefined) return undefined;
@@ -95,7 +95,7 @@ export function* findSandwich(victim: Victim): Search<Sandwich | undefined> {
   }
   if (!isKnown) return undefined;
   if (gain(ordered[best]!) === NOTHING && refusal !== undefined) return { kind: "impossible", reason: refusal };
-  // The peak may lie among sizes that a sale which reaches further would gain from.
+  // The peak may lie at sizes that only a sale over more of the market could exploit.
   if (outOfReach.has(ordered[best]!) || outOfReach.has(ordered[best + 1] ?? 0n)) return undefined;
   yield* climb(gain, best === 0 ? 1n : ordered[best - 1]!, ordered[best + 1] ?? largest);
   if (!isKnown) return undefined;
@@ -106,7 +106,7 @@ export function* findSandwich(victim: Victim): Search<Sandwich | undefined> {
 
 /** Below every gain. */
 const NOTHING = -(1n << 70n);
-/** The purchase can be sold, but not in one swap within the known part of the market. */
+/** The purchase can be sold again, but not in one swap within the known part of the market. */
 const OUT_OF_REACH = NOTHING - 1n;
 
 /** Golden-section search for the peak between two sizes. */
@@ -157,8 +157,8 @@ interface Attempt {
 }
 
 /**
- * Buys for `size`, lets the swap pass, sells again. Undefined if it is not known what a trade leaves. Code that fails on a state
- * knows nothing of it, and no caller may be harmed by another's question.
+ * Buys for `size`, lets the swap pass, sells again. Undefined if the state after a trade cannot be predicted. Code that throws on a state
+ * counts as that, so that no caller's question can harm another.
  */
 function attempt(victim: Victim, size: bigint): Attempt | undefined {
   try {

@@ -68,7 +68,7 @@ function* searchWorstCase(route: Route, mode: SwapMode, clock: ChainClock): Gene
   return { amount, loss, markets };
 }
 
-/** What the step's trade changes of the markets that come after it: some share vaults. */
+/** Applies the step's trade to the markets that come after it: some share vaults. */
 function leaveToLater(steps: readonly RouteStep[], states: unknown[], at: number): void {
   const { hot, quote } = steps[at]!;
   const { venue } = hot;

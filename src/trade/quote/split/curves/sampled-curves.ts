@@ -9,10 +9,12 @@ import { MarketCurve, type QuoteBudget, type SizeQuotes } from "./market-curve.t
 const MIDDLE_PARTS = [16, 4, 2] as const;
 /** Sizes tried if the small one buys no unit, as parts of the round one. */
 const COARSE_PARTS = [16, 4, 2, 1] as const;
-/** Halvings between what a market takes and what it refuses: when it is first sampled, and if a trade comes near the limit. */
+/**
+ * Bisection steps between a size that a market takes and one that it refuses: at the first sampling, and if a trade comes near the limit.
+ */
 const LIMIT_STEPS = 3;
 const FINE_LIMIT_STEPS = 9;
-/** A limit is known well enough to this share of what the market takes. */
+/** A limit known to within this share of what the market takes is exact enough. */
 const LIMIT_ERROR = 1 / 2_048;
 /** A trade that uses this share of what a market is known to take comes near the limit. */
 const NEAR_LIMIT = 0.8;
@@ -42,9 +44,9 @@ export interface CurveAsk {
 }
 
 /**
- * The start of a market's curve: what it gives for the small size. What it is quoted is kept while the market does not change.
+ * Starts a market's curve with its quote for the small size. Quotes are kept while the market does not change.
  *
- * @returns undefined if the market refuses the small size, or the budget does not reach
+ * @returns undefined if the market refuses the small size, or the budget is used up
  */
 export function sampledCurve(hot: HotMarket, ask: CurveAsk, budget: QuoteBudget): MarketCurve | undefined {
   const { mode, inMint, outMint, roundSize, clock } = ask;
@@ -74,7 +76,7 @@ function quotesOf(hot: HotMarket, { mode, inMint, roundSize, clock }: CurveAsk):
   return quotes;
 }
 
-/** Quotes the large sizes too, up to the round one; if the market refuses it, the most that it takes, roughly. */
+/** Quotes the large sizes too, up to the round one; if the market refuses that, roughly the most that it takes. */
 export function sampleWhole(curve: MarketCurve, roundSize: number, clock: ChainClock, budget: QuoteBudget): void {
   curve.sample(roundSize, clock, budget);
   for (const part of MIDDLE_PARTS) curve.sample(Math.floor(roundSize / part), clock, budget);
@@ -102,11 +104,11 @@ export function sampleNear(curve: MarketCurve, input: number, clock: ChainClock,
 }
 
 /**
- * The old curve of a market that has changed, now of the new market. Undefined if it no longer holds: the market refuses one of
- * three sizes, or its output differs from the curve by more than the tolerance.
+ * The curve of a market that has changed, carried over to its new state. Undefined if it no longer holds: the market refuses one of three
+ * sizes, or its output differs from the curve by more than the tolerance.
  *
  * @param tolerance fraction
- * @param mayFall true if the market may give any less
+ * @param mayFall true if the market may give less by any amount
  */
 export function heldCurve(
   curve: MarketCurve,
@@ -130,11 +132,11 @@ export function heldCurve(
 /** Shared sizes while the input doubles. */
 const SIZES_PER_OCTAVE = 2;
 /**
- * An input so close to a shared size has the sizes on both sides of it quoted: seen from afar, a price that bends later bends at the
- * shared size, and the trade would stop there. Steps from one such size to the next.
+ * If an input is this close to a shared size, the sizes on both sides are quoted: without them, a price that bends a little later seems to
+ * bend at the shared size, and the search would stop there. Steps between shared sizes.
  */
 const AROUND = 0.25;
-/** Halvings of the sizes around an input if prices bend there. */
+/** Bisection steps around an input if prices bend there. */
 const BEND_STEPS = 3;
 
 function narrowLimit(curve: MarketCurve, steps: number, clock: ChainClock, budget: QuoteBudget): void {

@@ -4,24 +4,23 @@ import { placeRest } from "./worse-entries.ts";
 
 /** Less than this of the input is not worth a part. Fraction. */
 const CRUMB = 1e-9;
-/** How often paths change their entries: what a better price then brings too much is placed once more. */
+/** How often paths change their entries; input that then exceeds a market's limit is placed again. */
 const MOST_CHANGES = 4;
-/** What rounding may miss when paths have changed their entries. Fraction. */
+/** Part of the input that rounding may leave unplaced after paths have changed their entries. Fraction. */
 const MOST_MISSED = 1e-6;
 
 /**
- * Fills the network: the input is placed part by part, each along the path that gives most for it then; after that, smaller and
- * smaller parts move from the path that gives least for its last one to the path that gives most for one more. Between hubs,
- * no hub is both the start of one trade and the end of another: no path is longer than three markets, and nothing runs in a
- * circle.
+ * Fills the network: places the input part by part, each along the path that gives the most for it at that point. Then smaller and smaller
+ * parts move from the path that gives the least for its last part to the path that gives the most for one more. Between hubs, no hub is
+ * both the start of one trade and the end of another: no path is longer than three markets, and nothing runs in a circle.
  *
- * @param start a flow to begin with; what went over closed edges is placed again
+ * @param start a flow to begin with; its part over closed edges is placed again
  */
 export function fillNetwork(network: FlowNetwork, search: FlowSearch, start?: Flow): Flow | undefined {
   return filled(network, search, start)?.flow(search.inAmount / search.parts);
 }
 
-/** The same, and paths over hubs that carry little give up all that they have if that gains: parts leave the last of it. */
+/** The same, and paths over hubs that carry little are given up whole if that gains, since moving parts leaves a remainder on them. */
 export function fillWholly(network: FlowNetwork, search: FlowSearch, start?: Flow): Flow | undefined {
   const part = search.inAmount / search.parts;
   const filling = filled(network, search, start);
@@ -51,7 +50,7 @@ function filled(network: FlowNetwork, search: FlowSearch, start: Flow | undefine
   return filling;
 }
 
-/** What the best single path gives for the whole amount, or for what its markets take of it. */
+/** What the best single path gives for the whole amount, or for as much of it as its markets take. */
 export function singleOut({ mints, edges }: FlowNetwork, inAmount: number, maxLegs: number): number {
   let best = 0;
   let reached = new Float64Array(mints);

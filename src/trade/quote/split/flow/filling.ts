@@ -2,13 +2,13 @@ import { type Flow, type FlowEdge, type FlowNetwork, type FlowSearch, INPUT, OUT
 import { PathChoice } from "./path-choice.ts";
 import { spreadPaths } from "./spread-paths.ts";
 
-/** Less room than this, in parts, counts as none. */
+/** Less room than this counts as none. In parts. */
 const LEAST_ROOM = 1 / 64;
 /** Less than this share of a part is not worth sending. */
 const LEAST_SENT = 1 / 64;
-/** How often what is too much is taken back. */
+/** How often an excess is taken back. */
 const MOST_TRIMMED = 8;
-/** What a move must gain, and giving up a path, as fractions of the output: less is noise, or an error of the curves. */
+/** What a move must gain, and what giving up a path must gain, as fractions of the output: less is noise, or an error of the curves. */
 const LEAST_MOVE = 1e-12;
 const LEAST_GIVEN_UP = 1e-6;
 
@@ -18,9 +18,9 @@ export class Filling {
   readonly #choice: PathChoice;
   readonly #inputs: Float64Array;
   readonly #outputs: Float64Array;
-  /** The worth of a part in each mint. */
+  /** The size of a part in each mint. */
   readonly #units: Float64Array;
-  /** What an edge had taken, and the part's size, when its rate was found. */
+  /** The input of each edge, and the part's size, when its rate was computed. */
   readonly #ratedAt: Float64Array;
   readonly #ratedFor: Float64Array;
   readonly #paths: PathShare[] = [];
@@ -37,7 +37,7 @@ export class Filling {
     this.#ratedFor = new Float64Array(network.edges.length);
   }
 
-  /** Begins with the paths of another flow that are open, less what is too much for a market. @param scale of their amounts */
+  /** Begins with the open paths of another flow, less what exceeds a market's limit. @param scale of their amounts */
   begin(paths: readonly PathShare[], scale: number): void {
     for (const { legs, sent } of paths) {
       if (!this.#choice.allows(legs)) continue;
@@ -59,7 +59,7 @@ export class Filling {
     units[INPUT] = part;
     for (let to = 1; to < mints; to++) this.#rateAll(INPUT, to);
     for (let hub = 2; hub < mints; hub++) units[hub] = part * best[hub]!;
-    // Hubs that only another hub leads to.
+    // Hubs that are reached only through another hub.
     for (let hub = 2; hub < mints; hub++) {
       for (let to = 2; to < mints; to++) {
         const place = hub * mints + to;
@@ -86,8 +86,8 @@ export class Filling {
   }
 
   /**
-   * Sends a part along a path. Where prices move in steps, more may then reach a full market behind a shared entry: its paths give
-   * back what is too much. Returns what is sent more than before; 0 if nothing was done because that is next to nothing.
+   * Sends a part along a path. If prices move in steps, more may then reach a full market behind a shared entry: its paths give the excess
+   * back. Returns how much more is sent than before; 0, with nothing done, if that is next to nothing.
    */
   #send(legs: PathShare["legs"], part: number): number {
     if (part === 0) return 0;
@@ -106,7 +106,7 @@ export class Filling {
     return 0;
   }
 
-  /** Takes what is too much for markets from their paths. Returns how much that is. */
+  /** Takes what exceeds the limits of markets from their paths. Returns the amount. */
   #trim(): number {
     let taken = 0;
     for (const path of this.#paths) {
@@ -121,7 +121,7 @@ export class Filling {
     return taken;
   }
 
-  /** Chooses the last market of a path no more, until the next cut. */
+  /** Excludes the last market of a path until the next cut. */
   #block(legs: PathShare["legs"]): void {
     const last = legs.findLast((index) => index >= 0)!;
     const { from, to } = this.#edges[last]!;
@@ -134,7 +134,7 @@ export class Filling {
     for (let step = first; step >= least; ) if (!this.#move(step)) step /= 2;
   }
 
-  /** Gives up paths over hubs that carry no more than `most`, whole, while that gains. Base units of input. */
+  /** Gives up whole paths over hubs that carry no more than `most`, while that gains. Base units of input. */
   giveUpPaths(most: number): void {
     for (const path of this.#paths.filter(({ legs, sent }) => legs[1] >= 0 && sent <= most)) {
       const before = this.#paths.map((one) => ({ one, sent: one.sent }));
@@ -153,7 +153,7 @@ export class Filling {
     }
   }
 
-  /** What was filled, for good; undefined if nothing was. @param part whose value in each mint may be asked */
+  /** A copy of the flow that was filled; undefined if nothing was. @param part whose value in each mint may be asked */
   flow(part: number): Flow | undefined {
     if (this.outAmount === 0) return undefined;
     return {
@@ -216,7 +216,7 @@ export class Filling {
     return path;
   }
 
-  /** @returns false if a market would take more than it can: nothing is known then of what passes */
+  /** @returns false if a market would exceed its limit: the flow through the edges is then unknown */
   #spread(): boolean {
     const out = spreadPaths(this.#edges, this.#paths, this.#inputs, this.#outputs);
     if (out !== undefined) this.outAmount = out;
@@ -226,7 +226,7 @@ export class Filling {
   /** As much of a part as every market of the path takes. */
   #fitting(legs: PathShare["legs"], part: number): number {
     let most = Number.POSITIVE_INFINITY;
-    // From the last market back: what one may pass on is what the next one takes.
+    // Backwards from the last market: a market may pass on only what the next one takes.
     for (let at = legs.length - 1; at >= 0; at--) {
       const index = legs[at]!;
       if (index < 0) continue;
@@ -234,7 +234,7 @@ export class Filling {
       const input = this.#inputs[index]!;
       const output = this.#outputs[index]!;
       if (most < Number.POSITIVE_INFINITY) {
-        // What an edge gives is shared by what its paths put in: a part gets as much of it as the parts before.
+        // The output of an edge is shared in proportion to its paths' inputs: a part gets as much of it as the parts before.
         const shared = output > 0 ? (most * input) / output : Number.POSITIVE_INFINITY;
         most = Math.min(shared, curve.inputFor(output + most) - input);
       }
@@ -243,7 +243,7 @@ export class Filling {
     return Math.max(0, Math.min(part, most));
   }
 
-  /** A market with little room gives little for a whole part. */
+  /** A market with little room left gives little for a whole part. */
   #rateWholeParts(): void {
     const { mints, open, rates } = this.#choice;
     for (const [place, edges] of open.entries()) {

@@ -13,7 +13,7 @@ export interface FlowEdge {
   readonly curve: MarketCurve;
 }
 
-/** What a path takes of the input, and its edges: one to three, then -1. */
+/** A path's share of the input, and its edges: one to three, then -1. */
 export interface PathShare {
   readonly legs: readonly [number, number, number];
   sent: number;
@@ -24,7 +24,7 @@ export interface Flow {
   readonly paths: readonly PathShare[];
   readonly inputs: Float64Array;
   readonly outputs: Float64Array;
-  /** What one base unit of each mint, as part of a coarse one, would give of the output. */
+  /** Output for one base unit of each mint, as part of a coarse part. */
   readonly values: () => Float64Array;
   readonly inAmount: number;
   readonly outAmount: number;
@@ -34,11 +34,11 @@ export interface Flow {
 export interface FlowSearch {
   /** What goes in. */
   readonly inAmount: number;
-  /** Parts of the input that are placed first, and the smallest that are moved after. */
+  /** Size of the parts placed first, and of the smallest ones moved afterwards, as parts of the input. */
   readonly parts: number;
   readonly leastParts: number;
   readonly maxLegs: number;
-  /** Of an exact output, what must come out: if that does, the rest of the input need not be placed. */
+  /** The output required of an exact output: once it is reached, the rest of the input need not be placed. */
   readonly enough?: number | undefined;
   /** Edges that must stay unused. */
   readonly closed: Uint8Array;

@@ -48,7 +48,7 @@ export class PathChoice {
     return legs.every((index) => index < 0 || this.#closed[index] === 0);
   }
 
-  /** A path is in use: what would run against it is not chosen any more. */
+  /** Marks a path as in use: paths that would run against it are no longer chosen. */
   take(legs: PathShare["legs"]): void {
     if (legs[2] < 0) return;
     const { from, to } = this.#network.edges[legs[1]]!;

@@ -16,7 +16,7 @@ const WEIGHTS = 1e12;
 export const NONE_FIXED: ReadonlyMap<PlannedStep, bigint> = new Map();
 
 /**
- * Divides an amount by the weights of markets, to the base unit: the heaviest takes what rounding leaves.
+ * Divides an amount by the weights of markets, to the base unit: the heaviest gets what rounding leaves over.
  *
  * @param fixed parts that are known; all but one at most
  */

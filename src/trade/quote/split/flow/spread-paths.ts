@@ -4,10 +4,10 @@ import { type FlowEdge, OUTPUT, type PathShare } from "./flow.ts";
 const MOST_OVER = 1e-6;
 
 /**
- * Finds what passes through each edge from what the paths are sent: what an edge gives belongs to its paths by their parts.
+ * Computes the flow through each edge from the inputs of the paths: an edge's output belongs to its paths in proportion to their inputs.
  *
  * @param inputs what goes into each edge, to be filled in; as `outputs`
- * @returns what all paths give; undefined if a market would take more than it can: it counts as giving what it gives at most
+ * @returns the output of all paths; undefined if a market would exceed its limit: it then counts as giving its maximum
  */
 export function spreadPaths(
   edges: readonly FlowEdge[],
@@ -19,7 +19,7 @@ export function spreadPaths(
   outputs.fill(0);
   for (const { legs, sent } of paths) inputs[legs[0]]! += sent;
   for (const { legs } of paths) fill(edges, legs[0], inputs, outputs);
-  // Markets between hubs first: what they give joins what comes to the same hub from the input.
+  // Markets between hubs first: their output joins what reaches the same hub from the input.
   for (const { legs, sent } of paths)
     if (legs[2] >= 0) inputs[legs[1]]! += (outputs[legs[0]]! * sent) / inputs[legs[0]]!;
   for (const { legs } of paths) if (legs[2] >= 0) fill(edges, legs[1], inputs, outputs);

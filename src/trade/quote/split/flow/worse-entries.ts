@@ -1,10 +1,10 @@
 import { type Flow, type FlowEdge, type FlowNetwork, type FlowSearch, INPUT, OUTPUT, type PathShare } from "./flow.ts";
 
-/** Halvings to find an input by its output. */
+/** Bisection steps to find the input of an output. */
 const HALVINGS = 24;
 /** Paths that change their entry at most. */
 const MOST_CHANGED = 8;
-/** What is placed exactly enough: about what the halvings leave. Fraction. */
+/** A remainder below this counts as placed: about the error of the bisection. Fraction. */
 const CRUMB = 1e-7;
 
 /** A path that takes another market to its hub, for the same amount there. */
@@ -17,8 +17,8 @@ interface Change {
 }
 
 /**
- * Places the rest of an input when no path takes any more because the markets behind the hubs are full. Paths then reach their
- * hub at a worse price, which uses more input for the same amount there.
+ * Places the rest of an input when no path takes any more because the markets behind the hubs are full: paths reach their hub at a worse
+ * price, which uses more input for the same amount at the hub.
  *
  * @returns the paths that carry everything; undefined if the rest is still not placed
  */
@@ -65,7 +65,7 @@ function widestChange(
   return widest;
 }
 
-/** As much of a path over another entry as takes no more than the rest; undefined if that entry takes less for the same. */
+/** As much of a path over another entry as uses no more than the rest; undefined if that entry needs less input for the same amount. */
 function changeOf(
   edges: readonly FlowEdge[],
   inputs: Float64Array,
@@ -79,11 +79,11 @@ function changeOf(
   const whole = other.inputFor(otherOut + ownOut - own.out(ownInput - path.sent)) - otherInput;
   const most = Math.min(whole, other.most - otherInput, rest + path.sent);
   if (!(most > 0)) return undefined;
-  // Never less than nothing: for what a full entry gives, rounding may ask for more than it takes.
+  // Not below zero: for a full entry's output, rounding may compute more input than the entry holds.
   const lessFor = (more: number) =>
     Math.max(0, ownInput - own.inputFor(ownOut + otherOut - other.out(otherInput + more)));
   const isTooMuch = (more: number) => more - lessFor(more) > rest;
-  // By what goes into the worse entry: of the better one a few units may make all the difference.
+  // Search by the input of the worse entry: at the better one, a few units may change the result completely.
   const more = isTooMuch(most) ? halve(most, (part) => !isTooMuch(part)) : most;
   const less = lessFor(more);
   return less > 0 && more > less ? { path, entry, less, more } : undefined;
@@ -100,7 +100,7 @@ function halve(most: number, isTooLittle: (amount: number) => boolean): number {
   return low;
 }
 
-/** Paths over the same markets as one; those that carry nothing are gone. */
+/** Merges paths over the same markets and drops those that carry nothing. */
 function mergedOf(paths: readonly PathShare[]): PathShare[] {
   const merged: PathShare[] = [];
   for (const { legs, sent } of paths) {

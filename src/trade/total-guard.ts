@@ -4,8 +4,8 @@ import type { Intent } from "./intent.ts";
 import type { Route, RouteStep } from "./quote/route.ts";
 
 /**
- * One bound on the sum of a divided trade instead of a bound on each of its parts: a market that moved against the trade may be
- * made up for by another that moved in its favour.
+ * One bound on the sum of a divided trade instead of one on each of its parts: a market that moved in the trade's favour may make up for
+ * one that moved against it.
  */
 export interface TotalGuard {
   /** What the temporary wrapped-SOL account must hold once all markets have traded. Lamports. */
@@ -14,11 +14,11 @@ export interface TotalGuard {
   readonly allowance: bigint;
 }
 
-/** Of the temporary account. */
+/** Data size of the temporary account. Bytes. */
 const ACCOUNT_BYTES = 165;
 /** Lamports the network takes for a token account at least: 165 bytes and 128 of overhead at the lowest price that SIMD-0437 allows. */
 const LEAST_RENT = (165n + 128n) * 696n;
-/** The guard may take this part of the slippage, no more: it is tighter than slippage by what rent may be lower. */
+/** Largest part of the slippage that the guard may cost: it is tighter than slippage by the rent that may be lower. */
 const MOST_TAKEN = 32n;
 
 /**

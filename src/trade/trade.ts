@@ -46,7 +46,7 @@ export interface TradeRequest {
   readonly venues?: readonly string[] | undefined;
   /** Ids of venues to leave out. */
   readonly excludeVenues?: readonly string[] | undefined;
-  /** True: the estimates also say what the signed bytes allow at worst, and what trading around them could take. */
+  /** True: the estimates also state the worst that the signed bytes allow, and what an attacker who trades around them could take. */
   readonly worstCase?: boolean | undefined;
   /** Whose budget cold searches are taken from; absent: nobody's. */
   readonly caller?: SearchCaller | undefined;
@@ -76,7 +76,7 @@ export interface RouteLeg {
   readonly arrayNumbers?: readonly number[];
 }
 
-/** What a route leaves with the wallet of a mint between two markets, in base units. */
+/** The part of a mint between two markets that stays with the wallet, in base units. */
 export interface Remainder {
   readonly mint: Address;
   readonly amount: bigint;
@@ -105,7 +105,7 @@ export interface Costs {
 export interface ExactAmounts {
   readonly inAmount: bigint;
   readonly outAmount: bigint;
-  /** What stays with the wallet of each mint between two markets, in order of the trade. */
+  /** The part of each mint between two markets that stays with the wallet, in the order of the trade. */
   readonly remainders?: readonly Remainder[] | undefined;
 }
 
@@ -124,11 +124,11 @@ export interface MarketWorstCase {
   readonly inMint: Address;
   readonly outMint: Address;
   readonly mode: SwapMode;
-  /** What the signed bytes have the program enforce. exactIn: the least output. exactOut: the most input. */
+  /** The bound in the signed bytes, which the program enforces. exactIn: the least output. exactOut: the most input. */
   readonly bound: bigint;
-  /** Whether such trades gain anything, or cannot be made; `unknown` if what a trade leaves of the market is not computed. */
+  /** Whether such trades gain anything or cannot be made; `unknown` if the state after a trade is not computed. */
   readonly attack: "profitable" | "unprofitable" | "impossible" | "unknown";
-  /** What goes in before the trade, and what selling again after it gives beyond that. Of the input mint, after venue fees. */
+  /** What the attacker spends before the trade, and gains over that by selling again after it. In the input mint, after venue fees. */
   readonly frontRun?: bigint;
   readonly taken?: bigint;
   /** Why the attack is impossible or unknown. */
@@ -139,7 +139,7 @@ export interface MarketWorstCase {
 export interface WorstCase {
   /** exactIn: the least output. exactOut: the most input. */
   readonly amount: bigint;
-  /** How much worse than estimated that is. */
+  /** How much worse than the estimate that is. */
   readonly loss: bigint;
   /** In the order of execution. */
   readonly markets: readonly MarketWorstCase[];
@@ -159,7 +159,7 @@ export interface BuiltTrade extends TradeSides {
     readonly threshold: bigint;
     /** If it was asked for. */
     readonly worstCase?: WorstCase;
-    /** How much better the best route is that fits into no transaction. Fraction; absent if none is. */
+    /** How much better the best route is that fits into no transaction. Fraction; absent if no such route is better. */
     readonly fitLoss?: number | undefined;
   };
   readonly costs: Costs;
@@ -237,7 +237,7 @@ export interface WatchedTrade extends SubmittedTrade {
   readonly events: readonly TradeEvent[];
 }
 
-/** A submitted trade in a list, whatever became of it. */
+/** A submitted trade in a list, whatever its outcome. */
 export interface ListedTrade {
   readonly signature: string;
   readonly status: TradeStatus | "failed" | "expired";
@@ -274,18 +274,18 @@ export interface TradePage {
   readonly next: SubmissionPlace | undefined;
 }
 
-/** What became of a day's submissions at a priority level, as this process saw it. */
+/** How a day's submissions at a priority level ended, as this process saw it. */
 export interface LandingSummary {
   /** Submissions whose end is known. */
   readonly sample: number;
   /** Share of them that got into a block, failed trades included; undefined without a sample. Fraction. */
   readonly landedShare: number | undefined;
-  /** Slots from submit to landing of those that landed: the median, and what nine in ten did not exceed. */
+  /** Slots from submit to landing, of those that landed: the median, and the 90th percentile. */
   readonly slots: number | undefined;
   readonly slotsP90: number | undefined;
 }
 
-/** What became of a day's submissions that a sender was given. */
+/** How a day's submissions through a sender ended. */
 export interface SenderSummary {
   /** Submissions that it accepted and whose end is known. */
   readonly sample: number;
@@ -320,7 +320,7 @@ export interface Trades {
   }): Promise<SubmittedTrade>;
   /** A trade that this account submitted. @throws TradewireError TRADE_NOT_FOUND, or the error the trade failed with */
   find(principal: Principal, signature: string): Promise<SubmittedTrade>;
-  /** The trades that this account submitted, whatever became of them. @throws TradewireError UPSTREAM_ERROR */
+  /** The trades that this account submitted, whatever their outcome. @throws TradewireError UPSTREAM_ERROR */
   list(principal: Principal, query: TradeQuery): Promise<TradePage>;
   /**
    * The trade now and after every change, until it is finalized or `signal` aborts.
@@ -339,9 +339,9 @@ export interface Trades {
     readonly expectedSlots: number;
     readonly landing: LandingSummary;
   }[];
-  /** What became of each venue's part of quotes, builds and trades since the start of this process. */
+  /** Counts of each venue's quotes, builds and trades since the start of this process. */
   readonly venueCounts: () => ReadonlyMap<string, VenueCounts>;
-  /** What became of a day's submissions; a sender that was given none has no summary. */
+  /** How a day's submissions ended; a sender without any has no summary. */
   readonly landings: {
     ofLevel(level: Priority): LandingSummary;
     ofSender(name: string): SenderSummary | undefined;

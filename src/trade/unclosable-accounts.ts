@@ -1,17 +1,17 @@
 import type { Address } from "../primitives/address.ts";
 import type { Now } from "../primitives/clock.ts";
 
-/** For how long such an account is left open. Milliseconds. */
+/** How long such an account is left open. Milliseconds. */
 const KEPT_MS = 3_600_000;
 const MOST_KEPT = 4_096;
 
 /**
- * Token accounts that a sale could not close, because somebody had sent into them before it landed: who did it once can do it again, and
+ * Token accounts that a sale could not close because somebody had sent tokens into them before it landed. The sender can do it again and
  * make every sale fail that closes the account. Known to this process alone.
  */
 export class UnclosableAccounts {
   readonly #now: Now;
-  /** Until when each is left open, epoch milliseconds; the oldest first. */
+  /** Until when each is left open (epoch milliseconds), oldest first. */
   readonly #until = new Map<Address, number>();
 
   constructor(now: Now) {

@@ -1,12 +1,12 @@
 import { TradewireError } from "../errors/tradewire-error.ts";
 
-/** What trades made of a venue since the start of this process. A call or trade counts once, however many of its markets it has. */
+/** Use of a venue since the start of this process. A call or trade counts once, however many of the venue's markets it has. */
 export interface VenueCounts {
   /** Quotes answered with a route over it, those of streams included. */
   readonly quotes: number;
   /** Builds answered with a route over it. */
   readonly builds: number;
-  /** Trades over it that landed and moved what they were to move. */
+  /** Trades over it that landed and succeeded. */
   readonly landed: number;
   /** Quotes and builds from which a market of it was left out, because it differs from the deployed program or may. */
   readonly withheld: number;
@@ -34,7 +34,7 @@ interface Landed {
   readonly failure: { readonly code: string; readonly venue: string | undefined } | undefined;
 }
 
-/** Counts what trades make of each venue: plain numbers in memory, one for each venue there is. */
+/** Counts the use of each venue: plain numbers in memory, for every venue. */
 export class VenueActivity {
   readonly #counts: ReadonlyMap<string, Counts>;
 
@@ -49,7 +49,7 @@ export class VenueActivity {
     return new Map(Array.from(this.#counts, ([id, counts]) => [id, { ...counts }]));
   }
 
-  /** Makes a quote or build, and counts what comes of it. @throws whatever it throws */
+  /** Runs a quote or build and counts its result. @throws whatever it throws */
   observe<T extends Answer>(kind: "quotes" | "builds", answer: () => T | Promise<T>): T | Promise<T> {
     let answered: T | Promise<T>;
     try {

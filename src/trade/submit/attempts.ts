@@ -7,7 +7,10 @@ import { RecentEnds } from "./recent-ends.ts";
 
 /** Renewals per lease: a late or failed one does not lose the claim. */
 const RENEWALS_PER_LEASE = 4;
-/** A claim is renewed for the first time at this share of its lease or later, and three times before that ends. Most trades have ended by then. */
+/**
+ * Share of its lease after which a claim is renewed for the first time, so that it is renewed three times before it ends. Most trades have
+ * ended by then.
+ */
 const RENEWED_AFTER = 1 / 8;
 /** Attempts kept in memory; settled ones answer repeated submits while the database is away. */
 const MAX_ATTEMPTS = 1_024;
@@ -36,15 +39,15 @@ export class Attempts {
     return this.#byMessage.get(messageHash);
   }
 
-  /** The attempt of this account that follows the signature. */
+  /** This account's attempt that follows the signature. */
   bySignature(accountId: string, signature: string): Attempt | undefined {
     const attempt = this.#bySignature.get(signature);
     return attempt?.claim.accountId === accountId ? attempt : undefined;
   }
 
   /**
-   * The settled attempt that these very bytes were submitted to with this token, by this account: what they are was checked
-   * then, and does not change.
+   * The settled attempt to which this account submitted exactly these bytes with this token: they were checked then, and the result does
+   * not change.
    */
   settledBy(accountId: string, submissionToken: string, transaction: Uint8Array): Attempt | undefined {
     const attempt = this.#settledByToken.get(submissionToken);
@@ -52,13 +55,13 @@ export class Attempts {
     return equalBytes(attempt.claim.transaction, transaction) ? attempt : undefined;
   }
 
-  /** The end that this process knows of the message is no longer the one on record. */
+  /** Drops the attempt: the end that this process knows is no longer the one on record. */
   forgetEnd(messageHash: string): void {
     const attempt = this.byMessage(messageHash);
     if (attempt?.isSettled === true) this.#forget(attempt);
   }
 
-  /** The attempt of the message, started if there is none, which then follows this signature too. */
+  /** The attempt of the message, started if there is none; it then follows this signature too. */
   join(claim: SubmissionClaim, sealed: SealedTrade): Attempt {
     const { messageHash, signature, transaction } = claim;
     const attempt = this.byMessage(messageHash) ?? this.#start(claim, sealed, false);
@@ -66,14 +69,14 @@ export class Attempts {
     return attempt;
   }
 
-  /** Follows a message whose claim this process has taken over, by the attempt that a submit has started meanwhile if there is one. */
+  /** Follows a message whose claim this process has taken over, with the attempt that a submit has started meanwhile, if any. */
   resume(claim: SubmissionClaim, sealed: SealedTrade): void {
     const attempt = this.byMessage(claim.messageHash);
     if (attempt === undefined) this.#start(claim, sealed, true);
     else attempt.hold();
   }
 
-  /** Hands pending attempts over to the other processes, by giving up their leases. */
+  /** Hands pending attempts over to other processes by giving up their leases. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     const hashes = Array.from(this.#pending, ({ claim }) => claim.messageHash);
@@ -119,7 +122,7 @@ export class Attempts {
     }
   }
 
-  /** Writes again what the database lacks of a claim held here: all of it, or of one that it has signatures of the message. */
+  /** Writes again what the database lacks of a claim held here: the claim itself, or signatures of its message. */
   #restore(messageHash: string, isKnown: boolean): void {
     const attempt = this.byMessage(messageHash);
     if (attempt?.holdsClaim !== true) return;
@@ -127,7 +130,7 @@ export class Attempts {
     else attempt.restoreClaim();
   }
 
-  /** True of a claim that is too young to be renewed. A clock that was set back makes none young. */
+  /** True if a claim is too young to be renewed. A clock that was set back does not make a claim young. */
   #isYoung({ claimedAtMs }: SubmissionClaim): boolean {
     const { now, settings } = this.#ports;
     const ageMs = now() - claimedAtMs;
@@ -147,7 +150,7 @@ export class Attempts {
         for (const messageHash of held) this.#restore(messageHash, known.has(messageHash));
       })
       .then(() => this.#ends.restore())
-      // The database is away; the next turn tries again.
+      // The database is unavailable; the next turn tries again.
       .catch(() => {})
       .finally(() => {
         this.#renewing = undefined;

@@ -21,7 +21,7 @@ interface FindPorts {
   readonly finality: Finality;
 }
 
-/** Finds submitted trades by signature: in the database, or among this process's attempts while that is away. */
+/** Finds submitted trades by signature: in the database, or among this process's attempts while the database is unavailable. */
 export class TradeFinder {
   readonly #ports: FindPorts;
   readonly #restored = new WeakSet<Attempt>();
@@ -30,7 +30,7 @@ export class TradeFinder {
     this.#ports = ports;
   }
 
-  /** A trade of this account as it stands. @throws TradewireError TRADE_NOT_FOUND, or the error the trade failed with */
+  /** The current state of a trade of this account. @throws TradewireError TRADE_NOT_FOUND, or the error the trade failed with */
   async find(principal: Principal, signature: string): Promise<SubmittedTrade> {
     const { sealer, attempts, chain, finality } = this.#ports;
     const found = await this.#locate(principal, signature);
@@ -46,7 +46,7 @@ export class TradeFinder {
     return chain.observe(pendingTrade(sealed, signature), sealed.lastValidBlockHeight);
   }
 
-  /** Follows to its end once more a message whose stored outcome cannot be read; undefined if its bytes are damaged too. */
+  /** Follows a message to its end again because its stored outcome cannot be read; undefined if its bytes are damaged too. */
   #endAgain(record: SubmissionRecord, sealed: SealedTrade): Attempt | undefined {
     if (record.outcome === undefined || !isSignedForm(sealed, record)) return undefined;
     return this.#ports.attempts.join(record, sealed);
@@ -58,7 +58,7 @@ export class TradeFinder {
     return attempt === undefined ? record.messageHash : attempt.claim.messageHash;
   }
 
-  /** The record of a submission, or its attempt if the database has none or is away. */
+  /** The record of a submission, or its attempt if the database has no record or is unavailable. */
   async #locate(
     { accountId }: Principal,
     signature: string,
@@ -82,7 +82,7 @@ export class TradeFinder {
     });
   }
 
-  /** Writes the outcome of an ended trade that is no longer on record, once: a database that took over may lack it. */
+  /** Writes the outcome of an ended trade that is no longer on record, once: after a failover, the database may lack it. */
   #restore(attempt: Attempt): void {
     if (!attempt.isSettled || this.#restored.has(attempt)) return;
     this.#restored.add(attempt);

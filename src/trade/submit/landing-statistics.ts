@@ -16,7 +16,7 @@ interface FollowedSubmission {
 /** Submissions kept for each level and sender, and for how long. */
 const MAX_SAMPLE = 500;
 const KEPT_MS = 24 * 3_600_000;
-/** Submissions that never got into a block. */
+/** Ends of submissions that never got into a block. */
 const NEVER_LANDED = new Set(["TX_EXPIRED", "OUTCOME_UNKNOWN"]);
 
 interface Sample {
@@ -36,7 +36,7 @@ export class LandingStatistics {
     this.#now = now;
   }
 
-  /** Takes a submission into account; one whose end is not known says nothing. */
+  /** Counts a submission; one whose end is unknown is ignored. */
   record({ code, events, priority, fromSlot }: FollowedSubmission): void {
     const atMs = this.#now();
     const landed = !NEVER_LANDED.has(code);
@@ -47,11 +47,11 @@ export class LandingStatistics {
     if (code === "PENDING") return;
     const accepted = sendersOf(events, "sent");
     for (const sender of accepted) add(this.#bySender, sender, sample);
-    // Without a broadcast from here it was another process's to land.
+    // Without a broadcast from here, another process landed it.
     if (priority !== undefined && accepted.length > 0) add(this.#byLevel, priority, sample);
   }
 
-  /** What became of the submissions of a level. */
+  /** How the submissions of a level ended. */
   ofLevel(level: Priority): LandingSummary {
     const samples = this.#recent(this.#byLevel.get(level));
     const slots = samples.flatMap((sample) => sample.slots ?? []).sort((a, b) => a - b);
@@ -64,7 +64,7 @@ export class LandingStatistics {
     };
   }
 
-  /** What became of the submissions that a sender accepted; undefined if it was sent nothing. */
+  /** How the submissions that a sender accepted ended; undefined if nothing was sent to it. */
   ofSender(name: string): SenderSummary | undefined {
     const samples = this.#recent(this.#bySender.get(name));
     const refused = this.#recent(this.#refused.get(name)).length;
@@ -79,7 +79,7 @@ export class LandingStatistics {
   }
 }
 
-/** Those that an event of the kind names, each once. */
+/** The senders that events of the kind name, each once. */
 function sendersOf(events: readonly TradeEvent[], kind: TradeEvent["kind"]): readonly string[] {
   const senders: string[] = [];
   for (const event of events)

@@ -11,9 +11,9 @@ import type { ProgressCache } from "./outcome/progress-cache.ts";
 import { storedOutcome } from "./outcome/stored-outcome.ts";
 import { within } from "./waiting.ts";
 
-/** Chunks read for one page at most: a filter that little passes ends the page early. */
+/** Most chunks read for one page: a filter that few trades pass ends the page early. */
 const MOST_CHUNKS = 5;
-/** Trades of a page for which a node is asked at most; the rest are reported as recorded. */
+/** Most trades of a page for which a node is asked; the rest are reported as recorded. */
 const MOST_LOOK_UPS = 20;
 /** Longest that a node may delay a page. Milliseconds. */
 const LOOK_UP_MS = 1_000;
@@ -117,7 +117,7 @@ const isLast = (records: readonly SubmissionRecord[], i: number, most: number): 
 
 const placeOf = ({ claimedAtMs, messageHash }: SubmissionRecord): SubmissionPlace => ({ claimedAtMs, messageHash });
 
-/** The part of a query's statuses that the database can tell: an outcome is stored once a trade has ended. */
+/** The part of a query's statuses that the database can filter by: an outcome is stored once a trade has ended. */
 function stateOf({ statuses }: TradeQuery): "pending" | "ended" | undefined {
   if (statuses.size === 0) return undefined;
   const isOpen = (status: ListedTrade["status"]) => status === "pending" || status === "processed";

@@ -9,7 +9,7 @@ import { formatOutcome, slotOf } from "./outcome/outcome.ts";
 import { readOutcome } from "./outcome/read-outcome.ts";
 import { storedOutcome } from "./outcome/stored-outcome.ts";
 
-/** Longest that the record of a finalized transaction is waited for. Milliseconds. */
+/** Longest wait for the record of a finalized transaction. Milliseconds. */
 const RECORD_MS = 10_000;
 
 interface MovedTradesPorts {

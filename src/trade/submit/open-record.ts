@@ -5,8 +5,8 @@ import type { SealedTrade } from "../build/token/sealed-trade.ts";
 import type { TokenSealer } from "../build/token/submission-token.ts";
 
 /**
- * What was sealed at the build of a recorded submission. Its token is authentic or does not open: of a record, nothing else
- * is relied on to say what the message is.
+ * What was sealed at the build of a recorded submission. A token is authentic or does not open, so it alone decides what the record's
+ * message is.
  *
  * @throws TradewireError INVALID_SUBMISSION_TOKEN if the token does not open; INTERNAL_ERROR if it is another message's
  */

@@ -2,17 +2,17 @@ import type { Submissions } from "../../accounts/port.ts";
 import type { Now } from "../../primitives/clock.ts";
 import type { Attempt } from "./attempt/attempt.ts";
 
-/** Time for which an end is looked for again: longer than a database takes to fail over. Milliseconds. */
+/** How long an end is checked for in the database: longer than a failover takes. Milliseconds. */
 const WATCHED_MS = 300_000;
-/** Ends looked for at once; with more, they take turns. */
+/** Ends checked at once; if there are more, they take turns. */
 const BATCH = 256;
 const MAX_WATCHED = 1_024;
 
-/** Ends that this process has recently answered. A database server that has taken over may lack them, so they are written again. */
+/** Ends that this process has recently answered. After a failover, the database may lack them, so they are written again. */
 export class RecentEnds {
   readonly #submissions: Pick<Submissions, "endedAmong">;
   readonly #now: Now;
-  /** Until when each is looked for at least (epoch milliseconds); the one looked for longest ago first. */
+  /** Until when each is checked at least (epoch milliseconds); least recently checked first. */
   readonly #untilMs = new Map<Attempt, number>();
 
   constructor(submissions: Pick<Submissions, "endedAmong">, now: Now) {
@@ -20,14 +20,14 @@ export class RecentEnds {
     this.#now = now;
   }
 
-  /** Has the attempt, which has an outcome, looked for from now on. */
+  /** Checks the attempt, which has an outcome, from now on. */
   add(attempt: Attempt): void {
     this.#untilMs.set(attempt, this.#now() + WATCHED_MS);
     if (this.#untilMs.size > MAX_WATCHED) this.#untilMs.delete(this.#untilMs.keys().next().value!);
   }
 
   /**
-   * Writes those again that the database lacks: one that is away for long has them once it is back.
+   * Writes again the ends that the database lacks: even after a long outage it gets them once it is back.
    *
    * @throws TradewireError UPSTREAM_ERROR while the database is away
    */
@@ -39,7 +39,7 @@ export class RecentEnds {
     for (const [attempt, untilMs] of looked) {
       const isKnown = known.has(attempt.claim.messageHash);
       if (!isKnown) void attempt.restoreOutcome();
-      // Behind the others, unless it has made room meanwhile.
+      // Moved behind the others, unless it was evicted meanwhile.
       const isWatched = this.#untilMs.delete(attempt) && (!isKnown || untilMs >= this.#now());
       if (isWatched) this.#untilMs.set(attempt, untilMs);
     }

@@ -25,13 +25,13 @@ export interface SubmitPorts extends Omit<AttemptPorts, "outcomePoll"> {
 }
 
 interface SubmitSettings extends AttemptSettings {
-  /** A submit answers within this time, with `pending` if the chain has not decided. Milliseconds. */
+  /** Longest time until a submit answers, with `pending` if the chain has not decided. Milliseconds. */
   readonly answerMs: number;
 }
 
-/** Longest that a node may delay an answer that is due. Milliseconds. */
+/** Longest wait for a node when an answer is due. Milliseconds. */
 const OBSERVE_MS = 250;
-/** Time for which one look at the chain is shared: less than a stream waits, whose timer may fire a little early. */
+/** How long one look-up on the chain is shared: a little less than a stream's pause, because its timer may fire early. */
 const PROGRESS_LIFETIME_MS = 390;
 
 /** The part of the product that submits. */
@@ -111,8 +111,8 @@ async function submitTrade(story: SubmitStory, request: SubmitRequest): Promise<
 }
 
 /**
- * The answer of a submit that has ended before. Another answer may have reported it as finalized since; undefined if that was in another
- * slot, and is on record.
+ * The answer to a submit that has already ended. Another answer may have reported it as finalized since; undefined if that was in another
+ * slot and is on record.
  */
 async function replay(
   { attempts, finality }: SubmitStory,
@@ -132,7 +132,7 @@ function claimOf(request: SubmitRequest, sealed: SealedTrade, signature: string,
     signature,
     accountId: request.principal.accountId,
     submissionToken: request.submissionToken,
-    // Kept for long: in the request's memory they would hold all that lies beside them.
+    // Copied because they are kept long: as views they would retain the request's whole buffer.
     transaction: new Uint8Array(request.signedTransaction),
     lastValidBlockHeight: sealed.lastValidBlockHeight,
     claimedAtMs,

@@ -10,9 +10,9 @@ import { verifySignedBytes } from "./signed-bytes.ts";
 const SEARCH_MS = 1_000;
 /** Submissions read at once. */
 const BATCH = 64;
-/** Upper bound of submissions remembered because they cannot be taken over here. */
+/** Most submissions remembered because they cannot be taken over here. */
 const MAX_UNREADABLE = 1_024;
-/** Reads in one search after which nothing could be taken over. The next search goes on behind them. */
+/** Reads after which a search gives up if nothing could be taken over. The next search continues behind them. */
 const MAX_VAIN = 4;
 
 /** What taking over reads and writes. */
@@ -63,7 +63,7 @@ export class TakeOver {
     }
   }
 
-  /** Takes over some, those abandoned longest ago first. @returns false if none of them could be */
+  /** Takes over some, those abandoned longest ago first. @returns false if none could be taken over */
   async #takeSome(): Promise<boolean> {
     const abandoned = await this.#ports.submissions.abandoned(BATCH, {
       except: [...this.#unreadable],
@@ -80,7 +80,7 @@ export class TakeOver {
     const own = this.#attempts.byMessage(record.messageHash);
     if (own?.isSettled === false) return false;
     if (own !== undefined) {
-      // Its end has been answered here: the database has lost it, or could not write it for long.
+      // Its end was already answered here: the database has lost it, or was not able to store it for a long time.
       await own.restoreOutcome();
       return false;
     }

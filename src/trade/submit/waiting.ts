@@ -1,6 +1,6 @@
-/** The value, or undefined if it takes longer. */
+/** The value; undefined if it takes longer. */
 export function within<T>(milliseconds: number, value: Promise<T>): Promise<T | undefined> {
-  // Without a race between promises, which takes three more of them for each wait of a submit.
+  // No Promise.race: it would create three more promises for each wait of a submit.
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, milliseconds, undefined);
     value.then(
@@ -16,7 +16,7 @@ export function within<T>(milliseconds: number, value: Promise<T>): Promise<T | 
   });
 }
 
-/** Waits, or until the signal aborts. */
+/** Waits for the time, or until the signal aborts. */
 export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(finish, milliseconds);

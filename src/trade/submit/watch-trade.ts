@@ -8,10 +8,10 @@ import type { TradeFinder } from "./find-trade.ts";
 import { answerOf } from "./outcome/outcome.ts";
 import { aborted, sleep } from "./waiting.ts";
 
-/** Pause between looks at a trade that this process does not drive, or that is not finalized yet. Milliseconds. */
+/** Pause between look-ups of a trade that this process does not drive, or that is not finalized yet. Milliseconds. */
 const POLL_MS = 400;
 
-/** Turns after which a trade is looked at although its slot is not final by the notices of slots: a node may be behind with them. */
+/** Pauses after which a trade is looked up although slot notices do not show its slot as final: a node's notices may lag. */
 const MOST_QUIET_TURNS = 5;
 
 /** What watching a trade reads. */
@@ -42,9 +42,9 @@ export async function* watchTrade(
     const isRunning = attempt !== undefined && !attempt.isSettled;
     const change = attempt?.progress.changed;
     const events = attempt === undefined ? [] : sent.takeEvents(attempt.progress.events);
-    // The last events go out before the failure that the trade may have ended in; if it landed, with its amounts.
+    // The last events are sent before the failure, if the trade failed, or together with its amounts, if it landed.
     if (attempt !== undefined && !isRunning && events.length > 0) {
-      // A stream that joins only now begins where the trade is, not where this process left it: a look-up would have said more.
+      // A stream that joins now starts from the trade's state on the chain, because this process may know less than a look-up shows.
       const late =
         sent.status === undefined ? await finder.find(principal, signature).catch(() => undefined) : undefined;
       if (late?.status === "finalized") yield sent.answer(late, [...events, ...statusEvents(late, now())]);
@@ -62,7 +62,7 @@ export async function* watchTrade(
   }
 }
 
-/** Waits until a look at the trade may show more than the last. One that has its amounts only waits for finality. */
+/** Waits until a look-up of the trade may show more than the last one. A trade with its amounts waits only for finality. */
 async function untilLook(
   landing: WatchPorts["landing"],
   { slot, result }: SubmittedTrade,
@@ -89,7 +89,7 @@ class SentAnswers {
     return this.#last?.status;
   }
 
-  /** The events after those taken before. */
+  /** The events since the previous call. */
   takeEvents(all: readonly TradeEvent[]): readonly TradeEvent[] {
     const events = all.slice(this.#events);
     this.#events = all.length;
@@ -102,7 +102,7 @@ class SentAnswers {
     return last === undefined || isAhead(trade, last) || (last.result === undefined && trade.result !== undefined);
   }
 
-  /** The trade as it is sent. A process that has just taken it over knows less of it than was sent before. */
+  /** The trade to send. A process that has just taken it over knows less about it than was sent before. */
   answer(trade: SubmittedTrade, events: readonly TradeEvent[]): WatchedTrade {
     const last = this.#last;
     const isBehind = last !== undefined && isAhead(last, trade);

@@ -3,7 +3,7 @@ import type { Now } from "../../../primitives/clock.ts";
 import type { SubmitStage, SubmittedTrade, TradeEvent } from "../../trade.ts";
 import type { AttemptWatch } from "../diagnosis/attempt-watch.ts";
 
-/** How far an attempt has come: the trade as it stands, what happened to it, and when the stages of its submit ended. */
+/** Progress of an attempt: the trade's current state, its events, and when the stages of its submit ended. */
 export class AttemptProgress {
   readonly #now: Now;
   #trade: SubmittedTrade;
@@ -27,7 +27,7 @@ export class AttemptProgress {
     return this.#trade;
   }
 
-  /** What has happened so far, in order. */
+  /** The events so far, in order. */
   get events(): readonly TradeEvent[] {
     return this.#events;
   }
@@ -44,7 +44,7 @@ export class AttemptProgress {
     return this.#changed.promise;
   }
 
-  /** Changes the trade and wakes all that wait for a change. */
+  /** Changes the trade and resolves all waits for a change. */
   update(change: Partial<SubmittedTrade>): void {
     this.#trade = { ...this.#trade, ...change };
     const changed = this.#changed;
@@ -52,13 +52,13 @@ export class AttemptProgress {
     changed?.resolve();
   }
 
-  /** Records an event of the broadcast; one that was seen in a block moves the trade on. */
+  /** Records an event of the broadcast; an event of a block also advances the trade. */
   receive(event: LandingEvent): void {
     this.record(event);
     this.update(event.kind === "processed" ? { status: "processed", slot: event.slot } : {});
   }
 
-  /** Records an event. The first that was sent ends the broadcast stage. */
+  /** Records an event. The first `sent` ends the broadcast stage. */
   record(event: Omit<TradeEvent, "atMs">): void {
     if (event.kind === "sent" && !this.#stageEnds.some(([stage]) => stage === "broadcast")) this.endStage("broadcast");
     this.#events.push({ ...event, atMs: this.#now() });
@@ -69,7 +69,7 @@ export class AttemptProgress {
     this.#stageEnds.push([stage, this.#now()]);
   }
 
-  /** Nothing changes any more. */
+  /** Ends all waits: no change follows. */
   close(): void {
     this.#isClosed = true;
     this.#changed?.resolve();

@@ -24,13 +24,13 @@ export interface AttemptPorts extends ClaimPorts {
   readonly venues: readonly Venue[];
   readonly landing: Landing;
   readonly outcomePoll: OutcomePoll;
-  /** Receives what every landed transaction showed of its quote. */
+  /** Receives, for every landed transaction, how it compares with its quote. */
   readonly onLanded?: ((report: LandedReport) => void) | undefined;
   /** Receives a report of every attempt that this process has driven. */
   readonly observe?: (report: AttemptReport) => void;
   /** The newest slot known; absent: reports have none. */
   readonly slot?: () => bigint;
-  /** What explains late and expired trades; absent: only what was sent does. */
+  /** What explains late and expired trades; absent: only the broadcast's own events do. */
   readonly conditions?: LandingConditions | undefined;
 }
 
@@ -53,7 +53,7 @@ interface AttemptReport {
   readonly fromSlot: bigint | undefined;
 }
 
-/** Pause between reads of a record that another process holds, beside polling for its outcome. Milliseconds. */
+/** Pause between reads of a record that another process holds; its outcome is polled for separately. Milliseconds. */
 const JOIN_POLL_MS = 250;
 
 /**
@@ -64,7 +64,7 @@ export class Attempt {
   readonly claim: SubmissionClaim;
   readonly sealed: SealedTrade;
   readonly progress: AttemptProgress;
-  /** Resolves when nothing changes here any more: with the outcome, or undefined if this process stopped following it. */
+  /** Resolves when the attempt is over in this process: with the outcome, or undefined if it stopped following the message. */
   readonly done: Promise<Outcome | undefined>;
   readonly #ports: AttemptPorts;
   readonly #keeper: ClaimKeeper;
@@ -82,7 +82,7 @@ export class Attempt {
     this.claim = claim;
     this.sealed = sealed;
     this.#keeper = new ClaimKeeper(ports, claim, isClaimed);
-    // On its way to the disk while the rest is set up.
+    // Started first: the write runs while the rest is set up.
     const claiming = isClaimed ? undefined : this.#keeper.claim();
     const { transaction, claimedAtMs: submittedAtMs } = claim;
     this.#watch = new AttemptWatch(ports.conditions, { sealed, transaction, submittedAtMs });
@@ -102,7 +102,7 @@ export class Attempt {
     return this.#isSettled;
   }
 
-  /** True while another process drives it: this one does not know how far it is. */
+  /** True while another process drives it: this one does not know its progress. */
   get isElsewhere(): boolean {
     return this.#isElsewhere;
   }
@@ -112,14 +112,14 @@ export class Attempt {
     return this.#keeper.isHeld && !this.#isSettled;
   }
 
-  /** The signatures of the message that are followed. */
+  /** The followed signatures of the message. */
   get signatures(): readonly string[] {
     return this.#broadcast.signatures;
   }
 
   /**
-   * Follows another valid signature of the same message: it is stored, then sent too, and the one that lands counts.
-   * @returns false if as many signatures are followed as may be
+   * Follows another valid signature of the same message: stores it, then sends it too. The signature that lands counts.
+   * @returns false if the limit of followed signatures is reached
    */
   addSignature(signature: string, transaction: Uint8Array): boolean {
     if (this.signatures.includes(signature)) return true;
@@ -127,7 +127,7 @@ export class Attempt {
     return this.#broadcast.add(signature, transaction, this.#keeper.storeSignature({ signature, transaction }));
   }
 
-  /** Writes claim and signatures again: a server that has taken over may lack what was written last. */
+  /** Writes claim and signatures again: after a failover, the database may lack the last writes. */
   restoreClaim(): void {
     this.#keeper.lose();
     for (const form of this.#formsBeside(this.claim.signature)) void this.#keeper.storeSignature(form);
@@ -145,7 +145,7 @@ export class Attempt {
     }
   }
 
-  /** Writes outcome and signatures again, if it has ended: a server that has taken over may lack them. */
+  /** Writes outcome and signatures again, if the attempt has ended: after a failover, the database may lack them. */
   async restoreOutcome(): Promise<void> {
     const outcome = await this.done;
     if (outcome === undefined) return;
@@ -153,7 +153,7 @@ export class Attempt {
     await this.#keeper.restore(this.#formOf(signature), this.#formsBeside(signature), outcome);
   }
 
-  /** Made when it is asked for: few trades expire. */
+  /** Created on demand: few trades expire. */
   get #expiry(): ExpiryRuling {
     const { landing, now, settings } = this.#ports;
     this.#ruling ??= new ExpiryRuling(
@@ -175,7 +175,7 @@ export class Attempt {
     return { signature, transaction: this.#broadcast.transactionOf(signature) };
   }
 
-  /** Every signature that is followed but that of the record itself. */
+  /** Every followed signature except the record's own. */
   #formsBeside(recorded: string): readonly SignedForm[] {
     return this.signatures.flatMap((signature) => (signature === recorded ? [] : [this.#formOf(signature)]));
   }
@@ -207,7 +207,7 @@ export class Attempt {
         this.progress.update({ signature: held.signature });
         return outcome;
       }
-      // A record that is damaged says nothing: the chain does.
+      // A damaged record proves nothing: follow the chain instead.
       if (held.outcome !== undefined) break;
       if (held.signature !== this.claim.signature || this.signatures.length > 1) return this.#driveBeside(held);
       if (this.#ports.now() > until) return undefined;
@@ -216,7 +216,7 @@ export class Attempt {
     }
     this.#isElsewhere = false;
     this.progress.update({});
-    // A database that is slow holds up no broadcast: those read late are followed as they come.
+    // A slow database does not delay the broadcast: signatures read late are followed as they come.
     if (claiming === undefined) await within(this.#ports.settings.claimTimeoutMs, this.#expiry.followStored());
     return this.#drive();
   }
@@ -228,7 +228,7 @@ export class Attempt {
     return isSignedForm(this.sealed, { signature, transaction });
   }
 
-  /** The process that holds the claim follows one signature only: sends and follows the others from here. */
+  /** The process that holds the claim follows one signature only, so this process sends and follows the others. */
   async #driveBeside(held: SubmissionRecord): Promise<Outcome | undefined> {
     if (this.#isSound(held)) this.#broadcast.add(held.signature, held.transaction);
     this.#isElsewhere = false;
@@ -253,10 +253,10 @@ export class Attempt {
     const fromSlot = this.#ports.slot?.();
     let code = "PENDING";
     progress.endStage("claim");
-    // Sent first: all else can wait until it is on its way.
+    // Broadcast first: everything else can wait.
     const following = this.#follow();
     this.#watch.begin();
-    // It may have landed under a signature that is not followed here.
+    // The message may have landed under a signature that is not followed here.
     const stopRetrying = this.#keeper.startRetrying(() => void this.#expiry.followStored());
     try {
       const end = await following;
@@ -296,7 +296,7 @@ export class Attempt {
     return this.#watch.explainExpiry(this.progress.events, this.#wasSeenWhole);
   }
 
-  /** The outcome with why it came late, if it did. */
+  /** The outcome, with the diagnosis if it landed late. */
   async #explained(outcome: Outcome): Promise<Outcome> {
     if (outcome.kind !== "landed") return outcome;
     const diagnosis = await this.#watch.explainLanding(this.progress.events, outcome.slot, this.#wasSeenWhole);
@@ -308,13 +308,13 @@ export class Attempt {
     return this.#isWhole && this.signatures.length === 1;
   }
 
-  /** "confirmed" even if it is finalized by now: only a written outcome is reported as finalized. */
+  /** Says "confirmed" even if the trade is finalized by now: only a written outcome is reported as finalized. */
   #reportLanding({ signature, landing }: LandedSignature): void {
     if (landing.kind !== "landed") return;
     const { slot, error } = landing.record;
     this.progress.record({ kind: "confirmed", slot });
     this.progress.endStage("confirm");
-    // One that failed stays "processed" until the reason is written.
+    // A failed trade stays "processed" until the reason is written.
     const status = error === null ? "confirmed" : "processed";
     this.progress.update({ status, slot, signature, pendingReason: undefined });
   }

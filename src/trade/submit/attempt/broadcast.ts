@@ -22,7 +22,7 @@ interface BroadcastTerms {
 
 interface SignedTransaction {
   readonly transaction: Uint8Array;
-  /** Awaited before it is sent; undefined if nothing is. */
+  /** Awaited before it is sent; undefined: sent at once. */
   readonly stored: Promise<unknown> | undefined;
 }
 
@@ -35,7 +35,7 @@ export class Broadcast {
   /** By signature. */
   readonly #signed = new Map<string, SignedTransaction>();
   readonly #started = new Set<string>();
-  /** Resolves what waits in `land` when a signature is added; undefined while nothing does. */
+  /** Wakes `land` when a signature is added; undefined while it does not wait. */
   #onAdded: (() => void) | undefined;
 
   constructor(landing: Landing, now: Now, terms: BroadcastTerms, progress: AttemptProgress) {
@@ -60,7 +60,7 @@ export class Broadcast {
     return this.#signed.size < MAX_SIGNATURES;
   }
 
-  /** True if a signature was added that is not sent yet: the message is undecided, whatever became of the others. */
+  /** True if a signature was added that is not sent yet: the message is then undecided, whatever the fate of the others. */
   get hasUnsent(): boolean {
     return this.#started.size < this.#signed.size;
   }
@@ -77,8 +77,8 @@ export class Broadcast {
   }
 
   /**
-   * Sends every signature, also those added later, until one has landed or none can any more. While one is undecided, so is the
-   * message. May be called again once more are added.
+   * Sends every signature, also those added later, until one has landed or none can land any more. While one is undecided, so is the
+   * message. May be called again after more are added.
    */
   async land(): Promise<LandedSignature> {
     const pending = new Map<string, Promise<LandedSignature>>();
@@ -100,7 +100,7 @@ export class Broadcast {
         pending.delete(first.signature);
       }
     } finally {
-      // A promise that never resolves keeps what it was raced against: the whole record.
+      // A promise that never resolves would retain what it was raced against, the whole record.
       this.#onAdded = undefined;
     }
   }

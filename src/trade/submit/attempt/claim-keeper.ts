@@ -16,7 +16,7 @@ import { FOLLOW_MS } from "./broadcast.ts";
 const RETRY_MS = 1_000;
 /** Pause between writes of an outcome that its answer waits for. Milliseconds. */
 const WRITE_AGAIN_MS = 200;
-/** Longest that an answer waits for its outcome to be written; the write then goes on in the background. Milliseconds. */
+/** Longest wait of an answer for its outcome to be written; after that, the write goes on in the background. Milliseconds. */
 const WRITE_WAIT_MS = 2_000;
 
 /** What keeping claims reads and writes. */
@@ -25,7 +25,7 @@ export interface ClaimPorts {
   readonly now: Now;
   /** Names this process in leases. */
   readonly owner: string;
-  /** True while no node answers this process: another one may be able to follow its submissions. Absent: never. */
+  /** True while no node answers this process: another process may be able to follow its submissions. Absent: never. */
   readonly isCutOff?: () => boolean;
   readonly settings: ClaimSettings;
 }
@@ -37,27 +37,27 @@ export interface ClaimSettings {
   readonly claimTimeoutMs: number;
 }
 
-/** A lease of this process, from now. */
+/** A lease of this process that starts now. */
 export function leaseOf({ owner, submissions, settings }: ClaimPorts): Lease {
   return { owner, untilMs: submissions.nowMs() + settings.leaseMs };
 }
 
 /**
- * The durable side of one attempt: its claim, then its outcome. A database that is slow or away costs the record, never the
- * trade: the broadcast goes on without it, and the record is written later.
+ * The durable side of one attempt: its claim, then its outcome. A slow or unavailable database delays the record, never the trade: the
+ * broadcast goes on without it, and the record is written later.
  */
 export class ClaimKeeper {
   readonly #ports: ClaimPorts;
   readonly #claim: SubmissionClaim;
   /** True once the database holds the claim for this process. */
   #isRecorded: boolean;
-  /** True once the database has shown a record of the message, of whichever process. */
+  /** True once the database has shown a record of the message, from any process. */
   #isKnown: boolean;
-  /** When that was last, by the clock of the leases. */
+  /** When it last did so, by the clock of the leases. */
   #knownAtMs = 0;
   #isReleased = false;
   #isRetrying = false;
-  /** True while the outcome is being written, or waits for the database to come back. */
+  /** True while the outcome is being written or waits for the database. */
   #isWriting = false;
   /** Further signatures that the database does not hold yet. */
   readonly #unstored = new Set<SignedForm>();
@@ -84,7 +84,7 @@ export class ClaimKeeper {
     return this.#isRecorded && !this.#isReleased;
   }
 
-  /** The database does not hold the claim for this process any more: it is written again. */
+  /** The database no longer holds the claim for this process: writes it again. */
   lose(): void {
     this.#isRecorded = false;
   }
@@ -110,8 +110,8 @@ export class ClaimKeeper {
   }
 
   /**
-   * What the process that holds the claim has written by now; the claim itself if its lease has expired, or if this process has it.
-   * While the lease lasts, a database that is away, or lacks the record after a failover, is no reason to rule beside it: it writes
+   * What the process that holds the claim has written so far; the claim itself if its lease has expired or belongs to this process. While
+   * the lease lasts, the other process decides alone, even if the database is unavailable or lacks the record after a failover: it writes
    * the record again.
    */
   async readAgain(held: SubmissionRecord): Promise<"claimed" | SubmissionRecord> {
@@ -130,7 +130,7 @@ export class ClaimKeeper {
     return held;
   }
 
-  /** Stores a further signature of the message; resolves when it is stored or that takes too long, and retries later. */
+  /** Stores a further signature of the message. Resolves when it is stored, or when that takes too long; it is then retried later. */
   async storeSignature(form: SignedForm): Promise<void> {
     this.#unstored.add(form);
     await within(this.#ports.settings.claimTimeoutMs, this.#store(form));
@@ -141,7 +141,7 @@ export class ClaimKeeper {
       await this.#ports.submissions.addSignature(this.#claim.messageHash, form);
       this.#unstored.delete(form);
     } catch {
-      // The database is away; retried while the message is followed.
+      // The database is unavailable; retried while the message is followed.
     }
   }
 
@@ -149,7 +149,7 @@ export class ClaimKeeper {
     await Promise.all([...this.#unstored].map((form) => this.#store(form)));
   }
 
-  /** Stores what could not be stored before the outcome was. */
+  /** Stores the signatures that were not stored before the outcome. */
   async #storeLate(untilMs: number): Promise<void> {
     while (this.#unstored.size > 0 && this.#ports.now() < untilMs) {
       await sleep(RETRY_MS);
@@ -165,7 +165,7 @@ export class ClaimKeeper {
   /**
    * Retries what could not be written, until the returned function is called.
    *
-   * @param onEnded called whenever that shows that another process has ended the message
+   * @param onEnded called if a retry shows that another process has ended the message
    */
   startRetrying(onEnded: () => void): () => void {
     const timer = setInterval(() => void this.#retry(onEnded), RETRY_MS);
@@ -178,7 +178,7 @@ export class ClaimKeeper {
     if (this.#isRetrying || this.#isRecorded || this.#isReleased) return;
     this.#isRetrying = true;
     try {
-      // Another record may be this process's own: that of a claim which was written meanwhile.
+      // The record found may be this process's own: its claim was written meanwhile.
       const held = this.#noteHeld(await this.#ports.submissions.claim(this.#claim, leaseOf(this.#ports)));
       if (held !== "claimed" && held.outcome !== undefined) onEnded();
     } catch {
@@ -189,10 +189,10 @@ export class ClaimKeeper {
   }
 
   /**
-   * Writes the outcome once, now or when the database is back. Returns the one that stands: another process may have written
-   * its own first. Other processes may wait for this record: a write that fails is repeated for as long as an answer waits.
+   * Writes the outcome once, now or when the database is back. Returns the outcome on record: another process may have written its own
+   * first. Since other processes may wait for this record, a failed write is repeated for as long as an answer waits.
    *
-   * @param others the message's other signatures: the record goes by the one that ended it, and is found by them too
+   * @param others the message's other signatures: the record is keyed by the one that ended it, and found by these too
    */
   async finish(
     { signature, transaction }: SignedForm,
@@ -203,13 +203,13 @@ export class ClaimKeeper {
     for (const form of others) this.#unstored.add(form);
     const ended = { ...this.#claim, signature, transaction };
     const writing = this.#write(ended, text);
-    // Nobody waits for a record that was never written; by one that was, other processes may have answered.
+    // Nobody waits for a record that was never written; but from one that was written, other processes may have answered.
     const first = this.#isKnown ? writing.whole : writing.first;
     const standing = await within(WRITE_WAIT_MS, first);
     if (standing === undefined || standing === text) return outcome;
     const stored = readableOutcome(standing);
     if (stored !== undefined && !contradicts(outcome, stored)) return stored;
-    // What stands there is damaged: the end that the chain has shown takes its place.
+    // The stored outcome is damaged: the end that the chain has shown replaces it.
     await within(
       WRITE_WAIT_MS,
       this.#ports.submissions.replaceOutcome(ended, standing, text).catch(() => {}),
@@ -217,23 +217,23 @@ export class ClaimKeeper {
     return outcome;
   }
 
-  /** Writes the outcome again, unless it is being written still. */
+  /** Writes the outcome again, unless a write is in progress. */
   async restore(ended: SignedForm, others: readonly SignedForm[], outcome: Outcome): Promise<void> {
     if (!this.#isWriting) await this.finish(ended, others, outcome);
   }
 
-  /** Tries until the outcome is written. @returns what stands: after the first try (undefined if it failed), and in the end */
+  /** Tries until the outcome is written. @returns the outcome on record: after the first try (undefined if that failed), and in the end */
   #write(
     ended: SubmissionClaim,
     text: string,
   ): { first: Promise<string | undefined>; whole: Promise<string | undefined> } {
     this.#isWriting = true;
     const { submissions } = this.#ports;
-    // A database that takes no writes may still show what another process has written.
+    // A database that accepts no writes may still show what another process has written.
     const read = async () =>
       this.#isKnown ? (await submissions.byMessageHash(ended.messageHash))?.outcome : undefined;
     const once = async () => {
-      // First of all: a process that dies between the two writes leaves the trade pending, not one signature lost.
+      // Signatures first: a process that dies between the two writes leaves the trade pending, but loses no signature.
       if (this.#unstored.size > 0) await within(this.#ports.settings.claimTimeoutMs, this.#storeAll());
       return submissions.finish(ended, text).catch(() => read().catch(() => undefined));
     };

@@ -11,9 +11,9 @@ import type { ClaimKeeper } from "./claim-keeper.ts";
 
 /** Pause between searches of the wallet's history, while too few nodes or no database answer. Milliseconds. */
 const SEARCH_RETRY_MS = 1_000;
-/** Searches after which a message that expired long ago is ruled on without. */
+/** Searches after which a message that expired long ago is decided without the history. */
 const MAX_SEARCHES = 30;
-/** Searches after which callers are told why it is still pending. */
+/** Searches after which callers see why the trade is still pending. */
 const SEARCHES_UNTIL_TOLD = 8;
 const UNPROVEN =
   "it has expired as it was submitted; whether it has landed under another signature, neither its wallet's history nor the database shows yet";
@@ -28,11 +28,11 @@ interface ExpiryPorts {
   readonly keeper: Pick<ClaimKeeper, "signatures" | "isReleased">;
   readonly broadcast: Pick<Broadcast, "add" | "hasUnsent" | "signatures">;
   readonly explain: () => Promise<Diagnosis>;
-  /** Receives why there is no ruling yet. */
+  /** Receives the reason why there is no ruling yet. */
   readonly onUnproven: (reason: string) => void;
 }
 
-/** Rules on a message whose followed signatures have all expired: it may have landed under one that is not followed. */
+/** Decides about a message whose followed signatures have all expired: it may have landed under one that is not followed. */
 export class ExpiryRuling {
   readonly #ports: ExpiryPorts;
   readonly #sealed: SealedTrade;
@@ -54,9 +54,8 @@ export class ExpiryRuling {
   }
 
   /**
-   * The outcome of an expired message; "followed" if another signature is to be followed first. If no node shows the wallet's
-   * history back to the build, the stored signatures are needed: it waits for the database. Undefined if another process is to take
-   * over meanwhile.
+   * The outcome of an expired message; "followed" if another signature must be followed first. If no node shows the wallet's history back
+   * to the build, the stored signatures are needed, so it waits for the database. Undefined if another process should take over meanwhile.
    */
   async rule(signature: string): Promise<Outcome | "followed" | undefined> {
     const { landing, now, historyMs, keeper, broadcast, explain, onUnproven } = this.#ports;
@@ -71,7 +70,7 @@ export class ExpiryRuling {
           const { transaction } = finding;
           broadcast.add(verifySignedBytes(this.#sealed, transaction), transaction);
         }
-        // One submitted during the search was not looked for as another's, nor is it followed yet.
+        // A signature submitted during the search was neither covered by the search nor is it followed yet.
         if (broadcast.hasUnsent) return "followed";
         if (finding.kind !== "found" && (isProof(finding) || hasStored)) {
           const cause = await explain();
@@ -79,7 +78,7 @@ export class ExpiryRuling {
           return expiredOutcome(signature, finding, { expiresAtMs, historyMs, nowMs: now(), cause });
         }
       } catch {
-        // Too few nodes answer now, or one has made a transaction up.
+        // Too few nodes answer now, or one has invented a transaction.
       }
       if (tries === SEARCHES_UNTIL_TOLD) onUnproven(UNPROVEN);
       if (tries >= MAX_SEARCHES && now() - expiresAtMs > FOLLOW_MS)

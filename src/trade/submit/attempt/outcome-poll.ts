@@ -1,10 +1,10 @@
 import type { Submissions } from "../../../accounts/port.ts";
 
 const POLL_MS = 5;
-/** Messages per query; with more waiting they take turns. */
+/** Messages per query; if more wait, they take turns. */
 const BATCH = 256;
 
-/** Polls the database for outcomes that other processes write: one query for all who wait, while anybody does. */
+/** Polls the database for outcomes that other processes write: one query for all waits, and none without any. */
 export class OutcomePoll {
   readonly #submissions: Pick<Submissions, "endedAmong">;
   /** By message hash. */
@@ -46,7 +46,7 @@ export class OutcomePoll {
         else if (asked.length === BATCH && this.#waiting.delete(messageHash)) this.#waiting.set(messageHash, waiting);
       }
     } catch {
-      // The database is away; those who wait find that out by their own reads.
+      // The database is unavailable; the waiting attempts notice by their own reads.
     } finally {
       this.#isPolling = false;
     }

@@ -6,18 +6,18 @@ import type { Diagnosis } from "./diagnosis.ts";
 import { findCause, isLate } from "./find-cause.ts";
 import type { Moment, Observations, SeenBalance } from "./observations.ts";
 
-/** What explaining an attempt reads of the chain. */
+/** What explaining an attempt reads from the chain. */
 export interface LandingConditions {
   slot(): bigint;
   blockHeight(): bigint;
   slotMs(): number;
-  /** The least that an account of so many bytes must hold. Lamports. */
+  /** The least that an account of this many bytes must hold. Lamports. */
   rentExemption(space: number): bigint;
   readonly prices: LandedPriceReader;
   readonly balances: WalletBalanceReader;
 }
 
-/** What is watched. */
+/** The attempt to watch. */
 interface WatchedAttempt {
   readonly sealed: SealedTrade;
   readonly transaction: Uint8Array;
@@ -25,14 +25,14 @@ interface WatchedAttempt {
   readonly submittedAtMs: number;
 }
 
-/** Slots after which the prices around a pending transaction are read, and between later reads: nodes list 150. */
+/** Slots before the first read of the prices around a pending transaction, and between later reads: nodes list 150 slots. */
 const FIRST_READ_SLOTS = 12;
 const READ_EVERY_SLOTS = 60;
-/** Longest that the answer to a trade waits for its last read: one that is late already, or has expired. Milliseconds. */
+/** Longest wait of an answer for the last read, for a trade that is late already or has expired. Milliseconds. */
 const LANDED_WAIT_MS = 100;
 const EXPIRED_WAIT_MS = 2_000;
 
-/** Watches the conditions an attempt is broadcast in, and says why it expired or landed late. Costs nothing if it lands soon. */
+/** Watches the conditions in which an attempt is broadcast, and explains why it expired or landed late. Costs nothing if it lands soon. */
 export class AttemptWatch {
   readonly #conditions: LandingConditions | undefined;
   readonly #attempt: WatchedAttempt;
@@ -57,11 +57,11 @@ export class AttemptWatch {
   /** Takes in an event of the broadcast. */
   receive({ kind, slot }: Omit<TradeEvent, "atMs">): void {
     if (kind === "sent") this.#accepted ??= this.#moment();
-    // What made it late shows by now; the end itself waits for no read.
+    // Whatever made it late can be seen by now; the end itself does not wait for a read.
     if (kind === "processed" && isLate({ started: this.#started, landedSlot: slot })) void this.#read();
   }
 
-  /** Nothing is read any more. */
+  /** Ends all reads. */
   end(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -124,7 +124,7 @@ export class AttemptWatch {
     this.#timer.unref();
   }
 
-  /** Reads what landed in the slots before now, and what the wallet holds; a read in flight is shared. */
+  /** Reads what landed in the latest slots and what the wallet holds; a read in flight is shared. */
   #read(): Promise<void> {
     this.#reading ??= this.#readNow().finally(() => {
       this.#reading = undefined;
@@ -147,7 +147,7 @@ export class AttemptWatch {
     const markets = sealed.route.map(({ market }) => market);
     const read = await this.#conditions!.prices.read(transaction, markets);
     if (read === undefined) return;
-    // As few nodes as ever answered: what rests on one node's word stays so.
+    // The lowest number of nodes that answered any read: what rests on one node's word stays so.
     const nodes = Math.min(read.nodes, this.#prices?.nodes ?? read.nodes);
     const bySlot = new Map(this.#prices?.bySlot);
     for (const price of read.slots) bySlot.set(price.slot, price);

@@ -9,18 +9,18 @@ export interface SlotScale {
   readonly blocksLeft: number;
   /** The slot after the last one in which it could have landed in time. */
   readonly end: number;
-  /** Slots of its life that the signer used, and that were used before it was built; 0 if that is not known. */
+  /** Slots of its life that the signer used, and slots used before it was built; 0 if unknown. */
   readonly signed: number;
   readonly aged: number;
   /** The first slot after a sender accepted it; infinite if none did. */
   readonly accepted: number;
   /** The first slot it was seen in whose block was then dropped; undefined if there was none. */
   readonly dropped: number | undefined;
-  /** The slot in which its end was known: what happened in later ones is not. */
+  /** The slot in which its end became known; later slots are not observed. */
   readonly ended: number;
   /** Slots without a block before its end. */
   readonly skipped: number;
-  /** Share of the slots before its end without a price that had no block. */
+  /** Of the slots before its end without a price, the share that had no block. */
   readonly skippedShare: number;
   /** True if its bid was enough for the slot, false if it was not; undefined if no price is listed for it. */
   isEnough(slot: number): boolean | undefined;
@@ -29,14 +29,14 @@ export interface SlotScale {
 /** Slots after submit in which a trade that lands is not late. */
 export const LATE_SLOTS = 12;
 
-/** The scale of what was observed; undefined if this process did not see it from its start to its end. */
+/** The submission on this scale; undefined if this process did not observe it from start to end. */
 export function scaleOf(seen: Observations): SlotScale | undefined {
   const { started, accepted, ended, landedSlot, blocksLeftAtBuild, prices } = seen;
   if (started === undefined || ended === undefined) return undefined;
   const offsetOf = (slot: bigint) => Number(slot - started.slot);
   const passed = offsetOf(ended.slot);
   const skipped = Math.max(0, passed - Number(ended.blockHeight - started.blockHeight));
-  // Its end is known a few slots after it landed, which it did in a time of blocks.
+  // Its end becomes known a few slots after it landed; those slots are taken to have blocks.
   const until = landedSlot === undefined ? passed : offsetOf(landedSlot);
   const isEnough = (slot: number) => {
     const landed = prices?.bySlot.get(started.slot + BigInt(slot));
@@ -57,7 +57,7 @@ export function scaleOf(seen: Observations): SlotScale | undefined {
     dropped: droppedSlot(seen, offsetOf),
     ended: passed,
     skipped,
-    // A slot with a price had a block: those that had none are among the others.
+    // A slot with a price had a block, so the skipped slots are among the others.
     skippedShare: unlisted === 0 ? 0 : Math.min(1, skipped / unlisted),
     isEnough,
   };
@@ -70,11 +70,11 @@ const lastSlotOf = (blocks: number, skippedShare: number): number =>
 function droppedSlot({ events, landedSlot }: Observations, offsetOf: (slot: bigint) => number): number | undefined {
   const slots = events.flatMap(({ kind, slot }) => (kind === "processed" && slot !== undefined ? [slot] : []));
   const dropped = slots.filter((slot) => slot !== landedSlot && (landedSlot === undefined || slot < landedSlot));
-  // A block from before it was submitted is a node's mistake, or its lie.
+  // A block from before the submit is a node's mistake or lie.
   return dropped.map(offsetOf).find((offset) => offset >= 0);
 }
 
-/** What stood in a transaction's way, each of which can be thought away. */
+/** The obstacles of a transaction, each of which can be assumed absent. */
 export interface Obstacles {
   readonly senders: boolean;
   readonly prices: boolean;
@@ -84,8 +84,8 @@ export interface Obstacles {
 export const ALL_OBSTACLES: Obstacles = { senders: true, prices: true, skips: true };
 
 /**
- * Slots from `begin` to before `end` in which the transaction could have landed: it was with a leader, its bid was enough as
- * far as is known, and there was a block.
+ * Slots from `begin` up to, but not including, `end` in which the transaction could have landed: a leader had it, its bid was enough as far
+ * as is known, and there was a block.
  */
 export function chancesIn(scale: SlotScale, begin: number, end: number, obstacles = ALL_OBSTACLES): number {
   const from = begin + (obstacles.senders ? scale.accepted : 1);
@@ -103,8 +103,8 @@ export function chancesIn(scale: SlotScale, begin: number, end: number, obstacle
 const NEAR_SLOTS = 12;
 
 /**
- * The chance that the bid was enough for a slot without a price: as often as near it if most such slots had no block, else it
- * is assumed that nobody paid in it.
+ * The chance that the bid was enough in a slot without a price: the same as nearby if most such slots had no block; otherwise assume that
+ * nobody paid in it.
  */
 function openShareNear(scale: SlotScale, slot: number): number {
   if (scale.skippedShare < 0.5) return 1;

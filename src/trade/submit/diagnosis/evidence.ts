@@ -3,10 +3,10 @@ import type { SlotScale } from "./chances.ts";
 import type { DiagnosisCause } from "./diagnosis.ts";
 import type { Observations } from "./observations.ts";
 
-/** Words of one sender's reason at most. */
+/** Most words quoted of a sender's reason. */
 const REASON_CHARACTERS = 120;
 
-/** What speaks for a cause, in a sentence or two. */
+/** The evidence for a cause, in a sentence or two. */
 export function evidenceOf(
   cause: DiagnosisCause,
   seen: Observations,

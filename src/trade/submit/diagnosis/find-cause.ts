@@ -4,24 +4,21 @@ import { evidenceOf, namesOf } from "./evidence.ts";
 import type { Observations } from "./observations.ts";
 import { isWalletShort } from "./wallet-short.ts";
 
-/** Chances that a transaction may miss by bad luck alone. With more of them, what was observed explains nothing. */
+/** Chances that a transaction may miss by bad luck. If it missed more, the observations explain nothing. */
 const MISSED_CHANCES = 4;
-/** Slots below which a delay explains nothing. */
+/** A delay of fewer slots explains nothing. */
 const LEAST_DELAY = 4;
-/** Blocks of a life that signing, or the age of the blockhash at the build, may take as a matter of course. */
+/** Blocks of a life that signing, or the blockhash's age at the build, normally takes. */
 const USUAL_SIGNING = 10;
 const USUAL_AGE = 30;
-/** Nodes that must list a price for it to leave no other cause. */
+/** Nodes that must list a price before it can rule out other causes. */
 const NODES_TO_BE_SURE = 2;
 /** Block heights between polls are estimates, off by a few. */
 const HEIGHT_ERROR = 3;
 
 const NO_OBSTACLES: Obstacles = { senders: false, prices: false, skips: false };
 
-/**
- * A cause, how many slots it took, and how many chances to land in time there are without it, with it alone, and with it and
- * the signer's delay alone.
- */
+/** A cause, the slots it cost, and the chances to land in time without it, with it alone, and with it and the signer's delay alone. */
 interface Suspect {
   readonly cause: DiagnosisCause;
   readonly took: number;
@@ -36,16 +33,15 @@ export function isLate({ started, landedSlot }: Pick<Observations, "started" | "
 }
 
 /**
- * Why a transaction expired or landed late. Everything that stood in its way is thought away in turn: the cause is what, had
- * it been absent, would have left enough slots to land in time. Unknown if what was observed does not explain the end, or if
- * this process did not see all of it.
+ * Why a transaction expired or landed late. Each obstacle is assumed absent in turn: the cause is the one whose absence would have left
+ * enough slots to land in time. Unknown if the observations do not explain the end, or if this process did not see all of it.
  */
 export function findCause(seen: Observations): Diagnosis {
   const scale = scaleOf(seen);
   if (scale === undefined || !seen.isWhole) return withoutChain(seen);
   const found = causeOn(scale, seen);
   if (scale.blocksLeft < 0 || !isWalletShort(seen, scale)) return found;
-  // What was in a block could be paid for then.
+  // Once it was in a block, its fees could be paid.
   if (scale.dropped !== undefined) return { ...found, sure: false, others: [...found.others, "insufficient_sol"] };
   const others = found.cause === "unknown" ? found.others : [found.cause, ...found.others];
   return diagnosis(seen, scale, "insufficient_sol", false, others);
@@ -58,7 +54,7 @@ function causeOn(scale: SlotScale, seen: Observations): Diagnosis {
   if (dropped <= LATE_SLOTS) return diagnosis(seen, scale, "dropped_block", false, []);
   const landedSlot = seen.started!.slot + BigInt(dropped);
   const late = causeAmong(sent({ ...scale, end: dropped }), { ...seen, landedSlot });
-  // It was late already: the drop explains the end only if it alone took too long.
+  // It was late already: the drop explains the end only if the drop alone took too long.
   const kept = (seen.landedSlot === undefined ? scale.end : Number(seen.landedSlot - seen.started!.slot)) - dropped;
   if (late.cause === "unknown" && kept > LATE_SLOTS) return diagnosis(seen, scale, "dropped_block", false, late.others);
   return { ...late, sure: false, others: [...late.others, "dropped_block"] };
@@ -89,25 +85,25 @@ function causeAmong(scale: SlotScale, seen: Observations): Diagnosis {
   return diagnosis(seen, scale, main.cause, isSure(main, others, scale, seen), others);
 }
 
-/** What kept a trade from landing after a delay of its signer that alone would have done no harm. */
+/** The cause that kept a trade from landing after a signer's delay that alone would have been harmless. */
 function afterDelay(suspects: readonly Suspect[]): readonly Suspect[] {
   const delay = suspects.find(({ cause }) => cause === "submitted_late");
   if (delay === undefined || delay.alone <= MISSED_CHANCES) return [];
   return suspects.filter((suspect) => suspect !== delay && suspect.delayed <= MISSED_CHANCES);
 }
 
-/** Nothing is sent once the life is over: that no sender accepted it says nothing about them. */
+/** Nothing is sent after the end of its life: that no sender accepted it proves nothing about the senders. */
 function sent(scale: SlotScale): SlotScale {
   return scale.blocksLeft < 0 ? { ...scale, accepted: 1 } : scale;
 }
 
 type Accuse = (cause: DiagnosisCause, obstacle: keyof Obstacles, took: number) => Suspect;
 
-/** What can be thought away, or taken alone, and how many chances to land in time that leaves. */
+/** The possible causes, and the chances to land in time without each, or with it alone. */
 function suspectsOf(scale: SlotScale, seen: Observations): readonly Suspect[] {
   const hasExpired = seen.landedSlot === undefined;
   const signed = hasExpired && scale.signed >= USUAL_SIGNING ? scale.signed : 0;
-  // What landed in slots after its end was known is not.
+  // Slots after its end became known are not observed.
   const aged = hasExpired ? Math.min(scale.aged, Math.max(0, scale.ended - scale.end)) : 0;
   const inTime = (begin: number, end: number, obstacles?: Obstacles) =>
     chancesIn(scale, begin, Math.min(end, begin + LATE_SLOTS + 1), obstacles);
@@ -154,8 +150,8 @@ const outbidSlots = (scale: SlotScale): readonly number[] =>
   Array.from({ length: Math.max(0, scale.end - 1) }, (_, i) => i + 1).filter((slot) => scale.isEnough(slot) === false);
 
 /**
- * Share of the slots too dear for the bid in which the whole chain was: of those in which it would have landed in time, or
- * of all of them.
+ * Of the slots that were too expensive for the bid, the share in which the whole chain was: counted over those in which it would have
+ * landed in time, or over all.
  */
 function chainShare(scale: SlotScale, { prices, started }: Observations): number {
   const outbid = outbidSlots(scale);
@@ -181,13 +177,13 @@ function isSure(
     case "senders_refused":
       return true;
     case "senders_late":
-      // Landing right after shows that it had been with no leader before; an expiry may have another cause after that.
+      // Landing right after it was accepted shows that no leader had it before; an expiry may have another cause afterwards.
       return seen.landedSlot !== undefined && without > MISSED_CHANCES && scale.end - scale.accepted <= MISSED_CHANCES;
     case "priority_low":
     case "contention": {
       const share = chainShare(scale, seen);
       const isCorroborated = (seen.prices?.nodes ?? 0) >= NODES_TO_BE_SURE;
-      // Slots without a block show no price: with many of them too little is known.
+      // Slots without a block show no price: with many of them, too little is known.
       const isListed = scale.skippedShare < 0.5;
       return others.length === 0 && alone <= 1 && isCorroborated && isListed && (share === 0 || share === 1);
     }
@@ -196,7 +192,7 @@ function isSure(
   }
 }
 
-/** The cause if nothing is known of the chain, or another process may have driven it. */
+/** The cause if nothing is known about the chain, or if another process may have driven the trade. */
 function withoutChain(seen: Observations): Diagnosis {
   if (seen.landedSlot === undefined && seen.submittedAtMs > seen.expiresAtMs)
     return diagnosis(seen, undefined, "submitted_late", false, []);
@@ -217,13 +213,13 @@ function diagnosis(
   return { cause, sure, evidence: evidenceOf(cause, seen, scale, outbid), remedy: REMEDIES[cause], others };
 }
 
-/** Those that leave the fewest chances when taken alone. */
+/** The causes that, taken alone, leave the fewest chances. */
 function leastOpen(suspects: readonly Suspect[]): readonly Suspect[] {
   const least = Math.min(...suspects.map(({ alone }) => alone));
   return suspects.filter(({ alone }) => alone === least);
 }
 
-/** The one that took the most slots; undefined of none. */
+/** The cause that cost the most slots; undefined for an empty list. */
 function largest(suspects: readonly Suspect[]): Suspect | undefined {
   return suspects.toSorted((a, b) => b.took - a.took)[0];
 }

@@ -10,9 +10,9 @@ export interface Moment {
 /** What one process observed of a submission from its start to its end. */
 export interface Observations {
   readonly events: readonly TradeEvent[];
-  /** When it was submitted first, on any process. Epoch milliseconds. */
+  /** When it was first submitted, to any process. Epoch milliseconds. */
   readonly submittedAtMs: number;
-  /** When the build said to build again. Epoch milliseconds. */
+  /** The build's `expiresAt`. Epoch milliseconds. */
   readonly expiresAtMs: number;
   readonly lastValidBlockHeight: bigint;
   /** False if another process, or another signature of the message, may have been broadcast too. */
@@ -25,15 +25,15 @@ export interface Observations {
   readonly blocksLeftAtBuild: number | undefined;
   /** The slot it landed in; undefined if it expired. */
   readonly landedSlot: bigint | undefined;
-  /** Its bid beside what landed, by slot; undefined if no node was asked or listed prices. */
+  /** Its bid compared with what landed, by slot; undefined if no node was asked or listed prices. */
   readonly prices:
     | { readonly bid: bigint; readonly nodes: number; readonly bySlot: ReadonlyMap<bigint, LandedPrice> }
     | undefined;
-  /** What the wallet held whenever it was read, in order. */
+  /** The wallet's balance at each read, in order. */
   readonly balances: readonly SeenBalance[];
   /** The base fee and the priority fee, which the wallet pays before anything else runs. Lamports. */
   readonly feeLamports: bigint;
-  /** What a wallet may not be left with less of, unless it is nothing; undefined if that is not known. Lamports. */
+  /** The least that a wallet may be left with, unless it is left with nothing; undefined if unknown. Lamports. */
   readonly leastLamports: bigint | undefined;
 }
 

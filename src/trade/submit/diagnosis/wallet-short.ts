@@ -1,12 +1,12 @@
 import type { SlotScale } from "./chances.ts";
 import type { Observations } from "./observations.ts";
 
-/** The first read must be within this part of the time in which it could land: what was paid for until then is not known. */
+/** The first read must fall within this first part of the time in which it could land: the balance before the read is unknown. */
 const KNOWN_FROM = 1 / 2;
 
 /**
- * True of a transaction that expired while its wallet held too little for the fees whenever it was read, from early on. No leader
- * puts such a transaction into a block. A wallet that can pay the fees but not the trade fails in a block instead.
+ * True if a transaction expired while its wallet held too little for the fees at every read, starting early. No leader puts such a
+ * transaction into a block. A wallet that can pay the fees but not the trade fails in a block instead.
  *
  * @see agave validate_fee_payer: a payer must be left with nothing, or with what exempts an empty account from rent
  */

@@ -12,10 +12,10 @@ interface ExpiryTimes {
 }
 
 /**
- * The outcome of a message whose followed signatures have all expired, by what its wallet's history says:
+ * The outcome of a message whose followed signatures have all expired, judged by its wallet's history:
  *
- * - nothing can be said if it is older than the nodes' history is relied on, or older than their memory while their history
- *   does not reach back to the build;
+ * - unknown if it is older than the time for which the nodes' history is relied on, or older than their memory while their history does not
+ *   reach back to the build;
  * - expired and safe to rebuild if the history, back to the build, lacks the message under any signature;
  * - expired for what was submitted here, if no node serves the history, or none that reaches back.
  */
@@ -40,7 +40,7 @@ export function expiredOutcome(
   };
 }
 
-/** True of a history that shows the message under no signature at all: one that begins after the build may have missed it. */
+/** True if a history shows the message under no signature at all: a history that begins after the build may have missed it. */
 export function isProof(
   finding: MessageFinding,
 ): finding is Extract<MessageFinding, { readonly kind: "absent" }> & { readonly reachesBack: true } {
@@ -62,7 +62,7 @@ function factsOf({ cause, sure, evidence, remedy, others }: Diagnosis) {
   return { diagnosis: cause, sure, evidence, remedy, others: others.join(", ") };
 }
 
-/** Why a message expired, by the facts that its outcome states; undefined if it failed otherwise, or by an earlier release. */
+/** Why a message expired, from the facts in its outcome; undefined for another failure or an outcome of an earlier release. */
 export function diagnosisIn({ code, facts }: Extract<Outcome, { readonly kind: "failed" }>): Diagnosis | undefined {
   const { diagnosis, sure, evidence, remedy, others } = facts.details ?? {};
   if (code !== "TX_EXPIRED" || diagnosis === undefined || sure === undefined) return undefined;

@@ -10,15 +10,15 @@ const WAIT_MS = 2_000;
 /** Finalized trades kept in memory, for answers while the database is away. */
 const MAX_FINALIZED = 4_096;
 
-/** A trade that is final: the slot, and the write of that while it runs. */
+/** A final trade: its slot, and the pending write of its finality. */
 interface FinalTrade {
   readonly slot: bigint | undefined;
   readonly writing: Promise<void> | undefined;
 }
 
 /**
- * Decides when a trade that landed is reported as finalized. Finality is final: once seen it is written, and from then on
- * no process asks a node again or reports less.
+ * Decides when a trade that landed is reported as finalized. Finality does not change: once observed it is written, and from then on no
+ * process asks a node again or reports less.
  */
 export class Finality {
   readonly #submissions: Submissions;
@@ -41,7 +41,7 @@ export class Finality {
   /**
    * A trade that landed as its record shows, finalized if it was reported so before or if the chain shows it now; that is written.
    *
-   * @param landed the signature it landed under; absent: that of the trade, which was perhaps asked for by another one of its message
+   * @param landed the signature it landed under, if the look-up was by another signature of its message; absent: that of the trade
    */
   async complete(messageHash: string, trade: SubmittedTrade, landed = trade.signature): Promise<SubmittedTrade> {
     const completed = await this.completeUnrecorded(messageHash, trade, landed);
@@ -91,7 +91,7 @@ export class Finality {
     return this.#finalized.get(messageHash)!.slot === trade.slot ? asFinalized(trade) : undefined;
   }
 
-  /** Writes it, once at a time: a record that still lacks it with the next answer is another server's, or the write failed. */
+  /** Writes it, one write at a time: if the record still lacks it at the next answer, the write failed or another server has taken over. */
   #write(messageHash: string, slot: bigint | undefined): Promise<void> {
     const started = this.#finalized.get(messageHash)?.writing;
     if (started !== undefined) return started;

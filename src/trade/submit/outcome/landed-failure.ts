@@ -27,12 +27,12 @@ const NOT_CLOSED =
 const OUT_OF_UNITS = "The trade took more compute units than it asked for, as it may if the market has moved";
 
 /**
- * The outcome of a transaction that landed and failed: by the guard of the total, else by the deepest failing program in its logs;
- * if they are cut, by the program of the instruction that failed; without one, by the chain's own error: INSUFFICIENT_SOL or
- * PROGRAM_ERROR. A block may contain a transaction whose payer cannot pay: it executes nothing, costs nothing, and its message is
- * used up like any other (SIMD-0290).
+ * The outcome of a transaction that landed and failed: by the guard of the total, else by the deepest failing program in its logs; if they
+ * are cut, by the program of the instruction that failed; without one, by the chain's own error: INSUFFICIENT_SOL or PROGRAM_ERROR. A block
+ * may contain a transaction whose payer cannot pay: it executes nothing, costs nothing, and its message is used up like any other
+ * (SIMD-0290).
  *
- * @param programs the program of each instruction, by the bytes that were sent: nodes need not agree on what they say of them
+ * @param programs the program of each instruction, from the bytes that were sent: nodes need not agree on this
  * @param witnesses nodes that agree on the record
  */
 export function failedOutcome(
@@ -76,7 +76,7 @@ function reasonOf(failure: ProgramFailure | undefined, error: unknown, venues: r
   return failure === undefined ? codeOfRuntimeError(error) : classifyFailure(failure, venues);
 }
 
-/** The code of an error of the runtime itself, before or after the programs ran. */
+/** The code of an error of the runtime itself, raised before or after the programs ran. */
 function codeOfRuntimeError(error: unknown): ErrorCode {
   const text = JSON.stringify(error) ?? "";
   return /InsufficientFundsFor(Rent|Fee)|AccountNotFound/.test(text) ? "INSUFFICIENT_SOL" : "PROGRAM_ERROR";

@@ -10,25 +10,25 @@ import type { ExactAmounts, RouteLeg } from "../../trade.ts";
 import type { Outcome } from "./outcome.ts";
 import { failedProgram, isCloseFailure } from "./program-failure.ts";
 
-/** What a landed transaction showed of the quote and the limit that it was built with. */
+/** How a landed transaction compares with the quote and the limits that it was built with. */
 export interface LandedReport {
   readonly signature: string;
   readonly markets: readonly Address[];
   /** Ids of the venues of its route. */
   readonly venues: readonly string[];
-  /** Why it failed, and the venue whose instruction did; undefined if it did not fail. */
+  /** Why it failed, and the venue whose instruction failed; undefined if it did not fail. */
   readonly failure: { readonly code: ErrorCode; readonly venue: string | undefined } | undefined;
   /** True if it moved exactly what was quoted, remainders included. False if it failed. */
   readonly isAsQuoted: boolean;
-  /** Accounts that its build took for missing: they exist now. None if it failed. */
+  /** Accounts that its build assumed missing and that exist now. Empty if it failed. */
   readonly opened: readonly Address[];
-  /** The token account for whose sake it failed: it was to close it, and something had arrived in it. Absent: it did not fail so. */
+  /** The token account that it could not close, because something had arrived in it. Absent: that is not why it failed. */
   readonly unclosed?: Address | undefined;
-  /** Compute units it used, and those it asked for; undefined if its record does not say, or says what cannot be. */
+  /** Compute units it used, and those it asked for; undefined if its record lacks them or states impossible ones. */
   readonly units: { readonly used: number; readonly limit: number } | undefined;
 }
 
-/** Holds a landed transaction against its build. */
+/** Compares a landed transaction with its build. */
 export function reportLanded(
   sealed: SealedTrade,
   { signature, transaction }: { readonly signature: string; readonly transaction: Uint8Array },
@@ -38,7 +38,7 @@ export function reportLanded(
 ): LandedReport {
   const { message } = wireLayout(transaction);
   const limit = unitLimitOf(message);
-  // Only a failure is laid to one of them.
+  // The programs are needed only to attribute a failure.
   const programs = error === null ? [] : programsOf(message);
   const used = computeUnitsConsumed === undefined ? undefined : Number(computeUnitsConsumed);
   return {
@@ -52,7 +52,7 @@ export function reportLanded(
     isAsQuoted: outcome.kind === "landed" && isAsQuoted(sealed, outcome.result),
     opened: outcome.kind === "landed" ? sealed.creates.map(({ address }) => address) : [],
     unclosed: isCloseFailure(error, programs) ? sealed.closes : undefined,
-    // Nodes need not agree on this figure: one that made it up could raise the limits of later trades, and what they pay.
+    // Nodes need not agree on this figure: a node that invents one could raise the limits, and so the fees, of later trades.
     units: used === undefined || limit === undefined || used > limit ? undefined : { used, limit },
   };
 }
@@ -82,7 +82,7 @@ function isAsQuoted(
   );
 }
 
-/** What the legs of a route give of each mint, less what they take. Base units. */
+/** Net output of a route's legs by mint: what they give less what they take. Base units. */
 function gainsOf(route: readonly RouteLeg[]): ReadonlyMap<Address, bigint> {
   const gained = new Map<Address, bigint>();
   for (const { inMint, outMint, inAmount, outAmount } of route) {

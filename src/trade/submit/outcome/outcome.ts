@@ -25,7 +25,7 @@ export type Outcome =
     };
 
 const BIGINT = /^-?\d+n$/;
-/** A text that would be read as an integer has this before it. */
+/** Prefix of a text that would otherwise be parsed as an integer. */
 const ESCAPE = "~";
 const ESCAPABLE = /^~*-?\d+n$/;
 
@@ -52,7 +52,7 @@ export function parseOutcome(text: string, isFinalized = false): Outcome {
   return value.kind === "landed" && isFinalized ? { ...value, status: "finalized" } : value;
 }
 
-/** Whether a value is an outcome that can be: a record may be damaged, or edited by hand. */
+/** Whether a value is a possible outcome: a record may be damaged, or edited by hand. */
 function isOutcome(value: unknown): value is Outcome {
   if (!isObject(value)) return false;
   return value.kind === "landed" ? isLanded(value) : value.kind === "failed" && isFailed(value);
@@ -84,9 +84,9 @@ function isFailed({ code, message, facts }: Fields): boolean {
   if (safeToRebuild !== undefined && typeof safeToRebuild !== "boolean") return false;
   if (!isObject(details) || Object.values(details).some(isObject)) return false;
   if (!Object.hasOwn(ERRORS, code)) return false;
-  // What has ended cannot be retried, but earlier releases stored this code as it came.
+  // An ended trade cannot be retried, but earlier releases stored retryable codes unchanged.
   if (ERRORS[code as ErrorCode].retryable && code !== "VENUE_DEGRADED") return false;
-  // An expiry is of no slot, and lets a caller build again only if it was proven for every signature.
+  // An expiry has no slot, and is safe to rebuild only if it was proven for every signature.
   return code !== "TX_EXPIRED" || (details.slot === undefined && !(safeToRebuild && details.scope === "submitted"));
 }
 

@@ -69,8 +69,8 @@ function failedInstruction(error: unknown): readonly [index?: number, cause?: { 
 }
 
 /**
- * True if the guard of the total failed: of the instructions that a trade gives a token program itself, it alone fails for want of
- * balance. A swap that wants for balance fails as an instruction of its venue.
+ * True if the guard of the total failed: of the trade's own token-program instructions, only the guard can fail for lack of balance. A swap
+ * that lacks balance fails as an instruction of its venue.
  *
  * @param programs the program of each instruction
  */
@@ -91,15 +91,15 @@ export function isCloseFailure(error: unknown, programs: readonly { toString(): 
 }
 
 /**
- * True if the trade took more compute units than it had asked for, as it may if the market has moved: prices further on lie in other
- * bins and arrays. The runtime says so in its error where a program calls it, else in the log.
+ * True if the trade took more compute units than it had asked for, as it may if the market has moved: the next prices lie in other bins and
+ * arrays. The runtime says so in its error if a program called it, else in the log.
  */
 export function isOutOfUnits(error: unknown, logs: readonly string[]): boolean {
   const [, cause] = failedInstruction(error);
   return (cause as unknown) === "ComputationalBudgetExceeded" || logs.some((line) => OUT_OF_UNITS.test(line));
 }
 
-/** What a program prints cannot begin so. */
+/** A program's own output cannot begin like this. */
 const OUT_OF_UNITS = /^Program \w+ failed: (?:exceeded CUs meter|Computational budget exceeded)/;
 
 const TOKEN_PROGRAMS = new Set([

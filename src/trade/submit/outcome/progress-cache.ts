@@ -12,8 +12,7 @@ interface Entry {
 }
 
 /**
- * How far transactions are on the chain. One look is shared by all who ask within `lifetimeMs`: however many they are, the
- * nodes are asked once.
+ * Progress of transactions on the chain. All look-ups within `lifetimeMs` share one: the nodes are asked once, however many callers ask.
  */
 export class ProgressCache {
   readonly #landing: Pick<Landing, "fetchProgress">;
@@ -21,7 +20,7 @@ export class ProgressCache {
   readonly #lifetimeMs: number;
   /** Oldest first. */
   readonly #entries = new Map<string, Entry>();
-  /** Slots of the trades that a look has shown as confirmed, by signature, oldest first. */
+  /** Slots of the trades that a look-up has shown as confirmed, by signature, oldest first. */
   readonly #confirmed = new Map<string, bigint>();
 
   constructor(landing: Pick<Landing, "fetchProgress">, now: Now, lifetimeMs: number) {
@@ -52,9 +51,9 @@ export class ProgressCache {
   }
 
   /**
-   * A pending trade that another process drives, as far as the chain shows it, or as it stands if no node answers. At most
-   * "confirmed", since only a written outcome is reported as finalized; a trade that failed stays "processed" until the
-   * process that drives it has found out why.
+   * A pending trade that another process drives, with the progress that the chain shows, or unchanged if no node answers. At most
+   * "confirmed", since only a written outcome is reported as finalized; a trade that failed stays "processed" until the process that drives
+   * it has found out why.
    */
   async observe(trade: SubmittedTrade, lastValidBlockHeight: bigint): Promise<SubmittedTrade> {
     const seen = await this.fetch(trade.signature, lastValidBlockHeight);
@@ -63,7 +62,7 @@ export class ProgressCache {
     return this.standing({ ...trade, status: "processed", slot: seen.slot });
   }
 
-  /** A pending trade, confirmed if a look has ever shown that: a node that lags or goes away takes nothing back. */
+  /** A pending trade, confirmed if any look-up has shown that: a node that lags or goes away takes nothing back. */
   standing(trade: SubmittedTrade): SubmittedTrade {
     const slot = this.#confirmed.get(trade.signature);
     return slot === undefined || trade.status === "confirmed" ? trade : { ...trade, status: "confirmed", slot };

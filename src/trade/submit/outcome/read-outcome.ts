@@ -9,7 +9,7 @@ import { readReceipt } from "./receipt.ts";
 
 type Landed = Extract<LandingOutcome, { readonly kind: "landed" }>;
 
-/** What a landing means for the caller: the amounts and costs of a trade that landed, or why it failed. */
+/** The outcome of a landing for the caller: amounts and costs, or why it failed. */
 export function readOutcome(
   venues: readonly Venue[],
   sealed: SealedTrade,

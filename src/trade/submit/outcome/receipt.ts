@@ -42,13 +42,13 @@ function gainedLamports(sealed: SealedTrade, record: TransactionRecord, costs: C
 }
 
 /**
- * What was in the wallet's own wrapped-SOL account before the transaction wrapped in it and closed it. Builds take that account only
- * while there is none, but until they land the wallet may wrap there, and anyone may send lamports.
+ * What the wallet's own wrapped-SOL account held before the transaction wrapped SOL in it and closed it. Builds use that account only if it
+ * does not exist, but before they land the wallet may wrap SOL there, and anyone may send lamports.
  */
 function unwrappedBeside(wallet: Address, { accounts, preBalances, postBalances }: TransactionRecord): bigint {
   for (let index = 0; index < accounts.length; index++) {
     const before = preBalances[index]!;
-    // Hardly any trade ends an account: the address is not derived for others.
+    // Few trades close an account: the address is derived only for those.
     if (before === 0n || postBalances[index] !== 0n) continue;
     if (accounts[index] === wrappedSolAccount(wallet).address) return before;
   }
@@ -64,8 +64,8 @@ function measureCosts({ costs, creates, closes }: SealedTrade, record: Transacti
     const { rent } = created;
     const before = record.preBalances[index]!;
     const after = record.postBalances[index]!;
-    // If another trade was faster, the account exists or has grown: nothing was paid for it. Lamports that it held before
-    // it was made paid for that part.
+    // If another trade was faster, the account already existed or had grown: nothing was paid for it. Lamports at its address before its
+    // creation paid for their part.
     if (created.isTraded) rentPaid += growthPaid(created, after - before, record);
     else rentPaid += created.grows ? minOf(after - before, rent) : maxOf(0n, minOf(after, rent) - before);
   }
@@ -75,9 +75,9 @@ function measureCosts({ costs, creates, closes }: SealedTrade, record: Transacti
 }
 
 /**
- * The rent of a market's account that grew while the trade's lamports moved through it, of what programs sent to it. A purchase sends its
- * price too, and nothing leaves then: rent is what comes nearest to the announced one. That one if no node tells what was sent: another
- * trade is hardly ever faster.
+ * The rent among the transfers to a market's account that grew while the trade's lamports moved through it. A purchase sends its price
+ * there too, and nothing leaves: the transfer closest to the announced rent counts as rent. If no node shows the transfers, it is the
+ * announced rent: another trade is hardly ever faster.
  */
 function growthPaid({ address, rent }: CreatedAccount, change: bigint, { transfers }: TransactionRecord): bigint {
   if (transfers === undefined) return rent;

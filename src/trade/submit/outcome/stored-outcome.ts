@@ -2,8 +2,8 @@ import type { SubmissionRecord } from "../../../accounts/port.ts";
 import { type Outcome, parseOutcome } from "./outcome.ts";
 
 /**
- * The outcome in a record; undefined if it is pending, or if what stands there cannot be read or is another signature's: then
- * nobody knows how the message ended but the chain.
+ * The outcome in a record; undefined if it is pending, or if it cannot be read or belongs to another signature: then only the chain knows
+ * how the message ended.
  */
 export function storedOutcome({
   outcome: text,

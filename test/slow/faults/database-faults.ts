@@ -22,20 +22,36 @@ const DISK_FULL = "53100";
 export const DATABASE_FAULTS = ["cut", "lose", "down", "slow", "full", "readOnly", "failover", "failoverDone"] as const;
 export type DatabaseFault = (typeof DATABASE_FAULTS)[number];
 
-/** The statements about submissions that are made for one of them; those that merely poll or renew do not count. */
+/** The statements about submissions that are made for one of them. As they read without quotation marks. */
 const KINDS: readonly (readonly [name: string, pattern: RegExp])[] = [
-  ["store signature", /^insert into "submission_signatures"/],
+  ["store signature", /^insert into submission_signatures/],
   ["claim", /^insert into submissions .*do nothing/],
   ["outcome", /^insert into submissions .*do update/],
-  ["take over", /^update "submissions" set "lease_owner"/],
-  ["finalize", /^update "submissions" set "finalized_at_ms"/],
+  ["take over", /^update submissions set lease_owner/],
+  ["finalize", /^update submissions set finalized_at_ms/],
   ["is finalized", /^select message_hash from submissions where finalized_at_ms/],
-  ["signatures", /^select "signature", "transaction_bytes" from "submissions" .* union/],
-  ["by message", /^select \* from "submissions" where "message_hash" = /],
-  ["by signature", /^select \* from "submissions" where "account_id" = /],
+  ["signatures", /^select signature, transaction_bytes from submissions .* union/],
+  ["by message", /^select \* from submissions where message_hash = /],
+  ["by signature", /^select \* from submissions where message_hash in /],
+];
+/** Those that merely poll, renew or tidy up. */
+const OTHERS = [
+  /^update submissions set lease_until_ms/,
+  /^select message_hash from submissions where outcome is not null/,
+  /^select \* from submissions where outcome is null/,
+  /^delete from submission/,
 ];
 
-const kindOf = (text: string) => KINDS.find(([, pattern]) => pattern.test(text))?.[0];
+/** @throws Error for a statement about submissions that is on neither list: no fault would happen at it */
+function kindOf(text: string): string | undefined {
+  const plain = text.replaceAll('"', "");
+  const kind = KINDS.find(([, pattern]) => pattern.test(plain))?.[0];
+  const isKnown =
+    kind !== undefined || !/\bsubmission(s|_signatures)\b/.test(plain) || OTHERS.some((one) => one.test(plain));
+  if (!isKnown) throw new Error(`Is this statement made for one submission? ${plain}`);
+  return kind;
+}
+
 const isWrite = (text: string) => /^(insert|update|delete)/.test(text);
 
 /** PostgreSQL behind a connection that fails at will, and a standby that is made before each case that needs it. */

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parseConfig } from "../config/config.ts";
 import { checkProduction, doubtSecrets } from "./embedded-chain-rule.ts";
@@ -45,6 +46,14 @@ test("production on a shared database needs its secrets, each named", () => {
   expect(problems(env)).toEqual([expect.stringContaining("KEY_PEPPER"), expect.stringContaining("TOKEN_KEYS")]);
   expect(problems({ ...env, ...SECRETS })).toEqual([]);
   expect(problems({ ...env, NODE_ENV: "test" })).toEqual([]);
+});
+
+test("the page that a missing secret's message names says how to make that secret", () => {
+  for (const problem of problems({ NODE_ENV: "production", DATABASE_URL: "postgres://database/tradewire", ...NODE })) {
+    const [, name, page] = /, and (\w+) is missing: .* (docs\/\S+\.md) says how to make it/.exec(problem)!;
+    const text = readFileSync(new URL(`../../${page}`, import.meta.url), "utf8");
+    expect(text).toMatch(new RegExp(`${name}=\\S*\\$\\(openssl rand -hex 32\\)`));
+  }
 });
 
 test("a shared database without token keys is doubted, and an embedded one is not", () => {

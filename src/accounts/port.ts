@@ -156,8 +156,13 @@ export interface Submissions {
    * those of the transaction that landed.
    */
   finish(claim: SubmissionClaim, outcome: string): Promise<string>;
-  /** Puts an outcome in the place of one that is damaged, unless another process has done so, with signature and bytes as `finish`. */
-  replaceOutcome(claim: SubmissionClaim, damaged: string, outcome: string): Promise<void>;
+  /**
+   * Puts an outcome in the place of one that is damaged or was undone, unless another process has done so, with signature and bytes as
+   * `finish`.
+   *
+   * @param isFinal whether it is marked as finalized with that; absent: it is not
+   */
+  replaceOutcome(claim: SubmissionClaim, replaced: string, outcome: string, isFinal?: boolean): Promise<void>;
   /** Marks an ended submission as finalized. @returns false if there is no such record */
   finalize(messageHash: string): Promise<boolean>;
   /** Whether a submission was marked as finalized, by any process, before this was asked. */

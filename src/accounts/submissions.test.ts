@@ -187,6 +187,10 @@ test.each(["embedded", "PostgreSQL"])(
         signature,
         transaction,
       });
+      await submissions.replaceOutcome(claim, "damaged", "last", true);
+      expect(await submissions.byMessageHash("message")).toMatchObject({ outcome: "end", isFinalized: false });
+      await submissions.replaceOutcome(claim, "end", "last", true);
+      expect(await submissions.byMessageHash("message")).toMatchObject({ outcome: "last", isFinalized: true });
     } finally {
       await store.close();
       if (databaseUrl !== undefined) postgres!.release(databaseUrl);

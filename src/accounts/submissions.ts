@@ -112,20 +112,21 @@ class StoredSubmissions implements Submissions {
     return standing?.outcome ?? outcome;
   }
 
-  async replaceOutcome(claim: SubmissionClaim, damaged: string, outcome: string): Promise<void> {
+  async replaceOutcome(claim: SubmissionClaim, replaced: string, outcome: string, isFinal = false): Promise<void> {
     const { signature, transaction } = claim;
+    const nowMs = this.nowMs();
     await this.#store.run((db) =>
       db
         .updateTable("submissions")
         .set({
           outcome,
-          finished_at_ms: this.nowMs(),
-          finalized_at_ms: null,
+          finished_at_ms: nowMs,
+          finalized_at_ms: isFinal ? nowMs : null,
           signature,
           transaction_bytes: transaction,
         })
         .where("message_hash", "=", claim.messageHash)
-        .where("outcome", "=", damaged)
+        .where("outcome", "=", replaced)
         .execute(),
     );
   }

@@ -61,10 +61,10 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
       rows.set(claim.messageHash, { ...claim, leaseUntilMs: 0, owner: row?.owner ?? "", ...ended });
       return outcome;
     },
-    async replaceOutcome(claim, damaged, outcome) {
+    async replaceOutcome(claim, replaced, outcome, isFinalized = false) {
       reach();
       const row = rows.get(claim.messageHash);
-      if (row?.outcome === damaged) rows.set(claim.messageHash, { ...row, ...claim, outcome, isFinalized: false });
+      if (row?.outcome === replaced) rows.set(claim.messageHash, { ...row, ...claim, outcome, isFinalized });
     },
     async finalize(messageHash) {
       reach();

@@ -13,7 +13,7 @@ import { storedOutcome } from "./outcome/stored-outcome.ts";
 const RECORD_MS = 10_000;
 
 interface MovedTradesPorts {
-  readonly submissions: Pick<Submissions, "byMessageHash" | "finalize" | "replaceOutcome">;
+  readonly submissions: Pick<Submissions, "byMessageHash" | "replaceOutcome">;
   readonly landing: Pick<Landing, "land">;
   readonly sealer: TokenSealer;
   readonly venues: readonly Venue[];
@@ -65,8 +65,7 @@ export class MovedTrades {
       // While the other nodes are silent, one alone takes back nothing that two have shown.
       if (stored.kind === "landed" && landed.witnesses < (stored.witnesses ?? 0)) return;
       const outcome = formatOutcome(readOutcome(venues, sealed, { signature, transaction }, landed));
-      await submissions.replaceOutcome({ ...record, lastValidBlockHeight }, record.outcome, outcome);
-      await submissions.finalize(messageHash);
+      await submissions.replaceOutcome({ ...record, lastValidBlockHeight }, record.outcome, outcome, true);
       warn(
         `The transaction ${signature} was confirmed in slot ${slotOf(stored)}, which was undone: it is final in slot ${finalSlot}.`,
       );

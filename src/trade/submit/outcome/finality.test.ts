@@ -130,6 +130,20 @@ describe("finality", () => {
     ]);
   });
 
+  it("in another slot is on record together with that slot, though the process ends or the disk is full just then", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = await submitLanded(a);
+    world.submissions.finalize = () => Promise.reject(new Error("full"));
+    world.progress = seen("finalized", null, SLOT + 9n);
+    await b.find(principal, trade.signature);
+    await rest(10);
+    landElsewhere("b", trade.signature);
+    await rest(10);
+    const again = boxOf(a.submit(trade));
+    await rest(10);
+    expect(again.value).toMatchObject({ status: "finalized", slot: SLOT + 9n, result: { outAmount: 41n } });
+  });
+
   it("in another slot where the trade failed is a failure from then on", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];
     const trade = await submitLanded(a);

@@ -24,14 +24,15 @@ interface BaseFeeOptions {
 const METHOD = "getFeeForMessage";
 /** The fee has never changed so far. If it does, estimates are off by the difference for up to this long. Milliseconds. */
 const REFRESH_MS = 60_000;
-/** The fee so far; used until a node reports it. */
+/** The fee of every cluster so far; used until a node reports it. */
 const DEFAULT_LAMPORTS = 5_000n;
 /** More than any chain charges: a higher answer is discarded. */
 const MAX_LAMPORTS = 100_000_000n;
 
 /**
- * Reads the fee of a message with one signature, and again every minute in the background. While no node reports it, the fee
- * is 5,000 lamports, with one warning. The fee that most nodes report counts; if they are divided, the known one, else the higher.
+ * Reads the fee of a message with one signature, and again every minute in the background. While no node reports it, the fee is 5,000
+ * lamports, with one warning. The fee that most nodes report counts. If they are divided, the known fee stays; without one, the higher
+ * counts.
  */
 export async function createBaseFee(options: BaseFeeOptions): Promise<LiveBaseFee> {
   const fee = new PolledBaseFee(options);
@@ -67,7 +68,7 @@ class PolledBaseFee implements LiveBaseFee {
     const { pool, head, warn } = this.#options;
     try {
       const params = [sampleMessage(head.lifetime().blockhash), { encoding: "base64", commitment: "processed" }];
-      // The start waits for no node that is away, unless all are.
+      // The start does not wait for unavailable nodes, unless all are.
       const ready = pool.endpoints.filter((endpoint) => !endpoint.isCooling());
       const asked = ready.length === 0 ? pool.endpoints : ready;
       const settled = await Promise.allSettled(asked.map((endpoint) => readFee(pool, endpoint, params)));
@@ -77,7 +78,7 @@ class PolledBaseFee implements LiveBaseFee {
         answers.filter((fee) => fee !== null),
         String,
       );
-      // No node knows the blockhash yet, and so no fee.
+      // No node knows the blockhash yet, so none can name a fee.
       if (fees.length === 0) return;
       if (!fees.includes(this.#lamports)) this.#lamports = fees.reduce(maxOf);
       this.#isFailing = false;
@@ -89,7 +90,7 @@ class PolledBaseFee implements LiveBaseFee {
   }
 }
 
-/** What one node charges; null if it does not know the blockhash. @throws NodeError, RangeError */
+/** The fee by one node's word; null if it does not know the blockhash. @throws NodeError, RangeError */
 async function readFee(
   pool: Pick<RpcPool, "ask">,
   endpoint: RpcEndpoint,

@@ -6,12 +6,12 @@ import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import { NO_PRICES, type Prices } from "./fee-samples.ts";
 import type { FeeReading, FeeSource } from "./fee-sources.ts";
 
-/** Prices up to this many times those that were borne out are taken on one node's word. */
+/** Prices up to this multiple of the confirmed ones are accepted on one node's word. */
 const MOST_TIMES = 2n;
-/** Prices so low cost nobody anything: other nodes are not asked for them. Micro-lamports per compute unit. */
+/** Prices up to this cost callers next to nothing: they are not checked with other nodes. Micro-lamports per compute unit. */
 const NEGLIGIBLE = 1_000n;
 
-/** How long other nodes that had no prices are not asked again. Milliseconds. */
+/** How long other nodes are not asked again after they had no prices. Milliseconds. */
 const ALONE_MS = 10_000;
 
 interface BorneOutFeesOptions {
@@ -26,20 +26,20 @@ interface Word {
 }
 
 /**
- * The prices one node reports, held against the others: callers pay them. What rises to more than twice what was borne out is asked of
- * every node, and the median counts, of two the lower. A node that overstates so is no longer asked first.
+ * The prices that one node reports, checked against the others because callers pay them. If a price rises to more than twice the confirmed
+ * one, every node is asked, and the median counts (of two, the lower). A node that overstates is no longer asked first.
  */
 export class BorneOutFees implements FeeSource {
   readonly #source: FeeSource;
   readonly #endpoints: readonly RpcEndpoint[];
   readonly #now: Now;
   readonly #warn: (message: string) => void;
-  /** Prices of the chain, and of accounts, that were borne out last, or lower ones since. */
+  /** The last confirmed prices of the chain and of accounts, or lower ones reported since. */
   #ofChain = NO_PRICES;
   readonly #ofAccounts = new WeakMap<Address, Prices>();
   /** Index of the node asked first. */
   #first = 0;
-  /** Until when one node is believed because no other had prices (epoch milliseconds). */
+  /** Until when one node's word counts because no other node had prices (epoch milliseconds). */
   #aloneUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(source: FeeSource, endpoints: readonly RpcEndpoint[], { now, warn }: BorneOutFeesOptions) {
@@ -91,7 +91,7 @@ export class BorneOutFees implements FeeSource {
     return { prices, samples: median.reading.samples };
   }
 
-  /** Asks another node first from now on: one that does not overstate. */
+  /** From now on asks another node first, one that does not overstate. */
   #passOver(first: Word, words: readonly Word[], prices: Prices): void {
     const next = words.find(({ reading }) => !isDearer(reading.prices, prices))!;
     this.#first = this.#endpoints.indexOf(next.endpoint);

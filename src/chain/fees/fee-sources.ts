@@ -16,9 +16,9 @@ export interface FeeReading {
 
 export interface FeeSource {
   /**
-   * Undefined if the source does not know now: the next one is asked.
+   * Undefined if the source has no prices now: the next one is asked.
    *
-   * @param from which node says it, if nodes do
+   * @param from the node that answers, if the source is a node
    * @throws TradewireError UPSTREAM_ERROR
    */
   read(writable: readonly Address[], from?: FromNode): Promise<FeeReading | undefined>;
@@ -31,7 +31,7 @@ export interface NodeFeesOptions {
   readonly now: Now;
   readonly warn: (message: string) => void;
   readonly trims: Trims;
-  /** The slots that count; absent: what the node lists. */
+  /** The slots that count; absent: those that the node lists. */
   readonly window?: FeeWindow;
 }
 
@@ -42,8 +42,8 @@ const RETRY_MS = 600_000;
 const UNDECIDED_MS = 60_000;
 
 /**
- * Some nodes report any percentile of the prices paid in each recent slot, a far better measure than each slot's lowest.
- * A probe asks for both ends: a node without the parameter refuses it, or gives the same answer twice.
+ * Some nodes report any percentile of the prices paid in each recent slot, a far better measure than each slot's lowest. A probe asks for
+ * the lowest and the highest percentile: a node without the parameter refuses it, or answers both alike.
  *
  * @see https://docs.triton.one/chains/solana/improved-priority-fees-api
  */
@@ -84,7 +84,7 @@ class PercentileFees implements FeeSource {
     return decodeSamples(result, this.#options.window);
   }
 
-  /** Whether this node serves percentiles: what another reports for each slot's lowest price cannot be held against them. */
+  /** Whether this node serves percentiles: they cannot be compared with another node's lowest prices per slot. */
   async #isServedBy(only: RpcEndpoint): Promise<boolean> {
     const known = this.#served.get(only);
     const atMs = this.#options.now();

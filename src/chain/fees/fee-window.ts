@@ -2,7 +2,7 @@ import type { Samples } from "./fee-samples.ts";
 
 /** Slots whose prices count. */
 const WINDOW_SLOTS = 150;
-/** Own payments remembered: more than one process can land in the window is of no use. */
+/** Own payments remembered: at least as many as one process can land in the window. */
 const MAX_OWN = 4_096;
 
 /** The price a node reports for a slot. Micro-lamports per compute unit. */
@@ -12,9 +12,9 @@ export interface SlotPrice {
 }
 
 /**
- * The last 150 slots, one sample each. Nodes list only slots in which someone paid, however long ago: on a quiet chain a few
- * expensive trades would otherwise set every price for minutes. A slot without an entry was idle and costs nothing, and so does one
- * whose price was paid by this process itself: it must not bid against its own trades.
+ * The last 150 slots, one sample each. Nodes list only slots in which someone paid, however long ago: on a quiet chain a few expensive
+ * trades would otherwise set every price for minutes. A slot without an entry was idle and counts as zero. So does a slot whose price this
+ * process paid itself: it must not bid against its own trades.
  */
 export class FeeWindow {
   readonly #newestSlot: () => bigint;

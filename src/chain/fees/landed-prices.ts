@@ -16,13 +16,13 @@ interface LandedPricesOptions {
 const METHOD = "getRecentPrioritizationFees";
 const WHAT = "priority fees";
 const TIMEOUT_MS = 2_000;
-/** Nodes asked for each read: one that makes prices up is then contradicted by another. */
+/** Nodes asked per read, so that another contradicts a node that invents prices. */
 const NODES = 2;
 /** The most that nodes take per call. */
 const MAX_ACCOUNTS = 128;
 /** Over all transactions. Each takes two calls per node asked. */
 const READS_PER_SECOND = 2;
-/** Reads that may be made at once after a rest. */
+/** Reads allowed at once after an idle time. */
 const BURST = 8;
 
 /** Reads landed prices from two nodes, within a budget of its own: it must not take calls from trades in flight. */
@@ -56,7 +56,7 @@ export function createLandedPrices({ pool, now }: LandedPricesOptions): LandedPr
 
 type PriceList = ReadonlyMap<bigint, LandedPrice>;
 
-/** What one node lists. @throws NodeError */
+/** The prices that one node lists. @throws NodeError */
 async function pricesAt(
   pool: Pick<RpcPool, "ask">,
   node: RpcEndpoint,

@@ -11,7 +11,7 @@ const MICRO_LAMPORTS = 1_000_000n;
  * The price a transaction of this service bids. Micro-lamports per compute unit; 0 if it bids none.
  *
  * @param transaction signed bytes, as built here
- * @throws RangeError if they are cut
+ * @throws RangeError if they are truncated
  */
 export function ownPriceOf(transaction: Uint8Array): bigint {
   return transaction[0] === VERSION_1 ? priceOfVersion1(transaction) : priceOfInstructions(transaction);

@@ -24,11 +24,11 @@ interface PriorityFeesOptions {
   readonly bounds: Readonly<Record<Priority, PriorityBounds>>;
   /** Upper bound of accounts read per refresh. */
   readonly accountsPerRefresh?: number;
-  /** Refreshes in which every account has its turn, if that bound allows. */
+  /** Number of refreshes within which every account is read, if that bound allows. */
   readonly refreshesPerTurn?: number;
 }
 
-/** Prices of writing to one account, and when it was last asked about and read (epoch milliseconds). */
+/** Prices of writing to one account, when callers last asked about it, and when it was last read (epoch milliseconds). */
 interface AccountPrices {
   prices: Prices | undefined;
   askedAtMs: number;
@@ -36,25 +36,25 @@ interface AccountPrices {
 }
 
 const REFRESH_MS = 2_000;
-/** Time without a question after which fees are at rest: an account's are forgotten, the chain's are read less often. */
+/** Time without a request after which fees are idle: an account's are forgotten, the chain's are read less often. */
 const REST_AFTER_MS = 10_000;
 const REST_REFRESH_MS = 10_000;
 /** Upper bound of accounts whose own fee market is followed. */
 const MAX_ACCOUNTS = 256;
 const DEFAULT_ACCOUNTS_PER_REFRESH = 8;
-/** Prices are of the last minute: read every few seconds, an account's are as good, for fewer calls. */
+/** Prices cover the last minute: reading an account's every few seconds is as good, with fewer calls. */
 const DEFAULT_REFRESHES_PER_TURN = 8;
 /** Accounts that are few enough to be read by every refresh. */
 const ALWAYS_READ = 2;
-/** How many times as often an account is read that costs more than the chain, if many take turns. */
+/** How many times as often accounts that cost more than the chain are read, if many take turns. */
 const DEARER_WEIGHT = 3;
-/** Of an account that was not read yet. */
+/** Read time of an account that has not been read yet. */
 const NEVER = 0;
 const NO_READING: FeeReading = { prices: NO_PRICES, samples: [] };
 
 /**
- * Prices from recent fees, of the whole chain or of the writable accounts, whichever is higher, between the level's floor and
- * cap. An account's own prices count from the refresh after the first question about it.
+ * Prices from recent fees, of the whole chain or of the writable accounts, whichever is higher, between the level's floor and cap. An
+ * account's own prices count from the refresh after the first request for them.
  */
 export function createPriorityFees(options: PriorityFeesOptions): LivePriorityFees {
   return new RecentPriorityFees(options);
@@ -120,7 +120,7 @@ class RecentPriorityFees implements LivePriorityFees {
     this.#accounts.set(address, { prices: undefined, askedAtMs: this.#now(), refreshedAtMs: NEVER });
   }
 
-  /** Drops the accounts that nobody asks about any more, and of too many those not asked about for longest. */
+  /** Drops accounts that nobody asks about any more and, if there are too many, the least recently asked. */
   #trim(): void {
     for (const [address, { askedAtMs }] of this.#accounts)
       if (this.#now() - askedAtMs > REST_AFTER_MS) this.#accounts.delete(address);
@@ -155,8 +155,8 @@ class RecentPriorityFees implements LivePriorityFees {
   }
 
   /**
-   * The accounts to read now: those that have waited longest, and sooner those that cost more than the chain. Those never read come
-   * first, in half of the places: otherwise a stream of new ones would leave the others at old prices.
+   * The accounts to read now: those that have waited longest, accounts that cost more than the chain sooner. Accounts never read come
+   * first, but only in half of the places: otherwise a stream of new ones would leave the others at old prices.
    */
   #due(atMs: number): readonly (readonly [Address, AccountPrices])[] {
     const waited = [...this.#accounts].map((entry) => {

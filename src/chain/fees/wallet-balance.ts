@@ -13,7 +13,7 @@ interface WalletBalanceOptions {
 
 const WHAT = "a balance";
 const TIMEOUT_MS = 2_000;
-/** Nodes asked for each read: one that says too little is contradicted by another. */
+/** Nodes asked per read, so that another contradicts a node that understates. */
 const NODES = 2;
 /** Upper bound of calls, over all wallets and nodes. */
 const CALLS_PER_SECOND = 8;

@@ -7,11 +7,11 @@ const VERSION_1 = 0x81;
 const VERSION_1_COUNTS = 4 + KEY_BYTES + 1;
 
 /**
- * The accounts named in the message that a transaction of this service writes to, without its payer. Accounts that it loads
- * from a lookup table are not among them.
+ * The accounts named in the message that a transaction of this service writes to, without its payer. Accounts that it loads from a lookup
+ * table are not among them.
  *
  * @param transaction signed bytes, as built here
- * @throws RangeError if they are cut
+ * @throws RangeError if they are truncated
  */
 export function writtenAccounts(transaction: Uint8Array): readonly Address[] {
   const isVersion1 = transaction[0] === VERSION_1;

@@ -26,29 +26,32 @@ interface Word<T> {
 /** Bounds of the number of blocks a new blockhash is valid for, as a chain may set it. 150 so far. @see agave MAX_PROCESSING_AGE */
 const LEAST_BLOCKHASH_BLOCKS = 16n;
 const MOST_BLOCKHASH_BLOCKS = 1_500n;
-/** Slots that may have been skipped since the count was read, if they are no more than have passed; of many, this part. */
+/** Slots that may have been skipped since the count was read, never more than have passed; after many slots, one in `SKIPPED_PART`. */
 const MAX_SKIPPED = 40n;
 const SKIPPED_PART = 8n;
-/** By how much counts of nodes on different forks may differ. */
+/** Tolerated difference between counts of nodes on different forks. */
 const FORK_SLOTS = 8n;
 const CONFIRMED = { commitment: "confirmed" };
 const PROCESSED = { commitment: "processed" };
 
 /**
- * Block heights by slot, and with them last valid heights of blockhashes, as most nodes report them: with a height that is too low, a
- * trade counts as expired that may still land. A blockhash alone moves nothing, nor does a node that no other bears out move what others
- * are held against, so that none leads heights away step by step until the other's word is refused. The trusted node decides; of two that
- * differ, the one that has skipped fewer slots counts, because its trades expire later.
+ * Block heights by slot, and with them the last valid heights of blockhashes, as most nodes report them: with a last valid height that is
+ * too low, a trade that may still land would count as expired. A blockhash alone does not move the heights, nor does a node without
+ * confirmation move the reference for other nodes: otherwise a liar could shift heights step by step until an honest node's word is
+ * refused. The trusted node decides; of two that differ, the one that has skipped fewer slots counts, because its trades expire later.
  */
 export class BlockHeights {
   readonly #pool: Pick<RpcPool, "endpoints" | "ask">;
   readonly #trusted: RpcEndpoint | undefined;
   #skipped: Skipped = { slot: 0n, count: 0n };
-  /** The last count that was borne out: what nodes say is held against it. With one node its last. */
+  /** The last confirmed count: the reference for what nodes say. With one node, its last count. */
   #agreed = this.#skipped;
-  /** True if one of several nodes alone answered last: it is also held against its own word, however long the others are away. */
+  /**
+   * True if only one of several nodes answered last: it is then also checked against its own earlier word, however long the others are
+   * away.
+   */
   #isAlone = false;
-  /** True if two nodes contradicted each other at the start: which of them is wrong, nobody knows. */
+  /** True if two nodes contradicted each other at the start: it is unknown which of them is wrong. */
   #isContested = false;
   readonly #warn: (message: string) => void;
   /** Blocks a new blockhash is valid for, read at the start; 0 before. */
@@ -60,18 +63,18 @@ export class BlockHeights {
     this.#trusted = trusted;
   }
 
-  /** The height of the slot's block, or of the block in the making. */
+  /** The height of the slot's block, or of the block being produced. */
   at(slot: bigint): bigint {
     return slot - this.#skipped.count;
   }
 
-  /** True if the blockhash's last valid height is one that the chain can have come to. */
+  /** True if the blockhash's last valid height is possible on the chain. */
   fits({ lastValidBlockHeight, slot }: Lifetime): boolean {
     return this.#canBe({ slot, count: slot + this.#blockhashBlocks - lastValidBlockHeight });
   }
 
   /**
-   * Finds the heights from all nodes together, whatever was known. @returns the slot of their blockhashes, the median
+   * Finds the heights from all nodes together, regardless of what was known. @returns the slot of their blockhashes, the median
    *
    * @param lagging nodes that count only if no other answers; never rejects
    * @throws TradewireError UPSTREAM_ERROR if no node answers consistently
@@ -90,7 +93,7 @@ export class BlockHeights {
   /**
    * Counts skipped slots again. A node that contradicts the result is doubted.
    *
-   * @param isOff true of a slot so far from the head that its node says nothing
+   * @param isOff true for a slot so far from the head that its node does not count
    * @returns the slot of the count
    * @throws TradewireError UPSTREAM_ERROR if no node answers, or those that do contradict the chain
    */
@@ -114,7 +117,7 @@ export class BlockHeights {
     return this.#skipped.slot;
   }
 
-  /** Says which two nodes differ by more than the chain can have skipped between their answers, if no third or trusted one decides. */
+  /** Logs which two nodes differ by more than the chain can have skipped between their answers, if no third or trusted node decides. */
   #noteContested(words: readonly Word<{ readonly skipped: Skipped }>[]): void {
     const [a, b] = words.map(({ value }) => value.skipped);
     const wasContested = this.#isContested;
@@ -133,8 +136,8 @@ export class BlockHeights {
   }
 
   /**
-   * True if the count that was taken is the trusted node's, the median of three or more, the one that can be of several, or one that
-   * another node agrees with.
+   * True if the adopted count is the trusted node's, the median of three or more, the only possible one of several, or one that another
+   * node agrees with.
    *
    * @param said how many nodes have answered
    */
@@ -153,7 +156,7 @@ export class BlockHeights {
     return (trusted ?? middle(words, ({ value }) => by(value))).value;
   }
 
-  /** What each node that answers says. @throws the error of one if none does */
+  /** The counts of all nodes that answer. @throws the error of one if none does */
   async #askEach<T>(ask: (endpoint: RpcEndpoint) => Promise<T>): Promise<readonly Word<T>[]> {
     const { endpoints } = this.#pool;
     const settled = await Promise.allSettled(endpoints.map(ask));
@@ -182,7 +185,7 @@ export class BlockHeights {
   }
 }
 
-/** Skipped slots only become more, by one for each slot at most. */
+/** The number of skipped slots only grows, by at most one per slot. */
 function canFollow({ slot, count }: Skipped, known: Skipped): boolean {
   const passed = slot - known.slot;
   const more = count - known.count;

@@ -22,7 +22,7 @@ import { repeat } from "./repeat.ts";
 export interface LiveChainHead extends ChainHead {
   /** The newest slot known. */
   slot(): bigint;
-  /** The block height that is certainly reached: of two nodes, the one that names the higher may be wrong. */
+  /** The block height that is certainly reached: of two nodes, the one that reports the higher may be wrong. */
   leastBlockHeight(): bigint;
   /** False for a slot far from the head: its source lags or is wrong. */
   isCredible(slot: bigint): boolean;
@@ -45,22 +45,22 @@ export interface LiveChainHead extends ChainHead {
 interface ChainHeadOptions {
   readonly pool: RpcPool;
   readonly subscriptions: Subscriptions;
-  /** For ages: best a clock that is never set back. */
+  /** The clock for ages; best a monotonic one. */
   readonly now: Now;
   /** The clock of `heightAtMs`, which others see; absent: `now`. */
   readonly wallMs?: Now;
   readonly monotonicMs: Now;
   readonly warn: (message: string) => void;
-  /** Called once if most of the nodes, or the trusted one, have come to serve another chain. */
+  /** Called once if most of the nodes, or the trusted one, have switched to another chain. */
   readonly onForeignChain?: ((message: string) => void) | undefined;
   /** The node whose word decides a contradiction about the chain served; undefined if the operator named none. */
   readonly trusted?: RpcEndpoint | undefined;
   /**
-   * Oldest blockhash answered: age costs time to sign and land, nothing else. Also the longest pause of the chain during
+   * Maximum age of a blockhash that is answered: age costs time to sign and land, nothing else. Also the longest pause of the chain during
    * which its state counts as current.
    */
   readonly maxAgeMs?: number;
-  /** Oldest clock answered, while the chain moves: quotes depend on it as on market state. */
+  /** Maximum age of a clock that is answered while the chain moves: quotes depend on it as on market state. */
   readonly clockMaxAgeMs?: number;
 }
 
@@ -69,7 +69,7 @@ const DEFAULT_MAX_AGE_MS = 2_000;
 const REFRESH_MS = 400;
 /** The same at rest. */
 const IDLE_REFRESH_MS = 1_000;
-/** Time without a build after which the head is at rest. */
+/** Time without a build after which the head is idle. */
 const REST_AFTER_MS = 10_000;
 /** How often slow facts are read: rent, and the distance between slot and block height. */
 const SLOW_REFRESH_MS = 10_000;
@@ -77,12 +77,12 @@ const START_TIMEOUT_MS = 10_000;
 const START_POLL_MS = 20;
 /** Features are activated at the beginning of an epoch, announced days before. */
 const FEATURE_REFRESH_MS = 60_000;
-/** Blockhashes asked for at the start until one is proven, and the pause after one that is not proven. Milliseconds. */
+/** Blockhashes tried at the start until one is proven, and the pause after a failed one. Milliseconds. */
 const START_BLOCKHASHES = 5;
 const START_BLOCKHASH_MS = 100;
-/** Part of the oldest age allowed in which a proven blockhash is not replaced at rest: its proof takes the call of that time. */
+/** Part of the maximum age for which a proven blockhash is not replaced while idle, because its proof takes a call. */
 const FRESH_AT_REST = 1 / 8;
-/** Consecutive refreshes contradicted by every endpoint after which what is remembered counts as wrong. */
+/** Consecutive refreshes contradicted by every endpoint after which the remembered head counts as wrong. */
 const MAX_CONTRADICTIONS = 8;
 const PROCESSED = { commitment: "processed" };
 
@@ -276,7 +276,7 @@ class FollowedChainHead implements LiveChainHead {
     this.#clock.forget();
   }
 
-  /** Less often at rest: nobody uses the results then. */
+  /** Less often while idle: nobody uses the results then. */
   async #refreshIfDue(): Promise<void> {
     const isAtRest = this.#now() - this.#usedAtMs > REST_AFTER_MS;
     if (isAtRest && this.#now() - this.#refreshedAtMs < IDLE_REFRESH_MS) return;
@@ -309,7 +309,7 @@ class FollowedChainHead implements LiveChainHead {
     ]);
   }
 
-  /** True for a slot that shows nothing about the time now. */
+  /** True for a slot that proves nothing about the current time. */
   #isBehind(slot: bigint): boolean {
     return slot + MAX_LAG_SLOTS < this.#newest.slot || this.#newest.isOff(slot);
   }
@@ -326,7 +326,7 @@ class FollowedChainHead implements LiveChainHead {
     const answers = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
     if (answers.length === 0) return;
     const found = median(answers.map((answer) => answer.found));
-    // The chain went on while an answer was on its way, or waited here to be read.
+    // The chain went on while an answer travelled, or waited here to be read.
     const byNow = median(answers.map((answer) => answer.found + this.#slotsIn(answer.tookMs)));
     if (byNow + PROCESSED_LAG_SLOTS >= this.#newest.slot) return;
     this.#warn(`The newest slot ${this.#newest.slot} is taken back to ${found}: no node follows it.`);

@@ -13,41 +13,41 @@ interface ChainTimeOptions {
   readonly trusted?: RpcEndpoint | undefined;
 }
 
-/** What one node says of the time, and the slot it read it at. */
+/** One node's time, and the slot at which it read it. */
 interface TimeAnswer {
   readonly endpoint: RpcEndpoint;
   readonly readAt: bigint;
   readonly offsetMs: number;
 }
 
-/** Far above what nodes a few slots apart differ by, and what block time drifts between two refreshes. Milliseconds. */
+/** Tolerance, far above the differences between nodes a few slots apart and the drift of block time between two refreshes. Milliseconds. */
 const TOLERANCE_MS = 15_000;
-/** By how much the time of a node's newest block is behind if the node is. Milliseconds. */
+/** A node is behind if the time of its newest block lags by this much. Milliseconds. */
 const LAGGING_MS = 6_000;
 
 /**
- * How far block time is from this process's clock, as most nodes report it: fees and openings of markets depend on it. If an even
- * number of nodes answers, the offset known before has a vote too, or else the wall clock. If one of several answers alone, it counts
- * if nothing else is known or it differs little; otherwise the known offset and the wall clock vote as well. With one node nothing is
- * compared. Nodes that are behind have no vote: their time is that of an older block.
+ * How far block time is from this process's clock, as most nodes report it: fees and openings of markets depend on it. If an even number of
+ * nodes answers, the offset known before has a vote too, or else the wall clock. If only one of several nodes answers, it counts if nothing
+ * else is known or it differs little; otherwise the known offset and the wall clock vote as well. With one node nothing is compared. Nodes
+ * that are behind have no vote: their time is that of an older block.
  */
 export class ChainTime {
   readonly #options: ChainTimeOptions;
   /** Undefined before the first answer, and with one node. Milliseconds. */
   #offsetMs: number | undefined;
-  /** True if two nodes have answered, or the trusted one, for the offset that is known. */
+  /** True if the known offset rests on two nodes, or on the trusted one. */
   #isByMany = false;
 
   constructor(options: ChainTimeOptions) {
     this.#options = options;
   }
 
-  /** Asks every node, and takes in what those say that are not behind as they answer. Never rejects. */
+  /** Asks every node, and takes the answers of those that are not behind as they arrive. Never rejects. */
   async refresh(isBehind: (slot: bigint) => boolean): Promise<void> {
     this.take(await this.ask(isBehind));
   }
 
-  /** Asks every node; without those that do not answer, or are behind. Never rejects. */
+  /** Asks every node; leaves out those that do not answer or are behind. Never rejects. */
   async ask(isBehind: (slot: bigint) => boolean = () => false): Promise<readonly TimeAnswer[]> {
     const { pool, now } = this.#options;
     if (pool.endpoints.length < 2) return [];
@@ -59,7 +59,9 @@ export class ChainTime {
     return (await Promise.allSettled(asked)).flatMap((one) => (one.status === "fulfilled" ? one.value : []));
   }
 
-  /** Of an even number of nodes, those whose time is behind the wall clock, which another one agrees with: its vote decides. */
+  /**
+   * With an even number of nodes, the wall clock has the deciding vote: drops nodes whose time is behind it if another node agrees with it.
+   */
   laggards(answers: readonly TimeAnswer[]): ReadonlySet<RpcEndpoint> {
     const { now, wallMs } = this.#options;
     const wall = wallMs() - now();
@@ -69,7 +71,7 @@ export class ChainTime {
     return new Set(isDecisive ? answers.filter(isBehind).map(({ endpoint }) => endpoint) : []);
   }
 
-  /** Takes in what the nodes say; nothing changes if none says anything. */
+  /** Takes the nodes' answers; changes nothing without any. */
   take(answers: readonly TimeAnswer[]): void {
     if (answers.length === 0) return;
     const byTrusted = answers.find(({ endpoint }) => endpoint === this.#options.trusted);
@@ -77,7 +79,7 @@ export class ChainTime {
     this.#isByMany = byTrusted !== undefined || answers.length > 1;
   }
 
-  /** True of a time that most nodes contradict. */
+  /** True for a time that most nodes contradict. */
   isOff(clock: ChainClock): boolean {
     return this.#offsetMs !== undefined && !isNear(timeOf(clock) - this.#options.now(), this.#offsetMs);
   }

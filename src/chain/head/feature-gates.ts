@@ -18,17 +18,17 @@ interface FeatureGatesOptions {
   readonly features?: readonly Address[];
 }
 
-/** What is known of one feature. */
+/** Known state of one feature. */
 interface Known {
   readonly isActive: boolean;
-  /** True if the trusted node, or more nodes than said the opposite and no less than two, said so; with one node its word. */
+  /** True if the trusted node said so, or at least two nodes and more than said the opposite; with one node, its word. */
   readonly isProven: boolean;
 }
 
 /**
  * What the cluster has activated, from its feature accounts, as most nodes report it. A node accepts a transaction of a form that is not
- * active and silently drops it; unknown is inactive. The trusted node decides. If the nodes are divided, or one of several answers
- * alone, what was proven stays. If nothing was, a divided answer is inactive, and one that answers alone counts.
+ * active and silently drops it; unknown is inactive. The trusted node decides. If the nodes are divided, or only one of several answers,
+ * what was proven stays. If nothing was proven, a divided answer counts as inactive, and the word of a node that answers alone counts.
  */
 export class FeatureGates {
   readonly #pool: Pick<RpcPool, "endpoints" | "ask">;
@@ -60,14 +60,14 @@ export class FeatureGates {
     }
   }
 
-  /** @param isEnough true if what most of them say is proven by that */
+  /** @param isEnough true if the majority of these answers proves it */
   #decide(feature: Address, yes: number, asked: number, isEnough: boolean): void {
     const isProven = isEnough && 2 * yes !== asked;
     if (isProven || this.#known.get(feature)?.isProven !== true)
       this.#known.set(feature, { isActive: 2 * yes > asked, isProven });
   }
 
-  /** Those that the node shows as active. @throws NodeError */
+  /** The features that the node shows as active. @throws NodeError */
   async #fetchActive(endpoint: RpcEndpoint): Promise<ReadonlySet<Address>> {
     const active = new Set<Address>();
     for (let at = 0; at < this.#features.length; at += MAX_PER_CALL) {
@@ -78,7 +78,7 @@ export class FeatureGates {
       const accounts = asList(value, "feature accounts");
       features.forEach((feature, i) => {
         const account = asAccount(feature, accounts[i] ?? null, slot);
-        // An option of the slot of activation: a feature that only waits for its epoch has none.
+        // The data is an optional activation slot: a feature that still waits for its epoch has none.
         const isActive =
           account?.owner === FEATURE_PROGRAM && account.data.length >= 9 && account.data[0] === ACTIVATED;
         if (isActive) active.add(feature);

@@ -17,10 +17,10 @@ const CHECKS = 2;
 const MAX_HASH_CHARACTERS = 44;
 
 /**
- * Knows which chain the nodes serve, and notices nodes that come to serve another one under the same URL. A minority is reported
- * once and doubted for as long as it does. If most of the configured nodes do, or the trusted one, nothing that was built or
- * submitted here means anything there, and the process has to restart: tokens, markets and heights are another chain's.
- * Silent nodes count among those configured: a liar beside them is no majority.
+ * Knows which chain the nodes serve, and notices nodes that switch to another chain under the same URL. A minority is logged once and
+ * doubted as long as it does so. If most of the configured nodes switch, or the trusted one, the process has to restart: tokens, markets
+ * and heights are another chain's, and nothing built or submitted here means anything there. Silent nodes count as configured ones, so that
+ * a liar beside them is no majority.
  */
 export class GenesisWatch {
   readonly #pool: Pick<RpcPool, "endpoints" | "ask">;
@@ -48,7 +48,7 @@ export class GenesisWatch {
     }
   }
 
-  /** Undefined if the nodes are divided, and that is no reason to throw yet. */
+  /** Undefined if the nodes are divided; at this point that is not an error yet. */
   async #findOnce(isLast: boolean): Promise<string | undefined> {
     const { endpoints } = this.#pool;
     const settled = await Promise.allSettled(endpoints.map((endpoint) => this.#readGenesis(endpoint)));
@@ -68,7 +68,7 @@ export class GenesisWatch {
     );
   }
 
-  /** Asks every node for its genesis hash. Never rejects: a node that does not answer says nothing. */
+  /** Asks every node for its genesis hash. Never rejects: a node that does not answer is left out. */
   async check(expected: string): Promise<void> {
     const answers = await Promise.all(this.#pool.endpoints.map((endpoint) => this.#fetchGenesis(endpoint)));
     const foreign = this.#foreignChain(answers, expected);
@@ -77,7 +77,7 @@ export class GenesisWatch {
     this.#pool.endpoints.forEach((endpoint, i) => void this.#note(endpoint, answers[i], expected));
   }
 
-  /** The other chain that the trusted node serves, or most of the configured ones; undefined if that is not so. */
+  /** The other chain that the trusted node, or most of the configured ones, serve now; undefined if they serve the known one. */
   #foreignChain(answers: readonly (string | undefined)[], expected: string): string | undefined {
     const trusted = this.#ofTrusted(answers);
     if (trusted !== undefined) return trusted === expected ? undefined : trusted;

@@ -35,7 +35,7 @@ const ENTRY_BYTES = BLOCKHASH_BYTES + 8;
 export function decodeLifetime(result: unknown): Lifetime {
   const { slot, value } = asContext(result, "a blockhash");
   const { blockhash, lastValidBlockHeight } = asRecord(value, "a blockhash");
-  // Refuses longer texts unread: decoding takes the square of the length.
+  // Refuses longer texts undecoded: decoding takes quadratic time.
   const bytes = decodeBase58(asText(blockhash, "a blockhash"), BLOCKHASH_BYTES);
   if (bytes?.length !== BLOCKHASH_BYTES)
     throw new NodeError("malformed", "A Solana node answered with a blockhash that is not 32 bytes.");

@@ -12,11 +12,11 @@ interface NewestClockOptions {
   readonly now: Now;
   readonly newest: NewestSlot;
   readonly time: ChainTime;
-  /** Oldest clock answered, while the chain moves. Milliseconds. */
+  /** Maximum age of a clock that is answered while the chain moves. Milliseconds. */
   readonly maxAgeMs: number;
   /** Longest pause of the chain during which its clock counts as current. Milliseconds. */
   readonly maxPauseMs: number;
-  /** The newest slot may be none: no node follows it. */
+  /** The newest slot may not exist: no node follows it. */
   readonly onUnfollowed: () => Promise<void>;
 }
 
@@ -38,12 +38,12 @@ export class NewestClock {
     return this.#clock;
   }
 
-  /** When a node was last asked that showed nothing newer than the newest slot (epoch milliseconds). */
+  /** When a node that showed nothing newer than the newest slot was last asked (epoch milliseconds). */
   get shownAtMs(): number {
     return this.#shownAtMs;
   }
 
-  /** Since it was asked for; of a chain that pauses for too long, the pause, if that is longer. Milliseconds. */
+  /** Time since the clock was requested; if the chain pauses for too long, the pause, if longer. Milliseconds. */
   ageMs(): number {
     const { now, newest, maxPauseMs } = this.#options;
     const pausedMs = newest.ageMs();
@@ -66,7 +66,7 @@ export class NewestClock {
     const known = { slot: newest.slot, ageMs: newest.ageMs() };
     const params = [[CLOCK_SYSVAR.toString()], { encoding: "base64", commitment: "processed" }];
     const result = await pool.read("getMultipleAccounts", params, {
-      // Each time another, so that what each has come to is known.
+      // A different node each time, so that the slot of each is known.
       startAt: this.#reads++,
       isWrong: (answer) => this.#isWrong(decodeClock(answer)),
     });

@@ -18,12 +18,12 @@ export class NewestSlot {
   readonly #now: Now;
   readonly #nodes: Pick<NodeSlots, "reachedByTwo" | "reachedByPair"> | undefined;
   readonly #pace = new SlotPace();
-  /** The latest slots that were seen as they began, oldest first: each is a block in the making. */
+  /** The latest slots that were seen as they began, oldest first: each is a block being produced. */
   readonly #begun: bigint[] = [];
   #slot = 0n;
   #atMs: number;
 
-  /** @param nodes what each node has come to: nothing leads far ahead of them; absent: any word counts */
+  /** @param nodes the slot of each node: no report may run far ahead of them; absent: any report counts */
   constructor(now: Now, nodes?: Pick<NodeSlots, "reachedByTwo" | "reachedByPair">) {
     this.#now = now;
     this.#nodes = nodes;
@@ -50,18 +50,18 @@ export class NewestSlot {
     return this.#pace.slotMs;
   }
 
-  /** The slot that two of three nodes or more have come to; undefined with fewer. */
+  /** The slot that two of three or more nodes have reached; undefined with fewer nodes. */
   byNodes(): bigint | undefined {
     return this.#nodes?.reachedByTwo(this.slotMs);
   }
 
-  /** The slot that every node has come to, if two answer; else the newest: of two, the one that names the newest may be wrong. */
+  /** The slot that every node has reached, if two answer; else the newest. Of two nodes, the one that reports the newest may be wrong. */
   get least(): bigint {
     const least = this.#nodes?.reachedByPair(this.slotMs)?.least;
     return least === undefined || least > this.#slot ? this.#slot : least;
   }
 
-  /** Takes the slot as the newest, whatever was known before. */
+  /** Sets the newest slot, regardless of what was known before. */
   reset(slot: bigint): void {
     this.#slot = slot;
     this.#atMs = this.#now();
@@ -102,7 +102,7 @@ export class NewestSlot {
     const elapsed = BigInt(Math.ceil((2 * Math.max(0, this.#now() - this.#atMs)) / slotMs));
     if (seen > this.#slot + MAX_LEAD_SLOTS + elapsed) return false;
     if (seen <= this.#slot) return true;
-    // Of two nodes either may be right. What none of them has come to itself is a stream's word alone.
+    // Of two nodes either may be right. A slot that neither has reached itself rests on a stream's word alone.
     const byNodes = this.byNodes() ?? this.#nodes?.reachedByPair(this.slotMs)?.furthest;
     return byNodes === undefined || seen <= byNodes + MAX_LAG_SLOTS;
   }

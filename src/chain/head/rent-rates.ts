@@ -17,14 +17,14 @@ interface Rents {
 }
 
 /**
- * Rent by account size, as most nodes report it: an account that is given less than its rent makes its trade fail. The trusted node
- * decides. If the nodes are divided, or one of several answers alone, what two agreed on stays. If they have agreed on nothing yet, of
- * divided answers the higher counts, since rent is never lost, and one that answers alone counts.
+ * Rent by account size, as most nodes report it: a trade fails if it gives an account less than its rent. The trusted node decides. If the
+ * nodes are divided, or only one of several answers, the value that two agreed on stays. If none have agreed yet, the higher of divided
+ * answers counts, since rent is never lost, and so does a single answer.
  */
 export class RentRates {
   readonly #trusted: RpcEndpoint | undefined;
   #rents: Rents = { base: 0n, far: 0n };
-  /** True if two nodes have said so, and no more said otherwise, or the trusted one has; with one node its word. */
+  /** True if the trusted node said so, or if two nodes did and not more contradicted them; with one node, its word. */
   #isProven = false;
   /** By data bytes; only a few sizes occur. */
   readonly #byBytes = new Map<number, bigint>();
@@ -69,7 +69,7 @@ export class RentRates {
 
 const keyOf = ({ base, far }: Rents) => `${base} ${far}`;
 
-/** What one node says. @throws NodeError */
+/** The rates by one node's word. @throws NodeError */
 async function readRents(pool: Pick<RpcPool, "ask">, endpoint: RpcEndpoint): Promise<Rents> {
   const [base, far] = (await Promise.all(
     RENT_SIZES.map(async (size) =>

@@ -6,13 +6,13 @@ const PRIOR_WORTH_MS = 4_000;
 const MAX_STEP_MS = 5_000;
 /** Slots that may be skipped at once beyond what the pace allows. */
 const MAX_LEAP_SLOTS = 4;
-/** Part of a slot's time within which the next slot's notice proves that the one before was read late. */
+/** If the next slot's notice follows within this part of a slot's time, the one before was read late. */
 const BUNCHED = 1 / 4;
-/** Slots by which a late notice may seem ahead: the one before it was late, too. */
+/** Slots by which a late notice may seem ahead, because the one before it was late too. */
 const MOST_AHEAD_SLOTS = 1.5;
-/** Time per slot, for that, before any is known: as short as slots may be. Milliseconds. */
+/** Time per slot used for that before one is measured: as short as slots may be. Milliseconds. */
 const SHORTEST_SLOT_MS = 40;
-/** Leaps one after another that are left out: then the chain has leapt. */
+/** Consecutive leaps that are ignored; after that, the chain has really leapt. */
 const MAX_LEAPS = 3;
 /** Fewer steps than this prove nothing. */
 const MIN_STEPS = 3;
@@ -34,9 +34,9 @@ export class SlotPace {
   #origin: bigint | undefined;
   #priorMs: number | undefined;
   #slotMs = 0;
-  /** Slots left out one after another. */
+  /** Consecutive slots ignored. */
   #leaps = 0;
-  /** When the first of the notices came that were read together last. */
+  /** Arrival of the first notice of the last batch that was read together. */
   #bunchMs = -Infinity;
 
   /** Milliseconds per slot; 0 while unmeasured. */
@@ -74,22 +74,22 @@ export class SlotPace {
     this.#fit();
   }
 
-  /** Of notices that were read together, as after a time in which this process stood still, all but the last were late. */
+  /** Of notices that were read together, as after this process stood still, all but the last were late. */
   #forgetLate(slots: number, atMs: number): void {
     const slotMs = this.#slotMs || this.#priorMs || SHORTEST_SLOT_MS;
-    // Counted from the first of them: a chain that has become fast makes no endless bunch.
+    // Counted from the first notice of the batch, so that a chain that has become fast does not make an endless batch.
     if (atMs - this.#bunchMs >= slotMs * BUNCHED) {
       this.#bunchMs = atMs;
       return;
     }
     const [before, beforeMs] = [this.#slots.at(-2), this.#atMs.at(-2)];
-    // A slot to which the pace does not lead from the one before them was not late: it came ahead of its time.
+    // A slot that the pace does not reach from the one before the batch was not late: it came ahead of its time.
     if (before !== undefined && slots - before > (atMs - beforeMs!) / slotMs + MOST_AHEAD_SLOTS) return;
     this.#slots.pop();
     this.#atMs.pop();
   }
 
-  /** True for a slot that the pace does not lead to, unless those after it bear it out: one wrong notice tilts nothing. */
+  /** True for a slot that the pace does not reach, unless the following ones confirm it: one wrong notice does not tilt the line. */
   #isLeap(slots: number, elapsedMs: number): boolean {
     const last = this.#slots.at(-1);
     const most = this.#slotMs === 0 ? Infinity : MAX_LEAP_SLOTS + (2 * elapsedMs) / this.#slotMs;

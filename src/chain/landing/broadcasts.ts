@@ -21,13 +21,13 @@ const RETRY_TICK_MS = 25;
 /** Slots between broadcasts of the same transaction, and the shortest time in milliseconds. */
 const REBROADCAST_SLOTS = 2;
 const MIN_PERIOD_MS = 100;
-/** Blocks past a message's last one for which it is still sent, while one of two nodes has yet to come to that. */
+/** Blocks past a message's last one for which it is still sent while one of two nodes has not reached that block. */
 const MOST_DISPUTED_BLOCKS = 600n;
 
 /**
- * Sends pending transactions to all their senders in parallel, and again on a schedule of its own. Sending identical bytes
- * twice is safe: the chain executes a message at most once. One that a block holds is not repeated for a while. When more is due
- * than the senders' rate limits allow, the transactions repeated most often wait.
+ * Sends pending transactions to all their senders in parallel, and again on a schedule of its own. Sending identical bytes twice is safe:
+ * the chain executes a message at most once. A transaction that is in a block is not repeated for a while. If more is due than the senders'
+ * rate limits allow, the transactions repeated most often wait.
  */
 export class Broadcasts {
   readonly #options: BroadcastsOptions;
@@ -67,7 +67,7 @@ export class Broadcasts {
     this.#timer = undefined;
   }
 
-  /** What one of two nodes says is past may still land, but none lags or lies for ever. */
+  /** If only one of two nodes says that the last block has passed, the message may still land; but no node lags or lies for ever. */
   #canLand({ lastValidBlockHeight }: PendingTransaction): boolean {
     const { head } = this.#options;
     const height = head.blockHeight();
@@ -88,10 +88,10 @@ export class Broadcasts {
   #retryDue(): void {
     const { pending, head, monotonicMs, warn } = this.#options;
     const atMs = monotonicMs();
-    // Rounds may follow one another without a pause: none is late by more than a period.
+    // Rounds may follow one another without a pause: each delays the schedule by at most one period.
     const latestMs = this.#awaitsRound(atMs) ? atMs - this.#periodMs() : atMs;
     const due: PendingTransaction[] = [];
-    // Mostly none is: without a list of all that are pending.
+    // Usually none is due: do not build a list of all that are pending.
     for (const one of pending.values())
       if (one.retryAtMs <= latestMs && !one.sighting.stands(atMs, head.slotMs()) && this.#canLand(one)) due.push(one);
     if (due.length === 0) return;
@@ -107,7 +107,7 @@ export class Broadcasts {
     this.#shed += shed;
   }
 
-  /** True while statuses are being read, though for no longer than a period of each round. */
+  /** True while statuses are being read, for at most one period per round. */
   #awaitsRound(atMs: number): boolean {
     const round = this.#options.pendingRound();
     if (round !== this.#round) {
@@ -117,7 +117,7 @@ export class Broadcasts {
     return round !== undefined && atMs - this.#roundSinceMs < this.#periodMs();
   }
 
-  /** @returns how many senders had no turn left */
+  /** @returns how many senders had reached their rate limit */
   #repeat(transaction: PendingTransaction): number {
     const ready = transaction.senders.filter((sender) => !sender.isCooling());
     let shed = 0;

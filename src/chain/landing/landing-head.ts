@@ -4,7 +4,7 @@ import type { SignatureStatus } from "../rpc/signature-status.ts";
 /** What landing needs to know about the head of the chain. */
 export interface LandingHead {
   blockHeight(): bigint;
-  /** The height that is certainly reached: one node's word may have moved the other. Absent: the same. */
+  /** The height that is certainly reached; the estimated one may rest on one node's word. Absent: the same as that. */
   leastBlockHeight?(): bigint;
   slot(): bigint;
   slotMs(): number;
@@ -25,7 +25,7 @@ export function isCredible(
   head: LandingHead,
 ): boolean {
   const slot = head.slot();
-  // As if no slot had been skipped since: it is higher by those that were.
+  // Assumes that no slot has been skipped since; too high by those that were.
   const height = status.slot - (slot - head.blockHeight());
   const tolerance = maxOf(HEIGHT_TOLERANCE, (slot - status.slot) / SKIPPED_PART);
   return (

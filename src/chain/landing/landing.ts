@@ -48,7 +48,7 @@ interface LandingOptions {
   readonly warn: (message: string) => void;
 }
 
-/** Time without a notice of a slot after which the last one says nothing any more. Milliseconds. */
+/** Time without a slot notice after which the last one no longer counts. Milliseconds. */
 const SILENT_MS = 1_000;
 
 /**
@@ -74,7 +74,7 @@ class BroadcastLanding implements LiveLanding {
   readonly #looks: StatusLooks;
   readonly #messages: HistoryMessages;
   readonly #stopRoots: () => void;
-  /** The newest final slot by the notices of slots, and when the last of them came (monotonic milliseconds). */
+  /** The newest final slot by slot notices, and when the last notice came (monotonic milliseconds). */
   #root = 0n;
   #rootAtMs = Number.NEGATIVE_INFINITY;
 
@@ -183,12 +183,12 @@ class BroadcastLanding implements LiveLanding {
     const transaction = new PendingTransaction(order, { senders, witnesses: this.#witnesses, head: this.#head });
     this.#pending.set(order.signature, transaction);
     this.#broadcasts.start(transaction);
-    // After the requests that the broadcast makes in this turn: they are written in the next tick.
+    // Runs after the requests that the broadcast makes in this turn: those are written in the next tick.
     nextTick(() => this.#follow(transaction));
     return transaction;
   }
 
-  /** Finds out what becomes of a transaction that is being sent. */
+  /** Finds the outcome of a transaction that is being sent. */
   #follow(transaction: PendingTransaction): void {
     if (transaction.isSettled) return;
     const { signature, lastValidBlockHeight } = transaction;
@@ -202,11 +202,11 @@ class BroadcastLanding implements LiveLanding {
           asTransactionError(asRecord(value, "a signature notice").err, "a signature notice"),
         );
         this.#records.read(transaction);
-        // One of several nodes decides by record and status in agreement; a single one by record and notice.
+        // One node of several decides by a record and a status that agree; a single configured node by a record and a notice.
         if (this.#witnesses.endpoints.length > 1 && this.#witnesses.quorum() === 1) void this.#polling.poll();
       },
     });
-    // What can no longer be sent may have landed already.
+    // A transaction that can no longer be sent may have landed already.
     if (this.#head.blockHeight() > lastValidBlockHeight) void this.#polling.poll();
     else this.#polling.begin();
   }

@@ -23,7 +23,7 @@ export interface Waiter {
  */
 const MAX_PROCESSED = 32;
 
-/** What a pending transaction is sent through, and judged by. */
+/** How a pending transaction is sent and judged. */
 interface TransactionPorts {
   readonly senders: readonly Sender[];
   readonly witnesses: Witnesses;
@@ -47,10 +47,10 @@ export class PendingTransaction {
   /** Broadcasts after the first, and when the next is due (monotonic milliseconds). */
   retries = 0;
   retryAtMs = 0;
-  /** While it stands, no broadcast is repeated. */
+  /** While it lasts, no broadcast is repeated. */
   readonly sighting = new Sighting();
   cancelSubscription: () => void = () => {};
-  /** What the nodes say about it. */
+  /** The nodes' records and statuses of it. */
   readonly votes: RecordVotes;
   /** Rounds of reading its record, when each node was asked last (running milliseconds), and those yet to answer. */
   recordRounds = 0;
@@ -58,7 +58,7 @@ export class PendingTransaction {
   readonly unansweredReads = new Set<RpcEndpoint>();
   /** Attempts to prove its expiry that ended in doubt. */
   doubtfulChecks = 0;
-  /** What a node answered last when asked for the record. */
+  /** A node's last answer when asked for the record. */
   readonly lastAnswer: LastAnswer = { result: undefined, record: null };
   /** Replayed to a waiter that joins later. */
   readonly #events: LandingEvent[] = [];
@@ -78,7 +78,7 @@ export class PendingTransaction {
     this.votes = new RecordVotes(witnesses, (record) => this.isCredible(record));
   }
 
-  /** Base58; undefined if the bytes are too short to hold one. Few are asked for it: those that may have expired. */
+  /** Base58; undefined if the bytes are too short to hold one. Computed on demand: only transactions that may have expired need it. */
   get blockhash(): string | undefined {
     return recentBlockhash(this.signed);
   }
@@ -88,7 +88,7 @@ export class PendingTransaction {
     return this.#isSettled;
   }
 
-  /** Why the nodes cannot agree on the outcome; undefined if nothing speaks against it. */
+  /** Why the nodes cannot agree on the outcome; undefined if they do not disagree. */
   get dispute(): string | undefined {
     return this.#dispute;
   }
@@ -119,12 +119,12 @@ export class PendingTransaction {
     for (const waiter of this.waiters) waiter.resolve(outcome);
   }
 
-  /** False of a slot that the message cannot be in, as far as heights are known. */
+  /** False for a slot that the message cannot be in, by the known heights. */
   isCredible(seen: { readonly slot: bigint }): boolean {
     return isCredible(seen, this.lastValidBlockHeight, this.#head);
   }
 
-  /** Takes in a node's status. One status alone decides nothing; nothing is reported of a slot that is not credible. */
+  /** Notes a node's status. One status alone decides nothing; a slot that is not credible is not reported. */
   receiveStatus(endpoint: RpcEndpoint, status: SignatureStatus): void {
     this.votes.receiveStatus(endpoint, status);
     const { slot } = status;

@@ -141,7 +141,7 @@ function parseTipFloor(value: unknown, levels: RelayConfig["levels"]): TipFloorC
   return { url, percentiles: { ...DEFAULT_PERCENTILES, ...percentiles }, caps };
 }
 
-/** The value as an object that has no fields but these. */
+/** The value as an object with no other fields than these. */
 function parseFields(value: unknown, fields: { has(field: string): boolean }): Fields | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   return Object.keys(value).every((field) => fields.has(field)) ? (value as Fields) : undefined;

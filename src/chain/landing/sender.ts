@@ -2,7 +2,7 @@ import type { Now } from "../../primitives/clock.ts";
 import { isRefusal } from "../rpc/node-error.ts";
 import { createRpcEndpoint, type RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 
-/** The sender every message may use: the configured nodes, which ask for nothing in the message. */
+/** The sender that every message may use: the configured nodes, which require no tip. */
 export const OWN_NODES = "rpc";
 
 /** One way to send a transaction towards the leaders. */

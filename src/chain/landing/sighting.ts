@@ -1,4 +1,4 @@
-/** Longest time for which a sighting stands in for repetitions, in slots: one node's word may be wrong, or out of date. */
+/** How long a sighting suppresses repetitions, in slots: one node's word may be wrong or out of date. */
 const TRUSTED_SLOTS = 5;
 
 /**
@@ -18,7 +18,7 @@ export class Sighting {
     } else if (slot !== this.#slot) this.#isOver = true;
   }
 
-  /** Takes in that a node whose state is of this slot lacks the transaction. One that lags says nothing. */
+  /** Notes that a node at this slot lacks the transaction. A node that lags does not count. */
   miss(stateSlot: bigint): void {
     if (this.#slot !== undefined && stateSlot >= this.#slot) this.#isOver = true;
   }

@@ -28,7 +28,7 @@ const DEFAULT_MAX_RESPONSE_BYTES = 64 * 1024;
 /** Older reports are not used. Milliseconds. */
 const MAX_AGE_MS = 60_000;
 const LAMPORTS_PER_SOL = 1e9;
-/** No tip is this high: a report with a larger figure is discarded as a whole. */
+/** Largest plausible tip: a report with a larger figure is discarded as a whole. */
 const MAX_SOL = 100;
 
 /** Fields of the report, percentiles in ascending order. */

@@ -4,29 +4,29 @@ import type { Lifetime } from "../../port.ts";
 import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
 import type { RecentBlockhashes } from "../head-answers.ts";
 
-/** Blockhashes remembered of each node: more than it names and lists while another one comes to where it was. */
+/** Blockhashes remembered per node: more than it names and lists while another node catches up with it. */
 const MAX_NAMED = 256;
-/** Places of a node's list in which one must be that the other node has named. */
+/** Number of the newest entries of a node's list that must include one which the other node has named. */
 const NEWEST_PLACES = 12;
-/** Slots by which a node may read a later list than that of the slot it names, and an earlier one. */
+/** Slots by which the list that a node reads may be later, or earlier, than the slot it names. */
 const READ_LATER_SLOTS = 2n;
 const READ_EARLIER_SLOTS = 1n;
 
-/** What a node named: the slot of each blockhash, oldest first, and the lowest of them all. */
+/** The blockhashes that a node named, with their slots, oldest first, and the lowest of these slots. */
 interface Named {
   readonly slots: Map<string, bigint>;
   first: bigint;
 }
 
-/** A node's list, and when it last came to another slot (epoch milliseconds). */
+/** A node's list, and when its slot last changed (epoch milliseconds). */
 interface Listed {
   readonly list: RecentBlockhashes;
   readonly sinceMs: number;
 }
 
 /**
- * Which blockhashes each node has named, and which of them others came to know. A node that is slots behind does not know a blockhash
- * that is named beside it, but bears it out when it comes there. One that names slots ahead of the chain, with blockhashes of its own,
+ * Which blockhashes each node has named, and which of them other nodes came to know. A node that is some slots behind does not know
+ * another's newest blockhash yet, but confirms it once it gets there. One that names slots ahead of the chain, with blockhashes of its own,
  * is not borne out.
  */
 export class BlockhashRecord {
@@ -35,13 +35,13 @@ export class BlockhashRecord {
   readonly #named = new Map<RpcEndpoint, Named>();
   readonly #listed = new Map<RpcEndpoint, Listed>();
 
-  /** @param stuckAfterMs time at one slot after which what a node lists shows nothing. Milliseconds */
+  /** @param stuckAfterMs time at one slot after which a node's list no longer counts. Milliseconds */
   constructor(now: Now, stuckAfterMs: number) {
     this.#now = now;
     this.#stuckAfterMs = stuckAfterMs;
   }
 
-  /** A node names a blockhash as that of the slot. */
+  /** Notes that a node names a blockhash as that of the slot. */
   noteNamed(from: RpcEndpoint, { blockhash, slot }: Pick<Lifetime, "blockhash" | "slot">): void {
     let named = this.#named.get(from);
     if (named === undefined) {
@@ -50,14 +50,14 @@ export class BlockhashRecord {
     }
     const { slots } = named;
     const key = keyOf(blockhash);
-    // Under the oldest slot it was named with: what a list shows is a later one if slots were skipped.
+    // Kept under the oldest slot it was named with: the slot computed from a list is later if slots were skipped.
     const known = slots.get(key);
     if (known === undefined || slot < known) slots.set(key, slot);
     named.first = minOf(named.first, slot);
     if (slots.size > MAX_NAMED) slots.delete(slots.keys().next().value!);
   }
 
-  /** A node lists its newest blockhashes. */
+  /** Notes the list of a node's newest blockhashes. */
   noteList(endpoint: RpcEndpoint, list: RecentBlockhashes): void {
     const known = this.#listed.get(endpoint);
     const sinceMs = known !== undefined && known.list.readAt >= list.readAt ? known.sinceMs : this.#now();
@@ -67,8 +67,8 @@ export class BlockhashRecord {
   }
 
   /**
-   * True if the other node goes on to list new blockhashes, and none of them is one that this node has named as that of its slot,
-   * though it had named some by then.
+   * True if the other node keeps listing new blockhashes, but none that this node has named as that of its slot, although this node had
+   * named some by then.
    */
   isWanting(from: RpcEndpoint, other: RpcEndpoint): boolean {
     const listed = this.#listed.get(other);

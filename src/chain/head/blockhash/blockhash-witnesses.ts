@@ -12,7 +12,7 @@ interface BlockhashWitnessesOptions {
   readonly pool: Pick<RpcPool, "endpoints" | "ask">;
   readonly now: Now;
   readonly warn: (message: string) => void;
-  /** True of a slot so far from the head that its node says nothing about a new blockhash. */
+  /** True for a slot so far from the head that its node proves nothing about a new blockhash. */
   readonly isOff: (slot: bigint) => boolean;
   /** Silence of all other nodes after which one node's word counts. Milliseconds. */
   readonly aloneAfterMs: number;
@@ -22,7 +22,7 @@ interface BlockhashWitnessesOptions {
 
 /** Silence after which a node is not asked. Milliseconds. */
 const SILENT_MS = 1_000;
-/** Blockhashes remembered: more than are read in the life of one. */
+/** Blockhashes remembered: more than are read in the lifetime of one. */
 const MAX_PROVEN = 512;
 /** Pause between two lines in the log about the same node. Milliseconds. */
 const WARN_EVERY_MS = 10_000;
@@ -37,7 +37,7 @@ export class BlockhashWitnesses {
   /** The slot each blockhash was first proven with, oldest first. */
   readonly #proven = new Map<string, bigint>();
   readonly #warnedAtMs = new Map<RpcEndpoint, number>();
-  /** When a node other than the one in question last had a say. */
+  /** When a node other than the one in question last gave a usable answer. */
   #heardAtMs = Number.NEGATIVE_INFINITY;
   readonly #record: BlockhashRecord;
   #isContradicted = false;
@@ -49,12 +49,12 @@ export class BlockhashWitnesses {
     this.#record = new BlockhashRecord(options.now, options.aloneAfterMs);
   }
 
-  /** False with one node: its word counts. */
+  /** False with one node: its word is enough. */
   get isOn(): boolean {
     return this.#options.pool.endpoints.length > 1;
   }
 
-  /** True while the newest blockhash is one that the other nodes do not know, or know as an older one. */
+  /** True while the other nodes do not know the newest blockhash, or know it as an older one. */
   get isContradicted(): boolean {
     return this.#isContradicted;
   }
@@ -95,10 +95,10 @@ export class BlockhashWitnesses {
     const isAlone = now() - this.#heardAtMs > aloneAfterMs;
     if (hasSpoken) this.#heardAtMs = now();
     const strangers = [...words].flatMap(([endpoint, word]) => (isDenied(word) ? [endpoint] : []));
-    // What one keeps no list of, another may know as an old one.
+    // A node without a list cannot tell the age; another may know the blockhash as an old one.
     const isOld = isOneOf(words, "older") || isOneOf(words, "far ahead");
     if (isOneOf(words, "known") || (isOneOf(words, "valid") && !isOld)) {
-      // Two nodes know it: those that deny it are asked last for a while, else each proof would take a call more.
+      // Two nodes know it: the nodes that deny it are asked last for a while, because each proof would cost one more call otherwise.
       for (const stranger of strangers) stranger.doubt();
       this.#isHeadSure = true;
       return true;
@@ -109,7 +109,7 @@ export class BlockhashWitnesses {
     return !hasSpoken && isAlone && !isOld && ![...words.keys()].some(isWanting);
   }
 
-  /** The trusted one first, then those that answer well; without those that are silent. */
+  /** The trusted node first, then those that answer well; silent ones are left out. */
   #othersThan(from: RpcEndpoint): readonly RpcEndpoint[] {
     const { pool, trusted } = this.#options;
     const rank = (endpoint: RpcEndpoint) =>
@@ -134,7 +134,9 @@ export class BlockhashWitnesses {
   }
 }
 
-/** True if the words count beside that of the node in question. One node far from it lags; of two it is the one ahead that is doubtful. */
+/**
+ * True if these answers count against that of the node in question. A single node far from it lags; with two, the one ahead is doubtful.
+ */
 function isHeard(words: readonly BlockhashWord[]): boolean {
   const isFar = (word: BlockhashWord) => word === "far behind" || word === "far ahead";
   const isNear = words.some((word) => word !== "nothing" && !isFar(word));

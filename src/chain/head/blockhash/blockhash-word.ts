@@ -8,20 +8,19 @@ import { decodeRecentBlockhashes, type RecentBlockhashes, recentBlockhashesParam
 import { MAX_LAG_SLOTS } from "../newest-slot.ts";
 
 /**
- * What a node says of a blockhash that another one names as that of a slot.
- * known: it is among its newest; valid: it is good, but the node keeps no list that shows its age;
- * unknown: it has come to that slot without it; older: it is of a slot long before the one named;
+ * A node's answer about a blockhash that another node names as that of a slot. known: it is among its newest; valid: it is good, but the
+ * node keeps no list that shows its age; unknown: it has come to that slot without it; older: it is of a slot long before the one named;
  * behind: it has not come to the slot; far behind: by more slots than a healthy node is; far ahead: the other one is so far behind it;
  * nothing: no usable answer.
  */
 export type BlockhashWord = "known" | "valid" | "unknown" | "older" | "behind" | "far behind" | "far ahead" | "nothing";
 
-/** A new blockhash is wanted several times a second: a node that takes longer is no witness of this one. Milliseconds. */
+/** New blockhashes are needed several times a second: a node that takes longer than this cannot confirm this one. Milliseconds. */
 const TIMEOUT_MS = 1_000;
-/** Blockhashes of the list that are read first, and all it has. */
+/** Entries of the list read at first, and its full length. */
 const LISTED = 32;
 const ALL_LISTED = 150;
-/** Blocks that may follow the blockhash: ten of a node that lags, two until one is confirmed, and those of the time of two calls. */
+/** Blocks that may follow the blockhash: ten because a node may lag, two until one is confirmed, and those produced during two calls. */
 const MAX_BLOCKS_SINCE = 16;
 /**
  * Slots by which a node may read a later list than that of the slot it names, and an earlier one.
@@ -35,17 +34,17 @@ interface BlockhashQuestion {
   readonly endpoint: RpcEndpoint;
   /** The blockhash as another node names it. */
   readonly named: Lifetime;
-  /** True of a slot so far from the head that its node says nothing about a new blockhash. */
+  /** True for a slot so far from the head that its node proves nothing about a new blockhash. */
   readonly isOff: (slot: bigint) => boolean;
-  /** False until two nodes have agreed: which of them is off is not known then. */
+  /** False until two nodes have agreed: until then it is unknown which of them is off. */
   readonly isHeadSure: boolean;
   /** Receives the list of its newest blockhashes, if it keeps one. */
   readonly onList?: (list: RecentBlockhashes) => void;
 }
 
 /**
- * Asks a node about a blockhash that another one names: the place in its list of recent ones is its age. A second call is made only
- * if it is not among the newest, or the node keeps no list. Never rejects.
+ * Asks a node about a blockhash that another node names: its position in the list of recent ones is its age. A second call is made only if
+ * it is not among the newest, or the node keeps no list. Never rejects.
  */
 export async function askBlockhashWord(question: BlockhashQuestion): Promise<BlockhashWord> {
   const newest = await askList(question, LISTED);
@@ -81,7 +80,7 @@ function askList({ pool, endpoint }: BlockhashQuestion, count: number): Promise<
   return answer.then(decodeRecentBlockhashes).catch(() => undefined);
 }
 
-/** What a node without a list says of the blockhash. Never rejects. */
+/** The answer of a node without a list. Never rejects. */
 async function askValidity({ pool, endpoint, named, isOff }: BlockhashQuestion): Promise<BlockhashWord> {
   try {
     const params = [bs58.encode(named.blockhash), { commitment: "processed" }];
@@ -94,7 +93,7 @@ async function askValidity({ pool, endpoint, named, isOff }: BlockhashQuestion):
   }
 }
 
-/** A node that knows a blockhash before its slot knows an older one. */
+/** A node that already knows the blockhash before that slot knows an older one. */
 function behindOf(readAt: bigint, slot: bigint): "behind" | "far behind" | undefined {
   if (readAt >= slot) return undefined;
   return readAt + MAX_LAG_SLOTS < slot ? "far behind" : "behind";

@@ -27,13 +27,13 @@ interface LifetimeRead {
   readonly askedAtMs: number;
 }
 
-/** Blocks that may have begun after the newest blockhash of a node that answers. */
+/** Blocks that may have begun after the newest blockhash of a healthy node. */
 const MAX_BLOCKHASH_BLOCKS = 10;
-/** Nodes asked at a time for a blockhash that another one knows. */
+/** Nodes asked at a time for a blockhash that another node knows. */
 const BLOCKHASHES_PER_REFRESH = 2;
-/** Part of the oldest age allowed after which one node's word counts if no other node says anything. */
+/** Part of the maximum age after which one node's word counts if no other node answers. */
 const ALONE_AFTER = 1 / 2;
-/** Time for which a newer blockhash that waits for its proof shows that the nodes do not stand still. Milliseconds. */
+/** How long a newer, still unproven blockhash counts as a sign that the nodes do not stand still. Milliseconds. */
 const AWAITED_MS = 2_000;
 const CONFIRMED = { commitment: "confirmed" };
 
@@ -49,9 +49,9 @@ export class NewestBlockhash {
   #askedAtMs = 0;
   /** The blockhash being proven; undefined while none is. */
   #proving: Promise<void> | undefined;
-  /** Raised when what was known is void: what was asked for before then counts no more. */
+  /** Incremented when the known blockhash becomes void: answers to earlier requests no longer count. */
   #epoch = 0;
-  /** When a newer blockhash was last named that no second node knew yet. */
+  /** When a node last named a newer blockhash that no second node knew yet. */
   #awaitedAtMs = Number.NEGATIVE_INFINITY;
   /** True while nodes answer with a blockhash that the chain has left behind. */
   #isOvertaken = false;
@@ -78,27 +78,29 @@ export class NewestBlockhash {
     return this.#now() - this.#askedAtMs;
   }
 
-  /** Some seconds old it is good for most of a minute: the bound is for the time left, and for nodes that stand still. */
+  /**
+   * A blockhash some seconds old is still good for most of a minute: the bound protects the time left, and against nodes that stand still.
+   */
   isStale(): boolean {
     return this.#lifetime === undefined || this.ageMs() > this.#maxAgeMs || this.#isOvertaken;
   }
 
-  /** True if it takes a call to prove one: with several nodes. */
+  /** True if proving a blockhash takes a call: with several nodes. */
   get isProven(): boolean {
     return this.#witnesses.isOn;
   }
 
-  /** True while the newest one named is one that the other nodes do not know. */
+  /** True while the other nodes do not know the newest blockhash named. */
   get isContradicted(): boolean {
     return this.#witnesses.isContradicted;
   }
 
-  /** True from when the nodes no longer know the last one, until there is another or all is found anew: its chain was undone. */
+  /** True after the nodes no longer know the last one, because its chain was undone, until there is another or the head is found anew. */
   get isUndone(): boolean {
     return this.#isUndone;
   }
 
-  /** Refreshes that brought no newer one: the node to ask first, by number. */
+  /** Number of refreshes without a newer one; it selects the node to ask first. */
   get standstills(): number {
     return this.#standstills;
   }
@@ -118,14 +120,14 @@ export class NewestBlockhash {
     this.#isUndone = true;
   }
 
-  /** Ends once the one being proven is proven, or not. Never rejects. */
+  /** Resolves once the pending proof has succeeded or failed. Never rejects. */
   async settle(): Promise<void> {
     await this.#proving;
   }
 
-  /** The newest slot was taken back: one from above it is replaced as soon as may be. @throws TradewireError UPSTREAM_ERROR */
+  /** The newest slot was taken back: a blockhash from above it is replaced as soon as possible. @throws TradewireError UPSTREAM_ERROR */
   async comeBackTo(slot: bigint): Promise<void> {
-    // One that is being read or proven may be from above it.
+    // A blockhash that is being read or proven may be from above it.
     this.#void();
     if (this.#lifetime !== undefined && this.#lifetime.slot > slot) await this.refresh(0n);
   }
@@ -136,7 +138,7 @@ export class NewestBlockhash {
   }
 
   /**
-   * Reads a newer one, which counts once another node knows it: with several nodes that goes on in the background.
+   * Reads a newer one, which counts once another node knows it; with several nodes that check runs in the background.
    *
    * @param known slot of the blockhash that it replaces
    * @throws TradewireError UPSTREAM_ERROR
@@ -166,7 +168,7 @@ export class NewestBlockhash {
       this.#standstills += 1;
       this.#awaitedAtMs = this.#now();
       this.#isOvertaken = false;
-      // The next refresh says why none answers.
+      // If none answers, the next refresh reports why.
       read = asked < BLOCKHASHES_PER_REFRESH ? await this.#read(known).catch(() => undefined) : undefined;
     }
   }
@@ -176,7 +178,7 @@ export class NewestBlockhash {
     const askedAtMs = this.#now();
     let from = this.#pool.endpoints[0]!;
     const result = await this.#pool.read("getLatestBlockhash", [CONFIRMED], {
-      // After a standstill another endpoint goes first.
+      // After a standstill another endpoint is asked first.
       startAt: this.#standstills,
       isWrong: (answer) => this.#isWrong(decodeLifetime(answer), known),
       onAnswer: (endpoint) => {
@@ -204,7 +206,7 @@ export class NewestBlockhash {
 
   #isWrong(lifetime: Lifetime, known: bigint): boolean {
     const lags = lifetime.slot + MAX_LAG_SLOTS < known;
-    // Before the first, the newest slot alone shows who lags.
+    // Before the first blockhash, only the newest slot shows which node lags.
     const isOff = known === 0n ? this.#newest.isOff(lifetime.slot) : !this.#newest.isReachable(lifetime.slot);
     return lags || isOff || !this.#heights.fits(lifetime);
   }

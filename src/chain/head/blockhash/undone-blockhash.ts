@@ -3,14 +3,14 @@ import type { Lifetime } from "../../port.ts";
 import type { RpcPool } from "../../rpc/rpc-pool.ts";
 import { asContext } from "../../rpc/rpc-values.ts";
 
-/** A blockhash is wanted several times a second: a node that takes longer says nothing. Milliseconds. */
+/** A blockhash is needed several times a second: a node that takes longer than this does not count. Milliseconds. */
 const TIMEOUT_MS = 1_000;
-/** Nodes that must no longer know it, if that many are configured. */
+/** Nodes that must no longer know the blockhash, if that many are configured. */
 const QUORUM = 2;
 
 /**
- * True if nodes that have come past its slot do not know the blockhash, and none knows it: with the chain it was of, it is undone. A
- * node that has yet to come there says nothing. Never rejects.
+ * True if nodes past the blockhash's slot do not know it, and no node knows it: its chain was undone. A node that has not reached the slot
+ * does not count. Never rejects.
  */
 export async function isUndone(
   pool: Pick<RpcPool, "endpoints" | "ask">,

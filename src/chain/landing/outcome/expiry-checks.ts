@@ -12,17 +12,17 @@ interface ExpiryChecksOptions {
   /** By signature; the owner adds and removes them. */
   readonly pending: ReadonlyMap<string, PendingTransaction>;
   readonly head: LandingHead;
-  /** No jump of the wall clock puts the checks off. */
+  /** A monotonic clock, so that no jump of the wall clock delays the checks. */
   readonly monotonicMs: Now;
   readonly warn: (message: string) => void;
   readonly onExpired: (transaction: PendingTransaction) => void;
-  /** An endpoint has seen the transaction in a block after all. */
+  /** Called if an endpoint has seen the transaction in a block after all. */
   readonly onSeen: (transaction: PendingTransaction, endpoint: RpcEndpoint, status: SignatureStatus) => void;
 }
 
 /** Slots between two attempts to prove an expiry. */
 const CHECK_SLOTS = 4;
-/** Attempts that end in doubt after which callers and the log are given the reason: nodes are some slots apart. */
+/** Undecided attempts after which callers and the log get the reason; a few are normal, because nodes are some slots apart. */
 const CHECKS_UNTIL_DISPUTE = 8;
 
 /** Looks for proof that overdue transactions have expired, every few slots. */
@@ -59,7 +59,7 @@ export class ExpiryChecks {
     }
   }
 
-  /** As many as one check takes, in turn: those that stay undecided hold nobody up. */
+  /** As many as one check takes, in turn, so that undecided ones do not hold up the others. */
   #nextOf(all: readonly PendingTransaction[]): readonly PendingTransaction[] {
     if (all.length <= MAX_SIGNATURES_PER_CALL) return all;
     const from = this.#start % all.length;

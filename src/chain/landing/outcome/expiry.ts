@@ -18,7 +18,7 @@ interface ExpiryFinding {
   readonly isExpired: boolean;
   /** A node that has seen it in a block. */
   readonly seen?: { readonly by: RpcEndpoint; readonly status: SignatureStatus } | undefined;
-  /** Why it is undecided although a node finds that it has expired; undefined if none does. */
+  /** Why it is undecided although a node finds it expired; undefined if none does. */
   readonly doubt?: string | undefined;
 }
 
@@ -117,7 +117,7 @@ async function isStillAccepted(
       else if (value) valid += 1;
       else invalid += 1;
     } catch (error) {
-      // One that does not serve the method says nothing; others may yet say that the message lives.
+      // A node that does not serve the method does not count; others may still say that the message lives.
       if (!isRefusal(error)) lost += 1;
     }
   };

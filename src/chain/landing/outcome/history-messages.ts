@@ -14,12 +14,12 @@ const MOST_REMEMBERED = 10_000;
 const AT_ONCE = 100;
 
 /**
- * The messages of finalized transactions, as each node shows them. They never change, so each is asked for once: the trades of a busy
- * wallet that expire together look through the same transactions, and a search that failed goes on where it was.
+ * The messages of finalized transactions, as each node shows them. They never change, so each is requested once: trades of a busy wallet
+ * that expire together look through the same transactions, and a search that failed continues where it was.
  */
 export class HistoryMessages {
   readonly #pool: Pick<RpcPool, "ask">;
-  /** SHA-256 of messages by signature, those asked for first in front. */
+  /** SHA-256 of messages by signature, in the order of the requests. */
   readonly #hashes = new WeakMap<RpcEndpoint, Map<string, Promise<Uint8Array>>>();
 
   constructor(pool: Pick<RpcPool, "ask">) {
@@ -29,7 +29,7 @@ export class HistoryMessages {
   /**
    * The SHA-256 of each transaction's message, in the order of the signatures.
    *
-   * @throws NodeError if the node lacks one of them or does not answer; what it has answered stays remembered
+   * @throws NodeError if the node lacks one of them or does not answer; answers so far stay remembered
    */
   async hashesOf(endpoint: RpcEndpoint, signatures: readonly string[]): Promise<readonly Uint8Array[]> {
     const hashes: Uint8Array[] = [];

@@ -35,26 +35,26 @@ interface SearchPorts {
   readonly messages: HistoryMessages;
 }
 
-/** What one node says: its finalized height, and what it shows of the history; undefined if it serves none. */
+/** One node's answer: its finalized height, and its part of the history; undefined if it serves none. */
 interface Answer {
   readonly blockHeight: bigint;
   readonly view: View | undefined;
 }
 
-/** What one node shows of a wallet's finalized history. */
+/** One node's view of a wallet's finalized history. */
 interface View {
   /** The transaction that has the message, under a signature that is not followed yet. */
   readonly found: Uint8Array | undefined;
-  /** True if it shows something from before the message was built: what it does not show since is not merely forgotten. */
+  /** True if it shows something from before the build, so that anything later that it does not show did not happen. */
   readonly reachesBack: boolean;
-  /** True if the node has the blocks since the build, for a wallet that has nothing to show from before. */
+  /** True if the node has all blocks since the build; needed for a wallet without earlier transactions. */
   readonly hasBlocks: boolean;
 }
 
 /**
- * Looks for a message in its wallet's finalized history: the holder may have signed it again and sent it elsewhere. Every node
- * that serves the history is asked, and each transaction within the message's lifetime is compared with the message. Where that lies,
- * and how long ago, each node says for itself: the head may rest on another one's word. Call it once the message has expired.
+ * Looks for a message in its wallet's finalized history: the holder may have signed it again and sent it elsewhere. Every node that serves
+ * the history is asked, and each transaction within the message's lifetime is compared with the message. Each node says for itself where
+ * that lifetime lies and how long ago it ended, because the head may rest on another node's word. Call it once the message has expired.
  *
  * @throws TradewireError UPSTREAM_ERROR if too few nodes answer now
  */
@@ -85,13 +85,13 @@ export async function searchMessage(ports: SearchPorts, query: MessageQuery): Pr
   return { kind: "absent", reachesBack, witnesses: views.length, ...age };
 }
 
-/** Blocks since a message's last valid one. Of two nodes that must agree what each says, else the same twice. */
+/** Blocks since a message's last valid one. If two nodes must agree, the value of each; else one value twice. */
 interface BlocksSince {
   readonly least: bigint;
   readonly most: bigint;
 }
 
-/** What as many nodes as must agree have not passed; undefined if none says. */
+/** The number of blocks that the required number of nodes has not passed; undefined if none answers. */
 function blocksSinceExpiry(
   answers: readonly Answer[],
   quorum: number,
@@ -104,7 +104,7 @@ function blocksSinceExpiry(
   return { least: least - lastValidBlockHeight, most: most - lastValidBlockHeight };
 }
 
-/** True if one of two nodes alone says that the other need no longer remember: that other one goes on, and will say so too. */
+/** True if only one of two nodes says that the other no longer has to remember the message: the other will get there and say so too. */
 function areDivided({ least, most }: BlocksSince): boolean {
   return least <= STATUS_CACHE_BLOCKS && most > STATUS_CACHE_BLOCKS && most - least > HEIGHT_TOLERANCE;
 }
@@ -150,7 +150,7 @@ async function viewOf(
   for (let page = 0; page < MAX_PAGES; page++) {
     const config = {
       commitment: "finalized",
-      // One address may stand for several servers: one that has not come as far lacks what landed last.
+      // One address may serve several machines: one that has not reached that slot lacks what landed last.
       minContextSlot: Number(range.finalizedSlot),
       limit: PAGE,
       ...(before === undefined ? {} : { before }),
@@ -189,7 +189,7 @@ async function viewOf(
   return { found, reachesBack, hasBlocks: !reachesBack && (await hasBlocksFrom(buildSlot, pool, endpoint)) };
 }
 
-/** False also if the node does not serve the question. @throws TradewireError UPSTREAM_ERROR */
+/** Also false if the node does not serve the method. @throws TradewireError UPSTREAM_ERROR */
 async function hasBlocksFrom(slot: bigint, pool: RpcPool, endpoint: RpcEndpoint): Promise<boolean> {
   try {
     return asInteger(await pool.ask(endpoint, "getFirstAvailableBlock", [], TIMEOUT_MS), "the first block") <= slot;

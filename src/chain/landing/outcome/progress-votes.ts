@@ -13,11 +13,11 @@ interface Vote {
 }
 
 /**
- * Asks the nodes how far a transaction has got: as far as as many as must agree have seen it in one slot, else "processed" if
- * any has seen it at all. Undefined if it is in no block.
+ * Asks the nodes for a transaction's progress: the furthest that the required number of nodes have seen it in one slot, else "processed" if
+ * any node has seen it. Undefined if it is in no block.
  *
  * @param look reads one node's status of it
- * @param isAccepted false of a status that cannot be true: it counts as none
+ * @param isAccepted false for an impossible status, which counts as none
  * @throws TradewireError UPSTREAM_ERROR if no node answers
  */
 export async function fetchProgress(
@@ -45,7 +45,7 @@ export async function fetchProgress(
   return agreed(witnesses, votes) ?? { slot: seen.slot, commitment: "processed", error: null };
 }
 
-/** What as many nodes as must agree have seen, and more than have seen anything else; or the trusted one. */
+/** What the required number of nodes have seen, and more than have seen anything else; or the trusted node's view. */
 function agreed(witnesses: Witnesses, votes: readonly Vote[]): TransactionProgress | undefined {
   const seen = votes.flatMap(({ endpoint, status }) => (status === null ? [] : [{ endpoint, status }]));
   const groups = [...Map.groupBy(seen, ({ status: { slot, error } }) => `${slot} ${JSON.stringify(error)}`).values()];

@@ -11,8 +11,8 @@ export function isCut({ logs }: TransactionRecord): boolean {
 }
 
 /**
- * A text that is equal for records that agree on what the transaction did: slot, error, fee, balances and, if it failed,
- * which program failed. Other lines of the logs and the compute units are left out.
+ * A text that is equal for records that agree on the transaction's effects: slot, error, fee, balances and, if it failed, the failing
+ * program. Other lines of the logs and the compute units are left out.
  *
  * @param withLogs false: compares no logs, for records some of which are cut
  */
@@ -20,11 +20,11 @@ export function recordKey(record: TransactionRecord, withLogs: boolean): string 
   const { slot, error, feeLamports, accounts, preBalances, postBalances } = record;
   const [before, after] = [tokensOf(record.preTokenBalances), tokensOf(record.postTokenBalances)];
   const failure = error === null || !withLogs ? [] : record.logs.filter((line) => FAILURE_LINE.test(line));
-  // Numbers and addresses hold no separators; what a node may write as it likes comes last.
+  // Numbers and addresses contain no separators; free text from the node comes last.
   return `${slot};${feeLamports};${accounts};${preBalances};${postBalances};${before};${after};${JSON.stringify([error, failure])}`;
 }
 
-/** Token balances in an order of their own: nodes need not list them in the same one. */
+/** Token balances in a canonical order: nodes may list them differently. */
 function tokensOf(balances: readonly TokenBalanceRecord[]): string {
   const texts = balances.map(
     ({ accountIndex, mint, owner, amount }) => `${accountIndex} ${mint} ${owner ?? ""} ${amount}`,

@@ -15,7 +15,7 @@ import { fetchStatusAt } from "./status-looks.ts";
 interface RecordReadsOptions {
   readonly witnesses: Witnesses;
   readonly head: LandingHead;
-  /** Time in which this process could receive answers: standing still is no silence of a node. */
+  /** Time in which this process could receive answers: a stalled process does not make a node silent. */
   readonly runningMs: Now;
   readonly warn: (message: string) => void;
   readonly onProven: (transaction: PendingTransaction, proven: ProvenRecord) => void;
@@ -23,7 +23,7 @@ interface RecordReadsOptions {
 
 /** Shortest pause between two reads of a record from the same node. Milliseconds. */
 const MIN_PERIOD_MS = 100;
-/** Longest that a verdict on one node's word waits for the answer of a node that has been silent. Milliseconds. */
+/** Longest wait of a verdict by one node for the answer of a node that has been silent. Milliseconds. */
 const GRACE_MS = 250;
 /** Rounds without a verdict after which callers and the log are given the reason. */
 const ROUNDS_UNTIL_DISPUTE = 8;
@@ -56,7 +56,7 @@ export class RecordReads {
       reportDispute(transaction, transaction.votes.dispute(), this.#options);
   }
 
-  /** The nodes to ask: at first only as many as must agree, in turns; silent ones do no harm beside them. */
+  /** The nodes to ask: at first only as many as must agree, in turns; silent ones are asked in addition. */
   #choose(rounds: number): readonly RpcEndpoint[] {
     const { witnesses } = this.#options;
     const { endpoints } = witnesses;
@@ -96,7 +96,7 @@ export class RecordReads {
   }
 
   /**
-   * A node without the record still has a say by its status, before another node's word alone decides.
+   * A node without the record still votes by its status before another node's word alone decides.
    * @returns false if it serves no statuses
    */
   async #readStatus(transaction: PendingTransaction, endpoint: RpcEndpoint): Promise<boolean> {

@@ -10,14 +10,14 @@ import { isCut, recordKey } from "./record-key.ts";
  */
 export type RecordAnswer = TransactionRecord | "absent" | "unserved" | "mute" | "unusable";
 
-/** Slots for which a node without histories remembers a status at least. @see agave MAX_CACHE_ENTRIES: those of 300 roots */
+/** Minimum number of slots for which a node without history remembers a status. @see agave MAX_CACHE_ENTRIES: those of 300 roots */
 const STATUS_SLOTS = 290n;
-/** A node's misses are noted this many slots apart. */
+/** Minimum distance between two noted misses of a node. Slots. */
 const MISS_SPACING = 32n;
-/** Misses noted of a node: they cover a message's lifetime and the time in which its outcome is proven. */
+/** Misses noted per node: enough for a message's lifetime and the time in which its outcome is proven. */
 const MOST_MISSES = 32;
 
-/** What records are compared by, of those that had to be. */
+/** Comparison keys of the records that had to be compared. */
 const wholeKeys = new WeakMap<TransactionRecord, string>();
 const keysWithoutLogs = new WeakMap<TransactionRecord, string>();
 
@@ -34,15 +34,15 @@ export class RecordVotes {
   readonly #isCredible: (record: TransactionRecord) => boolean;
   /** Each node's last answer. */
   readonly #answers = new Map<RpcEndpoint, RecordAnswer>();
-  /** The status each node reported last. */
+  /** Each node's last status. */
   readonly #statuses = new Map<RpcEndpoint, SignatureStatus>();
-  /** Slots as of which a node has not seen the transaction, some apart but for the newest, oldest first; no entry once it has. */
+  /** Slots at which a node had not seen the transaction, oldest first, spaced out except for the newest; no entry once it has seen it. */
   readonly #misses = new Map<RpcEndpoint, bigint[]>();
   /** Since when a node has given no record (running milliseconds). */
   readonly #withoutSinceMs = new Map<RpcEndpoint, number>();
   #noticedError: { readonly error: unknown | null } | undefined;
 
-  /** @param isCredible false of a slot that the message cannot be in, as far as heights are known: one node alone is not believed then */
+  /** @param isCredible false for a slot that the message cannot be in, by the known heights: one node's word is then not enough */
   constructor(witnesses: Witnesses, isCredible: (record: TransactionRecord) => boolean) {
     this.#witnesses = witnesses;
     this.#isCredible = isCredible;
@@ -68,7 +68,7 @@ export class RecordVotes {
     this.#misses.delete(endpoint);
   }
 
-  /** Takes in that a node, as of this slot, has the transaction in no block. */
+  /** Notes that a node, at this slot, has the transaction in no block. */
   receiveMiss(endpoint: RpcEndpoint, slot: bigint): void {
     const slots = this.#misses.get(endpoint);
     if (slots === undefined) this.#misses.set(endpoint, [slot]);
@@ -110,7 +110,7 @@ export class RecordVotes {
     return isAlone && this.#isConsistent(only) && !this.#isContradicted(only) ? this.#prove([only]) : undefined;
   }
 
-  /** Why nothing is proven although a node has reported the transaction. */
+  /** Why no outcome is proven although a node has reported the transaction. */
   dispute(): string {
     const [best, second] = this.#groups();
     if (second !== undefined) return "the nodes' records of the transaction differ";
@@ -143,7 +143,7 @@ export class RecordVotes {
     return [...groups.values()].sort((a, b) => b.length - a.length);
   }
 
-  /** Made once for each record: groups are asked for with every answer. */
+  /** Computed once per record: records are grouped again with every answer. */
   #keyOf(record: TransactionRecord, withLogs: boolean): string {
     const keys = withLogs ? wholeKeys : keysWithoutLogs;
     const known = keys.get(record);
@@ -164,7 +164,7 @@ export class RecordVotes {
     for (const [endpoint, status] of this.#statuses)
       if (isFirm(status) && !isSameEnd(record, status))
         this.#witnesses.setAside(endpoint, "its status of a transaction differs");
-    // Logs and transfers that the nodes could not compare, or tell differently, say nothing.
+    // Logs and transfers that could not be compared, or differ between nodes, do not count.
     const logs = agreeing.length > 1 && this.#hasCut() ? [] : record.logs;
     const isTold = agreeing.every((endpoint) => hasSameTransfers(this.#recordOf(endpoint)!, record));
     const transfers = isTold ? record.transfers : undefined;
@@ -189,9 +189,9 @@ export class RecordVotes {
   }
 
   /**
-   * True of a node that cannot vouch for this record: silent, stuck, not serving records, or without a usable answer. One that had come
-   * to its slot and had the transaction in no block contradicts it, whether it serves records or not; but not one that came there so long
-   * ago that it need no longer remember. One that has yet to come there is waited for.
+   * True for a node that cannot vouch for this record: silent, stuck, not serving records, or without a usable answer. A node that reached
+   * the record's slot and had the transaction in no block contradicts it, whether it serves records or not, unless it reached it so long
+   * ago that it may have forgotten. A node that has not reached the slot is waited for.
    */
   #hasNoSay(endpoint: RpcEndpoint, record: TransactionRecord, atMs: number): boolean {
     if (this.#witnesses.isSilent(endpoint)) return true;
@@ -204,20 +204,22 @@ export class RecordVotes {
     if (newest !== undefined && newest < slot && !isStuck) return false;
     if (answer === "mute" || (isStuck && this.#isLate(endpoint, atMs))) return true;
     const status = this.#statuses.get(endpoint);
-    // What is processed in another block, or otherwise, may be on another branch: the next status tells.
+    // A different processed block may be on another branch: the next status decides.
     if (status !== undefined && !isFirm(status) && !isSameEnd(record, status)) return false;
-    // A status weighs already; one that saw nothing for so long need no longer remember.
+    // A status already counts; a node that saw nothing for so long may have forgotten.
     const hasSaidAll = answer === "unserved" && (status !== undefined || newest !== undefined);
     return hasSaidAll || (this.#isLate(endpoint, atMs) && (answer === "unusable" || answer === "unserved"));
   }
 
-  /** True if the node has given no record for as long as others are waited for. */
+  /** True if the node has given no record for as long as nodes are waited for. */
   #isLate(endpoint: RpcEndpoint, atMs: number): boolean {
     const sinceMs = this.#withoutSinceMs.get(endpoint);
     return sinceMs !== undefined && atMs - sinceMs >= this.#witnesses.silentAfterMs;
   }
 
-  /** Two nodes that stay at a slot show that the chain does: one that claims a block beyond it is not alone because of that. */
+  /**
+   * Two nodes that stay at one slot show that the chain has stopped: they do not make a node that claims a later block the only one left.
+   */
   #standsStill(): boolean {
     const { endpoints } = this.#witnesses;
     const stuck = endpoints.filter((one) => this.#witnesses.isStuck(one) && !this.#witnesses.isSilent(one));
@@ -225,7 +227,7 @@ export class RecordVotes {
   }
 }
 
-/** True of a status that no fork takes back. */
+/** True for a status that no fork can undo. */
 const isFirm = ({ commitment }: SignatureStatus) => commitment !== "processed";
 
 const isSameError = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
@@ -234,7 +236,7 @@ function isSameEnd(record: TransactionRecord, status: SignatureStatus): boolean 
   return record.slot === status.slot && isSameError(record.error, status.error);
 }
 
-/** True if both records tell the same transfers, or neither tells any. */
+/** True if both records list the same transfers, or neither lists any. */
 function hasSameTransfers({ transfers: a }: TransactionRecord, { transfers: b }: TransactionRecord): boolean {
   if (a === undefined || b === undefined) return a === b;
   return a.length === b.length && a.every(({ to, lamports }, i) => b[i]!.to === to && b[i]!.lamports === lamports);

@@ -7,7 +7,7 @@ import { decodeStatus, MAX_SIGNATURES_PER_CALL, type SignatureStatus } from "../
 
 /** Longest wait for a status. Milliseconds. */
 const TIMEOUT_MS = 1_000;
-/** How long a call without an answer holds up later looks. Milliseconds. */
+/** How long an unanswered call delays later look-ups. Milliseconds. */
 const SLOW_MS = 100;
 
 interface Look {
@@ -15,16 +15,16 @@ interface Look {
   readonly status: PromiseWithResolvers<SignatureStatus | null>;
 }
 
-/** The looks at one node's statuses. */
+/** The look-ups of one node's statuses. */
 interface NodeLooks {
   waiting: Look[];
-  /** True while those that come now wait for others to be answered, or for the end of this turn. */
+  /** True while new look-ups wait for earlier ones to be answered, or for the end of this turn. */
   isBusy: boolean;
 }
 
 /**
- * Looks at nodes' statuses of transactions. What is asked of a node while a call is under way shares the next one, so however
- * many trades are followed, it gets one call after the other. What is asked of a node at rest does not wait.
+ * Looks up nodes' statuses of transactions. Look-ups that arrive while a call to the node is pending share the next call, so the node gets
+ * one call after another however many trades are followed. An idle node is asked at once.
  */
 export class StatusLooks {
   readonly #pool: RpcPool;
@@ -60,7 +60,7 @@ export class StatusLooks {
 
   async #call(endpoint: RpcEndpoint, node: NodeLooks): Promise<void> {
     node.isBusy = true;
-    // After everything that this turn asks.
+    // Runs after everything that this turn asks for.
     await new Promise<void>((resolve) => nextTick(resolve));
     const looks = node.waiting;
     node.waiting = [];
@@ -78,7 +78,7 @@ export class StatusLooks {
     if (node.waiting.length > 0) void this.#call(endpoint, node);
   }
 
-  /** Reads the statuses of some looks. One that cannot be read fails alone. */
+  /** Reads the statuses of some look-ups. A status that cannot be read fails alone. */
   async #read(endpoint: RpcEndpoint, looks: readonly Look[]): Promise<void> {
     try {
       const params = [looks.map(({ signature }) => signature), { searchTransactionHistory: false }];
@@ -92,7 +92,7 @@ export class StatusLooks {
         }
       });
     } catch (error) {
-      // What a node says of all of them may be due to one.
+      // A node's answer to all of them may be caused by a single one.
       const isAnswer = error instanceof NodeError && (error.kind === "answered" || error.kind === "malformed");
       for (const { signature, status } of looks) {
         if (!isAnswer || looks.length === 1) status.reject(error);

@@ -6,7 +6,7 @@ import type { Account, ChainClock } from "../solana/account.ts";
 export interface AccountsAtSlot {
   readonly slot: bigint;
   readonly accounts: readonly (Account | null)[];
-  /** Place of the node that answered among all nodes; undefined if several did, or if it is unknown. */
+  /** Index of the node that answered; undefined if several did, or if it is unknown. */
   readonly node?: number | undefined;
 }
 
@@ -14,16 +14,16 @@ export interface ProgramFilter {
   readonly program: Address;
   readonly dataSize?: number;
   readonly memcmp: readonly { readonly offset: number; readonly bytes: Uint8Array }[];
-  /** True: an answer too large for one call is not read in parts, but reported as "oversized". */
+  /** True: an answer that is too large is not read in parts, but reported as "oversized". */
   readonly atOnce?: boolean;
 }
 
-/** True if a read failed because its answer is larger than one may be: fewer accounts, or all but one, can still be read. */
+/** True if a read failed because its answer was too large: fewer accounts, or all but one, can still be read. */
 export function isOversized(error: unknown): boolean {
   return error instanceof TradewireError && "kind" in error && error.kind === "oversized";
 }
 
-/** True if that is one node's word while another one has not answered: not to be relied on for long. */
+/** True if this is one node's word while another has not answered: do not rely on it for long. */
 export function isUncertain(error: unknown): boolean {
   return error instanceof TradewireError && "isUncertain" in error && error.isUncertain === true;
 }
@@ -31,9 +31,9 @@ export function isUncertain(error: unknown): boolean {
 /** Reads of account state across the network. */
 export interface AccountReader {
   /**
-   * Any number of accounts; split into calls of at most 100. The slot is the oldest of those calls.
-   * With `minContextSlot`, a node that has not reached that slot refuses instead of answering with older state.
-   * With `mayWait`, the read waits some milliseconds for another one to share a call with.
+   * Any number of accounts; split into calls of at most 100. The slot is the oldest of those calls. With `minContextSlot`, a node that has
+   * not reached that slot refuses instead of answering with older state. With `mayWait`, the read waits some milliseconds for another one
+   * to share its call.
    * @throws TradewireError UPSTREAM_ERROR, which `isOversized` tells apart if the accounts are too large together
    */
   fetchAccounts(addresses: readonly Address[], minContextSlot?: bigint, mayWait?: boolean): Promise<AccountsAtSlot>;
@@ -62,7 +62,7 @@ export interface KnownAccount {
 /** A followed account, for as long as it is followed. */
 export interface FollowedRecord {
   readonly address: Address;
-  /** What its follower keeps with it, so that a change costs no look-up. */
+  /** The follower's own data, so that a change costs no look-up. */
   kept: unknown;
   /**
    * Set by the follower: true for an account that is not expected to end, such as a part of a market. It ends only if most nodes say
@@ -99,17 +99,16 @@ export interface StateSource {
   /** Re-reads followed accounts now, and delivers changes. @throws TradewireError UPSTREAM_ERROR */
   refresh(addresses: readonly Address[]): Promise<void>;
   /**
-   * Up to when the delivered state of a followed account is known to be complete (epoch milliseconds). Never decreases without a
-   * setback.
+   * Up to when the delivered state of a followed account is known to be complete (epoch milliseconds). Never decreases without a setback.
    * @param record of the account, which saves the look-up
-   * @param enoughMs late enough for the caller: whether it is known for longer is not looked at
+   * @param enoughMs late enough for the caller: a later time is not computed
    */
   currentAtMs(address: Address, record?: FollowedRecord, enoughMs?: number): number;
-  /** Rises whenever an account may be known less far than before: its slot was undone, or its stream no longer suffices. */
+  /** Increases whenever an account's known time may have moved back: its slot was undone, or its stream no longer suffices. */
   readonly setbacks: number;
   /** The record of a followed account; undefined if it is not followed. Absent: there are none. */
   recordOf?(address: Address): FollowedRecord | undefined;
-  /** Followed accounts whose state the nodes contradict each other about now: nothing may be built on them. */
+  /** Followed accounts about which the nodes contradict each other now: nothing may be built on them. */
   contested(): ReadonlySet<Address>;
   close(): void;
 }
@@ -161,28 +160,28 @@ export interface LandedPrice {
   readonly accounts: bigint;
 }
 
-/** What landed in recent slots beside what a transaction bids. */
+/** What landed in recent slots, compared with a transaction's bid. */
 export interface LandedPrices {
   /** The transaction's own bid. Micro-lamports per compute unit. */
   readonly bid: bigint;
-  /** Nodes that list every one of the prices; of several prices for a slot the lowest is given. */
+  /** Number of nodes that list every one of the prices; of several prices for a slot, the lowest is used. */
   readonly nodes: number;
-  /** A slot that is not among them was skipped, or nobody paid in it. */
+  /** A missing slot was skipped, or nobody paid in it. */
   readonly slots: readonly LandedPrice[];
 }
 
 /** Reads what landed, to explain a transaction that did not. */
 export interface LandedPriceReader {
   /**
-   * Prices of recent slots on the accounts that the transaction writes to, and on `markets`. Undefined if no node lists
-   * prices now, or if more is asked than such reads may cost. Never throws.
+   * Prices of recent slots on the accounts that the transaction writes to, and on `markets`. Undefined if no node lists prices now, or if
+   * the budget of such reads is used up. Never throws.
    */
   read(transaction: Uint8Array, markets: readonly Address[]): Promise<LandedPrices | undefined>;
 }
 
 /** What a wallet holds. */
 export interface WalletBalance {
-  /** The most that any of the nodes names. */
+  /** The highest balance that any of the nodes reports. */
   readonly lamports: bigint;
   /** Nodes that answered. */
   readonly nodes: number;
@@ -190,7 +189,7 @@ export interface WalletBalance {
 
 /** Reads what a wallet holds, to explain a transaction that it may not have been able to pay for. */
 export interface WalletBalanceReader {
-  /** As of a confirmed slot. Undefined if no node answers, or if more is asked than such reads may cost. Never throws. */
+  /** As of a confirmed slot. Undefined if no node answers, or if the budget of such reads is used up. Never throws. */
   read(wallet: Address): Promise<WalletBalance | undefined>;
 }
 
@@ -273,12 +272,12 @@ export interface Landing {
    */
   land(order: LandingOrder): Promise<LandingOutcome>;
   /**
-   * Asks the nodes once how far a transaction has got, as far as they agree; undefined if it is in no block. Given the last valid
-   * block height of its message, a block outside the message's lifetime is not accepted.
+   * Asks the nodes once for a transaction's progress, as far as they agree; undefined if it is in no block. Given the last valid block
+   * height of its message, a block outside the message's lifetime is not accepted.
    * @throws TradewireError UPSTREAM_ERROR
    */
   fetchProgress(signature: string, lastValidBlockHeight?: bigint): Promise<TransactionProgress | undefined>;
-  /** False while the notices of slots say that finality has yet to come to this slot: one node's word, which only says when to ask. */
+  /** False while slot notices show this slot as not final yet: one node's word, used only to decide when to ask. */
   mayBeFinal(slot: bigint): boolean;
   /**
    * Looks for an expired message, under whatever signature, in its wallet's finalized history.
@@ -329,7 +328,7 @@ export interface TransactionRecord {
   readonly postBalances: readonly bigint[];
   readonly preTokenBalances: readonly TokenBalanceRecord[];
   readonly postTokenBalances: readonly TokenBalanceRecord[];
-  /** What programs sent, in order; undefined if the nodes do not tell, or differ. */
+  /** What programs sent, in order; undefined if the nodes do not report it, or differ. */
   readonly transfers?: readonly LamportTransfer[] | undefined;
   readonly logs: readonly string[];
   readonly computeUnitsConsumed: bigint | undefined;

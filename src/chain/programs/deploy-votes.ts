@@ -8,7 +8,7 @@ interface DeployVotesOptions {
   readonly reader: Pick<ProgramReader, "fetchDeployVotes">;
   readonly now: Now;
   readonly warn: (message: string) => void;
-  /** Sets a node aside that two others contradict, and says why. */
+  /** Sets aside a node that two others contradict, with the reason. */
   readonly contradict: (endpoint: RpcEndpoint, what: string) => void;
   /** Asks for another stream. */
   readonly doubt: () => void;
@@ -16,7 +16,7 @@ interface DeployVotesOptions {
   readonly host: () => string | undefined;
   /** Receives the deploy slot that counts. */
   readonly settle: (id: Address, slot: bigint) => void;
-  /** First pause before nodes that are behind a notice, or divided, are asked again; each further one is longer. Milliseconds. */
+  /** First pause before asking again nodes that are behind a notice or divided; each further one is longer. Milliseconds. */
   readonly pauseMs?: number;
 }
 
@@ -30,41 +30,43 @@ interface Claim {
 
 /** Nodes that must agree against a stream, or against another node. */
 const QUORUM = 2;
-/** How long notices of a stream that two nodes contradicted count only if a node confirms them. Milliseconds. */
+/** How long, after two nodes contradicted a stream, its notices count only if a node confirms them. Milliseconds. */
 const ASIDE_MS = 3_600_000;
 /** Time that nodes have to reach the slot of a notice; after that, what they agree on counts. Milliseconds. */
 const PATIENCE_MS = 10_000;
 const DEFAULT_PAUSE_MS = 400;
-/** Growth of each pause over the one before, and the longest one in first pauses: a node that lies must not use up the others' limits. */
+/**
+ * Factor by which each pause grows, and the longest pause as a multiple of the first: a lying node must not use up the others' rate limits.
+ */
 const PAUSE_GROWTH = 1.5;
 const LONGEST_PAUSE = 8;
-/** Pause between two votes about one program, while what is claimed of it is false. In pauses between two questions of one. */
+/** Pause between two votes about one program while false claims are made about it. In pauses between two rounds of one vote. */
 const PAUSES_AFTER_LIE = 2.5;
 /** Pause between two log lines that say that nodes are divided about a program. Milliseconds. */
 const REPEAT_WARNING_MS = 600_000;
 
 /**
- * What a stream or a node reports of a deployment, held against all nodes. A stream's notice counts at once, so that nothing is traded on
- * a replaced program, and two nodes that agree on another deployment, at the notice's slot or later, outvote it. From then on the stream's
- * notices count only once a node confirms them. What a single node says counts once another agrees; if nodes stay divided, the later
- * deployment does, which withholds what it concerns. With one node there is no vote.
+ * What a stream or a node reports about a deployment, checked against all nodes. A stream's notice counts at once, so that nothing is
+ * traded on a replaced program, and two nodes that agree on another deployment, at the notice's slot or later, outvote it. From then on the
+ * stream's notices count only once a node confirms them. A single node's report counts once another agrees. If the nodes stay divided, the
+ * later deployment counts, which withholds the markets of that program. With one node there is no vote.
  */
 export class DeployVotes {
   readonly #options: DeployVotesOptions;
-  /** Programs being voted on, each with the claim that came last. */
+  /** Programs being voted on, each with its latest claim. */
   readonly #pending = new Map<Address, Claim>();
   /** When the log may say again that nodes are divided about a program. */
   readonly #saidUntilMs = new Map<Address, number>();
   #asideUntilMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
-  /** Ends the pauses of the votes that wait. */
+  /** Ends the pauses of waiting votes. */
   readonly #wakes = new Set<() => void>();
 
   constructor(options: DeployVotesOptions) {
     this.#options = options;
   }
 
-  /** Takes in a notice that differs from what is known. Never throws. */
+  /** Handles a notice that differs from what is known. Never throws. */
   receive(program: DeployedProgram, deploySlot: bigint, at: bigint): void {
     if (!this.#isAside) this.#options.settle(program.id, deploySlot);
     const isPending = this.#pending.has(program.id);
@@ -72,7 +74,7 @@ export class DeployVotes {
     if (!isPending) void this.#vote(program.id);
   }
 
-  /** Takes in what one node says, if it differs from what is known. Never throws. */
+  /** Handles one node's report, if it differs from what is known. Never throws. */
   check(program: DeployedProgram, deploySlot: bigint, at: bigint): void {
     if (this.#pending.has(program.id)) return;
     this.#pending.set(program.id, { program, deploySlot, at, isStreamed: false });
@@ -88,7 +90,7 @@ export class DeployVotes {
     return this.#options.now() < this.#asideUntilMs;
   }
 
-  /** Votes on the last claim about a program, and on those that come meanwhile. */
+  /** Votes on the latest claim about a program, and on those that arrive meanwhile. */
   async #vote(id: Address): Promise<void> {
     const { now, pauseMs = DEFAULT_PAUSE_MS } = this.#options;
     let startedMs = now();
@@ -104,7 +106,7 @@ export class DeployVotes {
         pauses = Math.min(LONGEST_PAUSE, pauses * PAUSE_GROWTH);
         continue;
       }
-      // Without a verdict a notice counts that did not count at once: what may be replaced is not traded on.
+      // Without a verdict, a notice that did not count at once counts now: a program that may have been replaced is not traded on.
       if (verdict !== undefined || (this.#isAside && claim.isStreamed))
         this.#settle(claim, verdict, votes ?? [], isLate);
       else if (votes !== undefined)
@@ -139,7 +141,7 @@ export class DeployVotes {
     const { contradict, now, warn } = this.#options;
     const agreed = votes.filter((vote) => vote.slot === slot);
     for (const { endpoint, at, slot: other } of votes) {
-      // Its state is older than the deployment, and what it shows is not from later still: it lags.
+      // The node lags: its state is older than the deployment, and the deployment it shows is not later than the claimed one.
       if (at < slot && (other ?? 0n) <= at) continue;
       const against = agreed.filter((vote) => vote.isTrusted || isLate || vote.at >= at);
       if (other === slot || (against.length < QUORUM && !against.some(({ isTrusted }) => isTrusted))) continue;
@@ -182,12 +184,12 @@ export class DeployVotes {
 }
 
 /**
- * The deploy slot that the nodes decide for; undefined: they do not, or not yet. One node may be the stream's own, or the one that made
- * the claim: it confirms it only if no node that answers has yet to reach its slot, or they have had their time.
+ * The deploy slot that the nodes decide on; undefined if they have not decided, or not yet. A single confirming node may be the stream's
+ * own, or the one that made the claim: it counts only if every node that answers has reached the slot, or their time is up.
  */
 function verdictOn(claim: Claim, votes: readonly DeployVote[], isLate: boolean): bigint | undefined {
   const { program, deploySlot, at, isStreamed } = claim;
-  // A node takes a known deployment back only from a state at which it would show it.
+  // A node can retract a known deployment only from a state that is late enough to show it.
   const isTakeBack = !isStreamed && deploySlot < program.slot;
   const counted =
     isTakeBack && !isLate ? votes.filter((vote) => vote.slot !== deploySlot || vote.at >= program.slot) : votes;
@@ -202,7 +204,7 @@ function verdictOn(claim: Claim, votes: readonly DeployVote[], isLate: boolean):
     counts.set(vote.slot, count);
   }
   if (confirming >= QUORUM || (confirming > 0 && confirming === votes.length)) return deploySlot;
-  // Divided nodes: what was deployed later may be what runs.
+  // Divided nodes: the later deployment may be the one that runs.
   const isWorse = isStreamed || deploySlot > program.slot;
   return confirming > 0 && isLate && isWorse ? deploySlot : undefined;
 }

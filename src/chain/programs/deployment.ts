@@ -6,7 +6,7 @@ import { LEGACY_LOADER, UPGRADEABLE_LOADER } from "../../solana/programs.ts";
 import type { DeployedProgram } from "../port.ts";
 import { saidMost } from "../rpc/said-most.ts";
 
-/** The account of a program's code begins with its kind, the slot of the deployment and who may replace it. */
+/** A program's code account begins with its kind, the deploy slot and the upgrade authority. */
 export const CODE_HEADER_BYTES = 45;
 const POINTER_BYTES = 36;
 const SLOT_OFFSET = 4;
@@ -22,8 +22,8 @@ export function deploySlotOf(data: Uint8Array): bigint | undefined {
 }
 
 /**
- * The deployment a program account shows; its slot is still to be read. Null if it shows none, or points to code elsewhere than the
- * loader keeps it: such an account is not on any chain.
+ * The deployment that a program account shows; its slot must still be read. Null if it shows none, or points to code at an address that the
+ * loader does not use: no chain has such an account.
  *
  * @see https://github.com/anza-xyz/agave/blob/v2.2.0/programs/bpf_loader/src/lib.rs `DeployWithMaxDataLen`
  */
@@ -39,8 +39,8 @@ export function deploymentOf(id: Address, account: Account | null): DeployedProg
 }
 
 /**
- * The deployment that more nodes show than any other. If they are divided, one that can be replaced and was deployed last: it is
- * followed, so that the nodes' votes correct it.
+ * The deployment that most nodes show. If they are divided, the latest one that can be replaced: it is followed, so that the nodes' votes
+ * correct it.
  */
 export function deploymentSaidMost(said: readonly (DeployedProgram | null)[]): DeployedProgram | null {
   return saidMost(said, keyOf).reduce((a, b) => (isSooner(b, a) ? b : a));

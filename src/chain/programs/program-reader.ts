@@ -7,7 +7,7 @@ import type { ReadOptions, RpcPool } from "../rpc/rpc-pool.ts";
 import { asAccount, asContext, asList } from "../rpc/rpc-values.ts";
 import { CODE_HEADER_BYTES, deploymentOf, deploymentSaidMost, deploySlotOf } from "./deployment.ts";
 
-/** Below the cap of an answer, and small enough that others' answers are not held up. */
+/** Below the cap of an answer, and small enough not to delay other answers. Bytes. */
 const SLICE_BYTES = 512 * 1024;
 const MAX_CODE_BYTES = 10 * 1024 * 1024 + CODE_HEADER_BYTES;
 const MAX_PER_CALL = 100;
@@ -18,23 +18,23 @@ interface ProgramReaderOptions {
   readonly pool: RpcPool;
   /** The node whose word decides a contradiction; undefined if the operator named none. */
   readonly trusted?: RpcEndpoint | undefined;
-  /** False for a slot the chain cannot be at. */
+  /** False for a slot that the chain cannot have reached. */
   readonly isCredible?: (slot: bigint) => boolean;
   /** Commitment at which deployments are followed. */
   readonly commitment: "processed" | "confirmed";
 }
 
-/** What one node says has come of deployments since they were read. */
+/** One node's view of deployments since they were last read. */
 interface DeploymentNews {
   /** Slot of the state that it answered from. */
   readonly at: bigint;
-  /** The slots that they have now, in order; undefined if one is gone. */
+  /** Their current deploy slots, in order; undefined if one is gone. */
   readonly slots: readonly (bigint | undefined)[];
   /** Programs that were absent and are there now. */
   readonly appeared: readonly Address[];
 }
 
-/** What one node says of a deployment. */
+/** One node's view of a deployment. */
 export interface DeployVote {
   readonly endpoint: RpcEndpoint;
   readonly isTrusted: boolean;
@@ -54,7 +54,7 @@ export interface ProgramReader {
    */
   fetchDeployments(ids: readonly Address[]): Promise<readonly (DeployedProgram | null)[]>;
   /**
-   * What one node says of known deployments, and which of the absent programs it says are there now.
+   * One node's view of known deployments, and which of the absent programs exist now by its word.
    * @param startAt index of the node asked first, wrapped
    * @throws TradewireError UPSTREAM_ERROR
    */
@@ -63,12 +63,11 @@ export interface ProgramReader {
     absent: readonly Address[],
     startAt: number,
   ): Promise<DeploymentNews>;
-  /** What each node says of a deployment; nodes that do not answer are left out. Undefined with one node. */
+  /** Each node's view of a deployment; nodes that do not answer are left out. Undefined with one node. */
   fetchDeployVotes(deployment: DeployedProgram): Promise<readonly DeployVote[] | undefined>;
   /**
-   * The bytes of a deployment, read in slices; undefined if it was replaced meanwhile, or some node says so. With two nodes or
-   * more that answer, the bytes of two must be the same, and a third settles it if they are not: what runs decides over every quote
-   * of a venue.
+   * The bytes of a deployment, read in slices; undefined if it was replaced meanwhile, or some node says so. With two nodes or more that
+   * answer, the bytes of two must be the same, and a third settles it if they are not: these bytes decide about every quote of a venue.
    * @throws TradewireError UPSTREAM_ERROR, also if nodes disagree and no two have the same
    */
   fetchCode(deployment: DeployedProgram): Promise<Uint8Array | undefined>;
@@ -170,11 +169,11 @@ class RpcProgramReader implements ProgramReader {
     if (found.length > 1)
       throw new NodeError("malformed", `Solana nodes disagree on the code of ${deployment.id}: no build of it is run.`);
     if (found.length + others === 0) throw failure;
-    // A node that shows another deployment lags or lies: against it one node's word is not enough.
+    // A node that shows another deployment lags or lies; one other node's word is not enough against it.
     return others === 0 ? found[0] : undefined;
   }
 
-  /** The code as one endpoint has it; undefined if it shows another deployment, or none. */
+  /** The code by one endpoint's word; undefined if it shows another deployment, or none. */
   async #readCode(deployment: DeployedProgram, only: RpcEndpoint): Promise<Uint8Array | undefined> {
     const { codeAddress, isUpgradeable, slot } = deployment;
     const slices: Uint8Array[] = [];

@@ -14,7 +14,7 @@ interface ProgramWatchOptions {
   readonly commitment: "processed" | "confirmed";
   readonly now: Now;
   readonly warn: (message: string) => void;
-  /** Sets a node aside that two others contradict, and says why. */
+  /** Sets aside a node that two others contradict, with the reason. */
   readonly contradict: (endpoint: RpcEndpoint, what: string) => void;
   /** How often deployments are read, whatever the stream reports. Milliseconds. */
   readonly pollMs?: number;
@@ -128,8 +128,8 @@ class HeaderWatch implements ProgramWatch {
   }
 
   /**
-   * What one node says counts once the others were asked. Null is read again too: a program may be deployed, or its node may have
-   * lagged.
+   * One node's report counts only after the others were asked. Null is read again too: a program may be deployed later, or its node may
+   * have lagged.
    */
   async refresh(): Promise<void> {
     if (this.#isPolling) return;
@@ -138,7 +138,7 @@ class HeaderWatch implements ProgramWatch {
     try {
       const known = this.all();
       const absent = [...this.#programs].filter(([, one]) => one === null).map(([id]) => id);
-      // Each poll asks another node first, so that none hides a replacement for long.
+      // Each poll asks a different node first, so that none can hide a replacement for long.
       const { at, slots, appeared } = await reader.fetchNews(known, absent, this.#polls++);
       for (const [i, program] of known.entries()) {
         const slot = slots[i];
@@ -156,7 +156,7 @@ class HeaderWatch implements ProgramWatch {
     }
   }
 
-  /** A slot below the known one counts too: a fork may take an upgrade back. A closed program says nothing new. */
+  /** A slot below the known one counts too: a fork may undo an upgrade. A closed program is no new deployment. */
   #note(id: Address, slot: bigint | undefined): void {
     const known = this.#programs.get(id);
     if (slot === undefined || known === null || known === undefined || known.slot === slot) return;

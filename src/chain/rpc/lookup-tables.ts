@@ -13,7 +13,7 @@ interface LiveLookupTables {
 
 /** One node by itself. */
 interface TableNode {
-  /** True of the node whose word decides a contradiction. */
+  /** True for the node whose word decides a contradiction. */
   readonly isTrusted?: boolean | undefined;
   readonly reader: Pick<AccountReader, "fetchAccounts">;
 }
@@ -25,16 +25,16 @@ interface LookupTablesOptions {
   readonly warn: (message: string) => void;
 }
 
-/** Tables only grow, and new entries are not needed at once. Milliseconds. */
+/** Pause between reads: tables only grow, and new entries are not needed at once. Milliseconds. */
 const REFRESH_MS = 60_000;
 
 /** Nodes that must agree on an entry, if that many answer. */
 const QUORUM = 2;
 
 /**
- * Reads the tables from every node, and again every minute. A table is used as far as two nodes agree on its entries, in order: one
- * that swapped two of them would have every transaction name other accounts than were meant. While only one node answers, known
- * entries stay: they never change, and new ones can wait. An unusable table is left out, with one warning.
+ * Reads the tables from every node, and again every minute. A table is used up to the last entry on which two nodes agree, in order: a node
+ * that swapped two entries would make every transaction name the wrong accounts. While only one node answers, known entries stay: they
+ * never change, and new ones can wait. An unusable table is left out, with one warning.
  * @throws TradewireError UPSTREAM_ERROR if the first read fails
  */
 export async function createLookupTables(options: LookupTablesOptions): Promise<LiveLookupTables> {

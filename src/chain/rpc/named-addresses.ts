@@ -4,15 +4,15 @@ import { decodeBase58 } from "../../primitives/encoding/base58.ts";
 const ADDRESS_BYTES = 32;
 /** Characters of the longest address. */
 const MOST_CHARACTERS = 44;
-/** Addresses of a generation. Two are kept: those named lately are found, however many others come between. */
+/** Addresses of a generation. Two generations are kept, so that recently named addresses are found however many others come between. */
 const MOST = 4_096;
 
 let lately = new Map<string, Address>();
 let before = new Map<string, Address>();
 
 /**
- * The address that a node has written in base58; undefined if the text is none. Nodes name the same programs, mints and wallets
- * again and again: a text seen lately is looked up, not converted.
+ * The address that a node has written in base58; undefined if the text is not an address. Nodes name the same programs, mints and wallets
+ * again and again: a recent text is looked up instead of converted.
  */
 export function addressNamed(text: string): Address | undefined {
   if (text.length > MOST_CHARACTERS) return undefined;
@@ -31,7 +31,7 @@ function note(address: Address | undefined): Address | undefined {
     before = lately;
     lately = new Map();
   }
-  // Its own text: the one named may be a part of a long one, which it would keep.
+  // The address's own text: the given one may be a slice that would retain a long text.
   lately.set(address.toString(), address);
   return address;
 }

@@ -5,11 +5,11 @@ import { TradewireError } from "../../errors/tradewire-error.ts";
  * - refused: the node does not serve this method
  * - answered: the node answered with an error
  * - malformed: the answer cannot be used
- * - oversized: nor can this one, because it is larger than one may be
+ * - oversized: the answer cannot be used because it is too large
  */
 type NodeErrorKind = "unreachable" | "refused" | "answered" | "malformed" | "oversized";
 
-/** What callers learn about a failed node, by kind: no name, no address, nothing of its answer. */
+/** What callers learn about a failed node, by kind: no name, no address, no part of its answer. */
 const PUBLIC_MESSAGES: Readonly<Record<NodeErrorKind, string>> = {
   unreachable: "No Solana node answered in time. Try again shortly.",
   refused: "No Solana node here serves what this call needs. Report the request id if it lasts.",
@@ -28,7 +28,7 @@ export class NodeError extends TradewireError {
   readonly rpcCode: number | undefined;
   /** True if the node takes no more calls for the moment. */
   readonly isOverLimit: boolean;
-  /** True if another node could have said otherwise, and did not answer: one node's word. */
+  /** True if this is one node's word because another node, which might have contradicted it, did not answer. */
   isUncertain = false;
   readonly #privateMessage: string;
 
@@ -59,7 +59,7 @@ export function isRefusal(error: unknown): boolean {
 /** "Transaction history is not available from this node", and a node that does not read transactions of our version. */
 const UNSERVED_RECORD_CODES: ReadonlySet<number | undefined> = new Set([-32011, -32015]);
 
-/** True if the node never has what was asked of the history. Any other error may pass. */
+/** True if the node never keeps the requested part of the history. Any other error may be temporary. */
 export function isWithoutHistory(error: unknown): boolean {
   return isRefusal(error) || (error instanceof NodeError && UNSERVED_RECORD_CODES.has(error.rpcCode));
 }
@@ -91,7 +91,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
 const TLS_CODE = /^(?:CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|EPROTO)/;
 
 /**
- * Says how a call failed on its way, for the log: refused, unresolved, TLS, redirected, late. Never contains more of the URL than its
+ * Describes how a call failed in transit, for the log: refused, unresolved, TLS, redirected, late. Never contains more of the URL than its
  * host.
  *
  * @param error what the call threw

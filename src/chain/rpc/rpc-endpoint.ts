@@ -35,14 +35,14 @@ interface RpcEndpointOptions {
   readonly runningMs?: Now;
   /** Largest answer read. */
   readonly maxResponseBytes?: number;
-  /** What the nodes of a pool share; absent: it is asked alone. */
+  /** Shared by the nodes of a pool; absent: the node stands alone. */
   readonly alike?: AlikeAnswers | undefined;
 }
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
 const DEFAULT_TIMEOUT_MS = 4_000;
-/** Largest answers: accounts are many and large, everything else is not. */
+/** Largest answers: many or large accounts, and everything else. */
 const ACCOUNTS_BYTES = 4 * 1024 * 1024;
 const OTHER_BYTES = 1024 * 1024;
 const ACCOUNT_METHODS: ReadonlySet<string> = new Set(["getMultipleAccounts", "getProgramAccounts"]);
@@ -52,7 +52,7 @@ const DOUBT_MS = 2_000;
 /** Silence with calls waiting after which other nodes go first, long before a call times out. */
 const SILENT_MS = 400;
 
-/** Methods whose calls of one turn share requests: those that many trades make at the same moment. */
+/** Methods whose calls of one turn share a request: many trades make them at the same moment. */
 const SHARED_METHODS: ReadonlySet<string> = new Set(["getTransaction"]);
 
 /** A call as JSON-RPC writes it; `method` is one of ours. */
@@ -115,7 +115,7 @@ class HttpEndpoint implements RpcEndpoint {
     return answer.result;
   }
 
-  /** Other nodes are asked about the same with the same id. One that is taken is given to no second call. */
+  /** Other nodes get the same question with the same id. An id in use is not given to a second call. */
   #idOf(method: string, about: unknown): number {
     if (this.#alike === undefined || !SHARED_METHODS.has(method) || typeof about !== "string") return ++this.#lastId;
     const id = idAbout(about);
@@ -145,7 +145,7 @@ class HttpEndpoint implements RpcEndpoint {
     return { status, answer: this.#parse(method, status, text) };
   }
 
-  /** A bad answer may be due to several calls sharing the request: only each call by itself shows what it means. */
+  /** A bad answer may be due to several calls sharing the request: only single calls show the cause. */
   async #callTogether(calls: readonly GatheredCall[]): Promise<readonly unknown[] | undefined> {
     const { status, text } = await this.#post(calls, Math.min(this.#maxResponseBytes, OTHER_BYTES));
     try {
@@ -227,7 +227,7 @@ class HttpEndpoint implements RpcEndpoint {
     return new NodeError("malformed", message, { cause });
   }
 
-  /** Callers choose which accounts are read: an answer that is too large is held against no node while others give none either. */
+  /** Callers choose which accounts are read: an answer that is too large does not count against a node if the others give none either. */
   #oversized(method: string, message: string): NodeError {
     if (!ACCOUNT_METHODS.has(method)) this.doubt();
     return new NodeError("oversized", message);

@@ -10,11 +10,11 @@ export interface ReadOptions {
   readonly startAt?: number;
   /** The one endpoint that may answer; undefined: any of them. */
   readonly only?: RpcEndpoint | undefined;
-  /** True of an answer that another endpoint may improve on, such as null from a node that lags. */
+  /** True for an answer that another endpoint may improve on, such as null from a node that lags. */
   readonly isLacking?: (result: unknown) => boolean;
-  /** True: the request may be refused for its form, which says nothing about the method. */
+  /** True: a refusal may concern the form of the request, not the method. */
   readonly isProbe?: boolean;
-  /** True of an answer that contradicts the known chain: its endpoint is doubted for a while, and another is asked. */
+  /** True for an answer that contradicts the known chain: its endpoint is doubted for a while, and another is asked. */
   readonly isWrong?: (result: unknown) => boolean;
   /** Receives the endpoint whose answer counts. */
   readonly onAnswer?: (endpoint: RpcEndpoint) => void;
@@ -31,8 +31,8 @@ export interface RpcPool {
    */
   read(method: string, params: readonly unknown[], options?: ReadOptions): Promise<unknown>;
   /**
-   * Asks this endpoint alone. Once it has refused a method, it is not asked for it again for a while; for a short one if it has served it
-   * before.
+   * Asks this endpoint alone. Once it has refused a method, it is not asked for it again for a while; only for a short while if it has
+   * served it before.
    * @throws TradewireError UPSTREAM_ERROR, as a NodeError
    */
   ask(endpoint: RpcEndpoint, method: string, params: readonly unknown[], timeoutMs?: number): Promise<unknown>;
@@ -153,7 +153,7 @@ class FailoverPool implements RpcPool {
     const state = this.#stateOf(endpoint, method);
     // Calls in flight together are refused together; warn once.
     if (state.refusedUntilMs > this.#now()) return;
-    // One that serves some of a method's calls and refuses others soon is as one that serves none.
+    // An endpoint that serves some of a method's calls and refuses others counts, before long, as one that serves none.
     const isAgain = this.#now() < state.refusedUntilMs + this.#refusalMs;
     const servedMs = isAgain ? 2 * state.refusedForMs : SERVED_REFUSAL_MS;
     state.refusedForMs = state.hasServed ? Math.min(servedMs, this.#refusalMs) : this.#refusalMs;
@@ -212,13 +212,13 @@ class PoolRead {
   async #ask(endpoint: RpcEndpoint): Promise<void> {
     const { method, params, options, endpoints, hedgeMs, now, onRefusal } = this.#parts;
     this.#inFlight += 1;
-    // A node that others contradict is no help against a slow one.
+    // A contradicted node is not asked to make up for a slow one.
     if (endpoints[this.#asked]?.isAside() === false) this.#hedge = setTimeout(() => this.#askNext(), hedgeMs);
     const askedAtMs = now();
     try {
       this.#receive(endpoint, await endpoint.call(method, params, options.timeoutMs), askedAtMs);
     } catch (error) {
-      // What one node cannot answer because of its size matters more than that another is away.
+      // That one node cannot answer because of the size matters more than that another is away.
       if (isOversized(error)) this.#oversized.push(endpoint);
       if (!isOversized(this.#failure)) this.#failure = error;
       if (isRefusal(error) && options.isProbe !== true) onRefusal(endpoint);
@@ -241,17 +241,17 @@ class PoolRead {
     else if (!this.#isSettled) {
       this.#isSettled = true;
       clearTimeout(this.#hedge);
-      // The same question has an answer of a proper size.
+      // Another endpoint's answer to the same question had a proper size.
       for (const other of this.#oversized) other.doubt();
       options.onAnswer?.(endpoint);
       this.#answer.resolve(result);
     }
   }
 
-  /** Every endpoint has answered, none properly: a lacking answer is better than none. */
+  /** Every endpoint has answered, none properly: an incomplete answer is better than none. */
   #giveUp(): void {
     this.#isSettled = true;
-    // Made only now: an error takes longer than all else about a read that succeeds.
+    // Created only now: creating an error costs more than everything else about a successful read.
     this.#failure ??= new NodeError("refused", `No configured Solana node serves ${this.#parts.method}.`);
     if (isOversized(this.#failure) && this.#failure instanceof NodeError)
       this.#failure.isUncertain = this.#oversized.length === 1 && this.#parts.endpoints.length > 1;

@@ -5,20 +5,20 @@ import { KeptAccount } from "../../solana/account-content.ts";
 import { addressNamed } from "./named-addresses.ts";
 import { NodeError } from "./node-error.ts";
 
-/** Integers above 2^53 in the places of balances; nothing else that large (rent epochs) is ever read. */
+/** Integers above 2^53 where balances stand; nothing else that large (rent epochs) is ever read. */
 const LARGE_BALANCE = /(?:"lamports":|[[,])\s*\d{16,}/;
 
 const LAMPORTS = '"lamports":';
 
 /** Shorter texts cannot stall the process, whatever they hold. */
 const HARMLESS_LENGTH = 4_096;
-/** Digits of the largest integers that a double holds, and more. */
+/** At least the digits of the largest integers that a double holds. */
 const LARGE_DIGITS = 16;
 /** Characters and values of a transaction's error: a hundred times what the chain writes. */
 const MAX_ERROR_CHARACTERS = 8_192;
-/** Integers that large in one answer; balances of nine million SOL are few. */
+/** Most integers that large in one answer: balances of nine million SOL are rare. */
 const MAX_LARGE = 1_000;
-/** No balance, and in every account. */
+/** Not a balance, but present in every account. */
 const RENT_EPOCH = '"rentEpoch":';
 /** Stands before the digits of a large integer while it is parsed as text. */
 const MARK = "integer:";
@@ -43,7 +43,7 @@ export function parseRpcJson(text: string): unknown {
   return hasBalance ? restoreIntegers(JSON.parse(markIntegers(text, large))) : JSON.parse(text);
 }
 
-/** True of an integer in the place of a balance: after `"lamports":`, or in a list. */
+/** True for an integer where a balance stands: after `"lamports":`, or in a list. */
 function isBalanceAt(text: string, start: number): boolean {
   let before = start;
   while (before > 0 && " \t\r\n".includes(text[before - 1]!)) before--;
@@ -61,7 +61,7 @@ function markIntegers(text: string, large: readonly (readonly [start: number, en
   return parts.join("");
 }
 
-/** Puts integers in place of their marked texts, in the value itself. Its depth is bounded. */
+/** Replaces marked texts by their integers, in place. The value's depth is bounded. */
 function restoreIntegers(value: unknown): unknown {
   if (typeof value === "string") return value.startsWith(MARK) ? integerOf(value.slice(MARK.length)) : value;
   if (typeof value !== "object" || value === null) return value;
@@ -119,8 +119,8 @@ export function asAddress(value: unknown, what: string): Address {
 }
 
 /**
- * The error of a transaction as the chain writes it, which is plain JSON; null if it succeeded. One that is large, or holds
- * integers that no error has, could be neither compared nor stored.
+ * The error of a transaction as the chain writes it, which is plain JSON; null if it succeeded. An error that is large, or holds impossible
+ * integers, could be neither compared nor stored.
  * @throws TradewireError UPSTREAM_ERROR
  */
 export function asTransactionError(value: unknown, what: string): unknown | null {

@@ -1,7 +1,7 @@
 /**
- * What more nodes have said than anything else: several values if as many have said each.
+ * The value reported by most nodes; several values in a tie.
  *
- * @param keyOf equal for values that say the same
+ * @param keyOf equal for equal reports
  */
 export function saidMost<T>(said: readonly T[], keyOf: (value: T) => string): readonly T[] {
   const groups = [...Map.groupBy(said, keyOf).values()];

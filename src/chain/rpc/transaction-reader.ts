@@ -12,10 +12,10 @@ import { asAddress, asInteger, asIntegerText, asList, asRecord, asText, asTransa
 const MAX_TRANSACTION_VERSION = 1;
 const WHAT = "a transaction";
 
-/** Longest wait for a record: another node answers sooner than a node that hangs. Milliseconds. */
+/** Longest wait for a record: another node answers sooner than one that hangs. Milliseconds. */
 const TIMEOUT_MS = 2_000;
 
-/** What a node answered last about a transaction, parsed, and the record in it. */
+/** A node's last answer about a transaction, parsed, and the record in it. */
 export interface LastAnswer {
   result: unknown;
   record: TransactionRecord | null;
@@ -24,7 +24,7 @@ export interface LastAnswer {
 /**
  * Reads one node's record of a transaction at confirmed commitment; null if the node has none yet.
  *
- * @param last of the same transaction; written here. A node that answers alike gives the same record, which is not decoded again
+ * @param last a node's last answer for the same transaction; updated here. An equal answer gives the same record without decoding it again
  * @throws TradewireError UPSTREAM_ERROR, also for the record of another transaction
  */
 export async function fetchRecord(

@@ -32,7 +32,10 @@ export class Witnesses {
   readonly #now: Now;
   readonly #warn: (message: string) => void;
   readonly #warnedAtMs = new Map<RpcEndpoint, number>();
-  /** The slot each node has answered from last, since when, and when it answered last. One that goes on from an older slot moves too. */
+  /**
+   * The last slot that each node answered from, since when, and when it last answered. A node that continues from an older slot counts as
+   * moving too.
+   */
   readonly #slots = new Map<RpcEndpoint, { slot: bigint; sinceMs: number; lastMs: number }>();
 
   constructor(options: WitnessesOptions) {
@@ -44,12 +47,12 @@ export class Witnesses {
     this.#warn = options.warn;
   }
 
-  /** True of a node that has given no proper answer for so long that it no longer counts. */
+  /** True for a node that has given no proper answer for so long that it no longer counts. */
   isSilent(endpoint: RpcEndpoint): boolean {
     return endpoint.silentForMs() >= this.silentAfterMs;
   }
 
-  /** Takes in the slot that a node has answered from. */
+  /** Notes the slot that a node has answered from. */
   noteSlot(endpoint: RpcEndpoint, slot: bigint): void {
     const atMs = this.#now();
     const known = this.#slots.get(endpoint);
@@ -57,7 +60,7 @@ export class Witnesses {
     else known.lastMs = atMs;
   }
 
-  /** True of a node that answers, but for so long from one slot that it is as good as silent. */
+  /** True for a node that answers, but from one slot for so long that it counts as silent. */
   isStuck(endpoint: RpcEndpoint): boolean {
     const known = this.#slots.get(endpoint);
     return known !== undefined && known.lastMs - known.sinceMs >= this.silentAfterMs;

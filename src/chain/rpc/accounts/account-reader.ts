@@ -21,7 +21,7 @@ interface AccountReaderOptions {
 }
 
 const MAX_PER_CALL = 100;
-/** Reads of fewer accounts share calls with others. */
+/** Reads of fewer accounts than this share calls with others. */
 const MAX_GATHERED = 64;
 /** Upper bound of concurrent calls of one read, which leaves room for the node's other callers. */
 const MAX_CONCURRENT_CALLS = 16;
@@ -30,8 +30,7 @@ const MAX_CONCURRENT_SEARCHES = 64;
 /** Searches whose answering node is remembered: some hundred tokens' worth, each a few hundred bytes. */
 const MAX_SEARCHES_KEPT = 4_000;
 /**
- * Times a search is made at most if every node refuses it for too many calls, and the pause between: their limits are per second.
- * Milliseconds.
+ * Most tries of a search that every node refuses for too many calls, and the pause between them: rate limits are per second. Milliseconds.
  */
 const MOST_TRIES = 4;
 const LIMIT_MS = 1_000;
@@ -51,11 +50,11 @@ class RpcAccountReader implements AccountReader {
   readonly #readOptions: Pick<ReadOptions, "isWrong" | "only">;
   readonly #searches = new WorkQueue(MAX_CONCURRENT_SEARCHES);
   readonly #gathered = new GatheredReads(MAX_PER_CALL, (addresses) => this.#fetchChunk(addresses, undefined));
-  /** At which node a search begins that was made before, by number. */
+  /** Index of the node at which a repeated search begins. */
   readonly #searchedAt = new Map<string, number>();
-  /** Calls so far: each begins at another node, so that no node alone says what everything is. */
+  /** Calls so far: each begins at another node, so that not everything rests on one node's word. */
   #calls = 0;
-  /** False if no search was answered since one that nodes had too many calls for at every try. */
+  /** False if, since a search was refused for too many calls at every try, no search was answered. */
   #isPatient = true;
 
   constructor({ pool, only, commitment, isCredible = () => true }: AccountReaderOptions) {
@@ -136,7 +135,7 @@ class RpcAccountReader implements AccountReader {
     );
   }
 
-  /** The next time the search begins at another node: what one leaves out, another shows. */
+  /** Next time the search begins at another node, which may show what this one leaves out. */
   #noteSearched(key: string, endpoint: RpcEndpoint): void {
     this.#isPatient = true;
     this.#searchedAt.delete(key);
@@ -145,8 +144,7 @@ class RpcAccountReader implements AccountReader {
   }
 
   /**
-   * A search whose answer is larger than one may be: the addresses alone, a sixth of it or less, then the accounts, a hundred
-   * to a call.
+   * A search with a too large answer: first the addresses alone, a sixth of it or less, then the accounts, a hundred to a call.
    * @throws what the whole search threw, if the addresses cannot be had either
    */
   async #searchInParts(program: Address, config: object, whole: unknown): Promise<readonly Account[]> {
@@ -182,7 +180,7 @@ class RpcAccountReader implements AccountReader {
   }
 }
 
-/** Of an address, the text that it keeps: a search for a token names it 17 times. */
+/** The text that the address itself keeps: a search for a token names it 17 times. */
 function base58Of(bytes: Uint8Array): string {
   return bytes.length === ADDRESS_BYTES ? Address.from(bytes).toString() : encodeBase58(bytes);
 }

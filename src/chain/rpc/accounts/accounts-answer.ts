@@ -1,6 +1,6 @@
 import { AccountText, type WrittenAccount } from "../account-text.ts";
 
-/** An answer about accounts as `JSON.parse` gives it, without what nobody reads. */
+/** An answer about accounts as `JSON.parse` returns it, without the fields that nobody reads. */
 export interface WrittenAnswer {
   readonly id: number;
   readonly result: {
@@ -11,13 +11,13 @@ export interface WrittenAnswer {
 }
 
 const HEAD = '{"jsonrpc":"2.0",';
-/** Accounts of an answer: nodes are asked for a hundred at most. */
+/** Most accounts of an answer: nodes are asked for at most a hundred. */
 const MOST_ACCOUNTS = 100;
 
 /**
  * Reads what a node answers to `getMultipleAccounts` straight from its text.
  *
- * @returns undefined of a text in any other form, which is to be parsed: an error, other fields, spaces, escapes, more accounts
+ * @returns undefined for any other form, which the caller must parse: an error, other fields, spaces, escapes, more accounts
  */
 export function accountsAnswerOf(text: string): WrittenAnswer | undefined {
   if (!text.startsWith(HEAD) || text.includes("\\")) return undefined;
@@ -47,7 +47,7 @@ function takeSlot(from: AccountText): number | undefined {
   return from.take('"slot":') && from.takeNumber() ? from.number : undefined;
 }
 
-/** The accounts up to the end of the list; null for each that there is none of. */
+/** The accounts up to the end of the list; null for a missing one. */
 function takeAccounts(from: AccountText): (WrittenAccount | null)[] | undefined {
   const accounts: (WrittenAccount | null)[] = [];
   if (from.take("]")) return accounts;

@@ -7,26 +7,26 @@ interface Waiting {
   readonly answer: PromiseWithResolvers<AccountsAtSlot>;
 }
 
-/** Reads a number of accounts by one call. */
+/** Reads accounts with one call. */
 type ReadChunk = (addresses: readonly Address[]) => Promise<AccountsAtSlot>;
 
 /** With more calls in flight than this, reads are gathered for longer. A cold token has four at a time. */
 const CALLS_AT_EASE = 12;
-/** How long reads then wait for others, and those that may wait at any time. Milliseconds. */
+/** How long reads then wait for others; reads that may wait always do. Milliseconds. */
 const GATHERED_FOR_MS = 5;
 
 /**
- * Shares calls among reads of a few accounts that are asked for in one turn of the event loop: those of a cold token come from
- * several places at once, each with its own handful. While many calls are under way, as after a restart with pairs in use, reads
- * of five milliseconds share them. An account that several ask for is read once. If a node's answer cannot be used, each read
- * makes a call of its own.
+ * Shares calls among reads of a few accounts that are asked for in one turn of the event loop: those of a cold token come from several
+ * places at once, each with its own handful. While many calls are pending, as after a restart with pairs in use, the reads of five
+ * milliseconds share calls. An account that several reads ask for is read once. If a node's answer cannot be used, each read makes a call
+ * of its own.
  */
 export class GatheredReads {
   readonly #perCall: number;
   readonly #readChunk: ReadChunk;
   #waiting: Waiting[] = [];
   #isNext = false;
-  /** Until reads that may wait are sent without others. */
+  /** Timer after which waiting reads are sent even without others. */
   #patience: NodeJS.Timeout | undefined;
   /** Calls in flight. */
   #calls = 0;
@@ -84,7 +84,7 @@ export class GatheredReads {
       for (const { addresses, answer } of reads)
         answer.resolve({ slot, accounts: addresses.map((address) => accounts[places.get(address)!] ?? null), node });
     } catch (error) {
-      // One that asks for an account too large to be answered must not fail the others; an outage fails all of them alike.
+      // A read of an account that is too large for any answer must not fail the others; an outage fails all of them anyway.
       if (reads.length > 1 && isUnusable(error)) for (const one of reads) void this.#answerAlone(one);
       else for (const { answer } of reads) answer.reject(error);
     } finally {

@@ -1,23 +1,23 @@
 import type { Now } from "../../../primitives/clock.ts";
 import { asContext } from "../rpc-values.ts";
 
-/** How long what a node said counts, and how long its newest slot stands against an older one that it names later. Milliseconds. */
+/** How long a node's answer counts, and how long its newest slot outweighs an older one that it names later. Milliseconds. */
 const SPOKE_LATELY_MS = 3_000;
 const STANDS_MS = 1_000;
-/** With fewer, a node that is ahead has nobody to bear it out. */
+/** With fewer nodes, no other can confirm the one that is ahead. */
 const LEAST_NODES = 3;
 const NEEDED = 2;
 
 interface Claim {
   readonly slot: bigint;
-  /** When the node was asked, and when its answer was read: it says where the node was in between. */
+  /** When the node was asked, and when its answer was read: the node was at this slot at some moment in between. */
   readonly askedAtMs: number;
   readonly atMs: number;
 }
 
 /**
- * The newest slot that each node has answered from. One node that names slots which the chain has not come to would make all that is
- * known look old: with three nodes or more that answer, a slot is taken to exist if two of them have come to it.
+ * The newest slot that each node has answered from. A node that names slots which the chain has not reached would make everything known
+ * look old. So with three or more nodes that answer, a slot counts as existing only if two of them have reached it.
  */
 export class NodeSlots {
   readonly #now: Now;
@@ -28,7 +28,7 @@ export class NodeSlots {
   }
 
   /**
-   * Takes in the slot that a node's answer names, if it is an answer about accounts as they are now.
+   * Notes the slot of a node's answer, if it concerns the current state of accounts.
    * @param askedAtMs absent: just now
    */
   noteAnswer(node: object, method: string, params: readonly unknown[], result: unknown, askedAtMs = this.#now()): void {
@@ -49,7 +49,7 @@ export class NodeSlots {
   }
 
   /**
-   * The slot that two nodes have come to by now, as far as what they last said goes on at that pace.
+   * The slot that two nodes have reached by now, extrapolated from their last answers at that pace.
    *
    * @param slotMs milliseconds per slot; 0 while unmeasured
    * @returns undefined if fewer than three nodes have answered lately: then any of them may be the only one that is right
@@ -61,19 +61,19 @@ export class NodeSlots {
   }
 
   /**
-   * What each of two nodes has come to by now, the furthest at most and the least at least; undefined unless two have answered lately:
-   * either may be the one that is right.
+   * The slots of two nodes by now: at most for the one that is ahead, at least for the one behind. Undefined unless exactly two have
+   * answered lately: either may be right.
    */
   reachedByPair(slotMs: number): { readonly furthest: bigint; readonly least: bigint } | undefined {
     if (this.#claims.size < NEEDED || slotMs <= 0) return undefined;
     const [first, least, ...others] = this.#reached(slotMs, ({ atMs }) => atMs);
     if (first === undefined || least === undefined || others.length > 0) return undefined;
-    // In a process that reads answers late, the chain has gone on meanwhile.
+    // If this process reads an answer late, the chain has gone on meanwhile.
     const [furthest = first] = this.#reached(slotMs, ({ askedAtMs }) => askedAtMs);
     return { furthest, least };
   }
 
-  /** What the nodes that answered lately have come to by now, if they were there at that time; the furthest first. */
+  /** The slots that the nodes which answered lately have reached by now, if they were there at that time; the furthest first. */
   #reached(slotMs: number, whenMs: (claim: Claim) => number): readonly bigint[] {
     const nowMs = this.#now();
     const slots: bigint[] = [];

@@ -3,22 +3,21 @@ import { parseRpcJson } from "../rpc-values.ts";
 /** Texts kept at a time, and characters of the longest. */
 const MOST = 8;
 const MAX_LENGTH = 262_144;
-/** Characters of what a call is about that its id is made of. */
+/** Characters of a call's subject from which its id is made. */
 const NAMING = 12;
-/** Least id made so: calls that are counted have lower ones. Those made so fit into 31 bits. */
+/** Smallest such id: ids of counted calls are lower. Such ids fit into 31 bits. */
 const FIRST_ID = 2 ** 30;
 
 /**
- * Answers of nodes that are asked the same at the same moment. Nodes with the same software write a record alike: a text that
- * another node has just answered with is compared, not parsed again. So that whole texts can be equal, the ids of such calls
- * follow from what they are about.
+ * Answers of nodes to the same question at the same moment. Nodes with the same software write a record identically: a text equal to
+ * another node's recent answer is not parsed again. The ids of such calls follow from their subject, so that whole texts can be equal.
  */
 export class AlikeAnswers {
-  /** Not asked for again yet, oldest first. */
+  /** Texts that no second node has sent yet, oldest first. */
   readonly #kept: { readonly text: string; readonly value: unknown }[] = [];
 
   /**
-   * The parsed text: the same value, which nobody may change, as that of an equal text before it.
+   * The parsed text; for an equal earlier text the same value, which nobody may change.
    * @throws SyntaxError as `parseRpcJson` does
    */
   parse(text: string): unknown {
@@ -30,7 +29,7 @@ export class AlikeAnswers {
   }
 }
 
-/** The id of a call about this text. Those about others have other ids, but for one in a billion. */
+/** The id of a call with this subject. Another subject has the same id only once in a billion. */
 export function idAbout(text: string): number {
   let id = 0;
   const length = Math.min(text.length, NAMING);

@@ -1,13 +1,13 @@
 /** The whole answer to one HTTP/1.1 request. */
 export interface HttpAnswer {
   readonly status: number;
-  /** Undefined if it is larger than allowed: then it was not read to its end. */
+  /** Undefined if it is larger than allowed; it was then not read to its end. */
   readonly body: Uint8Array | undefined;
   /** The content coding; undefined if the body is plain. Lower case. */
   readonly encoding: string | undefined;
   /** True if another request may follow on the connection. */
   readonly isReusable: boolean;
-  /** How long the server keeps the connection without a request, if it says so. Milliseconds. */
+  /** How long the server keeps an idle connection, if it says so. Milliseconds. */
   readonly keepAliveMs: number | undefined;
 }
 
@@ -18,14 +18,14 @@ export class BadHttpAnswer extends Error {
 }
 
 type Head = Omit<HttpAnswer, "body"> & {
-  /** Length of the body: known, in chunks, or until the connection ends. */
+  /** How the body's length is given: known, in chunks, or until the connection ends. */
   readonly length: number | "chunked" | "untilEnd";
 };
 
 /** Largest head of an answer, and of a chunk. Bytes. */
 const MAX_HEAD = 16_384;
 const MAX_CHUNK_HEAD = 1_024;
-/** Interim answers that may come before the one that counts. */
+/** Most interim answers (1xx) before the final one. */
 const MAX_INTERIM = 8;
 const HEAD_END = Buffer.from("\r\n\r\n");
 const LINE_END = Buffer.from("\r\n");
@@ -39,9 +39,9 @@ export class AnswerReader {
   /** Bytes not used yet: an incomplete head, or an incomplete body of known length or chunks. */
   #held: Buffer[] = [];
   #heldBytes = 0;
-  /** Bytes to wait for before the held ones are looked at again. */
+  /** Bytes to wait for before the held ones are examined again. */
   #needed = 0;
-  /** The body so far, of chunks: copied, as a node may send millions of small ones. */
+  /** The chunked body so far: copied, because a node may send millions of small chunks. */
   #chunked: Buffer = NO_BYTES;
   #chunkedBytes = 0;
   #isInTrailer = false;
@@ -53,7 +53,7 @@ export class AnswerReader {
   /**
    * Takes in what came.
    *
-   * @returns the answer once it is whole, or is known to be too large
+   * @returns the answer once it is complete or known to be too large
    * @throws BadHttpAnswer
    */
   take(bytes: Buffer): HttpAnswer | undefined {
@@ -63,7 +63,7 @@ export class AnswerReader {
     return this.#read();
   }
 
-  /** The connection has ended: the answer, if that ends it. */
+  /** The connection has ended: returns the answer if that completes it. */
   end(): HttpAnswer | undefined {
     if (this.#head?.length !== "untilEnd") return undefined;
     return this.#answer(this.#head, this.#join(), false);
@@ -172,11 +172,11 @@ export class AnswerReader {
   }
 }
 
-/** Whether a field whose name has that length may be one that is read: others are not looked at. */
+/** Whether a header field with a name of this length may be of interest; others are skipped unread. */
 const mayMatter = (nameLength: number): boolean =>
   nameLength === 10 || nameLength === 14 || nameLength === 16 || nameLength === 17;
 
-/** Reads the lines of a head. Of the fields only those that say how long the body is, how it is coded and what follows it. */
+/** Reads the lines of a head, but only the fields about the body's length, its coding and the connection's future. */
 function parseHead(text: string): Head {
   let lineEnd = endOfLine(text, 0);
   const start = /^HTTP\/1\.([01]) (\d{3})(?: |$)/.exec(text.slice(0, lineEnd));

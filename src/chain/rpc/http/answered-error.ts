@@ -10,7 +10,7 @@ const REFUSAL_WORDS =
 const PLAIN_CODES = new Set([-32011, -32015]);
 
 /**
- * The error of a call that a node answered with one: "refused" if the node does not serve the method.
+ * The error of a call that a node answered with an error: "refused" if the node does not serve the method.
  *
  * @param name of the node, for the log
  * @param error as the node wrote it

@@ -3,7 +3,7 @@ import type { Now } from "../../../primitives/clock.ts";
 
 /** A call to a node. */
 export interface GatheredCall {
-  /** Of no other call to the node. */
+  /** Unique among the calls to the node. */
   readonly id: number;
   readonly method: string;
   readonly params: readonly unknown[];
@@ -33,19 +33,19 @@ interface Waiting {
   readonly reply: PromiseWithResolvers<CallReply>;
 }
 
-/** Calls of a request: its answer is parsed in one go, and nodes bound what they read. */
+/** Most calls per request: its answer is parsed in one go, and nodes limit request sizes. */
 const MOST_TOGETHER = 8;
-/** How long a node that does not answer such requests is asked one by one. Milliseconds. */
+/** How long a node that does not support such requests gets one call per request. Milliseconds. */
 const REFUSAL_MS = 600_000;
-/** The same after one without any answer: the node may just be away or busy. Longer each time in a row. Milliseconds. */
+/** The same after a request without any answer, since the node may just be away or busy; longer each time in a row. Milliseconds. */
 const SILENCE_MS = 10_000;
 const SILENCE_GROWTH = 4;
 
 /**
- * Makes calls of one method that come in one turn of the loop in one request, as JSON-RPC allows: a request costs more than the call
- * in it. What such a request brings no result for is asked for again at once, by itself: an error in a list may be the list's. A
- * node that answers with anything but an answer to each call, with errors alone or not at all is asked one by one for a while: for ten
- * minutes, or after silence for ten seconds, and four times as long each time it is silent again.
+ * Sends calls of one method that are made in one turn of the loop in one request, as JSON-RPC allows: a request costs more than the call in
+ * it. A call without a result is repeated at once in a request of its own, because the error may be the batch's. A node that does not
+ * answer every call, answers with errors alone or not at all, gets single calls for a while: for ten minutes, or for ten seconds after
+ * silence, and four times as long each time it is silent again.
  */
 export class GatheredCalls {
   readonly #options: GatheredCallsOptions;
@@ -53,14 +53,14 @@ export class GatheredCalls {
   readonly #waiting = new Map<string, Waiting[]>();
   #refusedUntilMs = Number.NEGATIVE_INFINITY;
   #hasAnswered = false;
-  /** Requests for several calls in a row that got no answer. */
+  /** Consecutive batch requests without an answer. */
   #silences = 0;
 
   constructor(options: GatheredCallsOptions) {
     this.#options = options;
   }
 
-  /** True once the node has answered several calls in one request, unless it has failed to since. */
+  /** True once the node has answered a batch request, unless it has failed to since. */
   get isProven(): boolean {
     return this.#hasAnswered;
   }
@@ -69,13 +69,13 @@ export class GatheredCalls {
   call(call: GatheredCall): Promise<CallReply> {
     if (this.#options.now() < this.#refusedUntilMs) return this.#options.alone(call);
     const reply = Promise.withResolvers<CallReply>();
-    // A request has one time for all that is in it.
+    // One time-out applies to all calls of a request.
     const kind = `${call.method} ${call.timeoutMs}`;
     const waiting = this.#waiting.get(kind);
     if (waiting !== undefined) waiting.push({ call, reply });
     else {
       this.#waiting.set(kind, [{ call, reply }]);
-      // After everything that this turn has brought forth.
+      // Runs after everything that this turn has queued.
       nextTick(() => this.#send(kind));
     }
     return reply.promise;
@@ -106,9 +106,9 @@ export class GatheredCalls {
         reply.resolve(isResult(answer) ? { status: 200, answer } : alone(call));
       }
     } catch (error) {
-      // Away, or something silently drops such requests: single calls will show.
+      // The node is away, or something silently drops batch requests: single calls will show which.
       this.#hasAnswered = false;
-      // Others that were on their way fail with it: they are no further silence.
+      // Other pending batch requests fail with it: they do not count as further silence.
       if (this.#options.now() >= this.#refusedUntilMs) this.#silences += 1;
       this.#askAlone(Math.min(REFUSAL_MS, SILENCE_MS * SILENCE_GROWTH ** (this.#silences - 1)));
       for (const { reply } of some) reply.reject(error);
@@ -124,7 +124,7 @@ function isResult(answer: CallReply["answer"] | undefined): answer is CallReply[
   return answer !== undefined && "result" in answer && (answer.error ?? null) === null;
 }
 
-/** Answers that name their call; two that name one are none. */
+/** Answers by the id of their call; two answers with one id count as none. */
 function answersById(list: readonly unknown[] = []): ReadonlyMap<unknown, CallReply["answer"]> {
   const answers = new Map<unknown, CallReply["answer"]>();
   const doubled = new Set<unknown>();

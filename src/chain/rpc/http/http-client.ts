@@ -13,7 +13,7 @@ interface PostOptions {
   readonly timeoutMs: number;
   /** Largest body that is read. Bytes. */
   readonly maxBytes: number;
-  /** Whether the answer may be large: it may come compressed, and is read in a turn of the loop of its own. */
+  /** Whether the answer may be large: it may then be compressed, and is read in a turn of the loop of its own. */
   readonly isLarge: boolean;
 }
 
@@ -27,13 +27,13 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const unzip = promisify(gunzip);
 
 /**
- * Posts JSON to one URL over HTTP/1.1 connections that stay open. It does what calls to nodes need and no more, for a tenth of
- * the processor time of `fetch`: no redirects, no cookies, no proxies. A request whose connection turns out to have been closed
- * meanwhile is made once more on another one: every call to a node may be repeated.
+ * Posts JSON to one URL over HTTP/1.1 connections that stay open. It does only what calls to nodes need, in a tenth of the processor time
+ * of `fetch`: no redirects, no cookies, no proxies. A request is repeated once on another connection if its own turns out to have been
+ * closed: every call to a node may be repeated.
  */
 export class HttpClient {
   readonly #connections: HttpConnections;
-  /** Everything before the length, and what follows it with and without an offer to compress. */
+  /** The head up to the length, and its rest with and without `accept-encoding`. */
   readonly #head: string;
 
   /** @throws TypeError if a header cannot be sent, or the URL's credentials cannot be decoded */
@@ -57,7 +57,7 @@ export class HttpClient {
     const length = Buffer.byteLength(body);
     const coding = options.isLarge ? "accept-encoding: gzip\r\n" : "";
     const request = `${this.#head}${coding}content-length: ${length}\r\n\r\n${body}`;
-    // One byte a character: written without encoding it.
+    // One byte per character, so that it is written without encoding.
     const encoding = length === body.length ? "latin1" : "utf8";
     return new Promise((resolve, reject) => {
       new Post({ connections: this.#connections, request, encoding, options, resolve, reject }).begin();
@@ -75,7 +75,7 @@ interface PostParts {
   readonly reject: (error: Error) => void;
 }
 
-/** One request, its time, and a second try on a new connection. */
+/** One request with its time-out and a second try on a new connection. */
 class Post implements HttpExchange {
   readonly maxBytes: number;
   readonly isPaced: boolean;

@@ -11,18 +11,18 @@ export interface HttpOrigin {
   readonly tls: TlsSessions | undefined;
 }
 
-/** What is read goes here first. */
+/** Buffer for reads. */
 const READ = Buffer.allocUnsafeSlow(65_536);
 
-/** A request on its way, which ends by one of two calls. */
+/** A pending request, which ends by one of two calls. */
 export interface HttpExchange {
   /** Largest body that is read. Bytes. */
   readonly maxBytes: number;
-  /** Whether the answer is read in turns of the loop that answers share: many come at once, and nobody is in a hurry for one. */
+  /** Whether the answer is read in turns of the loop shared with other answers: many come at once, and none is urgent. */
   readonly isPaced: boolean;
-  /** Takes the answer. The connection may carry another request by now, if the answer says so. */
+  /** Receives the answer. If the answer allows it, the connection may already carry another request. */
   onAnswer(answer: HttpAnswer): void;
-  /** Takes an error of the connection, or a BadHttpAnswer. The connection is gone by now. */
+  /** Receives an error of the connection, or a BadHttpAnswer. The connection is already closed. */
   onFailure(error: Error): void;
 }
 
@@ -37,16 +37,16 @@ export class HttpConnection {
   readonly #socket: Socket;
   readonly #onGone: (connection: HttpConnection) => void;
   #exchange: HttpExchange | undefined;
-  /** Of the answer to come: it holds what has come of it. */
+  /** Reader of the next answer; holds the part received so far. */
   #reader: AnswerReader | undefined;
   #isGone = false;
   #hasAnswered = false;
   #hasBytes = false;
-  /** What came of an answer that waits for its turn. */
+  /** Received parts of an answer that waits for its turn. */
   #held: Buffer[] = [];
   #heldBytes = 0;
 
-  /** @param onGone called once it carries no further request */
+  /** @param onGone called once it accepts no further request */
   constructor({ host, port, tls }: HttpOrigin, onGone: (connection: HttpConnection) => void) {
     this.#onGone = onGone;
     const at = { host, port, onread: { buffer: READ, callback: (length: number) => this.#receive(length) } };
@@ -57,12 +57,12 @@ export class HttpConnection {
     this.#socket.on("close", () => this.#receiveFailure(new ConnectionClosed("the connection was closed")));
   }
 
-  /** True once it carries no further request. An answer may be the last thing that it brought. */
+  /** True once it accepts no further request; the last answer may still be valid. */
   get isGone(): boolean {
     return this.#isGone;
   }
 
-  /** True of a request that may be made again: it came on a connection used before, which ended before any answer. */
+  /** True for a request that may be repeated: it was sent on a reused connection, which ended before any answer. */
   get isStale(): boolean {
     return this.#isGone && this.#hasAnswered && !this.#hasBytes;
   }
@@ -87,7 +87,7 @@ export class HttpConnection {
     this.#socket.destroy();
   }
 
-  /** Takes what was read, out of memory that the next read of any connection overwrites. @returns true to read on */
+  /** Handles the bytes read; the next read of any connection overwrites this memory. @returns true to read on */
   #receive(length: number): boolean {
     const bytes = Buffer.allocUnsafe(length);
     READ.copy(bytes, 0, 0, length);
@@ -96,7 +96,7 @@ export class HttpConnection {
     return true;
   }
 
-  /** Keeps it for a turn of its own, unless there is more than anybody wants. */
+  /** Keeps a copy for a turn of its own, unless it exceeds what the answer may hold. */
   #hold(bytes: Buffer, { maxBytes }: HttpExchange): void {
     this.#hasBytes = true;
     this.#heldBytes += bytes.length;
@@ -113,7 +113,7 @@ export class HttpConnection {
 
   #take(bytes: Buffer): void {
     const exchange = this.#exchange;
-    // Nothing was asked: such a connection is not to be trusted with the next request.
+    // Bytes without a request: do not trust the connection with the next one.
     if (exchange === undefined) {
       this.destroy();
       return;
@@ -136,7 +136,7 @@ export class HttpConnection {
     else this.#fail(new ConnectionClosed("the connection was closed"));
   }
 
-  /** What came before it counts. */
+  /** Bytes received before it count. */
   #receiveFailure(error: Error): void {
     this.#takeHeld();
     this.#fail(error);

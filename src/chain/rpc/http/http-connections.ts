@@ -10,19 +10,19 @@ interface Idle {
 /** Idle connections kept for a moment, and how long that is. Milliseconds. */
 const MAX_IDLE = 64;
 const IDLE_MS = 4_000;
-/** Those kept for longer: the searches for a new token take 17 at once, and some nodes count the connections of an address. */
+/** Idle connections kept for longer: the searches for a new token take 17 at once, and some nodes limit the connections of an address. */
 const MAX_RESTING = 24;
-/** How long, if the server does not say how long it keeps them, and at most. Milliseconds. */
+/** How long that is if the server does not say, and at most. Milliseconds. */
 const REST_MS = 30_000;
 const MAX_REST_MS = 60_000;
-/** A connection is given up this long before the server would. Milliseconds. */
+/** A connection is closed this long before the server would close it. Milliseconds. */
 const IDLE_MARGIN_MS = 1_000;
 
-/** The connections to one server: those that carry no request are kept for the next. */
+/** The connections to one server: idle ones are kept for the next request. */
 export class HttpConnections {
   readonly #origin: HttpOrigin;
   readonly #now: Now;
-  /** The one used last is at the end. */
+  /** Most recently used last. */
   readonly #idle: Idle[] = [];
   #sweep: NodeJS.Timeout | undefined;
 
@@ -31,12 +31,12 @@ export class HttpConnections {
     this.#now = now;
   }
 
-  /** The kept one that was used last, or a new one. */
+  /** The most recently used idle connection, or a new one. */
   take(): HttpConnection {
     return this.#takeKept() ?? this.open();
   }
 
-  /** A new one, which opens while its first request waits. */
+  /** A new connection; its first request waits while it opens. */
   open(): HttpConnection {
     return new HttpConnection(this.#origin, (gone) => {
       const at = this.#idle.findIndex(({ connection }) => connection === gone);
@@ -65,7 +65,7 @@ export class HttpConnections {
     this.#sweep ??= setTimeout(() => this.#closeOld(), IDLE_MS).unref();
   }
 
-  /** Closes those whose time is over, and of those that have rested all but the ones used last. */
+  /** Closes connections whose time is over and, of those idle for longer, all but the most recently used. */
   #closeOld(): void {
     const nowMs = this.#now();
     const mostRested = this.#idle.length - MAX_RESTING;
@@ -76,7 +76,7 @@ export class HttpConnections {
     this.#sweep = this.#idle.length === 0 ? undefined : setTimeout(() => this.#closeOld(), IDLE_MS).unref();
   }
 
-  /** A call got no answer: something on the way may have silently dropped the connections that were idle since. */
+  /** A call got no answer: something in between may have silently dropped the connections that have been idle since. */
   distrustRested(): void {
     const usedSinceMs = this.#now() - IDLE_MS;
     const rested = this.#idle.filter(({ sinceMs }) => sinceMs <= usedSinceMs);

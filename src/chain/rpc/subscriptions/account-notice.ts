@@ -1,6 +1,6 @@
 import { AccountText, type WrittenAccount } from "../account-text.ts";
 
-/** A notice of an account as `JSON.parse` gives it, without what nobody reads. */
+/** A notice of an account as `JSON.parse` returns it, without the fields that nobody reads. */
 export interface WrittenNotice {
   /** The node's number for the subscription. */
   readonly subscription: number;
@@ -12,7 +12,7 @@ const HEAD = '{"jsonrpc":"2.0","method":"accountNotification","params":{"result"
 /**
  * Reads the notice of an account straight from its text: followed accounts change with every trade on them.
  *
- * @returns undefined of a text in any other form, which is to be parsed: with other fields, spaces, escapes or larger numbers
+ * @returns undefined for any other form, which the caller must parse: with other fields, spaces, escapes or larger numbers
  */
 export function accountNoticeOf(text: string): WrittenNotice | undefined {
   if (!text.startsWith(HEAD) || text.includes("\\")) return undefined;

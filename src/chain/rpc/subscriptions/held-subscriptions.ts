@@ -16,13 +16,13 @@ interface SharedSubscription {
   readonly kind: SubscriptionRequest["kind"];
   readonly params: readonly unknown[];
   readonly requests: Set<SubscriptionRequest>;
-  /** The connection that was asked for it last; undefined, or another than the one in use, if it has to be asked. */
+  /** The connection on which it was last requested; undefined, or not the one in use, if it must be requested. */
   askedOn: SubscriptionConnection | undefined;
-  /** The node's number for it there; undefined before the answer. Means nothing on another connection. */
+  /** The node's number for it on that connection, and only there; undefined before the answer. */
   id: number | undefined;
 }
 
-/** Subscriptions asked for on a new connection before other work gets a turn. */
+/** Subscriptions requested on a new connection before other work gets a turn. */
 const ASKED_PER_TURN = 500;
 
 /**
@@ -35,7 +35,10 @@ const ASKED_PER_TURN = 500;
 export class HeldSubscriptions {
   readonly #byKey = new Map<string, SharedSubscription>();
   readonly #byId = new Map<number, SharedSubscription>();
-  /** Asks for everything on a new connection. What nobody wants any more, and only waited for its answer on the last one, is dropped. */
+  /**
+   * Requests everything on a new connection. Subscriptions that nobody wants any more, and that only waited for their answer on the last
+   * one, are dropped.
+   */
   readonly #unasked = new GradualWalk(
     () => this.#byKey,
     ([key, shared]) => {
@@ -70,7 +73,7 @@ export class HeldSubscriptions {
     this.#unasked.begin();
   }
 
-  /** Asks again for subscriptions that the node has refused, the longest refused first. */
+  /** Requests again subscriptions that the node has refused, the longest refused first. */
   retryRefused(most: number): void {
     for (const key of [...this.#refused].slice(0, most)) {
       this.#refused.delete(key);
@@ -92,7 +95,7 @@ export class HeldSubscriptions {
     const shared = this.#byId.get(id);
     if (shared === undefined) return;
     if (shared.kind === "signature" && !isReceipt(result)) {
-      // The node ends it with the notice of its outcome.
+      // The node itself ends it with the notice of the outcome.
       this.#byId.delete(id);
       shared.askedOn = shared.id = undefined;
     }
@@ -124,7 +127,7 @@ export class HeldSubscriptions {
     });
   }
 
-  /** Later than `add` returns, as for a subscription that the node has yet to accept. */
+  /** Called after `add` returns, as for a subscription that the node has not accepted yet. */
   #reportActive(shared: SharedSubscription, request: SubscriptionRequest): void {
     const connection = this.#connection;
     queueMicrotask(() => {
@@ -161,7 +164,7 @@ export class HeldSubscriptions {
   }
 }
 
-/** True of a notice that a node has received a transaction, which says nothing about its outcome. */
+/** True for a notice that a node has received a transaction, which says nothing about its outcome. */
 function isReceipt(result: unknown): boolean {
   return typeof result === "object" && result !== null && "value" in result && result.value === "receivedSignature";
 }

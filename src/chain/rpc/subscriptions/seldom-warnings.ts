@@ -3,7 +3,7 @@ import type { Now } from "../../../primitives/clock.ts";
 /** How long a repeated warning is suppressed. Milliseconds. */
 const REPEAT_MS = 600_000;
 
-/** Warnings about nodes without their repetitions: a node that refuses a method refuses it for every account, trade and connection. */
+/** Suppresses repeated warnings about nodes: a node that refuses a method refuses it for every account, trade and connection. */
 export class SeldomWarnings {
   readonly #warn: (message: string) => void;
   readonly #now: Now;
@@ -15,7 +15,7 @@ export class SeldomWarnings {
     this.#now = now;
   }
 
-  /** @param reason may be another one each time */
+  /** @param reason may differ each time */
   warn(warning: string, reason: string): void {
     if ((this.#untilMs.get(warning) ?? 0) > this.#now()) return;
     this.#untilMs.set(warning, this.#now() + REPEAT_MS);

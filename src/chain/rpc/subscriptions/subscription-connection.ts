@@ -24,7 +24,7 @@ export interface ConnectionListener {
   onClose(from: SubscriptionConnection): void;
 }
 
-/** Opens a WebSocket that gives up after so long without an answer. Milliseconds. */
+/** Opens a WebSocket that gives up after this long without an answer. Milliseconds. */
 export type OpenSocket = (url: string, handshakeTimeoutMs: number) => WebSocket;
 
 interface ConnectionOptions {
@@ -39,16 +39,16 @@ interface ConnectionOptions {
 /** Handles the node's number for a new subscription; undefined if it refused. */
 type OnAnswer = (subscriptionId: number | undefined) => void;
 
-/** As much as a call may answer: larger accounts could not be read anyway. */
+/** Same limit as for the answer to a call: larger accounts could not be read anyway. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
-/** Messages taken in before other work gets a turn, beside those that came in one piece with the last of them. */
+/** Messages handled before other work gets a turn, plus those that arrived in one piece with the last of them. */
 const MESSAGES_PER_TURN = 50;
 const turn = new TurnBudget(MESSAGES_PER_TURN);
 
 /** One WebSocket to one node, with the notices of new slots subscribed to. */
 export class SubscriptionConnection {
   readonly host: string;
-  /** When it was begun, opened, or last reported a slot (epoch milliseconds). */
+  /** When it was started, opened, or last reported a slot (epoch milliseconds). */
   aliveAtMs: number;
   /** The newest slot it reported; 0 before the first. */
   lastSlot = 0n;
@@ -57,7 +57,7 @@ export class SubscriptionConnection {
   /** Requests without an answer yet, by id. */
   readonly #unanswered = new Map<number, { readonly method: string; readonly onAnswer: OnAnswer | undefined }>();
   #lastId = 0;
-  /** What the messages are written to; undefined before the connection is open. */
+  /** The socket for outgoing messages; undefined before the connection is open. */
   #stream: Socket | undefined;
   #isCorked = false;
   readonly #goOn = () => void this.#socket.resume();
@@ -104,7 +104,7 @@ export class SubscriptionConnection {
     this.#socket.terminate();
   }
 
-  /** What is asked for in one turn of the loop goes out in one write: by itself, each would be a system call. */
+  /** Requests of one turn of the loop go out in one write: each alone would be a system call. */
   #cork(): void {
     const stream = this.#stream;
     if (stream === undefined || this.#isCorked) return;
@@ -150,7 +150,7 @@ export class SubscriptionConnection {
     const asked = this.#unanswered.get(id);
     this.#unanswered.delete(id);
     if (asked === undefined) return;
-    // A subscription that ended by itself cannot be cancelled any more: nothing is refused.
+    // A subscription that ended by itself can no longer be cancelled: this is no refusal.
     const isRefusal = error !== undefined && !asked.method.endsWith("Unsubscribe");
     if (isRefusal) this.#listener.onRefusal(this, asked.method, error);
     asked.onAnswer?.(typeof result === "number" ? result : undefined);

@@ -43,11 +43,11 @@ interface SubscriptionsOptions {
   /** Spreads reconnects; 0 ≤ value < 1. */
   readonly random: () => number;
   readonly warn: (message: string) => void;
-  /** What is not said again about a node; absent: by these subscriptions alone. */
+  /** Shared suppression of repeated warnings; absent: these subscriptions have their own. */
   readonly seldom?: SeldomWarnings;
   /** Silence after which a second connection is made; the first of the two to report a new slot is kept. */
   readonly silentMs?: number;
-  /** How often some of the subscriptions that a node has refused are asked for again. */
+  /** How often some of the refused subscriptions are requested again. */
   readonly refusedMs?: number;
   /** How a connection is opened; absent: over the network. */
   readonly open?: OpenSocket;
@@ -57,7 +57,7 @@ const DEFAULT_SILENT_MS = 1_000;
 /** How often the node in use is pinged. Milliseconds. */
 const PING_MS = 20_000;
 const DEFAULT_REFUSED_MS = 10_000;
-/** Refused subscriptions asked for again at a time: a node that refuses one for their number refuses all. */
+/** Refused subscriptions requested again at a time: a node that refuses one because there are too many refuses all. */
 const RETRIED_AT_ONCE = 20;
 /** Time a new connection has to report a slot, in multiples of the allowed silence. */
 const CANDIDATE_SILENCES = 3;
@@ -66,7 +66,7 @@ const CANDIDATE_SILENCES = 3;
  * Milliseconds, with a margin.
  */
 const FREEZE_NOTICE_MS = 150;
-/** More slots than pass within that time, unless a node floods: then the oldest count. */
+/** More slots than pass within that time; if a node floods, the oldest are kept. */
 const MAX_SLOT_TIMES = 64;
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;

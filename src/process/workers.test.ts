@@ -119,6 +119,19 @@ test("a worker that is killed leaves no connection waiting", async () => {
   expect(ends).toMatchObject({ open: 0 });
 });
 
+test("a successor that a signal ends before it serves is reported with that signal", async () => {
+  const reported = await run(
+    `
+    process.env.FATAL = "yes";
+    const error = await workers.restart().catch((error) => error);
+    console.log(JSON.stringify(error.message));
+    `,
+    `if (process.env.FATAL === "yes") process.kill(process.pid, "SIGKILL");
+     process.on("SIGTERM", () => process.exit(0));`,
+  );
+  expect(reported).toBe("A worker was ended by SIGKILL before it served.");
+});
+
 test("a successor that the system cannot start ends the restart, not the service", async () => {
   const [refusal, serving] = (await run(`
     const { execPath } = process;

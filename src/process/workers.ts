@@ -71,9 +71,9 @@ export async function startWorkers({
       worker.process.kill("SIGKILL");
     }, startMs);
     const served = new Promise<void>((resolve, reject) => {
-      worker.once("exit", (code) => {
-        const why = isLate ? `did not serve within ${startMs} ms` : `exited with code ${code} before it served`;
-        reject(new Error(`A worker ${why}.`));
+      worker.once("exit", (code, signal) => {
+        const how = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
+        reject(new Error(`A worker ${isLate ? `did not serve within ${startMs} ms` : `${how} before it served`}.`));
       });
       // Without a listener, a worker that the system cannot start would end this process.
       worker.on("error", (error) => {

@@ -48,6 +48,32 @@ test.skipIf(!existsSync("/dev/full"))("a full disk ends nothing, and nothing wai
 });
 
 test.skipIf(!existsSync("/proc/self/fd"))(
+  "the last line before the end goes to a pipe that was full when it came",
+  () => {
+    const folder = mkdtempSync(join(tmpdir(), "tradewire-log-"));
+    const path = join(folder, "pipe");
+    execFileSync("mkfifo", [path]);
+    const both = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+    try {
+      const read = Buffer.alloc(65_536);
+      expect(() => {
+        for (;;) writeSync(both, read);
+      }).toThrow("EAGAIN");
+      const lines = new LogLines(both);
+      lines.write("last\n");
+      expect(() => {
+        for (;;) readSync(both, read);
+      }).toThrow("EAGAIN");
+      lines.flush();
+      expect(read.toString("utf8", 0, readSync(both, read))).toBe("last\n");
+    } finally {
+      closeSync(both);
+      rmSync(folder, { recursive: true });
+    }
+  },
+);
+
+test.skipIf(!existsSync("/proc/self/fd"))(
   "a pipe that nobody reads holds up no end, and loses no line while it can be written",
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "tradewire-log-"));

@@ -10,18 +10,22 @@ const READER_LOOK_MS = 10;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Writes the lines of a log to a file descriptor, beside the work. What cannot be written, as on a full disk or to a pipe that nobody
+ * Writes the lines of a log to a file descriptor without holding up the work. What cannot be written, as on a full disk or to a pipe that nobody
  * reads, is tried again five times a second: neither the work nor the end of the process waits for it.
  */
 export class LogLines {
   readonly #fd: number;
+  /** True if no write to it waits: then each is made at once, and none is on its way when the process ends. */
+  readonly #isPrompt: boolean;
   #waiting = "";
   /** What the last write has left. */
   #rest: Buffer = NOTHING;
   #isBusy = false;
 
   constructor(fd: number) {
-    this.#fd = withoutWaiting(fd);
+    const own = withoutWaiting(fd);
+    this.#fd = own ?? fd;
+    this.#isPrompt = own !== undefined;
   }
 
   /** Takes a line. It is dropped if 16 MiB wait. */
@@ -35,10 +39,7 @@ export class LogLines {
   flush(): void {
     for (let looks = READER_WAIT_MS / READER_LOOK_MS; looks > 0; looks--) {
       try {
-        for (let bytes = this.#take(); bytes.length > 0; bytes = this.#take()) {
-          this.#rest = bytes;
-          this.#rest = bytes.subarray(writeSync(this.#fd, bytes));
-        }
+        this.#writeAll();
         return;
       } catch (error) {
         // The exit code says how the work ended, not its log.
@@ -48,7 +49,30 @@ export class LogLines {
     }
   }
 
+  /** @throws Error of the write; what is left still waits */
+  #writeAll(): void {
+    for (let bytes = this.#take(); bytes.length > 0; bytes = this.#take()) {
+      this.#rest = bytes;
+      this.#rest = bytes.subarray(writeSync(this.#fd, bytes));
+    }
+  }
+
   #writeOn(): void {
+    if (this.#isPrompt) this.#writeNow();
+    else this.#writeBeside();
+  }
+
+  #writeNow(): void {
+    try {
+      this.#writeAll();
+      this.#isBusy = false;
+    } catch {
+      this.#isBusy = true;
+      setTimeout(() => this.#writeOn(), RETRY_MS).unref();
+    }
+  }
+
+  #writeBeside(): void {
     const bytes = this.#take();
     this.#isBusy = bytes.length > 0;
     if (!this.#isBusy) return;
@@ -69,9 +93,10 @@ export class LogLines {
 
 /**
  * The same pipe or terminal by a descriptor on which no write waits for a reader. Others share the given one: whether it waits changes
- * with every process that is started or ends. Where the system opens no second one, as for a socket, it is the given one.
+ * with every process that is started or ends. Undefined for a file, and where the system opens no second one, as for a socket or another
+ * user's pipe.
  */
-function withoutWaiting(fd: number): number {
+function withoutWaiting(fd: number): number | undefined {
   const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants;
   try {
     const given = fstatSync(fd);
@@ -80,5 +105,5 @@ function withoutWaiting(fd: number): number {
   } catch {
     // The log is written all the same.
   }
-  return fd;
+  return undefined;
 }

@@ -141,7 +141,7 @@ export class DeployVotes {
     const { contradict, now, warn } = this.#options;
     const agreed = votes.filter((vote) => vote.slot === slot);
     for (const { endpoint, at, slot: other } of votes) {
-      // The node lags: its state is older than the deployment, and the deployment it shows is not later than the claimed one.
+      // The node lags: its state is older than the deployment, and does not show a deployment from after that state.
       if (at < slot && (other ?? 0n) <= at) continue;
       const against = agreed.filter((vote) => vote.isTrusted || isLate || vote.at >= at);
       if (other === slot || (against.length < QUORUM && !against.some(({ isTrusted }) => isTrusted))) continue;

@@ -12,7 +12,7 @@ const LAMPORTS = '"lamports":';
 
 /** Shorter texts cannot stall the process, whatever they hold. */
 const HARMLESS_LENGTH = 4_096;
-/** At least the digits of the largest integers that a double holds. */
+/** Integers with this many digits or more may not fit a double exactly. */
 const LARGE_DIGITS = 16;
 /** Characters and values of a transaction's error: a hundred times what the chain writes. */
 const MAX_ERROR_CHARACTERS = 8_192;

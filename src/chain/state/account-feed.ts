@@ -23,8 +23,8 @@ export interface FeedListener {
   /** From this slot on, every change of these accounts is reported. */
   onCovered(addresses: readonly Address[], fromSlot: bigint): void;
   /**
-   * Changes of these accounts, which are one stream's, may have been missed; undefined means all accounts. They are no longer covered,
-   * or only from a slot on.
+   * Changes of these accounts of one stream may have been missed; undefined means all accounts. They are no longer covered, or only from a
+   * slot on.
    */
   onUncovered(addresses: readonly Address[] | undefined, fromSlot?: bigint): void;
   /** The slots reported from here on have no known link to those before. */
@@ -41,7 +41,7 @@ export interface AccountFeed {
   unfollow(addresses: readonly Address[]): void;
   /** When the stream that covers the account last reported a new slot (epoch milliseconds): everything before has arrived too. */
   liveAtMs(address: Address): number;
-  /** The same of any account, as it is now: the answers stay when streams go on. */
+  /** The same for any account, as of now: answers do not change when streams go on. */
   liveTimes(): (address: Address) => number;
   /** The same for the stream that has been silent longest. */
   leastLiveAtMs(): number;

@@ -15,7 +15,7 @@ export interface AccountVersion {
   readonly isStreamed?: boolean | undefined;
 }
 
-/** A version as it is kept: it leads to the one before it, so that neither a list nor its place in one is touched for another. */
+/** A stored version, linked to the one before it, so that adding one touches neither a list nor other versions. */
 export interface KeptVersion extends AccountVersion {
   older: KeptVersion | undefined;
 }
@@ -23,16 +23,16 @@ export interface KeptVersion extends AccountVersion {
 /** The versions of one account, one per slot until rooted. */
 export interface AccountHistory {
   newest: KeptVersion | undefined;
-  /** How many there are; more, if roots have cut some off since they were last counted. */
+  /** Number of versions; too high if roots have cut some off since the last count. */
   count: number;
-  /** Versions of this slot and older ones were dropped for their number or size: none of them is taken in again. */
+  /** Versions of this slot and older ones were dropped for their number or size and are not accepted again. */
   droppedUpTo?: bigint | undefined;
 }
 
 /** Upper bounds of the versions kept of one account, besides the newest: more slots than are ever undone, and their data in bytes. */
 const MAX_VERSIONS = 256;
 const MAX_SPARE_BYTES = 4 * 1024 * 1024;
-/** What a version takes besides its account's data, about. Bytes. */
+/** Approximate size of a version besides its account's data. Bytes. */
 const VERSION_BYTES = 512;
 
 /** The newest version on the surviving chain; undefined if none survives. */
@@ -54,7 +54,7 @@ export function* versionsOf({ newest }: AccountHistory): Generator<AccountVersio
   for (let version = newest; version !== undefined; version = version.older) yield version;
 }
 
-/** A version that was added, and how many bytes of memory it takes more than before, about. */
+/** An added version, and the approximate growth of memory. Bytes. */
 export interface AddedVersion {
   readonly version: KeptVersion;
   readonly bytes: number;
@@ -118,18 +118,18 @@ export function boundVersions(history: AccountHistory, head: bigint): void {
   last.older = undefined;
 }
 
-/** The length of an account's data in bytes, without making bytes of it; 0 if there is none. */
+/** The length of an account's data in bytes, without decoding it; 0 if there is none. */
 export const sizeOf = (account: Account | null | undefined): number =>
   account == null ? 0 : KeptAccount.sizeOf(account);
 
-/** True if there is a version of the slot. Makes nothing: it is asked of thousands of accounts in one turn of the loop. */
+/** True if there is a version of the slot. Allocates nothing: it is called for thousands of accounts in one turn of the loop. */
 export function hasVersionOf({ newest }: AccountHistory, slot: bigint): boolean {
   let version = newest;
   while (version !== undefined && version.slot > slot) version = version.older;
   return version?.slot === slot;
 }
 
-/** Drops the versions that are not wanted, and counts the others. */
+/** Drops the unwanted versions, and counts the others. */
 export function keepVersions(history: AccountHistory, isWanted: (version: AccountVersion) => boolean): void {
   let count = 0;
   let newer: KeptVersion | undefined;

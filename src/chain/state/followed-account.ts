@@ -14,10 +14,10 @@ export interface Standing {
   provenAtMs: number;
 }
 
-/** Something that happened to every followed account at once, as to this one. */
+/** An event that concerned every followed account at once, applied to this one. */
 export type Upheaval = (standing: Standing, address: Address) => void;
 
-/** What happened to all accounts at once, in its order. Each account takes it in when it is next looked at. */
+/** Events that concern all accounts, in order. Each account applies them when it is next used. */
 export class Upheavals {
   readonly #kept: Upheaval[] = [];
   #dropped = 0;
@@ -31,24 +31,24 @@ export class Upheavals {
     this.#kept.push(upheaval);
   }
 
-  /** Applies to an account's standing what happened after the first `takenIn`. */
+  /** Applies to an account's standing the events after the first `takenIn`. */
   apply(standing: Standing, address: Address, takenIn: number): void {
     for (let at = Math.max(0, takenIn - this.#dropped); at < this.#kept.length; at++)
       this.#kept[at]!(standing, address);
   }
 
-  /** Every account has taken in so many. */
+  /** Every account has applied this many. */
   drop(count: number): void {
     this.#kept.splice(0, count - this.#dropped);
     this.#dropped = count;
   }
 }
 
-/** A followed account. Nothing of its standing is read before it has taken in what happened to all accounts. */
+/** A followed account. Its standing is read only after it has applied the events that concern all accounts. */
 export class FollowedAccount implements AccountHistory, FollowedRecord, Indexed, Ordered<FollowedAccount>, Standing {
-  // What every build asks of its accounts lies together: most are in no processor's caches.
+  // The fields that every build reads lie together in memory: most accounts are in no processor cache.
   readonly address: Address;
-  /** That of the accounts it is followed with; undefined once it is not. */
+  /** The record of its group of followed accounts; undefined once it is not followed. */
   table: object | undefined;
   #streamed = false;
   #takenIn: number;
@@ -62,13 +62,13 @@ export class FollowedAccount implements AccountHistory, FollowedRecord, Indexed,
   droppedUpTo: bigint | undefined;
   /** The version last delivered; undefined before the first, and while no version survives. */
   delivered: KeptVersion | undefined;
-  /** When it was last read, or left out of a read (epoch milliseconds). */
+  /** When it was last read or skipped by a read (epoch milliseconds). */
   readAtMs = 0;
   /** True while most nodes contradict the stream about it: its state comes from reads alone. */
   isDoubted = false;
-  /** Until when no answer of a node is expected to carry it (epoch milliseconds), and the error that said so. */
+  /** Until when it is assumed too large for any answer (epoch milliseconds), and the error that showed it. */
   leftOut: { readonly untilMs: number; readonly error: unknown } | undefined;
-  /** How many replacements of banks it has taken in, of all so far. */
+  /** Number of bank replacements that it has applied. */
   replacementsTaken = 0;
   /**
    * The slot that a version was last added of, and that version's place among those added in it. A small integer, where a bigint is an
@@ -76,7 +76,7 @@ export class FollowedAccount implements AccountHistory, FollowedRecord, Indexed,
    */
   touchedIn = -1;
   touchedAt = 0;
-  /** The last poll that was to read it. */
+  /** The last poll that planned to read it. */
   plannedIn = 0;
   /** Its place among the accounts that the stream does not suffice for. */
   index = -1;
@@ -125,7 +125,7 @@ export class FollowedAccount implements AccountHistory, FollowedRecord, Indexed,
     const { count } = this.#upheavals;
     if (this.#takenIn === count) return;
     const takenIn = this.#takenIn;
-    // First: what follows reads and writes the standing in its turn.
+    // Must come first: the code below reads and writes the standing.
     this.#takenIn = count;
     this.#upheavals.apply(this, this.address, takenIn);
   }

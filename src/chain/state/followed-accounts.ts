@@ -22,18 +22,18 @@ import { ReplacedBanks } from "./slots/replaced-banks.ts";
 import type { SlotTree } from "./slots/slot-tree.ts";
 
 /**
- * Accounts pruned, delivered after a fork, or doubted together before other work gets a turn: one to three milliseconds' worth each,
- * for one slot may call for all of it at once, and none of them are in the processor's caches.
+ * Accounts pruned, delivered after a fork, or doubted together before other work gets a turn: one to three milliseconds of work each,
+ * because one slot may require all of it at once, and none of the accounts are in the processor's caches.
  */
 const PRUNED_PER_TURN = 500;
 const DELIVERED_PER_TURN = 250;
 const DOUBTED_PER_TURN = 500;
-/** How often the accounts of a slot may be named again before they are counted once. */
+/** How often a slot's accounts may be listed repeatedly before duplicates are removed. */
 const REPEATS = 4;
-/** Upper bound of what versions of unrooted slots take: several times what a burst of 125,000 changes does. Bytes. */
+/** Most memory for versions of unrooted slots: several times what a burst of 125,000 changes takes. Bytes. */
 const MAX_UNROOTED_BYTES = 512 * 1024 * 1024;
 
-/** The accounts with a version in an unrooted slot, the version of each, and the memory that these take, about. Bytes. */
+/** The accounts with a version in an unrooted slot, the version of each, and their approximate memory. Bytes. */
 interface TouchedSlot {
   entries: FollowedAccount[];
   versions: KeptVersion[];
@@ -64,12 +64,12 @@ export class FollowedAccounts {
   readonly #undelivered: GradualWork<FollowedAccount>;
   readonly #replaced: ReplacedBanks;
   readonly #upheavals = new Upheavals();
-  /** Lets every account take in what happened to all, so that it is forgotten. */
+  /** Lets every account apply the events that concern all, so that those can be forgotten. */
   readonly #shaken: GradualWalk<FollowedAccount>;
   #distrustUntilMs = 0;
 
   /**
-   * @param isComplete true if the stream reports every change of every slot, whatever becomes of it
+   * @param isComplete true if the stream reports every change of every slot, including slots that are dropped later
    * @param passedAtMs up to when a slot was the newest known to exist (epoch milliseconds); Infinity while there is none newer
    */
   constructor(tree: SlotTree, now: Now, isComplete: boolean, passedAtMs: (slot: bigint) => number) {
@@ -77,7 +77,7 @@ export class FollowedAccounts {
     this.#now = now;
     this.#isComplete = isComplete;
     this.#passedAtMs = passedAtMs;
-    // Of the account nothing is read: most are in no cache of the processor.
+    // Reads no field of the account: most are in no cache of the processor.
     this.#uncut = new GradualWork((version) => {
       version.older = undefined;
     }, PRUNED_PER_TURN);
@@ -101,7 +101,7 @@ export class FollowedAccounts {
     return this.#byAddress.size;
   }
 
-  /** Accounts that the stream does not suffice for; after something that happened to all, complete within a few turns of the loop. */
+  /** Accounts that the stream does not suffice for; after an event that concerns all, complete within a few turns of the loop. */
   get unstreamed(): { readonly size: number } {
     return this.#unstreamed;
   }
@@ -120,7 +120,7 @@ export class FollowedAccounts {
     return this.#byAddress.values();
   }
 
-  /** The one read longest ago; each leads to the one read after it, as long as none is read meanwhile. */
+  /** The least recently read account; each links to the one read after it, as long as none is read meanwhile. */
   get lastReadFirst(): FollowedAccount | undefined {
     return this.#readOrder.first;
   }
@@ -163,7 +163,7 @@ export class FollowedAccounts {
     this.#shaken.clear();
   }
 
-  /** Adds a version, and delivers it if it is the newest on the chain. @returns false if it adds nothing to what is known */
+  /** Adds a version, and delivers it if it is the newest on the chain. @returns false if it adds nothing new */
   add(entry: FollowedAccount, version: AccountVersion): boolean {
     this.#replaced.takeIn(entry);
     const { root } = this.#tree;
@@ -197,15 +197,15 @@ export class FollowedAccounts {
     if (touched.entries.length > REPEATS * (this.size + 1)) nameOnce(touched, slot);
   }
 
-  /** @param added what was learned just now; absent if the chain or a slot was undone */
+  /** @param added the version just added; absent if the chain or a slot was undone */
   #deliver(entry: FollowedAccount, added?: KeptVersion): void {
     const version = currentVersion(entry, this.#tree);
     if (version !== entry.delivered) this.#take(entry, version, version === added || this.#isProven(entry, version));
   }
 
   /**
-   * False of an older version that takes the place of a newer one, unless the stream suffices for the account and reports every change: a
-   * subscription reports states of the banks that its node prefers, so that a slot's changes may be known from a later slot alone.
+   * False for an older version that would replace a newer one, unless the stream suffices for the account and reports every change: a
+   * subscription reports states of the banks that its node prefers, so the changes of a slot may be known only from a later slot.
    */
   #isProven(entry: FollowedAccount, version: KeptVersion | undefined): boolean {
     const known = entry.delivered;
@@ -218,7 +218,7 @@ export class FollowedAccounts {
     entry.delivered = version;
     if (version === undefined || !isProven) {
       this.doubt(entry);
-      // It was the state within its slot at least.
+      // It was the state at least within its slot.
       entry.provenAtMs = version === undefined ? 0 : Math.min(this.#now(), this.#passedAtMs(version.slot - 1n));
     }
     if (version === undefined) this.listener(entry.address, undefined, this.#tree.head, entry);
@@ -227,8 +227,8 @@ export class FollowedAccounts {
   }
 
   /**
-   * Takes a state that most nodes agree on for that of its slot: nothing known of later slots holds. If there was anything, no more is
-   * proven than by the caller.
+   * Adopts a state that most nodes agree on as that of its slot: known states of later slots are dropped. If there were any, only what the
+   * caller proves is proven.
    */
   replace(entry: FollowedAccount, { slot, account }: Pick<AccountVersion, "slot" | "account">): boolean {
     const isOlder = entry.delivered !== undefined && entry.delivered.slot > slot;
@@ -243,25 +243,25 @@ export class FollowedAccounts {
   }
 
   /**
-   * Drops what the stream reported of the account, from a slot on or all of it. If nothing else is known of it, the last that was
-   * delivered stays until a read.
+   * Drops the stream's reports of the account, from a slot on or all. If nothing else is known, the last delivered state stays until a
+   * read.
    */
   dropStreamed(entry: FollowedAccount, fromSlot = 0n): void {
     keepVersions(entry, ({ isStreamed, slot }) => isStreamed !== true || slot < fromSlot);
     const version = currentVersion(entry, this.#tree);
-    // Of what came before the slot nothing is missing.
+    // Nothing from before the slot is missing.
     const isProven = version !== undefined && version.slot < fromSlot && isCovered(entry, version);
     if (entry.newest !== undefined && version !== entry.delivered) this.#take(entry, version, isProven);
     this.#coverAgain(entry);
   }
 
-  /** What the stream has reported of the account up to now is not all held. */
+  /** Not everything that the stream has reported of the account so far was kept. */
   #coverAgain(entry: FollowedAccount): void {
     const { head } = this.#tree;
     if (entry.coveredFrom !== undefined && entry.coveredFrom < head) entry.coveredFrom = head;
   }
 
-  /** Notes a credible read, before its version is added, or that no answer can carry the account. */
+  /** Notes a credible read before its version is added, or that the account is too large for any answer. */
   noteRead(entry: FollowedAccount, sentAtMs: number): void {
     entry.readAtMs = sentAtMs;
     if (!this.has(entry)) return;
@@ -283,7 +283,7 @@ export class FollowedAccounts {
     this.#unstreamed.delete(entry);
   }
 
-  /** The stream suffices for no account until then, or longer if that was said before (epoch milliseconds). */
+  /** The stream suffices for no account until then (epoch milliseconds), or longer if a later time was set before. */
   distrustUntil(untilMs: number): void {
     const isDistrusted = this.#now() < this.#distrustUntilMs;
     this.#distrustUntilMs = Math.max(this.#distrustUntilMs, untilMs);
@@ -293,14 +293,14 @@ export class FollowedAccounts {
     });
   }
 
-  /** Something happened to every account: it counts at once, however many there are. */
+  /** An event concerns every account: it takes effect at once, however many there are. */
   upset(upheaval: Upheaval): void {
     this.setbacks += 1;
     this.#upheavals.add(upheaval);
     this.#shaken.begin();
   }
 
-  /** What happened before the walk was taken in by all at its end. */
+  /** At the end of the walk, all accounts have applied the events from before it. */
   *#walkAll(): Generator<FollowedAccount, void> {
     const { count } = this.#upheavals;
     yield* this.#byAddress.values();
@@ -308,8 +308,8 @@ export class FollowedAccounts {
   }
 
   /**
-   * Slots may have joined the chain or left it, known to it or not: accounts changed in them are delivered again if their newest version
-   * changes; of thousands, some only in the next turns of the loop.
+   * Slots may have joined the chain or left it: accounts that changed in them are delivered again if their newest version changes; with
+   * thousands of them, some only in the next turns of the loop.
    */
   turn(): void {
     for (const [slot, touched] of this.#touched) {
@@ -321,8 +321,8 @@ export class FollowedAccounts {
   }
 
   /**
-   * The versions of these accounts in this slot are void: those of a replaced bank. Of thousands, some are discarded only in the
-   * next turns of the loop, each before anything newer of its account is added.
+   * The bank of this slot was replaced: discards these accounts' versions in it. With thousands, some are discarded only in the next turns
+   * of the loop, each before anything newer of its account is added.
    */
   discard(slot: bigint, addresses: ReadonlySet<Address>): void {
     const touched = this.#touched.get(slot);
@@ -343,8 +343,8 @@ export class FollowedAccounts {
   }
 
   /**
-   * True if the newest slot and those after it hold more than any chain writes. What older slots hold beyond the bound is dropped, as if
-   * one of them were rooted: the chain may go on for long without a root.
+   * True if the newest slot and those after it hold more than any chain writes. Versions of older slots beyond the bound are dropped as if
+   * one of those slots were rooted: the chain may go on for long without a root.
    */
   isFlooded(): boolean {
     if (this.#unrootedBytes <= MAX_UNROOTED_BYTES) return false;

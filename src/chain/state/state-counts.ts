@@ -8,7 +8,7 @@ export interface StateCounts {
   readonly gaps: number;
   /** Notices and answers discarded because their slots cannot exist yet. */
   readonly disbelieved: number;
-  /** Reads compared with the stream's state of the same slot, and those that differed: the goal is none. */
+  /** Reads compared with the stream's state of the same slot, and those that differed (the goal is none). */
   readonly audited: number;
   readonly auditDifferences: number;
   /** Accounts compared between nodes, and times that a node contradicted the known state or the others. */
@@ -16,7 +16,7 @@ export interface StateCounts {
   readonly contradicted: number;
 }
 
-/** The counts while they are counted; each part of the state source adds to its own. */
+/** The counters; each part of the state source adds to its own. */
 export type StateCounters = { -readonly [Name in keyof StateCounts]: number };
 
 /** Counters at zero. */

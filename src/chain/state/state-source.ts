@@ -33,7 +33,7 @@ export interface StateSourceOptions {
   readonly feed: AccountFeed;
   readonly now: Now;
   readonly warn: (message: string) => void;
-  /** The newest slot known from elsewhere: a stream far behind it is not relied on. */
+  /** The newest slot known from other sources: a stream far behind it is not relied on. */
   readonly headSlot?: () => bigint;
   /** The slot that at least two of three or more nodes have reached; undefined with fewer nodes: any one then moves the newest slot. */
   readonly slotByNodes?: () => bigint | undefined;
@@ -136,7 +136,7 @@ class StreamedStateSource implements LiveStateSource {
       ...{ tickMs, random, streams, followedHost },
       ...{ doubted: this.#doubted, isComplete: feed.reportsEveryChange, isSuspended: () => suspension.isOn },
     });
-    // Compared between the nodes, an account in use is verified better than by one more read.
+    // If nodes are compared, that verifies an account in use better than one more read.
     const isCompared = this.#comparison.isOn;
     const verifyInUseMs = isCompared ? Number.POSITIVE_INFINITY : verifyMs;
     this.#plan = new ReadPlan({ followed, feed, stream, now, pollMs, refreshMs, verifyMs: verifyInUseMs, quietMs });
@@ -272,7 +272,7 @@ class StreamedStateSource implements LiveStateSource {
     if (entry === undefined) return;
     this.#counters.notices += 1;
     const isFarAhead = this.#stream.isFarAhead(slot);
-    // Noted also while it does not count, so that a stream that goes on lying stays untrusted.
+    // Recorded even while the stream does not count, so that one that goes on lying stays untrusted.
     if (!isFarAhead) this.#comparison.noteChange(entry, notice);
     if (isFarAhead || this.#suspension.isOn || entry.isDoubted || this.#trust.isFlooded()) {
       this.#counters.disbelieved += 1;
@@ -283,7 +283,7 @@ class StreamedStateSource implements LiveStateSource {
       return;
     }
     this.#followed.add(entry, { slot, epoch, order, account, isStreamed: true });
-    // Most notices are of accounts that the stream suffices for already.
+    // Most notices concern accounts that the stream already suffices for.
     if (entry.streamed) return;
     // A notice holds the whole state, and every later change is reported: as good as a read.
     const isCovered = entry.coveredFrom !== undefined && slot >= entry.coveredFrom;
@@ -303,7 +303,7 @@ class StreamedStateSource implements LiveStateSource {
     const stream = this.#stream;
     if (stream.isFarAheadOfOthers(slot)) {
       this.#counters.disbelieved += 1;
-      // One that has named credible slots before falls behind, and is left for that.
+      // A stream that has named credible slots before falls behind, and is left for that reason.
       if (stream.slot === 0n) this.#trust.doubt();
       return;
     }
@@ -312,7 +312,7 @@ class StreamedStateSource implements LiveStateSource {
     const { turned, isGap } = this.#tree.begin(slot, parent);
     if (this.#tree.root > root) this.#followed.settle();
     stream.receive(slot);
-    // Also if it turned none that it knows: what is missing may be on the chain now.
+    // Even if no known slot changed branch: a missing slot may be on the chain now.
     this.#turn(turned);
     if (isGap) this.#bridgeGap(slot, completeUpToMs);
   }
@@ -334,11 +334,11 @@ class StreamedStateSource implements LiveStateSource {
     this.#followed.turn();
     if (slots.length === 0) return;
     this.#counters.forks += 1;
-    // Accounts that changed in what was dropped may have come to depend on reads.
+    // Accounts that changed in dropped versions may now depend on reads.
     this.#polls.hurry();
   }
 
-  /** The accounts of one stream depend on reads: thousands in one turn, so that what holds for all is asked for once. */
+  /** The accounts of one stream depend on reads: thousands in one turn, so values shared by all are computed once. */
   #uncover(addresses: readonly Address[], fromSlot: bigint | undefined): void {
     const [first] = addresses;
     if (first === undefined) return;
@@ -375,14 +375,14 @@ class StreamedStateSource implements LiveStateSource {
     this.#polls.poll();
   }
 
-  /** Between polls: accounts that have just come to depend on reads do not wait for the next one. */
+  /** Between polls: accounts that have just started to depend on reads do not wait for the next poll. */
   #tickBetween(): void {
     this.#trust.checkLag();
     this.#polls.pollIfUrgent();
   }
 }
 
-/** The stream suffices no longer, but its state was complete until then. */
+/** The stream no longer suffices, but its state was complete until then. */
 function proveUpTo(standing: Standing, atMs: number): void {
   if (standing.streamed) standing.provenAtMs = Math.max(standing.provenAtMs, atMs);
   standing.streamed = false;

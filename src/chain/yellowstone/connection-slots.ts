@@ -47,7 +47,7 @@ export class ConnectionSlots {
     const bank = this.#banks.get(slot);
     if (bank !== undefined && bankId !== undefined && bank !== bankId) return false;
     this.#updates.set(slot, (this.#updates.get(slot) ?? 0) + 1);
-    // A server may name any slot, of accounts nobody asked for too.
+    // A server may name any slot, even for accounts that nobody requested.
     if (this.#updates.size > MAX_SLOTS) this.#updates.delete(this.#updates.keys().next().value!);
     return true;
   }

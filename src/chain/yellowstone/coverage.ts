@@ -1,6 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 
-/** Requests that are kept apart: more than are made in a slot. Beyond that the oldest counts from the next one on. */
+/** Requests tracked separately: more than are made in a slot. Beyond that, the oldest takes effect with the next one. */
 const MAX_REQUESTS = 64;
 
 /** Accounts requested together, not known to be covered yet. */
@@ -25,7 +25,7 @@ export class Coverage {
     this.#fresh.add(address);
   }
 
-  /** A request from before does not cover the account if it is added again: the server may leave out what comes between. */
+  /** An earlier request does not cover an account that is added again: the server may leave out changes in between. */
   delete(address: Address): void {
     this.addresses.delete(address);
     this.#fresh.delete(address);
@@ -63,7 +63,7 @@ export class Coverage {
     this.#fresh = new Set(this.addresses);
   }
 
-  /** The accounts that were covered: neither yet to be requested nor in a pending request. */
+  /** The covered accounts: neither waiting to be requested nor in a pending request. */
   covered(): readonly Address[] {
     const pending = this.#pending();
     return pending.size === 0 ? [...this.addresses] : [...this.addresses].filter((address) => !pending.has(address));

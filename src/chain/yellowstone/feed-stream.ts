@@ -38,7 +38,7 @@ export interface FeedStreamOptions {
   readonly open?: typeof openGrpcStream;
 }
 
-/** What a stream takes from the feed it belongs to. */
+/** What a stream needs from its feed. */
 interface StreamOwner {
   readonly listener: FeedListener | undefined;
   nextEpoch(): number;
@@ -51,11 +51,11 @@ const DEFAULT_MAX_LEAD_SLOTS = 64n;
 const GATHER_MS = 10;
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
-/** Slot statuses among which a slot's beginning should have been. */
+/** Number of slot statuses among which a slot's beginning should have been. */
 const MUTE_STATUSES = 30;
-/** Accounts that are covered, or lose their coverage, in the time that one message takes on average. */
+/** Accounts whose coverage can be changed in the time that one message takes on average. */
 const ACCOUNTS_PER_MESSAGE = 20;
-/** Streams that ask for their thousands of accounts in one turn of the loop: all may have lost their connections at once. */
+/** Streams that may request their thousands of accounts in one turn of the loop: all may have lost their connections at once. */
 const connects = new TurnBudget(1);
 
 /**
@@ -156,7 +156,7 @@ export class FeedStream {
     const { slot: upTo } = this.#newest;
     const canReplay = this.#canReplay && upTo > this.#replaySlots;
     const fromSlot = canReplay ? upTo - this.#replaySlots : undefined;
-    // One that was cut short has received less than was before it.
+    // An interrupted replay has received less than there was before it.
     this.#replay =
       fromSlot === undefined
         ? undefined
@@ -192,7 +192,7 @@ export class FeedStream {
     this.#retryMs = Math.min(this.#retryMs * 2, MAX_RETRY_MS);
   }
 
-  /** Any change may have been missed: every account is covered again from the next slot that begins. */
+  /** Any change may have been missed: coverage of every account restarts with the next slot that begins. */
   #missAll(): void {
     const { listener } = this.#owner;
     listener?.onUncovered([...this.#coverage.addresses]);
@@ -289,7 +289,7 @@ export class FeedStream {
     this.#countAccounts(this.size);
   }
 
-  /** Not of what is repeated: it would be as old as that, and count as current. */
+  /** Not during a replay: repeated slots are old and would count as current. */
   #cover(generation: number, fromSlot: bigint): void {
     for (const covered of this.#coverage.takeEffect(generation)) {
       this.#owner.listener?.onCovered(covered, fromSlot);

@@ -4,16 +4,16 @@ export const PREFIX_BYTES = 5;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 /**
- * Cuts a stream of bytes into messages. Only the message that lies across two chunks is copied: memory outside the heap, taken
- * for each chunk, makes the collector's steps longer than the work.
+ * Cuts a stream of bytes into messages. Only a message that spans two chunks is copied: allocating memory outside the heap for each chunk
+ * would make the collector's steps longer than the work.
  */
 export class FrameReader {
   readonly #onMessage: (message: Uint8Array) => void;
   readonly #mostAtOnce: number;
-  /** The beginning of a message whose end is to come. */
+  /** The beginning of an incomplete message. */
   #parts: Buffer[] = [];
   #length = 0;
-  /** Bytes needed before it is whole, or before its length is known. */
+  /** Bytes needed to complete it, or to know its length. */
   #wanted = PREFIX_BYTES;
 
   /**
@@ -26,7 +26,7 @@ export class FrameReader {
   }
 
   /**
-   * @returns what is to be read later, before the next chunk
+   * @returns the rest, to be read later but before the next chunk
    * @throws Error if a message is compressed or too large
    */
   read(chunk: Buffer): Buffer | undefined {
@@ -51,7 +51,7 @@ export class FrameReader {
     return undefined;
   }
 
-  /** Adds to the message begun what it needs of the chunk. @returns where the rest begins */
+  /** Completes the incomplete message from the chunk. @returns where the rest begins */
   #complete(chunk: Buffer, at: number): number {
     const end = at + this.#wanted - this.#length;
     const bytes = Buffer.concat([...this.#parts, chunk.subarray(at, end)], this.#wanted);

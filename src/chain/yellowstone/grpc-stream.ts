@@ -16,22 +16,22 @@ interface GrpcStreamOptions {
 /** An open bidirectional call. */
 export interface GrpcStream {
   send(message: Uint8Array): void;
-  /** Sends a message unless others wait for the server to read them: one that reads none is owed no answers. */
+  /** Sends a message unless earlier ones still wait: a server that reads none gets no answers. */
   answer(message: Uint8Array): void;
-  /** The message being received caused as much work as so many do on average: that much less is received in this turn. */
+  /** The current message caused as much work as this many average messages: this turn receives that many fewer. */
   countWork(messages: number): void;
   close(): void;
 }
 
 /**
- * Flow-control window: with HTTP/2's default of 64 KiB a stream of accounts waits for round trips. It is also what a paused stream
- * takes from its socket and holds, and all of them may have to in one turn of the loop. Bytes.
+ * Flow-control window: with HTTP/2's default of 64 KiB a stream of accounts waits for round trips. It is also the amount that a paused
+ * stream reads and buffers, and all of them may do so in one turn of the loop. Bytes.
  */
 const WINDOW_BYTES = 256 * 1024;
 const PING_MS = 10_000;
 /**
- * Messages of all streams taken in before other work gets a turn: a quarter of a millisecond's worth, however many have arrived. While
- * the collector marks, it may take up to five milliseconds for each 64 KiB that a turn allocates.
+ * Messages of all streams processed before other work gets a turn: a quarter of a millisecond of work, however many have arrived. While the
+ * collector marks, it may take up to five milliseconds for each 64 KiB that a turn allocates.
  */
 const MESSAGES_PER_TURN = 25;
 const turn = new TurnBudget(MESSAGES_PER_TURN);
@@ -52,7 +52,7 @@ class Http2GrpcStream implements GrpcStream {
   readonly #frames: FrameReader;
   readonly #ping: NodeJS.Timeout;
   #isOver = false;
-  /** What came when the turn was used up. */
+  /** Data that arrived after the turn was used up. */
   #held: Buffer | undefined;
   readonly #goOn = () => {
     const held = this.#held;
@@ -148,7 +148,7 @@ function statusText(headers: Readonly<Record<string, unknown>>): string {
   return `gRPC status ${headers["grpc-status"]}${text}`;
 }
 
-/** The text as it is, if the server has not encoded it. */
+/** The raw text, if the server has not encoded it. */
 function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);

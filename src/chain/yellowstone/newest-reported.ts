@@ -1,7 +1,7 @@
-/** Time after which a newest slot that none has followed was none, if others begin below it. Milliseconds. */
+/** If no slot follows the newest one within this time while others begin below it, it does not exist. Milliseconds. */
 const UNFOLLOWED_MS = 1_000;
 
-/** The newest slot that a stream has reported. One from far ahead, by an error or a lie, is taken back as the chain goes on below it. */
+/** The newest slot that a stream has reported. A slot far ahead, by an error or a lie, is retracted when the chain goes on below it. */
 export class NewestReported {
   #slot = 0n;
   #atMs = 0;

@@ -25,7 +25,7 @@ interface StreamFeesOptions {
 interface PricedAccount {
   readonly paid: { readonly slot: bigint; readonly price: bigint }[];
   askedAtMs: number;
-  /** Since when the stream lets its transactions through; undefined while it does not. */
+  /** Since when the stream includes its transactions; undefined while it does not. */
   followedSinceMs: number | undefined;
 }
 
@@ -130,7 +130,7 @@ class YellowstoneFees implements StreamFees {
     if (slot === undefined) return;
     this.#slotAtMs = this.#options.now();
     this.#isFailing = false;
-    // Statuses of older slots come as well, by less.
+    // Statuses of slightly older slots arrive too.
     this.#newest.note(slot, this.#slotAtMs, slot + RECENT_SLOTS < this.#newest.slot);
     if (transaction === undefined) return;
     for (const address of transaction.writable) {

@@ -2,10 +2,10 @@ import type { Address } from "../../primitives/address.ts";
 import type { AccountNotice, FeedListener } from "../state/account-feed.ts";
 import { sizeOf } from "../state/account-versions.ts";
 
-/** What is repeated of one slot. */
+/** The repeated updates of one slot. */
 interface RepeatedSlot {
   parent: bigint | undefined;
-  /** Its bank was replaced: what was reported of the first one is void. */
+  /** Its bank was replaced: the reports of the first one are void. */
   isReplaced: boolean;
   /** The last change of each account. */
   readonly changes: Map<Address, AccountNotice>;
@@ -15,13 +15,13 @@ interface RepeatedSlot {
 const MAX_BYTES = 512 * 1024 * 1024;
 
 /**
- * The repetition of what a stream may have missed, from slots that it has reported before. A slot is passed on once it is over: account by
- * account and change by change, everything held would go back to the states within its slot, and to a bank that was replaced.
+ * The repetition of what a stream may have missed, from slots that it has reported before. A slot is passed on only once it is over: passed
+ * on change by change, known states would go back to those within the slot, and to a replaced bank.
  */
 export class StreamReplay {
   /** The newest slot before the cut. */
   readonly upTo: bigint;
-  /** The first slot that was asked for: a server may name any, and of those before nothing is kept. */
+  /** The first slot requested: a server may name any slot, and earlier ones are not kept. */
   readonly #from: bigint;
   /** How many updates of each slot had been received before it. */
   readonly #before: ReadonlyMap<bigint, number>;
@@ -34,7 +34,7 @@ export class StreamReplay {
     this.#before = before;
   }
 
-  /** The same from its beginning, after another cut. */
+  /** The same replay from its beginning, after another cut. */
   again(): StreamReplay {
     return new StreamReplay(this.#from, this.upTo, this.#before);
   }
@@ -96,7 +96,7 @@ export class StreamReplay {
     return isReplaced ? addresses.size : changes.size;
   }
 
-  /** Everything is repeated, as far as there was anything. @returns how many accounts were passed on */
+  /** The replay is complete. @returns how many accounts were passed on */
   passAll(
     updates: ReadonlyMap<bigint, number>,
     listener: FeedListener | undefined,
@@ -128,7 +128,7 @@ export class StreamReplay {
     return (updates.get(slot) ?? 0) < (this.#before.get(slot) ?? 0);
   }
 
-  /** For good: what was kept is gone. */
+  /** Final: what was kept is gone. */
   get #isTooLarge(): boolean {
     return this.#bytes > MAX_BYTES;
   }

@@ -2,12 +2,12 @@ import { Address } from "../../primitives/address.ts";
 
 const ADDRESS_BYTES = 32;
 const MAX_VARINT_BYTES = 10;
-/** Groups of seven bits that a double adds up exactly. */
+/** Groups of seven bits that a double can sum exactly. */
 const EXACT_GROUPS = 7;
 
 /**
- * Reads the fields of a Protobuf message in place, without an object for each: a burst is tens of thousands of messages, and what
- * they leave to the collector is paid for within the turns that receive them.
+ * Reads the fields of a Protobuf message in place, without an object for each: a burst is tens of thousands of messages, and collecting
+ * their garbage takes time from the turns that receive them.
  *
  * @throws RangeError from every method if the bytes end early
  * @see https://protobuf.dev/programming-guides/encoding/
@@ -15,7 +15,7 @@ const EXACT_GROUPS = 7;
 export class WireCursor {
   readonly bytes: Uint8Array;
   at = 0;
-  /** The end of the message being read, nested messages apart. */
+  /** The end of the current (innermost) message. */
   #end: number;
   #field = 0;
   #wireType = 0;
@@ -47,7 +47,7 @@ export class WireCursor {
     return around;
   }
 
-  /** Goes on behind the message that was entered. */
+  /** Continues after the message that was entered. */
   leave(around: number): void {
     this.at = this.#end;
     this.#end = around;

@@ -13,7 +13,7 @@ export interface YellowstoneStateSourceOptions
     Omit<StateSourceOptions, "feed" | "followedHost" | "now" | "warn" | "random"> {}
 
 const DEFAULT_ACCOUNTS_PER_STREAM = 5_000;
-/** Reads only check this stream, they do not carry it: every account once in this time. Milliseconds. */
+/** Reads only check this stream: every account once in this time. Milliseconds. */
 const DEFAULT_REFRESH_MS = 300_000;
 const DEFAULT_VERIFY_MS = 5_000;
 

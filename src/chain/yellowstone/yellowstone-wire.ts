@@ -79,11 +79,11 @@ export function encodeSubscribeRequest({ name, accounts, fromSlot }: SubscribeRe
   tail.tag(6, 0).int32(COMMITMENT_PROCESSED);
   if (fromSlot !== undefined) tail.tag(11, 0).uint64(fromSlot);
   const after = tail.finish();
-  // Megabytes of addresses: each is written once, where it stays.
+  // Megabytes of addresses: each is written once, in its final place.
   const out = Buffer.allocUnsafe(before.length + filterBytes + after.length);
   out.set(before);
   let at = before.length;
-  // One by one: joined they are written sooner, but what a turn allocates is what the collector's steps are counted by.
+  // Written one by one: joining them is faster, but the collector's steps grow with what a turn allocates.
   for (const address of accounts) {
     const text = address.toString();
     out[at++] = ADDRESS_TAG;

@@ -96,7 +96,7 @@ export class HttpConnection {
     return true;
   }
 
-  /** Keeps a copy for a turn of its own, unless it exceeds what the answer may hold. */
+  /** Keeps the bytes for a turn of their own, unless they exceed what the answer may hold. */
   #hold(bytes: Buffer, { maxBytes }: HttpExchange): void {
     this.#hasBytes = true;
     this.#heldBytes += bytes.length;

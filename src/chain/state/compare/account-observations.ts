@@ -6,7 +6,7 @@ import type { SlotTree } from "../slots/slot-tree.ts";
 import type { StreamProgress } from "../stream/stream-progress.ts";
 import { StreamRecord } from "./stream-record.ts";
 
-/** What one node said about an account. */
+/** One node's statement about an account. */
 export interface Statement {
   readonly node: number;
   readonly slot: bigint;
@@ -18,8 +18,8 @@ export interface Statement {
 }
 
 /**
- * How a statement relates to the known state: the same, certainly another, undecided until more is known, or from a slot so old
- * that it says nothing.
+ * How a statement relates to the known state: equal, certainly different, undecided until more is known, or from a slot so old that it says
+ * nothing.
  */
 export type Relation = "same" | "differs" | "open" | "old";
 
@@ -31,23 +31,23 @@ interface RelationContext {
 
 /** Time the stream has to deliver a change that a node has already reported. Milliseconds. */
 const STREAM_PATIENCE_MS = 700;
-/** Slots by which the known state may be ahead of a node: further ahead, one of the two is wrong about its slot. */
+/** Slots by which the known state may be ahead of a node; if it is further ahead, one of the two is wrong about its slot. */
 const MAX_LEAD_SLOTS = 10n;
 
-/** Statements of a node that are kept: more than it makes in `STATEMENT_MS`. */
+/** Statements kept per node: more than it makes in `STATEMENT_MS`. */
 const MAX_STATEMENTS = 12;
-/** A statement older than this says nothing about now. Milliseconds. */
+/** A statement older than this says nothing about the present. Milliseconds. */
 const STATEMENT_MS = 3_000;
 /** Two nodes agree if each has said the same within this time. Milliseconds. */
 const AGREEING_MS = 1_000;
 
-/** What the nodes have recently said about one account. */
+/** The nodes' recent statements about one account. */
 export class AccountObservations {
   readonly entry: FollowedAccount;
   /** When the nodes were last asked, and when a trade was last built on it, in the running time of this process. Milliseconds. */
   askedAtMs = Number.NEGATIVE_INFINITY;
   usedAtMs = Number.NEGATIVE_INFINITY;
-  /** Since when the nodes and the known state have not agreed, and how many rounds of questions that has lasted. */
+  /** Since when the nodes and the known state have disagreed, and for how many rounds of questions. */
   openSinceMs: number | undefined;
   openRounds = 0;
   readonly streamRecord: StreamRecord;
@@ -69,7 +69,7 @@ export class AccountObservations {
     if (list.length > MAX_STATEMENTS) list.shift();
   }
 
-  /** The last statement of each node, unless it is too old to say anything about now. */
+  /** The last statement of each node, unless it is too old to say anything about the present. */
   latest(atMs: number): readonly Statement[] {
     return this.#statements.flatMap((list) => {
       const last = list.at(-1);
@@ -89,7 +89,7 @@ export class AccountObservations {
     );
   }
 
-  /** What nodes have said that is the same of the same slot, each at its time. */
+  /** Equal statements of nodes about the same slot, each made at its own time. */
   agreeingOn({ slot, account }: Pick<Statement, "slot" | "account">): readonly Statement[] {
     return this.#statements.flatMap(
       (list) => list.find((one) => one.slot === slot && hasSameContent(one.account, account)) ?? [],
@@ -97,7 +97,7 @@ export class AccountObservations {
   }
 
   /**
-   * True if one of two nodes said the same before and after the other said something else, all in slots of the chain: on another branch
+   * True if one of two nodes said the same before and after the other's different statement, all in slots of the chain: on another branch
    * an account may hold anything.
    */
   isContradicted(last: Statement, other: Statement, tree: SlotTree): boolean {
@@ -120,7 +120,7 @@ export class AccountObservations {
     this.openRounds = 0;
   }
 
-  /** How what a node says relates to the known state: an earlier statement may decide what the last leaves open. */
+  /** How a node's statements relate to the known state: an earlier one may decide what the last leaves open. */
   relationOf(last: Statement, context: RelationContext): Relation {
     const relation = this.#relationOf(last, context);
     if (relation !== "open") return relation;

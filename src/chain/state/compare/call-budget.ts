@@ -1,6 +1,6 @@
 import type { Now } from "../../../primitives/clock.ts";
 
-/** Calls allowed per second; what is not used within a second is lost. */
+/** Calls allowed per second; unused calls expire after a second. */
 export class CallBudget {
   readonly #perSecond: number;
   readonly #now: Now;
@@ -14,7 +14,7 @@ export class CallBudget {
     this.#atMs = now();
   }
 
-  /** Takes that many calls. @returns false if there are too few left */
+  /** Takes this many calls. @returns false if there are too few left */
   take(calls: number): boolean {
     const atMs = this.#now();
     const earned = (Math.max(0, atMs - this.#atMs) * this.#perSecond) / 1_000;

@@ -20,28 +20,27 @@ const IN_USE_MS = 10_000;
 /** How often an account in use is compared. Milliseconds. */
 const ROUND_MS = 700;
 /**
- * The same with a stream that reports every change: the shortest time. A new one is drawn each time, because rounds in step with
- * slots would miss the same ones. A stream of slots' ends is wrong only if two slots show it, for which rounds must not be too
- * close.
+ * The same with a stream that reports every change: the shortest time. A new one is drawn each time, because rounds in step with slots
+ * would always miss the same slots. A stream of slots' ends is wrong only if two slots show it, for which rounds must not be too close.
  */
 const LEAST_ROUND_MS = 150;
-/** The same of one about which the nodes do not agree. Milliseconds. */
+/** The same for an account about which the nodes do not agree. Milliseconds. */
 const OPEN_ROUND_MS = 250;
 /**
- * Every other round about an account that the stream is doubted about comes so much sooner: in step with slots it would miss the
- * same ones.
+ * Every other round about an account for which the stream is doubted comes this much sooner: in step with slots it would miss the same
+ * ones.
  */
 const ROUND_SHIFT_MS = 100;
 const ACCOUNTS_PER_CALL = 100;
 /** Accounts out of use that are compared along with each call, in turn. */
 const IDLE_PER_CALL = 20;
-/** Accounts judged at a time, in turn: a few milliseconds' worth, however many are open. */
+/** Accounts judged at a time, in turn: a few milliseconds of work, however many are open. */
 const JUDGED_AT_ONCE = 1_000;
 
-/** The accounts that are compared between the nodes, and when each is to be asked about: those that are open sooner than those in use. */
+/** The accounts that are compared between the nodes, and when each is due: open ones sooner than those in use. */
 export class ComparedAccounts {
   readonly #options: ComparedAccountsOptions;
-  /** Accounts in use or not settled, those asked longest ago first. */
+  /** Accounts in use or not settled, least recently asked first. */
   readonly #tracked = new Map<FollowedAccount, AccountObservations>();
   readonly #open = new Set<AccountObservations>();
   readonly #contested = new Set<Address>();
@@ -53,7 +52,7 @@ export class ComparedAccounts {
     this.#options = options;
   }
 
-  /** Those that nothing may be built on now. */
+  /** Accounts that nothing may be built on now. */
   get contested(): ReadonlySet<Address> {
     return this.#contested;
   }
@@ -87,7 +86,7 @@ export class ComparedAccounts {
     if (this.#tracked.get(observations.entry) === observations) this.#open.add(observations);
   }
 
-  /** Nothing may be built on the account until it is settled. @returns false if that was so already */
+  /** Nothing may be built on the account until it is settled. @returns false if it was contested already */
   contest(observations: AccountObservations): boolean {
     const { address } = observations.entry;
     this.hold(observations);
@@ -141,7 +140,7 @@ export class ComparedAccounts {
     return due;
   }
 
-  /** The nodes are asked about the accounts that were due. @returns those in use or open */
+  /** Marks due accounts as asked. @returns those in use or open */
   beginRound(batch: readonly AccountObservations[]): readonly AccountObservations[] {
     const { now, random, isComplete } = this.#options;
     const askedAtMs = now();
@@ -168,12 +167,12 @@ export class ComparedAccounts {
   #track(entry: FollowedAccount): AccountObservations {
     const observations = new AccountObservations(entry, this.#options.isComplete);
     this.#tracked.set(entry, observations);
-    // Judged, and so asked about, at the next tick.
+    // Judged, and then asked about, at the next tick.
     this.#open.add(observations);
     return observations;
   }
 
-  /** True of an account long out of use that no node contradicts. */
+  /** True for an account long out of use that no node contradicts. */
   #isForgettable({ entry, usedAtMs, openSinceMs }: AccountObservations, atMs: number): boolean {
     if (this.#contested.has(entry.address) || usedAtMs >= atMs - IN_USE_MS) return false;
     return openSinceMs === undefined || openSinceMs < atMs - IN_USE_MS;

@@ -18,7 +18,7 @@ interface ComparedStreamsOptions {
   readonly stream: StreamProgress;
   readonly now: Now;
   readonly warn: (message: string) => void;
-  /** Nodes of which one is honest. */
+  /** Number of nodes among which at least one is honest. */
   readonly needed: () => number;
   /** The streams contradict each other about the account, from this slot on. */
   readonly onContradiction: (observations: AccountObservations, slot: bigint) => void;
@@ -33,25 +33,25 @@ interface ComparedAccount {
   readonly pending: Map<bigint, number>;
 }
 
-/** Accounts compared at a time: what a second stream costs a node, and this process, is bounded. */
+/** Most accounts compared at a time: bounds what a second stream costs a node and this process. */
 const MAX_ACCOUNTS = 500;
-/** An account with more data is not compared, in bytes: no market's has so much, and a stream that lies sends what it likes. */
+/** Accounts with more data are not compared: no market's has so much, and a lying stream may send any amount. Bytes. */
 const MAX_DATA = 64 * 1024;
-/** Slots that the followed stream must be past one that is compared: until then its last change may be still to come. */
+/** Slots by which the followed stream must be past a compared slot: until then its last change of it may still arrive. */
 const SETTLED_SLOTS = 2n;
-/** The same time for one that has reported nothing. Milliseconds. */
+/** The same as a time, for a stream that has reported nothing. Milliseconds. */
 const SILENCE_MS = 700;
 /** Upper bound of slots of one account that wait to be compared. */
 const MAX_PENDING = 32;
-/** Ends of slots compared per call of `tick`: a few milliseconds' worth, whatever the streams report. */
+/** Ends of slots compared per call of `tick`: a few milliseconds of work, whatever the streams report. */
 const COMPARED_PER_TICK = 2_000;
-/** Wrong slots, within that time (milliseconds), after which the witness is left. */
+/** Wrong slots after which the witness is left, and the time within which they count. Milliseconds. */
 const WRONG_SLOTS = 3;
 const WRONG_MS = 60_000;
 
 /**
- * Compares what the stream that is followed says of accounts in use with what that of another node says, slot by slot: at the end
- * of a slot there is one state. A lie in one slot of many, which no read meets, is found in it.
+ * Compares the followed stream's accounts in use with those of another node's stream, slot by slot: at the end of a slot there is one
+ * state. This finds a lie in a single slot that no read would hit.
  */
 export class ComparedStreams {
   readonly #options: ComparedStreamsOptions;
@@ -76,7 +76,7 @@ export class ComparedStreams {
     return this.#witness.host;
   }
 
-  /** Compares the account from now on, unless too many are. */
+  /** Compares the account from now on, unless too many are compared already. */
   follow(observations: AccountObservations): void {
     const { address } = observations.entry;
     const known = this.#accounts.get(address);
@@ -123,7 +123,7 @@ export class ComparedStreams {
       left -= this.#compare(compared, followedUpTo, witnessUpTo);
       if (compared.pending.size > 0) waiting.push(compared);
     }
-    // Those not looked at in this call go first in the next.
+    // Accounts not compared in this call go first in the next.
     for (const compared of waiting) this.#pending.add(compared);
   }
 
@@ -152,7 +152,7 @@ export class ComparedStreams {
     const { pending } = compared;
     if (pending.has(slot)) return;
     pending.set(slot, this.#options.now());
-    // Slots yet to come wait longest: they must not keep those of now from being compared.
+    // Future slots wait longest: they must not keep current ones from being compared.
     if (pending.size > MAX_PENDING) pending.delete([...pending.keys()].reduce(maxOf));
     this.#pending.add(compared);
   }
@@ -163,7 +163,7 @@ export class ComparedStreams {
     let looked = 0;
     for (const [slot, sinceMs] of pending) {
       if (slot > followedUpTo) continue;
-      // It reports the end of a slot once: what it has reported, it need not pass.
+      // It reports the end of a slot once, so it need not be past a slot that it has reported.
       if (slot > witnessUpTo && witness.at(slot) === undefined) continue;
       looked += 1;
       if (this.#isCompared(compared, slot, sinceMs)) pending.delete(slot);
@@ -190,7 +190,7 @@ export class ComparedStreams {
     return true;
   }
 
-  /** What the account holds by the stream's silence about the slot; undefined if it may have left out just this state. */
+  /** The account's state if the stream's silence about the slot means no change; undefined if the stream may have left out this state. */
   #heldAt({ observations, followed }: ComparedAccount, slot: bigint): { readonly account: Account | null } | undefined {
     return followed.hasLaterThan(slot) ? undefined : versionAt(observations.entry, slot, this.#options.tree);
   }
@@ -200,7 +200,7 @@ export class ComparedStreams {
     { observations, witness }: ComparedAccount,
     slot: bigint,
   ): { readonly account: Account | null } | undefined {
-    // A node that has two banks to report at once reports the later one alone.
+    // A node with two banks to report at once reports only the later one.
     if (witness.hasLaterThan(slot) && !this.#witness.hasReported(slot)) return undefined;
     return witness.before(slot) ?? versionAt(observations.entry, slot - 1n, this.#options.tree);
   }

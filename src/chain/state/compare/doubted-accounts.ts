@@ -15,24 +15,24 @@ interface Doubt {
   readonly lastMs: number;
 }
 
-/** How long the first doubt lasts; each that follows soon lasts twice as long as the one before. Milliseconds. */
+/** Duration of a first doubt; each that follows soon lasts twice as long as the one before. Milliseconds. */
 const FIRST_MS = 10_000;
 const LONGEST_MS = 300_000;
 
 /**
- * Accounts about which most nodes contradict the stream: for a while they come from reads alone. To be wrong about that costs a
- * few reads, so little evidence is enough, unlike for leaving the stream.
+ * Accounts about which most nodes contradict the stream: for a while their state comes from reads alone. An unjust doubt costs a few reads,
+ * so little evidence is enough, unlike for leaving the stream.
  */
 export class DoubtedAccounts {
   readonly #options: DoubtedAccountsOptions;
-  /** Also those that are over, as long as they make the next one longer. */
+  /** Includes past doubts for as long as they lengthen the next one. */
   readonly #doubts = new Map<FollowedAccount, Doubt>();
 
   constructor(options: DoubtedAccountsOptions) {
     this.#options = options;
   }
 
-  /** The stream is not believed about the account from now on; if it was not before, for at least as long as a first doubt lasts. */
+  /** Starts to doubt the stream about the account; a new doubt lasts at least as long as a first one. */
   begin(entry: FollowedAccount): void {
     const { followed, now } = this.#options;
     const known = this.#doubts.get(entry);
@@ -46,7 +46,7 @@ export class DoubtedAccounts {
     followed.doubt(entry);
   }
 
-  /** Ends doubts whose time is over: what was discarded meanwhile has to be read first. */
+  /** Ends doubts whose time is over: what was discarded meanwhile must be read first. */
   tick(): void {
     if (this.#doubts.size === 0) return;
     const { followed, stream, now } = this.#options;

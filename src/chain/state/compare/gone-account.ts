@@ -5,7 +5,7 @@ const MAX_GROWTH = 10_240;
 
 /**
  * True if an account that was known is said to be gone, or to have become another: closed, another program's, cut short, or grown beyond
- * what an instruction can do. Of a market this is rare, and leaves it without a price, so that no node's word alone is enough for it.
+ * what an instruction can do. For a market's account this is rare, and leaves the market without a price, so one node's word is not enough.
  */
 export function isGone(known: Account | null | undefined, said: Account | null): boolean {
   if (known === null || known === undefined) return false;

@@ -29,7 +29,7 @@ interface NodeComparisonOptions {
   readonly doubted: DoubtedAccounts;
   /** True if the stream reports every change, not only the state at the end of a slot. */
   readonly isComplete: boolean;
-  /** True while what the stream reports counts for no account: it was found wrong. */
+  /** True while nothing that the stream reports counts, because it was found wrong. */
   readonly isSuspended: () => boolean;
   readonly tree: SlotTree;
   readonly stream: StreamProgress;
@@ -47,16 +47,16 @@ interface NodeComparisonOptions {
 /** Disagreement that cannot be decided stops builds after this long and this many rounds. */
 const OPEN_MS = 1_200;
 const OPEN_ROUNDS = 3;
-/** How late a tick may be, in ticks: a process that is later stood still, and what it waits for may have arrived. */
+/** How late a tick may be, in ticks: if it is later, the process stood still, and what it waits for may already have arrived. */
 const LONGEST_TICKS = 1.5;
 /** Pause between two lines in the log about contradictions. Milliseconds. */
 const WARN_EVERY_MS = 10_000;
 
 /**
- * Compares what the nodes say about the accounts that trades are built on, so that no single node's word prices a trade for
- * long. A node cannot be asked for a past slot, so each answer is compared with the state known of its slot, between the change
- * before it and the next. What most nodes agree on is taken as the state. If two contradict each other, the account is
- * contested, and nothing is built on it until a further node or later answers settle it.
+ * Compares what the nodes say about the accounts that trades are built on, so that no single node's word prices a trade for long. A node
+ * cannot be asked about a past slot, so each answer is compared with the state known for its slot, between the change before it and the
+ * next. The majority's state is adopted. If two contradict each other, the account is contested, and nothing is built on it until a further
+ * node or later answers settle it.
  */
 export class NodeComparison {
   readonly #options: NodeComparisonOptions;
@@ -127,12 +127,12 @@ export class NodeComparison {
     this.#streams.noteReplaced(slot);
   }
 
-  /** A read differs from what the stream says: the nodes decide. */
+  /** A read differs from the stream: the nodes decide. */
   suspect(entry: FollowedAccount): void {
     this.#accounts.open(entry);
   }
 
-  /** Asks the nodes about what is due, and decides what time has made decidable. Called several times a second. */
+  /** Asks the nodes about due accounts, and decides what can be decided by now. Called several times a second. */
   tick(): void {
     if (!this.isOn) return;
     this.#time.turn();
@@ -183,8 +183,8 @@ export class NodeComparison {
   }
 
   /**
-   * Nodes that are slots apart never agree at one time on an account that moves. Of a slot that each has passed they do, which
-   * shows what the stream should have reported of it.
+   * Nodes that are slots apart never agree at one moment on an account that changes. About a slot that each has passed they do, which shows
+   * what the stream should have reported for it.
    */
   #checkStream(observations: AccountObservations, statement: Statement): void {
     const { entry } = observations;
@@ -198,7 +198,7 @@ export class NodeComparison {
     if (this.#verdicts.check(observations, agreeing, needed)) this.#verdicts.blame(entry, agreeing.length);
   }
 
-  /** No node's word alone is held against the stream, nor that of a minority. */
+  /** Neither a single node's word nor a minority's counts against the stream. */
   #neededToBlame(): number {
     return Math.max(2, this.#nodes.needed());
   }
@@ -231,7 +231,7 @@ export class NodeComparison {
   }
 
   /**
-   * The streams of two nodes contradict each other about a slot, and one of them lies: what both said before holds until the
+   * The streams of two nodes contradict each other about a slot, so one of them lies: the state on which both agreed before holds until the
    * account has been read, and reads decide from then on.
    */
   #readInstead(observations: AccountObservations, slot: bigint): void {
@@ -265,7 +265,7 @@ export class NodeComparison {
     return nodes.length < 2 || observations.isShared(nodes, this.#options.now());
   }
 
-  /** Most nodes agree: theirs is the state, unless what is known is newer than what they have seen. */
+  /** Most nodes agree: their state is adopted, unless the known state is newer than theirs. */
   #followAgreed(
     observations: AccountObservations,
     agreed: readonly Statement[],
@@ -283,13 +283,13 @@ export class NodeComparison {
     const isBlamed = (isComplete ? differing >= needed : isWrong) && entry.delivered!.isStreamed === true;
     if (isStreamWrong || isBlamed) this.#verdicts.blame(entry, agreed.length);
     const isOpenTooLong = this.#isOpenTooLong(observations);
-    // What a complete record explains speaks for the stream: nodes may answer from within slots.
+    // If the stream's complete record explains the statements, the stream is right: nodes may answer from within slots.
     const isUnexplained = isOpenTooLong && (!isComplete || streamRecord.wrong > 0);
     if (isUnexplained && entry.delivered!.isStreamed === true) this.#verdicts.doubt(entry);
     const isVoid = (entry.isDoubted || isStreamWrong) && entry.delivered!.isStreamed === true;
-    // Of the slots that they name, the oldest is certain: a later one may be a lie, and would hide what a stream reports in between.
+    // Of the slots that they name, only the oldest is certain: a later one may be a lie, and would hide what the stream reports in between.
     if (newest.slot > entry.delivered!.slot) reads.accept(entry, isComplete ? agreed.at(-1)! : newest);
-    // A read is newer than what the nodes agreed on before it, and does not go back to that.
+    // A read is newer than an earlier agreement of the nodes and is not replaced by it.
     else if (isWrong || isVoid || isOpenTooLong) reads.replace(entry, newest);
     if (observations.relationOf(newest, context) !== "same") {
       this.#leaveOpen(observations, newest);

@@ -1,7 +1,7 @@
 import type { Account } from "../../../solana/account.ts";
 import { sizeOf } from "../account-versions.ts";
 
-/** What a stream said that an account held when a slot ended. */
+/** An account's state at the end of a slot, by a stream's word. */
 interface SlotEnd {
   readonly slot: bigint;
   readonly account: Account | null;
@@ -9,7 +9,7 @@ interface SlotEnd {
   readonly order: number;
 }
 
-/** Slots that are kept: more than two streams are apart; and their data in bytes, besides the newest: a liar sends as much as it likes. */
+/** Slots kept, more than two streams are apart; and the bytes of their data besides the newest, since a liar may send any amount. */
 const MAX_SLOTS = 32;
 const MAX_BYTES = 256 * 1024;
 
@@ -29,7 +29,7 @@ export class SlotEnds {
     while (ends.length > MAX_SLOTS || (ends.length > 1 && bytes > MAX_BYTES)) bytes -= sizeOf(ends.shift()!.account);
   }
 
-  /** The one of this slot; undefined if none was reported. */
+  /** The state at the end of this slot; undefined if none was reported. */
   at(slot: bigint): SlotEnd | undefined {
     return this.#ends.find((end) => end.slot === slot);
   }
@@ -44,7 +44,7 @@ export class SlotEnds {
     return last !== undefined && last.slot > slot;
   }
 
-  /** Keeps those of this slot and later ones, and what was held before. */
+  /** Keeps the states of this slot and later ones, and the last one before. */
   forgetBefore(slot: bigint): void {
     const ends = this.#ends;
     while (ends.length > 1 && ends[1]!.slot < slot) ends.shift();

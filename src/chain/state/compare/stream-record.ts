@@ -3,18 +3,18 @@ import type { Account } from "../../../solana/account.ts";
 import { hasSameContent } from "../../../solana/account-content.ts";
 import { sizeOf } from "../account-versions.ts";
 
-/** What an account held, as most nodes report it. */
+/** An account's state as most nodes report it. */
 export interface Agreement {
   readonly account: Account | null;
   /** The slot that each of them named. */
   readonly slots: readonly bigint[];
-  /** How many of them the stream has to contradict to be wrong: among so many is an honest one. */
+  /** How many of them the stream has to contradict to be wrong: among that many there is an honest one. */
   readonly needed: number;
   /** When the first of them was asked (epoch milliseconds). */
   readonly sentAtMs: number;
   /** When they agreed. Milliseconds. */
   readonly atMs: number;
-  /** What the stream's word was then, of an earlier slot; absent if it had none. What is read instead hides it afterwards. */
+  /** The stream's state at that time, from an earlier slot; absent if it had none. Kept because a read hides it afterwards. */
   readonly held?: { readonly account: Account | null; readonly slot: bigint } | undefined;
 }
 
@@ -31,7 +31,7 @@ interface KeptAgreement extends Agreement {
   isSaid: boolean;
 }
 
-/** What the stream reported of a slot: the states of the account in it, in the order of its changes. */
+/** The stream's report of a slot: the account's states in it, in the order of the changes. */
 interface ReportedSlot {
   readonly slot: bigint;
   readonly states: (Account | null)[];
@@ -43,58 +43,58 @@ interface ReportedSlot {
   isFull: boolean;
 }
 
-/** What a check has to know of the stream and the chain. */
+/** What a check needs to know about the stream and the chain. */
 export interface StreamView {
   /** The newest slot that the stream reported. */
   readonly slot: bigint;
   readonly atMs: number;
   /** The slot from which the stream reports every change of the account; undefined while it does not. */
   readonly coveredFrom: bigint | undefined;
-  /** True of a slot of the chain whose bank was not replaced. */
+  /** True for a slot of the chain whose bank was not replaced. */
   isCertain(slot: bigint): boolean;
-  /** What is held of a slot by the stream's word, unless that is uncertain. */
+  /** The state of a slot by the stream's word; undefined if that is uncertain. */
   heldAt(slot: bigint): Pick<Agreement, "account"> | undefined;
 }
 
-/** What checks of a stream have shown. */
+/** Result of checking a stream. */
 export interface StreamChecks {
   /** True if a slot was found wrong, and if one was certainly. */
   readonly isAnyWrong: boolean;
   readonly isAnyCertain: boolean;
-  /** What the stream certainly contradicts, unless it reports changes later than it should: the account is better read. Said once. */
+  /** An agreement that the stream certainly contradicts, unless it reports changes late: the account should be read. Reported once. */
   readonly contradicted: Agreement | undefined;
   /** True if the stream may yet report what the nodes agree on. */
   readonly isPending: boolean;
 }
 
-/** How a statement relates to what the stream reported. Certain: so far that no state of the slots around it is the same. */
+/** How a statement relates to the stream's report. Certain: no state of the surrounding slots is equal either. */
 type Verdict = "right" | "wrong" | "certainly wrong" | "unknown";
 
 /**
- * Slots the stream has to be past one that is checked. One that reports every change may have its last change of the slot still
- * to come; another reports a slot's state once.
+ * Slots by which the stream must be past a checked slot. A stream of every change may still report the last change of the slot; others
+ * report a slot's state once.
  */
 const COMPLETE_PATIENCE_SLOTS = 2n;
 const PATIENCE_SLOTS = 1n;
-/** The same of a slot of which it has reported no change, and the time since the nodes agreed on it. Slots, and milliseconds. */
+/** The same for a slot without a reported change, and the time since the nodes agreed on it. Slots, and milliseconds. */
 const OMITTED_PATIENCE_SLOTS = 4n;
 const OMITTED_PATIENCE_MS = 700;
 /** Slots by which a node may read a later state than that of the slot it names. @see https://github.com/anza-xyz/agave/issues/4807 */
 const READ_LATER_SLOTS = 2n;
-/** Slots that are remembered as right or wrong, and for how long (milliseconds). */
+/** Checked slots remembered, and for how long (milliseconds). */
 const MAX_CHECKS = 8;
 const CHECKED_MS = 10_000;
 const MAX_AGREEMENTS = 8;
 const MAX_CLAIMS = 16;
 const MAX_SLOTS = 32;
-/** A slot with more changes is not checked, nor is what followed it by what it left. */
+/** A slot with more changes is not checked, nor is the state that it left used for later slots. */
 const MAX_STATES = 64;
-/** The same of their data, in bytes; over all slots, the oldest are forgotten for it: a stream that lies sends as much as it likes. */
+/** The same for the bytes of their data. Summed over all slots, the oldest are forgotten above it: a lying stream may send any amount. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
 /**
- * Whether a stream has reported what most nodes agree on. An account that changes in every slot needs this: a node may answer
- * from before or after any change within its slot, and by the time that is decided the next slot is there.
+ * Whether a stream has reported what most nodes agree on. Needed for an account that changes in every slot: a node may answer from before
+ * or after any change within its slot, and before that is decided the next slot has come.
  */
 export class StreamRecord {
   readonly #isComplete: boolean;
@@ -118,7 +118,7 @@ export class StreamRecord {
     return this.#checks.filter(({ isWrong }) => isWrong).length;
   }
 
-  /** The stream reports a change. @param isWhole false if others of the slot may have come before the record began */
+  /** The stream reports a change. @param isWhole false if earlier changes of the slot may have come before the record began */
   note(slot: bigint, account: Account | null, isWhole = true): void {
     let at = this.#reported.length;
     while (at > 0 && this.#reported[at - 1]!.slot > slot) at--;
@@ -137,7 +137,7 @@ export class StreamRecord {
       this.#bytes -= this.#reported.shift()!.bytes;
   }
 
-  /** Most nodes agree. @returns false if they agreed on another state of that slot before: they answer from within slots */
+  /** Notes an agreement of most nodes. @returns false if they agreed on another state of that slot before: they answer from within slots */
   agree(agreement: Agreement): boolean {
     const newest = agreement.slots.reduce(maxOf);
     const known = this.#agreements.find((one) => one.newest === newest);
@@ -147,7 +147,7 @@ export class StreamRecord {
     return true;
   }
 
-  /** One node's word. That several are contradicted, each at a slot of its own, counts as if they had agreed. */
+  /** Notes one node's word. If the stream contradicts several nodes, each at a slot of its own, that counts as if they had agreed. */
   claim(claim: Claim): void {
     this.#claims.push(claim);
     if (this.#claims.length > MAX_CLAIMS) this.#claims.shift();
@@ -190,14 +190,17 @@ export class StreamRecord {
     if (this.#checks.length > MAX_CHECKS) this.#checks.shift();
   }
 
-  /** True once the stream has had time to report what there is of the slot. */
+  /** True once the stream has had time to report everything of the slot. */
   #isRipe(slot: bigint, sinceMs: number, view: StreamView): boolean {
     if (view.slot < slot + (this.#isComplete ? COMPLETE_PATIENCE_SLOTS : PATIENCE_SLOTS)) return false;
     if (this.#reportedIn(slot)) return true;
     return view.slot >= slot + OMITTED_PATIENCE_SLOTS && view.atMs - sinceMs >= OMITTED_PATIENCE_MS;
   }
 
-  /** True if the stream certainly has recently contradicted as many nodes: nodes that are slots apart never agree on what moves. */
+  /**
+   * True if the stream has recently, and certainly, contradicted that many nodes: nodes that are slots apart never agree on a changing
+   * account.
+   */
   #areContradicted(view: StreamView, needed: number): boolean {
     for (const claim of [...this.#claims]) {
       if (!this.#isRipe(claim.slot, claim.atMs, view)) continue;
@@ -212,12 +215,12 @@ export class StreamRecord {
     return true;
   }
 
-  /** The consequences were drawn: what was wrong counts no more. */
+  /** The stream was dealt with: clears what it was wrong about. */
   forget(): void {
     this.#checks.length = 0;
   }
 
-  /** Wrong if as many nodes as needed are contradicted, each at the slot that it named: that of one alone may be a lie. */
+  /** Wrong if the required number of nodes is contradicted, each at the slot that it named: a single node's may be a lie. */
   #verdictOn({ slots, account, needed, held }: Agreement, view: StreamView): Verdict {
     const verdicts = slots.map((slot) => this.#verdictAt(slot, account, view, held));
     const count = (isMeant: (verdict: Verdict) => boolean) => verdicts.filter(isMeant).length;
@@ -226,7 +229,7 @@ export class StreamRecord {
     return verdicts.includes("unknown") ? "unknown" : "right";
   }
 
-  /** Unknown if what the stream held before the slot is not known, or it reported too many changes in it. */
+  /** Unknown if the stream's state before the slot is unknown, or if it reported too many changes in the slot. */
   #verdictAt(slot: bigint, account: Account | null, view: StreamView, heldThen?: Agreement["held"]): Verdict {
     const isSame = (state: Account | null) => hasSameContent(state, account);
     const reported = this.#reported.find((one) => one.slot === slot);
@@ -234,7 +237,7 @@ export class StreamRecord {
     const heldNow = before === undefined ? view.heldAt(slot) : { account: before };
     const held = heldNow ?? heldThen;
     const states = reported?.states ?? [];
-    // It was late with what it held then, or the nodes named an earlier slot than that of the state they gave.
+    // The stream reported the state late, or the nodes named an earlier slot than that of their state.
     const isReported = (one: ReportedSlot) => one.slot > heldThen!.slot && one.slot <= slot + READ_LATER_SLOTS;
     if (heldNow === undefined && heldThen !== undefined)
       if (this.#reported.some((one) => isReported(one) && one.states.some(isSame))) return "right";
@@ -245,7 +248,7 @@ export class StreamRecord {
     return isCertain ? "certainly wrong" : "wrong";
   }
 
-  /** What the stream last reported of the slots before; undefined if it may have missed a change since. */
+  /** The stream's last report before the slot; undefined if it may have missed a change since. */
   #before(slot: bigint, { coveredFrom, isCertain }: StreamView): Account | null | undefined {
     const last = this.#reported.findLast((one) => one.slot < slot && isCertain(one.slot));
     if (last === undefined || last.isFull) return undefined;

@@ -22,9 +22,9 @@ interface StreamVerdictsOptions {
   readonly warn: (message: string) => void;
   /** True if the stream reports every change, not only the state at the end of a slot. */
   readonly isComplete: boolean;
-  /** True while what the stream reports counts for no account: it was found wrong. */
+  /** True while nothing that the stream reports counts, because it was found wrong. */
   readonly isSuspended: () => boolean;
-  /** Nodes of which one is honest. */
+  /** Number of nodes among which at least one is honest. */
   readonly needed: () => number;
   /** The nodes agree on states that the stream has not reported. */
   readonly onWrongStream: () => void;
@@ -37,24 +37,24 @@ interface StreamVerdictsOptions {
 const DOUBTED_SLOTS = 2;
 const DOUBTED_ENDS = 1;
 const WRONG_SLOTS = 3;
-/** Accounts that a stream is found wrong about, within that time (milliseconds), after which it is wrong about all. */
+/** If a stream is found wrong about this many accounts within this time (milliseconds), it counts as wrong about all. */
 const WIDELY_WRONG = 4;
 const WIDELY_MS = 10_000;
-/** How long nodes that answered from within a slot are taken to do so. Milliseconds. */
+/** How long nodes that answered from within a slot are assumed to keep doing so. Milliseconds. */
 const WITHIN_SLOTS_MS = 60_000;
-/** Slots remembered as replaced: more than an agreement waits for. */
+/** Replaced slots remembered: more than an agreement waits for. */
 const MAX_REPLACED = 64;
-/** Accounts looked at per call of `tick`, in turn. */
+/** Accounts checked per call of `tick`, in turn. */
 const CHECKED_PER_TICK = 1_000;
 
 /** Whether the stream is believed, about one account and at all, by what most nodes agree on. */
 export class StreamVerdicts {
   readonly #options: StreamVerdictsOptions;
-  /** When most nodes last agreed on two states of one slot (epoch milliseconds). */
+  /** When most nodes last agreed on two different states of one slot (epoch milliseconds). */
   #withinSlotsAtMs = Number.NEGATIVE_INFINITY;
   /** When the stream was last found wrong about each account (epoch milliseconds). */
   readonly #wrongAtMs = new Map<FollowedAccount, number>();
-  /** Accounts of which the stream may yet report what the nodes agree on, those looked at longest ago first. */
+  /** Accounts for which the stream may still report what the nodes agree on, least recently checked first. */
   readonly #pending = new Set<AccountObservations>();
   readonly #replaced = new Set<bigint>();
 
@@ -62,7 +62,7 @@ export class StreamVerdicts {
     this.#options = options;
   }
 
-  /** Looks at what the stream has reported since the nodes agreed. */
+  /** Checks what the stream has reported since the nodes agreed. */
   tick(): void {
     let toCheck = Math.min(CHECKED_PER_TICK, this.#pending.size);
     for (const observations of this.#pending) {
@@ -76,7 +76,7 @@ export class StreamVerdicts {
     this.#wrongAtMs.clear();
   }
 
-  /** The bank of the slot was replaced: what the stream reported of it shows nothing. */
+  /** The bank of the slot was replaced: the stream's report of it proves nothing. */
   noteReplaced(slot: bigint): void {
     this.#replaced.add(slot);
     if (this.#replaced.size > MAX_REPLACED) this.#replaced.delete(this.#replaced.values().next().value!);
@@ -103,7 +103,7 @@ export class StreamVerdicts {
     return this.#recheck(observations);
   }
 
-  /** One node says so; it is looked at once the stream has had time to say the same. */
+  /** Notes one node's word; it is checked once the stream has had time to report the same. */
   noteClaim(observations: AccountObservations, { node, slot, account }: Statement): void {
     if (!this.#options.isComplete) return;
     observations.streamRecord.claim({ node, slot, account, atMs: this.#options.now() });
@@ -148,7 +148,7 @@ export class StreamVerdicts {
     return held?.slot === slot ? undefined : held;
   }
 
-  /** Nothing that the stream reported of the account is held any more: what the nodes agree on is, or what was read later. */
+  /** The stream's reports of the account are dropped: the nodes' agreement holds, or a later read. */
   #takeBack(entry: FollowedAccount, { account, slots, sentAtMs }: Agreement): void {
     const { followed, reads } = this.#options;
     followed.dropStreamed(entry);
@@ -172,7 +172,7 @@ export class StreamVerdicts {
     this.#options.onWrongStream();
   }
 
-  /** True if it was wrong about one account after the other: the stream is wrong, not what is known of an account. */
+  /** True if it was wrong about one account after the other: then the stream is wrong, not the state known of an account. */
   #isWidelyWrong(): boolean {
     const { isComplete, now } = this.#options;
     const atMs = now();

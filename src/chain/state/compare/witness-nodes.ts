@@ -1,7 +1,7 @@
 import type { Now } from "../../../primitives/clock.ts";
 import type { AccountReader } from "../../port.ts";
 
-/** A node that is asked what it knows of accounts, beside the others. */
+/** A node whose states of accounts are compared with the others'. */
 export interface StateWitness {
   /** Host of the node, for the log. */
   readonly name: string;
@@ -17,7 +17,7 @@ export interface StateWitness {
 const ASIDE_MS = 10_000;
 /** Silence after which a node no longer counts among those that must agree. Milliseconds. */
 const SILENT_MS = 5_000;
-/** Calls of a node at a time. */
+/** Most concurrent calls per node. */
 const MAX_CALLS_IN_FLIGHT = 4;
 
 interface NodeState {
@@ -28,7 +28,7 @@ interface NodeState {
   asideUntilMs: number;
 }
 
-/** The nodes whose states are compared: which of them count now, and how many must agree. */
+/** The nodes whose states are compared, which of them count now, and how many must agree. */
 export class WitnessNodes {
   readonly #nodes: readonly NodeState[];
   readonly #now: Now;
@@ -99,7 +99,7 @@ export class WitnessNodes {
       state.answeredAtMs = this.#now();
       return answer;
     } catch {
-      // A node that does not answer says nothing; the reads that state depends on report it.
+      // A node that does not answer is ignored here; the reads that state depends on report the failure.
       return undefined;
     } finally {
       state.inFlight -= 1;

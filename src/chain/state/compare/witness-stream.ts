@@ -17,20 +17,20 @@ interface WitnessStreamOptions {
   readonly now: Now;
   readonly warn: (message: string) => void;
   readonly onNotice: (notice: AccountNotice) => void;
-  /** What was reported before counts no more: it is another connection's. */
+  /** Earlier reports no longer count: they came over another connection. */
   readonly onLost: () => void;
 }
 
-/** How long a stream that was outvoted or silent is left; each time twice as long as the time before, if it follows soon. Milliseconds. */
+/** How long an outvoted or silent stream is left; each time that follows soon lasts twice as long as the one before. Milliseconds. */
 const FIRST_ASIDE_MS = 10_000;
 const LONGEST_ASIDE_MS = 3_600_000;
 /** A stream that was right for this long starts afresh. Milliseconds. */
 const FORGIVEN_MS = 3_600_000;
 /** Silence after which another node is tried. Milliseconds. */
 const SILENT_MS = 5_000;
-/** How long after a slot has begun the states at the end of the one before are still reported, with a margin. Milliseconds. */
+/** How long after the beginning of a slot the end states of the previous slot may still arrive, with a margin. Milliseconds. */
 const FREEZE_NOTICE_MS = 150;
-/** Slots remembered as those of which the stream reported anything. */
+/** Slots remembered in which the stream reported anything. */
 const MAX_SLOTS = 64;
 
 /** Milliseconds. */
@@ -64,7 +64,7 @@ export class WitnessStream {
     return this.#slot;
   }
 
-  /** The newest slot of which everything has come that is to come. */
+  /** The newest slot whose reports are complete. */
   get settledSlot(): bigint {
     return this.#slot - (this.#options.now() - this.#slotAtMs >= FREEZE_NOTICE_MS ? 1n : 2n);
   }
@@ -105,7 +105,7 @@ export class WitnessStream {
     if (this.#source === undefined && this.#coveredFrom.size > 0) this.#open();
   }
 
-  /** Most nodes contradict it: it is left for a while, for another if there is one. */
+  /** Most nodes contradict it: leaves it for a while, for another one if there is one. */
   leave(): void {
     const source = this.#source;
     if (source === undefined) return;

@@ -7,7 +7,7 @@ export interface Indexed {
 /** A set in no order, of any size. Unlike a table it is never rebuilt: each call takes the same time. */
 export class IndexedSet<T extends Indexed> {
   readonly #items: T[] = [];
-  /** What comes next in turn. */
+  /** The item whose turn is next. */
   #next = 0;
 
   get size(): number {

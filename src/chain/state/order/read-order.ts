@@ -34,7 +34,7 @@ export class ReadOrder<T extends Ordered<T>> {
     this.#first = this.#last = undefined;
   }
 
-  /** The item read longest ago. Walked through by `after`, which makes nothing; an item that moves meanwhile ends the walk. */
+  /** The least recently read item. Walk on with `after`, which allocates nothing; an item that moves meanwhile ends the walk. */
   get first(): T | undefined {
     return this.#first;
   }

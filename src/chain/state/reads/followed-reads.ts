@@ -34,22 +34,22 @@ interface FollowedReadsOptions {
 interface ReadFacts {
   /** Epoch milliseconds. */
   readonly sentAtMs: number;
-  /** From which slot the stream reported the account when it was sent. */
+  /** The slot from which the stream reported the account, at the time the read was sent. */
   readonly coveredBefore: bigint | undefined;
-  /** True if the stream is to be compared with it: where nodes are compared with each other, one node's word proves nothing. */
+  /** True if the stream should be compared with it: if nodes are compared with each other, one node's word proves nothing. */
   readonly isAudit: boolean;
 }
 
 /** Upper bounds of accounts per call and of concurrent calls: sixty thousand accounts must not be requested at once. */
 const ACCOUNTS_PER_READ = 100;
 const MAX_CONCURRENT_READS = 16;
-/** Accounts that are taken in before other work gets a turn: some 0.3 ms' worth, however many were answered. Half of them at a time. */
+/** Accounts processed before other work gets a turn: about 0.3 ms of work, however many were answered. Half of them at a time. */
 const ACCOUNTS_PER_TURN = 50;
 const ACCOUNTS_AT_ONCE = 25;
 
-/** How long an account that no answer can carry is left out of reads. Milliseconds. */
+/** How long an account that is too large for any answer is left out of reads. Milliseconds. */
 const LEFT_OUT_MS = 60_000;
-/** Calls by which one read parts such accounts from others: some twenty of them. */
+/** Calls that one read may use to separate such accounts from others: enough for about twenty. */
 const MAX_DIVISIONS = 256;
 
 /** Reads followed accounts to start from, to bridge lost connections, and to heal. */
@@ -81,14 +81,14 @@ export class FollowedReads {
   }
 
   /**
-   * The same, except that no read changes a streamed account: one that differs is reported, for the nodes to decide.
+   * The same, except that a read never changes a streamed account: a difference is reported, and the nodes decide.
    * @throws TradewireError UPSTREAM_ERROR
    */
   compare(entries: readonly FollowedAccount[]): Promise<void> {
     return this.#readAll(entries, true);
   }
 
-  /** An account that no answer can carry fails its read alone, once the others have been taken in. */
+  /** An account that is too large for any answer fails only its own read, after the others have been processed. */
   async #readAll(entries: readonly FollowedAccount[], isComparison: boolean): Promise<void> {
     const failures: unknown[] = [];
     const divisions = { left: MAX_DIVISIONS };
@@ -96,7 +96,7 @@ export class FollowedReads {
     const chunks: (readonly FollowedAccount[])[] = [];
     for (let at = 0; at < wanted.length; at += ACCOUNTS_PER_READ) chunks.push(wanted.slice(at, at + ACCOUNTS_PER_READ));
     const readers = Array.from({ length: Math.min(MAX_CONCURRENT_READS, chunks.length) }, async (_, reader) => {
-      // To ask for a hundred accounts takes a fraction of a millisecond: each call but the first is made in a turn of its own.
+      // Composing a call for a hundred accounts takes a fraction of a millisecond: each call after the first gets a turn of its own.
       if (reader > 0) await background.next();
       for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) {
         const failure = await this.#readParts(chunk, isComparison, divisions);
@@ -113,7 +113,7 @@ export class FollowedReads {
     return entries.filter((entry) => {
       const { leftOut } = entry;
       if (leftOut === undefined || nowMs >= leftOut.untilMs) return true;
-      // It has had its turn: the one read longest ago says when all others are due.
+      // It counts as read: the least recently read account decides when all others are due.
       this.#parts.followed.noteRead(entry, nowMs);
       failures.push(leftOut.error);
       return false;
@@ -121,7 +121,7 @@ export class FollowedReads {
   }
 
   /**
-   * Reads accounts in one call, or in halves if they are too large together: who makes an account of megabytes must not keep the
+   * Reads accounts in one call, or in halves if they are too large together: whoever creates an account of megabytes must not keep the
    * others of its call from being read. @returns why one was left out @throws TradewireError UPSTREAM_ERROR
    */
   async #readParts(
@@ -133,7 +133,7 @@ export class FollowedReads {
       await this.#readChunk(entries, isComparison);
       return undefined;
     } catch (error) {
-      // One node's word parts no calls: a liar would have each account read by one of its own.
+      // One node's word does not split calls: a liar could force a call per account.
       if (!isOversized(error) || isUncertain(error) || divisions.left <= 0) throw error;
       if (entries.length === 1) {
         const nowMs = this.#parts.now();
@@ -148,7 +148,7 @@ export class FollowedReads {
     }
   }
 
-  /** Takes in what several nodes agree on. It audits no stream: the slot may come from one of them alone. */
+  /** Adopts what several nodes agree on. Not used to audit a stream: the slot may rest on one of them alone. */
   accept(
     entry: FollowedAccount,
     read: { readonly slot: bigint; readonly account: AccountVersion["account"]; readonly sentAtMs: number },
@@ -159,7 +159,7 @@ export class FollowedReads {
     this.#receive(entry, version, { sentAtMs, coveredBefore: undefined, isAudit: false });
   }
 
-  /** Takes in what several nodes agree on, also if it is older than what is known: that is wrong. */
+  /** Adopts what several nodes agree on even if it is older than the known state, which is then wrong. */
   replace(
     entry: FollowedAccount,
     { slot, account, sentAtMs }: { readonly slot: bigint; readonly account: Account | null; readonly sentAtMs: number },
@@ -206,7 +206,7 @@ export class FollowedReads {
     }
   }
 
-  /** Answers come together: each part is taken in when its turn comes, as if it had come a little later. */
+  /** Answers arrive together: each part is processed when its turn comes, as if it had arrived a little later. */
   async #nextPlace(): Promise<void> {
     if (this.#turn.isSpent) await new Promise<void>((goOn) => this.#turn.whenRenewed(goOn));
     this.#turn.spend(ACCOUNTS_AT_ONCE);
@@ -221,12 +221,12 @@ export class FollowedReads {
     const isKnownSlot = hasVersionOf(entry, slot);
     if (isAudit && entry.streamed && !isKnownSlot && stream.isNear(slot))
       audit.add({ slot, entry, account, stamp: { epoch, order } });
-    // Of a stream that was found wrong, nothing outlives a read, whatever slot it named.
+    // A read replaces everything from a stream that was found wrong, whatever slot the stream named.
     const isVoid = suspension.isOn || entry.isDoubted;
     const isReplaced = isVoid && entry.delivered?.isStreamed === true;
     const isNews = isReplaced ? followed.replace(entry, version) : followed.add(entry, version);
     if (!tree.isOnChain(slot)) return;
-    // What is held of the slot already, and no stream goes on from, may be older than the read, or newer.
+    // A version of the slot that no stream continues from may be older than the read, or newer.
     const isHeld = isNews || entry.streamed || hasSameContent(versionAt(entry, slot, tree)?.account ?? null, account);
     if (!isHeld) return;
     entry.provenAtMs = Math.max(entry.provenAtMs, Math.min(sentAtMs, stream.passedAtMs(slot)));

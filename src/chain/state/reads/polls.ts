@@ -24,7 +24,7 @@ export class Polls {
   readonly #options: PollsOptions;
   #isReading = false;
   #isFailing = false;
-  /** True while an account that no answer can carry is followed. */
+  /** True while an account that is too large for any answer is followed. */
   #isLeavingOut = false;
   #isUrgent = false;
   #wasQuiet = false;
@@ -33,12 +33,12 @@ export class Polls {
     this.#options = options;
   }
 
-  /** Accounts have just come to depend on reads: they do not wait for the next poll. */
+  /** Accounts have just started to depend on reads: they do not wait for the next poll. */
   hurry(): void {
     this.#isUrgent = true;
   }
 
-  /** Reads what is due, unless the poll before is still without its answers. */
+  /** Reads what is due, unless the previous poll is still pending. */
   poll(): void {
     if (this.#isReading) return;
     this.#isUrgent = false;
@@ -63,7 +63,7 @@ export class Polls {
       this.#isFailing = false;
       this.#isLeavingOut = false;
     } catch (error) {
-      // The others have been read: the log says so once, and goes on to say when nodes fail.
+      // All other accounts have been read: this is logged once, and later node failures are still logged.
       const isOneLeftOut = isOversized(error) && !isUncertain(error);
       if (isOneLeftOut ? !this.#isLeavingOut : !this.#isFailing)
         warn(`Cannot read followed accounts: ${String(error)}`);

@@ -22,13 +22,13 @@ const IN_USE_MS = 4_000;
 const ACCOUNTS_PER_CALL = 100;
 /** Upper bound of accounts in use re-read per poll; the rest take turns. */
 const VERIFIED_PER_POLL = 400;
-/** Upper bound of accounts in use that a poll looks at, and of others that it reads: either takes about a millisecond. */
+/** Most accounts in use that a poll examines, and most others that it reads: each takes about a millisecond in all. */
 const SCANNED_PER_POLL = 2_000;
 const MAX_PER_POLL = 5_000;
 
 /**
- * Plans which followed accounts a poll reads alongside the stream: those the stream does not cover or is quiet about, every
- * account now and then, and accounts in use more often.
+ * Plans which followed accounts a poll reads: those that the stream does not cover or is silent about, every account now and then, and
+ * accounts in use more often.
  */
 export class ReadPlan {
   readonly #options: ReadPlanOptions;
@@ -77,7 +77,7 @@ export class ReadPlan {
     const most = Math.max(ACCOUNTS_PER_CALL, Math.ceil((followed.size * pollMs) / refreshMs) + 1);
     const dueBeforeMs = this.#isAnyOld(atMs) ? atMs - refreshMs / 2 : atMs - refreshMs;
     let toHeal = most;
-    // Those read longest ago come first, so what this poll leaves is first in the next.
+    // Least recently read accounts come first, so those left by this poll are first in the next.
     let toScan = MAX_PER_POLL;
     for (let entry = followed.lastReadFirst; entry !== undefined; entry = entry.after) {
       if (--toScan < 0) return;
@@ -101,7 +101,7 @@ export class ReadPlan {
     let toScan = Math.min(this.#inUse.size, SCANNED_PER_POLL);
     for (const [entry, usedAtMs] of this.#inUse) {
       if (--toScan < 0) return;
-      // To the end of the line: accounts not looked at in this poll go first in the next.
+      // Moved to the end of the queue: accounts not examined in this poll go first in the next.
       this.#inUse.delete(entry);
       if (usedAtMs <= atMs - IN_USE_MS || !followed.has(entry)) continue;
       this.#inUse.set(entry, usedAtMs);

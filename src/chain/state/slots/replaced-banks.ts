@@ -2,23 +2,23 @@ import type { Address } from "../../../primitives/address.ts";
 import { hasVersionOf, keepVersions } from "../account-versions.ts";
 import type { FollowedAccount } from "../followed-account.ts";
 
-/** A bank that was replaced, and which accounts have not taken that in. */
+/** A replaced bank, and the accounts that have not applied the replacement. */
 interface ReplacedBank {
   readonly slot: bigint;
-  /** Those whose changes its stream reports. */
+  /** The accounts whose changes its stream reports. */
   readonly addresses: ReadonlySet<Address>;
-  /** Counted from the first one on; newer if it is replaced again. */
+  /** Number of the replacement, counted from the first; higher if the bank is replaced again. */
   number: number;
-  /** The accounts with a version in its slot, of which as many from the first on are left. */
+  /** The accounts with a version in its slot, and how many of them, from the first, remain. */
   touched: readonly FollowedAccount[];
   left: number;
-  /** Those to walk over after these, since it was replaced again meanwhile. */
+  /** Accounts to walk over after these, because the bank was replaced again meanwhile. */
   next: readonly FollowedAccount[] | undefined;
 }
 
 /**
- * Banks that were replaced. It counts for every account at once, however many had changed in them: each takes it in before anything is
- * added to it, the others in the next turns of the loop.
+ * Replaced banks. A replacement takes effect for every account at once, however many had changed: each applies it before anything is added
+ * to it, the others in the next turns of the loop.
  */
 export class ReplacedBanks {
   readonly #perTurn: number;
@@ -28,7 +28,7 @@ export class ReplacedBanks {
   #next: NodeJS.Immediate | undefined;
 
   /**
-   * @param perTurn accounts that take it in in one turn of the loop
+   * @param perTurn accounts that apply replacements in one turn of the loop
    * @param onRemoved called with an account that has lost a version
    */
   constructor(perTurn: number, onRemoved: (entry: FollowedAccount) => void) {
@@ -36,12 +36,12 @@ export class ReplacedBanks {
     this.#onRemoved = onRemoved;
   }
 
-  /** @param touched the accounts with a version in the slot; what is added to the list later is left out */
+  /** @param touched the accounts with a version in the slot; later additions to the list are ignored */
   add(slot: bigint, addresses: ReadonlySet<Address>, touched: readonly FollowedAccount[]): void {
     this.#count += 1;
     const number = this.#count;
     const known = this.#pending.find((one) => one.slot === slot && one.addresses === addresses);
-    // An account that has not taken in the first replacement loses both banks' versions with the second.
+    // An account that has not applied the first replacement loses both banks' versions with the second.
     if (known !== undefined) Object.assign(known, { number, next: touched });
     else this.#pending.push({ slot, addresses, number, touched, left: touched.length, next: undefined });
     if (this.#next === undefined) this.#turn();
@@ -78,7 +78,7 @@ export class ReplacedBanks {
     if (this.#unfinished() !== undefined) this.#next = setImmediate(this.#turn);
   };
 
-  /** The first bank that some accounts have not taken in; those that all have are forgotten. */
+  /** The first bank whose replacement some accounts have not applied; banks that all have applied are forgotten. */
   #unfinished(): ReplacedBank | undefined {
     for (let bank = this.#pending[0]; bank !== undefined; bank = this.#pending[0]) {
       if (bank.left > 0) return bank;

@@ -16,7 +16,7 @@ interface Branch {
   readonly hasConfirmed: boolean;
 }
 
-/** Slots of which nothing is known, from the one after `above` on: a link is missing. */
+/** Unknown slots, from the one after `above` on: a link is missing. */
 interface Gap {
   readonly above: bigint;
   readonly upTo: bigint;
@@ -35,9 +35,9 @@ const MAX_UNROOTED = 512n;
 const REMEMBERED_SLOTS = 512n;
 
 /**
- * Which slots are part of the chain: the newest slot and its known ancestors. Several branches may live side by side until one
- * is rooted. The chain is the branch of the newest slot that is neither dead nor cut off by a confirmed slot. Where links are missing,
- * it goes on with the newest such slot before the gap: what was passed over stays so.
+ * Which slots are part of the chain: the newest slot and its known ancestors. Several branches may live side by side until one is rooted.
+ * The chain is the branch of the newest slot that is neither dead nor cut off by a confirmed slot. If links are missing, it continues with
+ * the newest such slot before the gap: slots that were passed over stay so.
  */
 export class SlotTree {
   /** The parent of every known slot above the root. */
@@ -45,7 +45,7 @@ export class SlotTree {
   readonly #dead = new Set<bigint>();
   /** The chain above the root. */
   #chain: Line = { slots: new Set(), gaps: [] };
-  /** The same below it and with it, down to a slot that nothing is remembered from before. */
+  /** The chain at the root and below, down to the oldest remembered slot. */
   readonly #final = new Set<bigint>();
   #finalGaps: readonly Gap[] = [];
   #forgotten = 0n;
@@ -87,8 +87,8 @@ export class SlotTree {
   }
 
   /**
-   * A slot has begun on its parent. A second parent for the same slot replaces the first. None can begin on one before the root: a newer
-   * one that does shows that something was lost, or that what was final is undone.
+   * A slot has begun on its parent. A second parent for the same slot replaces the first. None can begin on a slot before the root: a newer
+   * slot that does shows that something was lost, or that finality was undone.
    */
   begin(slot: bigint, parent: bigint): SlotTurn {
     if (slot <= this.#root || parent >= slot || this.#dead.has(slot)) return NOTHING;
@@ -116,7 +116,7 @@ export class SlotTree {
     const latest = this.#head - MAX_UNROOTED;
     let root = this.#root;
     const { slots, gaps } = this.#chain;
-    // Not slot by slot: a node may name one far ahead as the next.
+    // No loop over the slots in between: a node may name one far ahead as the next.
     for (const slot of [...slots, ...gaps.map(({ upTo }) => minOf(upTo, latest))])
       if (slot > root && slot <= latest && this.isOnChain(slot)) root = slot;
     this.rootAt(root);
@@ -162,7 +162,7 @@ export class SlotTree {
     this.#origin = undefined;
   }
 
-  /** Chooses the head again: each known slot is looked at a few times. @returns the known slots that joined the chain or left it */
+  /** Chooses the head again; visits each known slot a few times. @returns the known slots that joined the chain or left it */
   #elect(): readonly bigint[] {
     const before = this.#chain.slots;
     const branches = this.#branches();

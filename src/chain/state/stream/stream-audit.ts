@@ -28,7 +28,7 @@ interface StreamAuditOptions {
 
 /** Slots a stream may take to deliver every change of the slot that is compared. */
 const PATIENCE_SLOTS = 3n;
-/** Accounts looked at for one sample. */
+/** Accounts examined for one sample. */
 const MAX_SCANNED = 5_000;
 const NONE: ReadonlySet<FollowedAccount> = new Set();
 
@@ -36,7 +36,7 @@ const NONE: ReadonlySet<FollowedAccount> = new Set();
 export class StreamAudit {
   readonly #options: StreamAuditOptions;
   #reads: AuditedRead[] = [];
-  /** Accounts whose reads are compared anyway, since the last sample. */
+  /** Accounts whose reads have been compared anyway since the last sample. */
   #compared = new WeakSet<FollowedAccount>();
   #isSampling = false;
   #turn: Iterator<FollowedAccount> | undefined;

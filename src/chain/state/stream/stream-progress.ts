@@ -6,9 +6,9 @@ import type { SlotTree } from "../slots/slot-tree.ts";
 interface StreamProgressOptions {
   readonly tree: SlotTree;
   readonly now: Now;
-  /** The newest slot known from elsewhere; 0 before the first. */
+  /** The newest slot known from other sources; 0 before the first. */
   readonly headSlot: () => bigint;
-  /** The slot that two of three nodes or more have come to; undefined with fewer. */
+  /** The slot that two of three or more nodes have reached; undefined with fewer nodes. */
   readonly slotByNodes: () => bigint | undefined;
   /** Silence after which the stream is considered stale. */
   readonly quietMs: number;
@@ -16,10 +16,10 @@ interface StreamProgressOptions {
   readonly maxLeadSlots: bigint;
 }
 
-/** Slots ahead of the nodes at which one may be: a stream names it as it begins, and nodes answer from one or two before. */
+/** Slots by which a stream may be ahead of the nodes: it names a slot as it begins, and nodes answer from one or two slots before. */
 const AHEAD_SLOTS = 2n;
 
-/** How far a stream of slots has come, compared with the newest slot known from any source. Times are epoch milliseconds. */
+/** Progress of a stream of slots compared with the newest slot known from any source. Times are epoch milliseconds. */
 export class StreamProgress {
   /** The newest slot the stream reported; 0 before the first. */
   slot = 0n;
@@ -42,7 +42,7 @@ export class StreamProgress {
 
   /** A slot is known from a read. */
   note(slot: bigint): void {
-    // Each look at an account asks: a slot that is known costs no look at the clock.
+    // Called for every account checked: a known slot does not read the clock.
     if (slot <= this.#times.newest) return;
     this.#note(slot, this.#options.now());
   }
@@ -67,7 +67,7 @@ export class StreamProgress {
     return this.#times.passedAtMs(this.slot);
   }
 
-  /** How long the stream has been missing a slot known from elsewhere. Milliseconds. */
+  /** How long the stream has been missing a slot known from other sources. Milliseconds. */
   lagMs(): number {
     this.noteHead();
     return this.slot === 0n ? 0 : Math.max(0, this.#options.now() - this.completeUpToMs());
@@ -107,7 +107,7 @@ export class StreamProgress {
   }
 
   #isAheadOfNodes(slot: bigint): boolean {
-    // Each notice asks: of a slot that the head has come to, nothing is compared.
+    // Called for every notice: a slot that the head has reached needs no comparison.
     if (slot <= this.#options.headSlot()) return false;
     const byNodes = this.#options.slotByNodes();
     return byNodes !== undefined && slot > byNodes + this.#options.maxLagSlots;

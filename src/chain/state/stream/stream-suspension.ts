@@ -9,15 +9,15 @@ interface StreamSuspensionOptions {
   readonly warn: (message: string) => void;
 }
 
-/** How long the first suspension lasts; each that follows lasts twice as long as the one before. Milliseconds. */
+/** Duration of the first suspension; each further one lasts twice as long as the one before. Milliseconds. */
 const FIRST_MS = 10_000;
 const LONGEST_MS = 3_600_000;
 /** A stream that was right for this long after a suspension starts afresh. Milliseconds. */
 const FORGIVEN_MS = 3_600_000;
 
 /**
- * A stream that most nodes contradict, with no other to switch to: for a while what it reports of accounts is discarded, and
- * state comes from reads alone.
+ * A stream that most nodes contradict, with no other to switch to: for a while its account reports are discarded, and state comes from
+ * reads alone.
  */
 export class StreamSuspension {
   readonly #options: StreamSuspensionOptions;
@@ -34,7 +34,9 @@ export class StreamSuspension {
     return this.#isOn;
   }
 
-  /** The stream was found wrong. If it is suspended already, its time starts again: it has to be right for all of it. */
+  /**
+   * The stream was found wrong. If it is suspended already, the suspension starts again: the stream must be right for its whole duration.
+   */
   begin(): void {
     const { followed, now, warn } = this.#options;
     const atMs = now();
@@ -51,7 +53,7 @@ export class StreamSuspension {
     warn(`The stream of accounts is wrong, and there is no other: accounts are read for ${this.#lastMs / 1_000} s.`);
   }
 
-  /** Ends a suspension whose time is over: what was discarded meanwhile has to be read first. */
+  /** Ends a suspension whose time is over: what was discarded meanwhile must be read first. */
   tick(): void {
     const { followed, stream, now } = this.#options;
     if (!this.#isOn || now() < this.#untilMs) return;

@@ -15,16 +15,16 @@ interface StreamTrustOptions {
   readonly warn: (message: string) => void;
   /** Silence after which the stream is considered stale. Milliseconds. */
   readonly quietMs: number;
-  /** Accounts have come to depend on reads. */
+  /** Called when accounts start to depend on reads. */
   readonly onUrgent: () => void;
 }
 
-/** Time for which a stream that lost a change is not relied on. Milliseconds. */
+/** How long a stream that lost a change is not relied on. Milliseconds. */
 const DISTRUST_MS = 10_000;
-/** Between two changes of the stream because the nodes contradict it. Milliseconds. */
+/** Minimum time between two changes of the stream because the nodes contradict it. Milliseconds. */
 const CONTRADICTED_MS = 2_000;
 
-/** Turns away from a stream that lags, floods, loses changes or is wrong: to another one, or to reads if there is none. */
+/** Leaves a stream that lags, floods, loses changes or is wrong: for another one, or for reads if there is none. */
 export class StreamTrust {
   readonly #options: StreamTrustOptions;
   #doubtedAtMs = Number.NEGATIVE_INFINITY;
@@ -52,7 +52,7 @@ export class StreamTrust {
     this.#options.onUrgent();
   }
 
-  /** True while the stream reports more than can be kept: it is left, and changes that are not taken in are read. */
+  /** True while the stream reports more than can be kept: it is left, and changes that are not kept are read. */
   isFlooded(): boolean {
     const { followed, now, warn } = this.#options;
     if (!followed.isFlooded()) return false;
@@ -67,7 +67,7 @@ export class StreamTrust {
     return true;
   }
 
-  /** Doubts a stream that delivers, but less than others do: its node lags, or is wrong about its slot. */
+  /** Doubts a stream that delivers but is behind other sources: its node lags, or is wrong about its slot. */
   checkLag(): void {
     const { feed, stream, now, quietMs } = this.#options;
     if (stream.lagMs() > 2 * quietMs && now() - feed.leastLiveAtMs() <= quietMs) this.doubt();

@@ -3,6 +3,7 @@ import { feeRateWithVolatility, MAX_TICK, MIN_TICK, swapStep } from "../curves/c
 import type { WhirlpoolOracle } from "./layout.ts";
 import { lastTickOf, swapArrayStarts, swapWhirlpool, type WhirlpoolCurve } from "./math.ts";
 import { whirlpoolSqrtPrice } from "./tick-price.ts";
+import { tickBits } from "./volatility.ts";
 
 const NOW = 1_800_000_000n;
 
@@ -99,6 +100,14 @@ describe("swapWhirlpool", () => {
   it("refuses what its arrays cannot give", () => {
     expect(swapWhirlpool(curve(), false, false, 10n ** 15n, NOW)).toBeUndefined();
   });
+});
+
+it("counts the set bits of the ticks above 0 that it looks for", () => {
+  const bits = (amount: bigint) => swapWhirlpool(curve(), false, true, amount, NOW)!.searchedBits;
+  const found = swapWhirlpool(curve(), false, true, 10_000n, NOW)!;
+  expect(bits(10_000n)).toBe(tickBits(found.searchedTo));
+  expect(swapWhirlpool(curve(), true, true, 10_000n, NOW)!.searchedTo).toBeLessThan(0);
+  expect(swapWhirlpool(curve(), true, true, 10_000n, NOW)!.searchedBits).toBe(0);
 });
 
 describe("a fee that follows volatility", () => {

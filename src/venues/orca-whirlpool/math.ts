@@ -1,7 +1,7 @@
 import { lastTickAtOrBelow, MAX_TICK, MIN_TICK, swapStep, type TickList } from "../curves/concentrated-liquidity.ts";
 import { isArrayStart, type WhirlpoolOracle, whirlpoolArraySpan, whirlpoolArrayStart } from "./layout.ts";
 import { whirlpoolSqrtPrice } from "./tick-price.ts";
-import { VolatilityMeter } from "./volatility.ts";
+import { tickBits, VolatilityMeter } from "./volatility.ts";
 
 /** Arrays a swap can pass through: the program takes at most three in a row. */
 const ARRAYS_PER_SWAP = 3;
@@ -44,6 +44,8 @@ export interface WhirlpoolFill {
   readonly crossed: number;
   /** Set bits of the ticks whose prices the fee's volatility asked for, at or above tick 0 and below it: one multiplication each. */
   readonly borderBits: readonly [above: number, below: number];
+  /** Set bits of the ticks at or above 0 that were searched for: their prices take a multiplication for each. */
+  readonly searchedBits: number;
 }
 
 /**
@@ -103,6 +105,7 @@ export function swapWhirlpool(
   let steps = 0;
   let crossed = 0;
   let searchedTo = curve.tick;
+  let searchedBits = 0;
   let index = lastTickAtOrBelow(ticks, curve.tick) + (aToB ? 0 : 1);
   let atEnd = false;
   let tickLeft: number | undefined = curve.tick;
@@ -113,6 +116,7 @@ export function swapWhirlpool(
     const nextTick = found ? tick : endTick;
     const nextPrice = found ? sqrtPrices[index]! : endPrice;
     searchedTo = nextTick;
+    if (nextTick > 0) searchedBits += tickBits(nextTick);
     do {
       const target = meter === undefined ? nextPrice : meter.bound(nextPrice, liquidity);
       const rate = meter === undefined ? curve.feeRate : meter.feeRate();
@@ -145,7 +149,8 @@ export function swapWhirlpool(
   const output = exactIn ? calculated : amount;
   const borderBits = meter?.borderBits() ?? NO_BITS;
   const netIn = input - fees;
-  return { input, output, netIn, sqrtPrice, liquidity, tick: tickLeft, meter, searchedTo, steps, crossed, borderBits };
+  const passed = { searchedTo, steps, crossed, borderBits, searchedBits };
+  return { input, output, netIn, sqrtPrice, liquidity, tick: tickLeft, meter, ...passed };
 }
 
 const NO_BITS = [0, 0] as const;

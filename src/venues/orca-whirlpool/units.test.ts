@@ -36,6 +36,7 @@ it("charges the set bits of the tick that a swap ends at, the lowest as if all w
       steps: 1,
       crossed,
       borderBits: [0, 0],
+      searchedBits: 0,
     };
     return stepUnits(false, fill as unknown as WhirlpoolFill, 0, false, true);
   };
@@ -45,3 +46,34 @@ it("charges the set bits of the tick that a swap ends at, the lowest as if all w
   expect(units(-65_536)).toBe(7 * 165);
   expect(units(65_535, 1)).toBe(7_550 - 3_000);
 });
+
+/** Trades on the build of October 2024 over a tick apart: all steps, and the units that they used beside `baseUnits`. */
+type Measured = readonly [
+  aToB: boolean,
+  exactIn: boolean,
+  steps: number,
+  bits: number,
+  slots: number,
+  bigint,
+  used: number,
+];
+const MEASURED: readonly Measured[] = [
+  [false, false, 15, 227, 40, 12939862324008450313121n, 135_924],
+  [false, true, 11, 163, 67, 12937619511673508697220n, 96_476],
+  [true, true, 10, 153, 9, 12934582190920808206185n, 91_394],
+  [true, true, 7, 117, 6, 9075792305291696922022227n, 66_275],
+  [true, false, 5, 80, 4, 9075068234347809440948049n, 41_106],
+  [true, false, 12, 160, 11, 488322188322623715089n, 94_715],
+  [false, true, 4, 53, 4, 9078220338130271410102868n, 30_209],
+];
+
+it.each(MEASURED)(
+  "bounds closely what prices of ticks with many bits take: A goes in: %s, exact in: %s, %i steps",
+  (...measured) => {
+    const [aToB, exactIn, steps, searchedBits, slots, sqrtPrice, used] = measured;
+    const fill = { steps, crossed: steps - 1, borderBits: [0, 0], searchedBits, sqrtPrice };
+    const bound = stepUnits(false, fill as unknown as WhirlpoolFill, slots, aToB, exactIn);
+    expect(bound).toBeGreaterThanOrEqual(used);
+    expect(bound).toBeLessThan(1.2 * used);
+  },
+);

@@ -66,6 +66,13 @@ const HIGH_TICK = 66_000;
 const HIGH_UNITS = 2_520;
 /** Less, if the swap ends at an initialised tick: no price is turned into a tick. */
 const ENDS_AT_TICK_UNITS = 3_000;
+/**
+ * For the price of a tick above 0 that the swap looks for, each set bit takes as much as of the one that it ends at. The first search
+ * has room for this many, and what a further step takes in any case includes so many units for its own. Where the fee
+ * follows volatility, the terms below and in `ADAPTIVE` hold that too: they were measured at such ticks.
+ */
+const FIRST_BITS = 10;
+const SEARCHED_UNITS = 2_250;
 /** A trade that lands at a slightly other price ends at another tick: the lowest bits count as set. */
 const LOW_BITS = 6;
 
@@ -105,7 +112,7 @@ export function baseUnits(
 /** Compute units of what a swap passes through, `slots` of ticks searched. */
 export function stepUnits(
   adaptive: boolean,
-  { steps, crossed, borderBits: [above, below], sqrtPrice }: WhirlpoolFill,
+  { steps, crossed, borderBits: [above, below], searchedBits, sqrtPrice }: WhirlpoolFill,
   slots: number,
   aToB: boolean,
   exactIn: boolean,
@@ -118,6 +125,7 @@ export function stepUnits(
     crossed * units.crossing +
     stepsBetween * units.step +
     Math.ceil(slots) * units.slot +
+    (adaptive ? 0 : Math.max(0, (searchedBits - FIRST_BITS) * units.endAbove - (steps - 1) * SEARCHED_UNITS)) +
     (crossed === steps ? -ENDS_AT_TICK_UNITS : endUnits(units, sqrtPrice)) +
     (adaptive
       ? stepsBetween * ((exactIn ? STEP_IN_UNITS : 0) + (aToB ? STEP_A_TO_B_UNITS : 0)) +

@@ -182,6 +182,15 @@ const POOLS: readonly {
     adaptive: { ...VOLATILE, groupSize: 1, controlFactor: 99_999 },
     since: ADAPTIVE_SINCE,
   },
+  // The prices of their ticks take the program the most multiplications.
+  ...[32_767, 65_535, 131_071].map((tick) => ({
+    name: `many ticks below ${tick}`,
+    mints: [spl(6), spl(6)] as const,
+    tickSpacing: 1,
+    feeRate: 100,
+    tick,
+    positions: 30,
+  })),
 ];
 const TRADES_PER_POOL = 200;
 /** Swaps traded around on each pool. */

@@ -29,8 +29,6 @@ import {
 } from "./layout.ts";
 import {
   afterMove,
-  type DammV1Bench,
-  type DammV1Fill,
   dammV1Bench,
   dammV1ExactIn,
   dammV1ExactOut,
@@ -41,6 +39,7 @@ import {
   type VaultShare,
 } from "./math.ts";
 import { dammV1Spot } from "./spot.ts";
+import { unitsOf } from "./units.ts";
 
 /** A pool with its shares of both vaults, ready to be priced in either direction. */
 interface DammV1State {
@@ -285,21 +284,4 @@ function after(state: DammV1State, { fill }: Quote<DammV1QuoteFill>, other: Damm
     return vaults[index] === target ? afterMove(before, -moved.withdrawn, -moved.burnt) : before;
   };
   return { ...other, shares: [share(0), share(1)] };
-}
-
-/**
- * Compute units, an upper bound measured on builds of 2025 and 2026; the older one uses about 11,000 more. The terms count profit
- * still unlocking in a vault. Stable pools add each round of approximation (beyond the first rounds, as in a drained pool, they
- * cost more) and the calculation with staked SOL's worth.
- */
-const SWAP_UNITS = 93_500;
-const FIRST_ROUNDS = 20;
-
-function unitsOf({ trade, stable }: DammV1Bench, { rounds }: DammV1Fill): number {
-  const locked = [trade.source, trade.target].filter(({ vault }) => vault.lockedProfit > 0n).length;
-  const flat = SWAP_UNITS + 2_100 * locked;
-  if (stable === undefined || trade.pool.stable === undefined) return flat;
-  const depeg = trade.pool.stable.depeg === "none" ? 0 : 19_000;
-  const late = Math.max(0, stable.d.rounds - FIRST_ROUNDS);
-  return flat + 3_000 + 5_700 * stable.d.rounds + 2_000 * late + 2_550 * rounds + depeg;
 }

@@ -1,0 +1,51 @@
+import { expect, it } from "vitest";
+import { SOL_MINT } from "../../solana/programs.ts";
+import { dammV1Bench, dammV1ExactIn, dammV1ExactOut, type VaultShare } from "./math.ts";
+import { unitsOf } from "./units.ts";
+
+/** What goes in or comes out of A for B: amplification, multipliers, reserves, amount, and the units that the build of 2026 used. */
+type Measured = readonly [mode: string, bigint, readonly [bigint, bigint], bigint, bigint, bigint, used: number];
+const MEASURED: readonly Measured[] = [
+  ["exactIn", 10_000n, [1n, 1_000_000n], 6_368_304_658n, 15_019_454_037_964_045n, 19_026n, 284_959],
+  ["exactIn", 10n, [1n, 1_000n], 137_315_437_255_444n, 30_835_722_952_962_132n, 11_066n, 217_505],
+  ["exactIn", 1_000n, [1_000n, 1n], 2_555n, 1_755_758_580_835_718_244n, 218n, 263_046],
+  ["exactOut", 1_000n, [1n, 1_000n], 1_936_844_822n, 4_081_761_790_984_056n, 1_801n, 223_882],
+  ["exactOut", 100n, [1n, 1_000_000n], 2_605_704n, 3_214_628_258_254n, 939_506n, 278_574],
+];
+
+it.each(MEASURED)("bounds what far reserves of many bits take in a stable pool: %s at %d", (...measured) => {
+  const [mode, amplification, multipliers, a, b, amount, used] = measured;
+  const parts = { numerator: 100n, denominator: 100_000n };
+  const bench = dammV1Bench({
+    pool: {
+      enabled: true,
+      tradeFee: parts,
+      protocolFee: { numerator: 20_000n, denominator: 100_000n },
+      activationPoint: 0n,
+      countsSeconds: true,
+      stable: { amplification, multipliers, depeg: "none", rememberedPrice: 0n, rememberedAt: 0n },
+    },
+    from: 0,
+    source: wholeVault(a),
+    target: wholeVault(b),
+    stakedPrice: undefined,
+    now: 1n,
+  })!;
+  const fill = mode === "exactIn" ? dammV1ExactIn(bench, amount) : dammV1ExactOut(bench, amount);
+  const bound = unitsOf(bench, fill!);
+  expect(bound).toBeGreaterThanOrEqual(used);
+  expect(bound).toBeLessThan(1.25 * used);
+});
+
+function wholeVault(total: bigint): VaultShare {
+  const vault = {
+    enabled: true,
+    total,
+    tokenVault: SOL_MINT,
+    shareMint: SOL_MINT,
+    lockedProfit: 0n,
+    lastReport: 0n,
+    degradation: 0n,
+  };
+  return { vault, shares: total, supply: total, reserve: total };
+}

@@ -21,7 +21,7 @@ export async function completeWatches(
     });
     if (reads.length === 0) return;
     await Promise.all(reads);
-    // The answers that brought them have had this turn.
+    // The answers with these accounts have used up this turn.
     await background.next();
   }
 }

@@ -1,4 +1,4 @@
-/** What a sweep needs to know of its items. Times are epoch milliseconds. */
+/** What a sweep needs to know about its items. Times are epoch milliseconds. */
 interface SweepPlan<T> {
   readonly items: Iterable<T>;
   /** How many they are now. */
@@ -12,13 +12,13 @@ interface SweepPlan<T> {
 }
 
 /**
- * Work of one turn of the loop, in items looked at or dropped: a fraction of a millisecond's worth. To look at thousands allocates a
- * megabyte, for which the collector may take more time than the sweep.
+ * Work per turn of the loop, in items examined or dropped: a fraction of a millisecond. Examining thousands allocates a megabyte, for which
+ * the collector may take more time than the sweep.
  */
 const STEPS_PER_TURN = 1_000;
-/** Steps that one dropped item counts for: its accounts are unsubscribed from. */
+/** Steps that one dropped item counts for, because its accounts are unsubscribed. */
 const DROP_STEPS = 20;
-/** Items looked at from one pause to the next: each pause leaves an object to the collector. */
+/** Items examined between two pauses: each pause allocates an object. */
 const STEPS_PER_PAUSE = 50;
 
 /** Drops what is no longer used, a bounded part per turn of the loop; few items are swept at once. */
@@ -50,7 +50,7 @@ export class GradualSweep {
   }
 }
 
-/** Yields the items to drop, which the plan drops before the next turn, and nothing at each pause. */
+/** Yields the items to drop, which the plan drops before the next turn, and undefined at each pause. */
 function* steps<T>(plan: SweepPlan<T>): Generator<T | undefined, void> {
   const kept: T[] = [];
   // A list of all items is large: most sweeps need none.
@@ -70,13 +70,13 @@ function* steps<T>(plan: SweepPlan<T>): Generator<T | undefined, void> {
     if (++looked % STEPS_PER_PAUSE === 0) yield undefined;
   }
   const newestToDrop = times.sort()[surplus - 1]!;
-  // Older ones first, then as many of the same moment as are still too many.
+  // Older ones first, then as many of equal age as still exceed the limit.
   for (const isOlder of [true, false]) {
     for (const item of kept) {
       if (surplus === 0) return;
       const atMs = plan.lastUsedMs(item);
       const isWanted = isOlder ? atMs < newestToDrop : atMs === newestToDrop;
-      // In use or dropped meanwhile: not one of the longest unused any more.
+      // Used or dropped meanwhile: no longer one of the longest unused.
       if (isWanted && plan.state(item) === "used") {
         surplus -= 1;
         yield item;

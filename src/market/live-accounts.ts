@@ -15,14 +15,14 @@ export interface AccountHolder {
 export interface HeldAccount {
   /** Undefined before the first read, and while its state is unknown. */
   readonly account: Account | null | undefined;
-  /** What its source knows it by; undefined if that keeps none. */
+  /** The source's record of it; undefined if the source keeps none. */
   readonly record: FollowedRecord | undefined;
 }
 
 interface Entry {
   account: Account | null | undefined;
   record: FollowedRecord | undefined;
-  /** One by itself, as most accounts have, or a set of several. */
+  /** A single holder, as most accounts have, or a set of several. */
   holders: AccountHolder | Set<AccountHolder> | undefined;
   /** Resolves after the first read of the account. */
   reading: Promise<void> | undefined;
@@ -45,7 +45,7 @@ export class LiveAccounts implements AccountView {
     return this.#entries.get(address)?.account;
   }
 
-  /** The entry of an account that has a holder: one look-up for as long as it does. Undefined if it has none. */
+  /** The entry of an account that has a holder; valid, without another look-up, while it has one. Undefined if it has none. */
   entryOf(address: Address): HeldAccount | undefined {
     return this.#entries.get(address);
   }
@@ -147,7 +147,7 @@ export class LiveAccounts implements AccountView {
   }
 
   #update(address: Address, account: Account | null | undefined, record?: FollowedRecord): void {
-    // What is reported while it begins to be followed comes before its entry is kept. One released since has no holder.
+    // Changes reported while following starts arrive before the entry is stored. An entry released since has no holder.
     const entry = (record?.kept as Entry | undefined) ?? this.#entries.get(address);
     if (entry === undefined) return;
     if (entry.account !== undefined && account !== undefined && hasSameContent(entry.account, account)) return;
@@ -170,7 +170,7 @@ function markLasting({ record, holders }: Entry): void {
   record.isLasting = holders instanceof Set ? hasLasting(holders) : holders?.isLasting === true;
 }
 
-/** Ends at the first: a program's configuration is held by every market of it. */
+/** Stops at the first: a program's configuration is held by every market of it. */
 function hasLasting(holders: ReadonlySet<AccountHolder>): boolean {
   for (const { isLasting } of holders) if (isLasting === true) return true;
   return false;

@@ -15,14 +15,14 @@ interface LivePairsOptions {
   readonly researchPaceMs: number;
 }
 
-/** Least time between two attempts to make a pair hot that no caller waits for. Milliseconds. */
+/** Minimum time between two attempts to make a pair hot if no caller waits. Milliseconds. */
 const ATTEMPT_MS = 500;
 
 /** The markets of pairs: searched for on first use, answered from memory afterwards. */
 export class LivePairs implements Pick<Markets, "marketsOf" | "knownMarkets" | "searchSoon"> {
   readonly #options: LivePairsOptions;
   readonly #search: (pair: WatchedPair) => Promise<void>;
-  /** What callers wait for that have, or wait for, a turn of their own. */
+  /** The promises of callers that have, or wait for, a turn of their own. */
   readonly #cold = new WeakMap<WatchedPair, Map<string, Promise<PairMarkets>>>();
   #researchedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -61,7 +61,7 @@ export class LivePairs implements Pick<Markets, "marketsOf" | "knownMarkets" | "
       this.#readCold(pair, caller);
       return undefined;
     }
-    // Nobody waits for this answer: pairs without a market are searched less often.
+    // No caller waits for this answer: pairs without a market are then searched less often.
     if (pair.schedule.isIdleDue(atMs)) this.#research(pair);
     const answer = pair.answer();
     if (answer === undefined) {
@@ -97,7 +97,7 @@ export class LivePairs implements Pick<Markets, "marketsOf" | "knownMarkets" | "
   }
 
   /**
-   * Each caller waits for a turn of its own until one of them has it; what is read then is shared.
+   * Each caller waits for a turn of its own until one of them gets it; the result is shared.
    * @throws TradewireError as `marketsOf`
    */
   async #readInTurn(pair: WatchedPair, caller: SearchCaller | undefined, onTurn: () => void): Promise<PairMarkets> {

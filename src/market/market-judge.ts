@@ -12,11 +12,11 @@ export interface JudgedMarket {
   /** The accounts behind its state. */
   readonly held: Iterable<Address>;
   readonly view: AccountView;
-  /** What the judge says of it has changed. */
+  /** The judge's verdict about it has changed. */
   judged(): void;
 }
 
-/** What trades make of a market's judgement. */
+/** A market's verdict as trades use it. */
 interface MarketStanding {
   /** Undefined: nothing is checked. */
   readonly backing: MarketBacking | undefined;

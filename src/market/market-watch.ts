@@ -16,7 +16,7 @@ import { HeldAccounts } from "./watch/held-accounts.ts";
 import { faultOf, type MarketReading } from "./watch/market-reading.ts";
 import { type FollowingMarket, followSoon } from "./watch/soon-followed.ts";
 
-/** Changes in a row whose bounds are found at once although no trade asks for them. */
+/** Consecutive changes after which bounds are computed at once although no trade asks for them. */
 const MOST_UNASKED = 8;
 
 /** Makes its answers of the watch. */
@@ -38,13 +38,13 @@ interface MarketWatchOptions {
  * live itself, so that the accounts the market needs can be read together with it.
  */
 export class MarketWatch implements JudgedMarket, AccountHolder, AccountView, FollowingMarket {
-  // What every change asks for comes first, then what the read after it does: most of it is in no cache of the processor.
-  /** What changes are followed from without a read; undefined if the next one takes a read. */
+  // Field order: first those that every change uses, then those of the read after it; most are in no processor cache.
+  /** The base from which changes are followed without a read; undefined if the next change needs a read. */
   #followed: FollowedState | undefined;
-  /** Newest slot of the accounts held; undefined if it is to be found. */
+  /** Newest slot of the held accounts; undefined if it must be computed. */
   #slot: bigint | undefined;
   #reading: MarketReading | undefined;
-  /** The last answer, if its state is yet to be read. */
+  /** The last answer, if its state has not been read yet. */
   #unread: HotMarket | undefined;
   readonly #owner: WatchOwner;
   readonly venue: Venue;
@@ -54,14 +54,14 @@ export class MarketWatch implements JudgedMarket, AccountHolder, AccountView, Fo
   #readFor: Market | undefined;
   readonly #decoded: DecodedMarket;
   readonly #judge: MarketJudge;
-  /** True once the view had to answer that an account is not known. */
+  /** True once the view had to report an account as unknown. */
   #missesAny = false;
   #wasLive = false;
-  /** True once it was glanced at: before that, nothing is kept to follow its changes. */
+  /** True once its bound was asked for: before that, nothing is kept to follow its changes. */
   #isGlanced = false;
-  /** Bounds that were found at a change since a trade last asked. */
+  /** Bounds computed at changes since a trade last asked. */
   #unasked = 0;
-  /** True while a change is to be followed at the end of the turn. */
+  /** True while a change waits to be followed at the end of the turn. */
   #isDue = false;
   readonly isLasting = true;
   readonly #warn: (message: string) => void;
@@ -106,7 +106,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder, AccountView, Fo
   /** An account behind it has changed. */
   onChange(address: Address, account: Account | null | undefined): void {
     if (account === null || account === undefined || this.#followed?.isBoundTo(address)) this.#followed = undefined;
-    // One that falls back to an older state may have been the newest.
+    // An account that falls back to an older state may have been the newest.
     const isNewest =
       account !== null && account !== undefined && this.#slot !== undefined && account.slot >= this.#slot;
     this.#slot = isNewest ? account.slot : undefined;
@@ -116,7 +116,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder, AccountView, Fo
     followSoon(this);
   }
 
-  /** Finds the bound after a change before a trade asks for it. */
+  /** Computes the bound after a change before a trade asks for it. */
   followChange(): void {
     this.#isDue = false;
     if (this.#reading !== undefined) return;
@@ -124,7 +124,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder, AccountView, Fo
     this.#reading = this.#follow();
   }
 
-  /** What the next `read` says is no longer what the last one said. */
+  /** The next `read` will differ from the last one. */
   judged(): void {
     this.#reading = undefined;
     this.#unread = undefined;
@@ -182,7 +182,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder, AccountView, Fo
     this.#warn(`Our code of ${this.venue.id} fails on ${this.address}; trades go elsewhere: ${String(error)}`);
   };
 
-  /** Only what this market holds: an account held for another alone could change, or go, without notice. */
+  /** Only accounts that this market holds: one held only for another market could change, or go, without notice. */
   get(wanted: Address): Account | null | undefined {
     const account = this.#held.get(wanted)?.account;
     if (account === undefined) this.#missesAny = true;
@@ -234,7 +234,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder, AccountView, Fo
       const state = this.venue.read(market, this);
       return this.#missesAny ? undefined : { state };
     } catch {
-      // It may have ended before it came to what is lacking: the whole way says which of the two it is.
+      // It may have thrown before it reached the missing account: the full path tells which of the two it is.
       return undefined;
     }
   }
@@ -258,7 +258,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder, AccountView, Fo
     return { kind: "hot", hot };
   }
 
-  /** The bound after a change; undefined if the market must be read. Code that fails on its bytes costs the bound, no more. */
+  /** The bound after a change; undefined if the market must be read. Code that throws on its bytes loses only the bound. */
   #boundNow(): SpotBound | undefined {
     try {
       return this.#followed?.boundNow();

@@ -37,7 +37,7 @@ export interface LiveMarkets extends Markets {
 /** The state of one venue. */
 export interface VenueReport {
   readonly id: string;
-  /** Number of its markets kept live now. */
+  /** Number of its markets that are kept live. */
   readonly markets: number;
   /** Its last search; undefined before the first. */
   readonly lastSearch: SearchOutcome | undefined;
@@ -67,7 +67,7 @@ export interface MarketsOptions {
   readonly negativeMs?: number;
   /** How often a pair in use is searched again, in the background, for new markets. */
   readonly researchMs?: number;
-  /** Least time between two such searches, of any pairs: each costs tens of milliseconds and a dozen calls. */
+  /** Minimum time between two such searches, of any pairs: each costs tens of milliseconds and a dozen calls. */
   readonly researchPaceMs?: number;
   /** Pairs, mints and wallet accounts unused for this long are dropped. */
   readonly idleMs?: number;

@@ -1,7 +1,7 @@
 import type { MarketWatch } from "./market-watch.ts";
 import type { HotMarket, MarketFault, PairMarkets } from "./port.ts";
 
-/** Up to this many markets each one is priced: not reading one gains nothing. */
+/** Up to this many markets, each is priced: leaving one unread gains nothing. */
 const READ_WHOLE = 4;
 
 /** The answer of one of this many watches. */
@@ -18,7 +18,7 @@ interface AnswerTerms {
   readonly onClosed: () => void;
 }
 
-/** The answer made of a pair's markets. After some have changed, only those are looked at for the next. */
+/** The answer built from a pair's markets. After changes, only the changed markets are examined for the next one. */
 export class PairAnswer implements PairMarkets {
   readonly markets: readonly HotMarket[];
   readonly faults: readonly MarketFault[];
@@ -27,7 +27,7 @@ export class PairAnswer implements PairMarkets {
   readonly line: object;
   /** Those of its markets, in their order. */
   readonly #watches: readonly MarketWatch[];
-  /** False if a market still lacked accounts: whether it does is looked at again. */
+  /** False if a market still lacked accounts: it is then checked again. */
   readonly #isWhole: boolean;
 
   private constructor(

@@ -18,7 +18,7 @@ export class PassedOver {
     this.#markets?.delete(market);
   }
 
-  /** Forgets markets that were passed over then or earlier (epoch milliseconds): those that there are still are found again. */
+  /** Forgets markets that were passed over then or earlier (epoch milliseconds): those that still exist are found again. */
   forgetBefore(sinceMs: number): void {
     if (this.#markets === undefined) return;
     for (const [market, { atMs }] of this.#markets) if (atMs <= sinceMs) this.#markets.delete(market);

@@ -6,14 +6,14 @@ import type { SingleAccounts } from "./single-accounts.ts";
 import type { WatchedPairs } from "./watched-pairs.ts";
 
 /**
- * Reads what the build of a trade is about to read of its mint, pair and wallet. Much of that is in no cache of the processor,
- * and a build waits for each piece in turn. Reads within a few hundred instructions of each other overlap, hence nothing is done
- * here but to read. What is not in memory is left out.
+ * Touches the memory of the mint, pair and wallet that the build of a trade is about to read. Much of it is in no processor cache, and a
+ * build would wait for each piece in turn; reads within a few hundred instructions overlap, so this function only reads. Data that is not
+ * in memory is left out.
  */
 export class ReadAhead {
   readonly #singles: SingleAccounts;
   readonly #pairs: WatchedPairs;
-  /** Of the numbers read: the engine leaves out reads that lead to nothing. */
+  /** Sum of the numbers read: the engine would optimize away unused reads. */
   sum = 0;
 
   constructor(singles: SingleAccounts, pairs: WatchedPairs) {

@@ -20,19 +20,19 @@ interface SingleAccountsOptions {
   readonly maxAgeMs: number;
   /** How long an unused account is kept. */
   readonly idleMs: number;
-  /** The same for an address requested as a mint at which there is no account. */
+  /** The same for an address that was requested as a mint but has no account. */
   readonly negativeMs: number;
   readonly maxSingles: number;
 }
 
-/** A mint asked for within this time only has been asked for once, such as by one quote. Milliseconds. */
+/** A mint whose requests all lie within this time counts as requested once, such as by one quote. Milliseconds. */
 const ONCE_MS = 1_000;
-/** How long one is kept while many are: callers could ask for endless real mints, each once. Milliseconds. */
+/** How long such a mint is kept while many are: callers could request endless real mints, each once. Milliseconds. */
 const ONCE_IDLE_MS = 60_000;
 /** The part of the limit above which that holds. */
 const CROWDED = 0.1;
 
-/** How long an account that was a mint stays one: a single node may say that it is none, and others have yet to be asked. Milliseconds. */
+/** How long an account that was a mint still counts as one: a single node may say otherwise before others are asked. Milliseconds. */
 const GONE_MS = 5_000;
 
 /** Times are of `sinceStart`. */
@@ -164,7 +164,7 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
     await this.#options.live.refresh(addresses);
   }
 
-  /** Begins to release accounts unused for too long, and the longest unused above the limit; of thousands, some only soon. */
+  /** Starts to release accounts unused for too long, and the longest unused above the limit; thousands take several turns of the loop. */
   sweep(): void {
     const { live, now, idleMs, negativeMs, maxSingles } = this.#options;
     const atMs = sinceStart(now());
@@ -216,7 +216,7 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
     return entry;
   }
 
-  /** What was a mint stays one for a moment if it is said to be none now, and while the nodes contradict each other about it. */
+  /** An account that was a mint stays one for a moment after a node says otherwise, and while the nodes contradict each other about it. */
   #mintOf(address: Address, entry: Single, account: Account | null): Mint | null {
     const atMs = sinceStart(this.#options.now());
     entry.lastUsedMs = atMs;

@@ -44,7 +44,7 @@ export interface PairFindings {
 
 /** A pair of mints in use: its markets, the answer made of them, how fresh that is, and the reads in flight for it. */
 export class WatchedPair {
-  // What every build asks for comes first: of most pairs, no line of memory is in the processor's caches.
+  // Field order: those that every build uses come first, because most pairs are in no processor cache.
   /** The lower mint first. */
   readonly pair: MintPair;
   /** The one it is in, see `WatchedPairs`. */
@@ -54,19 +54,19 @@ export class WatchedPair {
   /** Shared by all callers that wait. */
   #reads: Promise<PairMarkets> | undefined;
   readonly schedule: SearchSchedule;
-  /** Made of what `#changed` says is old by now. */
+  /** Built from the markets; outdated for those in `#changed`. */
   #answer: PairAnswer | undefined;
   /** Watches that changed since the answer was made, each once. */
   #changed = NONE;
   readonly #context: PairContext;
-  /** Until then `#answer` is fresh without another look at its accounts, unless there was a setback since. By `sinceStart`. */
+  /** Until then `#answer` is fresh without checking its accounts, unless there was a setback since. By `sinceStart`. */
   #freshUntilMs: number | undefined;
   #setbacks = 0;
-  /** What is remembered of the hubs between its mints; undefined before the first look. */
+  /** Remembered hubs between its mints; undefined before the first request. */
   hubs: RememberedHubs | undefined;
   #isResearching = false;
   #watches: readonly MarketWatch[] = [];
-  /** When it was last to be made hot without anybody waiting (epoch milliseconds). */
+  /** When it was last requested to become hot without a waiting caller (epoch milliseconds). */
   attemptedAtMs = 0;
   readonly passedOver = new PassedOver();
   readonly #line = Object.freeze({});
@@ -115,7 +115,7 @@ export class WatchedPair {
   /** What is in memory of the pair's markets; undefined while one of them still lacks accounts. */
   answer(): PairMarkets | undefined {
     if (this.#answer === undefined || this.#changed !== NONE) {
-      // What changed without a setback is newer than what was looked at: freshness stands. Reads and searches, which add accounts, end it.
+      // A change without a setback is newer than the checked state, so freshness remains. Reads and searches, which add accounts, end it.
       const renewed = this.#answer?.after(this.#changed);
       this.#changed = NONE;
       this.#answer = renewed ?? (PairAnswer.isPossibleOf(this.#watches) ? this.#compose() : undefined);

@@ -7,7 +7,7 @@ import { type PairContext, WatchedPair } from "./watched-pair.ts";
 
 /** The pairs in use. */
 export class WatchedPairs {
-  /** Pairs with SOL, as most trades are, by the other mint. */
+  /** Pairs with SOL, which most trades use, by the other mint. */
   readonly #withSol = new AddressTable<WatchedPair>("pair");
   /** Other pairs, by the lower mint, then by the other. */
   readonly #rows = new Map<Address, Map<Address, WatchedPair>>();
@@ -15,7 +15,7 @@ export class WatchedPairs {
   readonly #sweep = new GradualSweep();
   #size = 0;
   #filled = 0;
-  /** The pair asked for last: a trade asks for its own more than once. */
+  /** The last requested pair: a trade requests its own more than once. */
   #last: WatchedPair | undefined;
 
   constructor(context: Omit<PairContext, "onFilled">) {
@@ -27,7 +27,7 @@ export class WatchedPairs {
     };
   }
 
-  /** How often a pair that had no market has got one. */
+  /** Counts pairs that had no market and got one. */
   get filled(): number {
     return this.#filled;
   }

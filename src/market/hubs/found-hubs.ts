@@ -17,22 +17,22 @@ interface FoundHubsOptions {
 
 /** Hubs of one trade beside the fixed ones. */
 const MOST_FOUND = 2;
-/** Neighbours of a mint that one measurement looks at; the next one goes on with others. */
+/** Neighbours of a mint per measurement; the next measurement continues with others. */
 const MOST_COMPARED = 4;
 /** A hub offers at least this part of what all measured markets of a mint offer of it. */
 const LEAST_SHARE = 50n;
-/** What must be for sale for a hub, of one of the deepest mints. Base units. */
+/** Amount of a deepest mint (SOL or USDC) that must be for sale for a hub. Base units. */
 const LEAST_DEPTH: ReadonlyMap<Address, bigint> = new Map([
   [SOL_MINT, 1_000_000_000n],
   [USDC_MINT, 100_000_000n],
 ]);
-/** How long a measurement holds, and one after which neighbours are left or which failed. Milliseconds. */
+/** How long a measurement holds, and how long one that failed or left neighbours unmeasured. Milliseconds. */
 const HOLD_MS = 300_000;
 const HOLD_OPEN_MS = 30_000;
 const HOLD_FAILED_MS = 5_000;
-/** Longest wait of a trade for a measurement, which goes on without it. Milliseconds. */
+/** Longest wait of a trade for a measurement, which continues without it. Milliseconds. */
 const MOST_WAIT_MS = 2_000;
-/** Measurements that nobody waits for, at once. */
+/** Most concurrent measurements that nobody waits for. */
 const MOST_AT_ONCE = 4;
 /** Mints and hubs whose measurements are kept, and pairs of one of them with a neighbour. */
 const MOST_KEPT = 10_000;
@@ -40,9 +40,9 @@ const MOST_PAIRS = 40_000;
 
 /** The measured hubs of a mint. */
 interface Measured {
-  /** Neighbours that offer enough of it, the most first. */
+  /** Neighbours that offer enough of the mint, the largest offer first. */
   readonly deep: readonly Address[];
-  /** Those of them that SOL or USDC buys and sells in depth. */
+  /** Those of them that trade deeply against SOL or USDC. */
   readonly connected: readonly Address[];
   /** The neighbour that the next measurement begins with. */
   readonly next: number;
@@ -53,15 +53,15 @@ const NO_MINTS: readonly Address[] = [];
 const FIXED_ONLY: HubChoice = { mints: HUB_MINTS, isKnown: true };
 
 /**
- * Chooses the hubs of trades by what is deep and live. A mint's neighbours become its hubs if they offer a fair part of it and can
- * be had for SOL or USDC; both is measured by exact quotes on live markets, never on the warm path. One that cannot be read is
- * left out for now. Only mints of the plain Token program qualify: no fee or hook of theirs can make less arrive than a market pays.
+ * Chooses the hubs of trades by what is deep and live. A mint's neighbours become its hubs if they offer a fair part of it and can be
+ * bought for SOL or USDC; both are measured by exact quotes on live markets, never on the warm path. One that cannot be read is left out
+ * for now. Only mints of the plain Token program qualify: they have no fee or hook that could make less arrive than a market pays.
  */
 export class FoundHubs {
   readonly #options: FoundHubsOptions;
   readonly #measured = new Map<Address, Measured>();
   readonly #measuring = new Map<Address, Promise<void>>();
-  /** Whether a mint can be had in depth for SOL or USDC, and until when that holds. */
+  /** Whether a mint is deep against SOL or USDC, and until when that holds. */
   readonly #standings = new Map<Address, { readonly isDeep: boolean; readonly untilMs: number }>();
   /** By pair: the neighbour in it, whose other markets are not searched for. */
   readonly #narrow = new Map<string, Address>();
@@ -89,8 +89,8 @@ export class FoundHubs {
   }
 
   /**
-   * Measures the hubs of a trade's mints that are unknown. Waits two seconds at most and finishes in the background, so that a
-   * slow search of another mint holds up no trade. Never rejects: without a measurement the fixed hubs serve.
+   * Measures the hubs of a trade's mints that are unknown. Waits two seconds at most and finishes in the background, so that a slow search
+   * for another mint delays no trade. Never rejects: without a measurement the fixed hubs serve.
    */
   async find({ a, b }: MintPair, caller: SearchCaller | undefined): Promise<void> {
     const unknown = [a, b].filter((mint) => !isFixed(mint) && !this.#measured.has(mint));
@@ -133,7 +133,7 @@ export class FoundHubs {
     try {
       measured = await this.#compare(mint, before, caller);
     } catch {
-      // A node failed or the caller's budget is used up: what was known holds, and it is tried again soon, with other neighbours.
+      // A node failed or the caller's budget is used up: the known result holds and is measured again soon, with other neighbours.
       measured = { ...before, next: before.next + MOST_COMPARED, untilMs: this.#options.now() + HOLD_FAILED_MS };
     }
     keep(this.#measured, mint, measured, MOST_KEPT);

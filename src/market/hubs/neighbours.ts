@@ -5,11 +5,11 @@ import type { IndexedMarket } from "../search/market-index.ts";
 const MOST_MINTS = 20_000;
 const MOST_NEIGHBOURS = 32;
 
-/** Which mints a mint trades against, as searches of the chain and the index show. */
+/** The mints that a mint trades against, as shown by searches of the chain and the index. */
 export class Neighbours {
   readonly #known = new Map<Address, readonly Address[]>();
 
-  /** Notes all known markets of a mint, whatever they trade it against. */
+  /** Notes all known markets of a mint, against any other mint. */
   note(mint: Address, markets: readonly Pick<IndexedMarket, "mints">[]): void {
     const counts = new Map<Address, number>();
     for (const { mints } of markets) {

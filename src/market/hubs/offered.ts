@@ -11,8 +11,8 @@ const LARGEST = 1n << 62n;
 const FINE = 256n;
 
 /**
- * How much of a mint the markets of a pair sell before their price doubles, by exact quotes. Base units. Only what is really
- * there can be sold: markets filled with a worthless mint on the other side do not raise it.
+ * How much of a mint the markets of a pair sell before their price doubles, by exact quotes. Base units. Only amounts that are really there
+ * count: markets filled with a worthless mint on the other side do not raise it.
  */
 export async function offeredBy(
   { markets }: PairMarkets,
@@ -37,10 +37,10 @@ function offeredOn(hot: HotMarket, inMint: Address, outMint: Address, clock: Cha
       const { inAmount: input, outAmount: output } = hot.venue.quote(hot.state, ask);
       if (output < FINE) continue;
       first ??= { input, output };
-      // At more than twice the price of a small part, what is left is not depth.
+      // Amounts at more than twice the price of a small part do not count as depth.
       if (output * first.input * 2n < first.output * input) break;
       if (output > most) most = output;
-      // A market that takes part of its input takes no more of a larger one.
+      // A market that takes only a part of an input takes no more of a larger one.
       if (input < amount) break;
     } catch {
       // Too small so far, or too large by now.

@@ -11,12 +11,12 @@ interface OpenHubsOptions {
   readonly knownMarkets: Markets["knownMarkets"];
 }
 
-/** How long it is remembered that a hub leads nowhere, if nothing is found meanwhile: each look keeps its pairs in use. Milliseconds. */
+/** How long a hub is remembered as leading nowhere, unless a market is found: each check keeps its pairs in use. Milliseconds. */
 const REMEMBERED_MS = 1_000;
 
 /**
- * The hubs of a trade without those that lead nowhere: most tokens have no market but with SOL, and to look at their pairs with
- * every hub costs a twentieth of a build. Only of trades for SOL: of others, the pairs with SOL say what lamports are worth.
+ * The hubs of a trade without those that lead nowhere: most tokens trade only against SOL, and checking their pairs with every hub costs a
+ * twentieth of a build. Only for trades for SOL: in others, the pairs with SOL price lamports.
  */
 export class OpenHubs {
   readonly #options: OpenHubsOptions;
@@ -33,7 +33,7 @@ export class OpenHubs {
     const { measurements } = found;
     const kept = direct.hubs;
     const isKept = kept !== undefined && kept.filled === filled && kept.measurements === measurements;
-    // A trade has just asked for the pair: the time of that will do.
+    // A trade has just asked for the pair: that time is recent enough.
     const atMs = direct.lastUsedMs;
     if (isKept && atMs < kept.untilMs) return kept.choice;
     const choice = this.#openOf(pair, found.hubsOf(pair));
@@ -55,7 +55,7 @@ export class OpenHubs {
     return isOpen ? choice : NONE;
   }
 
-  /** True if the pair of a mint and a hub was searched, and has nothing. Searches for none itself: searches count against a caller. */
+  /** True if the pair of a mint and a hub was searched and has no market. Starts no search itself: searches count against a caller. */
   #isEmpty(a: MintPair["a"], b: MintPair["b"]): boolean {
     const { pairs, knownMarkets } = this.#options;
     const pair = pairs.of(a, b);

@@ -28,14 +28,14 @@ export interface KnownMarkets {
 
 export interface Discovery {
   readonly found: readonly FoundMarket[];
-  /** Markets of the index that exist no more, or are none. */
+  /** Entries of the index that no longer exist, or are not markets. */
   readonly gone: readonly Address[];
   readonly faults: readonly MarketFault[];
   /** Venues that were searched without a failure. */
   readonly searched: readonly string[];
   /** False if a search failed that may succeed soon. */
   readonly isComplete: boolean;
-  /** True if the searches of its mints brought all there is, not only of this pair. */
+  /** True if the searches of its mints were complete for these mints, not only for this pair. */
   readonly isWhole: boolean;
 }
 
@@ -43,7 +43,7 @@ interface DiscoveryOptions {
   readonly reader: AccountReader;
   readonly searches: SubjectSearches;
   readonly venues: readonly Venue[];
-  /** Gives what is derived for each venue a turn of the loop. */
+  /** Gives the derivation for each venue a turn of the loop. */
   readonly pace: OneATurn;
   readonly now: Now;
   /** Receives the details of failures, which callers of the API do not get. */
@@ -52,10 +52,10 @@ interface DiscoveryOptions {
   readonly maxFound: number;
 }
 
-/** Rounds of reads after the search: what a market needs, and what those accounts show to be needed. */
+/** Rounds of reads after the search: a market's needs, and those that these accounts reveal. */
 export const ROUNDS_AFTER_SEARCH = 2;
 
-/** Accounts decoded before others get a turn: a fraction of a millisecond's worth. */
+/** Accounts decoded before others get a turn: a fraction of a millisecond of work. */
 export const DECODED_AT_ONCE = 32;
 
 /** Where a venue's markets of the pair may be. */
@@ -105,7 +105,7 @@ class MarketDiscovery {
     const { venues } = this.#options;
     const { searches } = this.#coverage;
     const plans = await this.#plan();
-    // The chain is searched for the pair where the venue has no filters for a mint.
+    // If the venue has no filters for a mint, the chain is searched for the pair.
     const byPair = searches.length === 0 ? [] : plans.filter(({ venue }) => venue.searchMint === undefined);
     const [read, findings, filtered] = await Promise.all([
       this.#readDerived(plans),
@@ -152,7 +152,7 @@ class MarketDiscovery {
       const accounts = probes.flatMap((address) => at.get(address) ?? []);
       for (const address of known) {
         const account = at.get(address);
-        // The index is no proof: what another program owns is no market of this venue.
+        // The index proves nothing: an account of another program is no market of this venue.
         if (account !== undefined && venue.programs.includes(account.owner)) accounts.push(account);
         else this.#gone.push(address);
       }
@@ -262,7 +262,7 @@ class MarketDiscovery {
   }
 }
 
-/** A failure as callers of the API may read it: the message of a TradewireError, nothing of any other. */
+/** A failure as callers of the API may see it: the message of a TradewireError, and no details of any other error. */
 export function reasonOf(error: unknown): string {
   return error instanceof TradewireError ? error.message : "cannot be read";
 }

@@ -23,7 +23,7 @@ export class FairQueue<T> {
     this.#size += 1;
   }
 
-  /** Takes the next item of the first address and key that may have a turn, which both are last in line afterwards. */
+  /** Takes the next item of the first address and key that may have a turn; both then move to the end of the line. */
   take(mayHaveTurn: (address: string, key: string) => boolean): T | undefined {
     for (const [address, keys] of this.#addresses) {
       for (const key of keys.keys()) if (mayHaveTurn(address, key)) return this.#takeOf(address, key);
@@ -31,7 +31,7 @@ export class FairQueue<T> {
     return undefined;
   }
 
-  /** Takes up to `most` items, of the addresses that may have turns in turn. Each address is asked about once. */
+  /** Takes up to `most` items from the addresses that may have turns, one after another. Each address is checked once. */
   takeMany(most: number, mayHaveTurn: (address: string) => boolean): T[] {
     const taken: T[] = [];
     let inTurn = [...this.#addresses.keys()].filter(mayHaveTurn);

@@ -1,6 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 
-/** A market as the index keeps it: enough to read it, and to know what it trades. */
+/** A market as the index keeps it: enough to read it and to know its mints. */
 export interface IndexedMarket {
   readonly venue: string;
   readonly address: Address;
@@ -8,10 +8,10 @@ export interface IndexedMarket {
   readonly mints: readonly [Address, Address];
 }
 
-/** What the index knows of a subject: a mint, or a pair. Times are epoch milliseconds. */
+/** What the index knows about a subject: a mint or a pair. Times are epoch milliseconds. */
 export interface IndexEntry {
   readonly markets: readonly IndexedMarket[];
-  /** The last search of the chain that covered it whole, and the first that brought markets; absent: they may not be all there are. */
+  /** The last complete search of the chain for it, and the first that found markets; absent: there may be further markets. */
   readonly searched?: { readonly venues: readonly string[]; readonly firstAtMs: number; readonly atMs: number };
 }
 

@@ -25,12 +25,12 @@ interface PairCoveragesOptions {
   readonly hubsIn: (pair: MintPair) => readonly Address[];
   /** Receives which mints a mint trades against. */
   readonly neighbours: Pick<Neighbours, "note">;
-  /** Gives what is kept of each search a turn of the loop. */
+  /** Gives the storing of each search a turn of the loop. */
   readonly pace: OneATurn;
   readonly now: Now;
 }
 
-/** How a pair is to be covered. */
+/** How a pair must be covered. */
 export interface CoverageQuery {
   readonly caller: SearchCaller | undefined;
   /** A search older than this is repeated. Epoch milliseconds; 0: any will do. */
@@ -39,9 +39,9 @@ export interface CoverageQuery {
 
 type Entries = ReadonlyMap<string, IndexEntry>;
 
-/** How long what the index said serves other callers. Milliseconds. */
+/** How long an answer of the index serves other callers. Milliseconds. */
 const KEEP_MS = 2_000;
-/** How long it holds that a mint has no market at all: it may have its first at any moment. Milliseconds. */
+/** How long a mint counts as having no market at all: its first may open at any moment. Milliseconds. */
 const NONE_HOLDS_MS = 60_000;
 /** Markets of one subject that are kept. */
 const MAX_KEPT = 5_000;
@@ -52,7 +52,7 @@ export class PairCoverages {
   readonly #options: PairCoveragesOptions;
   readonly #lookUps = new Map<string, { readonly entries: Promise<Entries>; readonly atMs: number }>();
   readonly #venueIds: readonly string[];
-  /** Searches whose findings are kept once they end. */
+  /** Searches whose findings will be stored when they end. */
   readonly #noted = new WeakSet<BegunSearch>();
 
   constructor(options: PairCoveragesOptions) {
@@ -142,8 +142,9 @@ export class PairCoverages {
   }
 
   /**
-   * Keeps what a search found; it counts as a search of the subject if it was whole, of when it was sent: of when it ended, it would
-   * answer the next one, that is to show whether an empty answer was one node's lie. Of thousands, some get later turns of the loop.
+   * Stores the findings of a search. A complete one counts as a search of the subject at the time it was sent: dated by its end, it would
+   * replace the next one, which has to show whether an empty answer was one node's lie. With thousands of findings, some get later turns of
+   * the loop.
    */
   async #keep(subject: SearchSubject, { byVenue, readAtMs, isWhole }: SubjectFindings): Promise<void> {
     const { venues, index, neighbours, pace } = this.#options;
@@ -157,7 +158,7 @@ export class PairCoverages {
           const market = venue.decode(account, pair);
           if (market !== undefined) markets.push({ venue: venue.id, address: account.address, mints: market.mints });
         } catch {
-          // What cannot be decoded is no market to remember; the search of the pair says why.
+          // An account that cannot be decoded is not remembered; the pair's search reports why.
         }
       }
     }

@@ -53,9 +53,9 @@ interface Change {
 const REEXAMINE_MS = 600_000;
 /** Longest wait for the first checks of markets. Milliseconds. */
 const MAX_JUDGE_WAIT_MS = 300;
-/** How long an account that a market was found by serves without a further read: a fraction of a slot. Milliseconds. */
+/** How long the account by which a market was found serves without another read: a fraction of a slot. Milliseconds. */
 const FOUND_HOLDS_MS = 100;
-/** Searches in which the markets of one pair are examined; what is left after them is not. */
+/** Searches over which the markets of one pair are examined; any markets left after that are not. */
 const MAX_PAGES = 10;
 const NONE: ReadonlySet<MarketWatch> = new Set();
 const NOTHING_NEW = { indexed: [], searches: [] } as const;
@@ -96,7 +96,7 @@ export class PairSearch {
     const coverage = isLook
       ? { ...NOTHING_NEW, firstAtMs: beganAtMs, atMs: pair.schedule.searchedAtMs }
       : await coverages.cover(pair.pair, { caller: undefined, sinceMs: pair.schedule.searchedAtMs });
-    // The index may tell of an old search: who cannot trade on what that found may ask for the next one at once.
+    // The index may hold an old search: a caller that cannot trade on its findings may request the next search at once.
     if (!isLook && coverage.searches.length === 0) pair.schedule.begin(Math.min(coverage.atMs, beganAtMs));
     const { found, gone, faults, searched, isComplete, isWhole } = await this.#discover(pair, coverage);
     await pace.next();
@@ -125,7 +125,7 @@ export class PairSearch {
     const findings = { added, dropped, faults, searched, isComplete, firstAtMs, searchedAtMs };
     if (isWanted(pair)) {
       pair.accept(left === 0 ? findings : { ...findings, faults: [...faults, unexamined(left, found.length)] });
-      // One node's word that a market is gone: the next search shows whether it is, and what took its place.
+      // Only one node's word that a market is gone: the next search confirms it and finds the replacement.
       if (gone.length > 0 || left > 0) pair.schedule.hasten(now());
     } else for (const watch of added) watch.release();
   }
@@ -200,7 +200,7 @@ export class PairSearch {
     return { added, dropped };
   }
 
-  /** Reads the markets again if what they were found by is old: neither a slow search nor a node that lags makes a market stale. */
+  /** Reads the markets again if the accounts found are old, so that neither a slow search nor a lagging node makes a market stale. */
   async #refreshOld(found: readonly FoundMarket[], watches: readonly MarketWatch[]): Promise<void> {
     const { live, now, maxAgeMs } = this.#options;
     const sinceMs = now() - maxAgeMs / 2;

@@ -19,7 +19,7 @@ export interface SearchEnd {
 
 /** Longest time between two searches of a pair in use, however long it has been known. Milliseconds. */
 const MAX_INTERVAL_MS = 6 * 3_600_000;
-/** Least time between two searches of a pair that nobody can trade, such as one whose curve has completed. Milliseconds. */
+/** Minimum time between two searches of a pair that cannot be traded, such as one whose curve has completed. Milliseconds. */
 const DOUBT_MS = 1_000;
 
 /** When a pair was searched for markets, and when the next search is due. Times are epoch milliseconds. */
@@ -31,7 +31,7 @@ export class SearchSchedule {
   #due: number | undefined;
   /** When an empty pair is searched on the chain again, not only looked at where markets are likely. */
   #wholeDueAtMs = 0;
-  /** When the chain is searched again for what nobody waits for. */
+  /** When the chain is searched again without a waiting caller. */
   #idleDueAtMs = 0;
   #partialInARow = 0;
   #emptyInARow = 0;
@@ -97,14 +97,14 @@ export class SearchSchedule {
     this.#emptyInARow = isEmpty ? this.#emptyInARow + 1 : 0;
     const mostMs = Math.max(researchMs, MAX_INTERVAL_MS);
     const knownForMs = Math.min(Math.max(researchMs, searchedAtMs - firstAtMs), mostMs);
-    // A pair that is used for moments only would be left with what the index brought for ever.
+    // Otherwise a pair that is only used briefly would keep the index's markets for ever.
     const isOld = searchedAtMs + mostMs < atMs;
     this.#idleDueAtMs = isEmpty ? atMs + negativeMs + (isOld ? 0 : knownForMs) : 0;
     if (isEmpty) {
       this.#due = sinceStart(atMs + negativeMs);
       this.#wholeDueAtMs = atMs + backOff(negativeMs, this.#emptyInARow, researchMs);
     } else if (isComplete) {
-      // What the index brought may have been due for hours: not all of it at once after a restart.
+      // Pairs from the index may have been due for hours: do not search all of them at once after a restart.
       this.#due = sinceStart(isOld ? atMs : Math.max(searchedAtMs + knownForMs, atMs + researchMs));
     } else this.#due = sinceStart(atMs + backOff(negativeMs, this.#partialInARow, researchMs));
   }

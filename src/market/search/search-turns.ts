@@ -4,7 +4,7 @@ import type { SearchCaller } from "../port.ts";
 import { FairQueue } from "./fair-queue.ts";
 import { Paces } from "./paces.ts";
 
-/** How many cold searches may be made: in the long run by each key, each address and all, at once, and how long one may wait. */
+/** Limits of cold searches: the rate of each key, each address and all together, how many run at once, and how long one may wait. */
 export interface SearchBudget {
   /** Searches a second; 0: any number. */
   readonly perKey: number;
@@ -53,8 +53,8 @@ const MAX_WAITING = 1_000;
 const ALL = "all";
 
 /**
- * Cold searches take turns: address after address and, within one, key after key, each within its budget. What cannot have
- * its turn in time is refused at once if its own budget is the reason, else when its time is up.
+ * Cold searches take turns: address after address and, within one, key after key, each within its budget. A search that cannot have its
+ * turn in time is refused at once if the caller's own budget is the reason, else when its time is up.
  */
 export class SearchTurns {
   readonly #budget: SearchBudget;
@@ -87,7 +87,7 @@ export class SearchTurns {
   }
 
   /**
-   * Waits for the caller's turn; without a caller, as one that has all the time there is.
+   * Waits for the caller's turn; without a caller, for as long as it takes.
    *
    * @param moot resolves if the turn is no longer needed
    * @returns how to end the turn, which must follow; undefined if `moot` came first

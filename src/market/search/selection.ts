@@ -113,7 +113,7 @@ export async function chooseBest<T extends Contender>(
   for (const size of await sizesOf(contenders, base, quote, clock)) {
     const there = await rank(contenders, base, quote, size, clock);
     rankings.push(there.ranked);
-    // The way back trades what the best market gives on the way there.
+    // The reverse direction trades the best market's output of the first.
     if (there.best > 0n) rankings.push((await rank(contenders, quote, base, there.best, clock)).ranked);
   }
   const chosen = new Set<T>();

@@ -7,14 +7,14 @@ import type { SearchCaller } from "../port.ts";
 import { filtersOf, pairFilters, type SearchSubject } from "./search-subject.ts";
 import type { SearchTurns } from "./search-turns.ts";
 
-/** What the filters of one venue brought for one subject. */
+/** Findings of one venue's filters for one subject. */
 export interface VenueFinding {
   readonly accounts: readonly Account[];
-  /** Why they may not be all: no node serves the search, its answer is too large, or it failed. */
+  /** Why they may be incomplete: no node serves the search, its answer is too large, or it failed. */
   readonly trouble?: "refused" | "oversized" | { readonly error: unknown };
 }
 
-/** What one search of the chain brought, by venue; without venues that are searched pair by pair. */
+/** Findings of one search of the chain, by venue; venues that are searched pair by pair are left out. */
 export interface SubjectFindings {
   readonly byVenue: ReadonlyMap<string, VenueFinding>;
   /** When it was sent (epoch milliseconds). */
@@ -53,7 +53,7 @@ interface Begun {
 export class SubjectSearches {
   readonly #options: SubjectSearchesOptions;
   readonly #searches = new Map<string, BegunSearch>();
-  /** When those ended that have, by key, in that order (epoch milliseconds). */
+  /** End times of finished searches, by key and in order (epoch milliseconds). */
   readonly #endedAtMs = new Map<string, number>();
   readonly #begun = new Map<string, Begun>();
 
@@ -108,7 +108,7 @@ export class SubjectSearches {
     return search;
   }
 
-  /** Does not reject: what fails is the finding of its venue. */
+  /** Does not reject: a failure becomes the finding of its venue. */
   async #search(subject: SearchSubject): Promise<SubjectFindings> {
     const { venues, pace, now } = this.#options;
     const readAtMs = now();
@@ -121,7 +121,7 @@ export class SubjectSearches {
         if (filters === undefined) isWhole &&= pairFilters(venue, subject.pair).length === 0;
         else
           for (const filter of filters) {
-            // What led here, and the filter before, have had this turn.
+            // The code that led here, or the previous filter, has used up this turn.
             await pace.next();
             searching.push(this.#filterOne(filter, true));
             venueIds.push(venue.id);

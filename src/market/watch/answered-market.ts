@@ -7,7 +7,7 @@ type MarketFacts = Required<
   Pick<HotMarket, "venue" | "market" | "slot" | "backing" | "unitsScale" | "refusesLean" | "failed">
 >;
 
-/** A state or what it is to be read by, and likewise a bound. */
+/** A state or the means to read it, and likewise a bound. */
 interface MarketState {
   readonly state?: unknown;
   readonly spot?: SpotBound | undefined;
@@ -17,7 +17,7 @@ interface MarketState {
   readonly bound?: ((state: unknown) => SpotBound | undefined) | undefined;
 }
 
-/** A live market as one answer has it: its state is decoded, and its bound found, when they are first asked for. */
+/** A live market of one answer: its state is decoded, and its bound computed, when first asked for. */
 export class AnsweredMarket implements HotMarket {
   readonly venue: Venue;
   readonly market: Market;

@@ -11,11 +11,11 @@ export class FollowedState {
   readonly market: Market;
   readonly #venue: Venue;
   readonly #state: unknown;
-  /** What the state was read from. */
+  /** The accounts that the state was read from. */
   readonly #own: Account;
-  /** The accounts that bounds are made of, the market's own first. */
+  /** The accounts from which bounds are computed, the market's own first. */
   readonly #reads: readonly (HeldAccount | undefined)[];
-  /** Those whose changes take another read. */
+  /** Accounts whose changes need another read. */
   readonly #fixed: readonly Address[];
 
   private constructor(venue: Venue, market: Market, state: unknown, own: Account, held: HeldAccounts) {

@@ -1,4 +1,4 @@
-/** Counts times from the first one that it is asked about: in whole milliseconds, rounded down, by a clock of milliseconds since 1970. */
+/** Converts times to whole milliseconds since the first time converted, rounded down; the clock gives epoch milliseconds. */
 export function countFromFirst(): (epochMs: number) => number {
   let firstMs: number | undefined;
   return (epochMs) => {
@@ -8,7 +8,7 @@ export function countFromFirst(): (epochMs: number) => number {
 }
 
 /**
- * Whole milliseconds since the market layer's first look at the clock. The engine keeps small integers in the objects that hold them.
- * Epoch milliseconds are objects of their own, which of an account not used lately are one more miss of the processor's caches.
+ * Whole milliseconds since the market layer's first look at the clock. The engine stores small integers inside the object that holds them.
+ * Epoch milliseconds are separate heap objects: one more cache miss for an account that was not used lately.
  */
 export const sinceStart = countFromFirst();

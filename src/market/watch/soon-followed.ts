@@ -8,8 +8,8 @@ export interface FollowingMarket {
 let due: FollowingMarket[] = [];
 
 /**
- * Has the market follow its change once the loop has no more of the turn's notices: what has just come is in the processor's caches, and
- * a trade changes several accounts of a market at once.
+ * Lets the market follow its change after the last notice of this turn: the new data is still in the processor's caches, and a trade
+ * changes several accounts of a market at once.
  */
 export function followSoon(market: FollowingMarket): void {
   if (due.push(market) === 1) queueMicrotask(followAll);

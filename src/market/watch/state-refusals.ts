@@ -3,8 +3,8 @@ import type { Address } from "../../primitives/address.ts";
 import type { MarketWatch } from "../market-watch.ts";
 
 /**
- * A market with an account that the nodes contradict each other about. One is enough to stop its pair: with it left out, who
- * lies about good markets would choose where trades go.
+ * A market with an account about which the nodes contradict each other. One is enough to stop its pair: if it were left out, a node that
+ * lies about good markets could choose where trades go.
  */
 export function contestedAmong(
   watches: readonly MarketWatch[],

@@ -19,24 +19,24 @@ import type { OfCaller } from "./split-batch.ts";
 
 interface MintProofsOptions {
   readonly reader: AccountReader;
-  /** Another node than that place among all; undefined if there is none. Absent: what one node says is all there is. */
+  /** A node other than the one at this index; undefined if there is none. Absent: one node's word is enough. */
   readonly another?: ((node: number) => Pick<AccountReader, "fetchAccounts"> | undefined) | undefined;
-  /** Gives what is done with each mint a turn of the loop. */
+  /** Gives the work for each mint a turn of the loop. */
   readonly pace: OneATurn;
   readonly now: Now;
   readonly networkOf: (address: string) => string;
-  /** How long "there is none" holds before the next question reads again. Milliseconds. */
+  /** How long a missing mint counts as missing before the next question reads again. Milliseconds. */
   readonly negativeMs: number;
 }
 
 const CALLS_AT_ONCE = 4;
-/** Questions without an answer: of one key at one address, of one address, and in all. */
+/** Most pending questions: of one key at one address, of one address, and in all. */
 const MAX_WAITING_OF_KEY = 500;
 const MAX_WAITING_OF_ADDRESS = 1_000;
 const MAX_WAITING = 5_000;
 /** Addresses without a mint that are remembered. */
 const MAX_ABSENT = 10_000;
-/** How long an account that no answer can carry counts as no mint. Milliseconds. */
+/** How long an account that is too large for any answer counts as no mint. Milliseconds. */
 const OVERSIZED_MS = 60_000;
 
 /**
@@ -51,7 +51,7 @@ const OVERSIZED_MS = 60_000;
 export class MintProofs {
   readonly #options: MintProofsOptions;
   readonly #queue = new MintQuestions();
-  /** Of each mint one question per address, with one answer: none waits in the line of an address that asked before. */
+  /** One question per mint and address, with one answer, so that no caller waits in the line of another address that asked before. */
   readonly #pending = new Map<Address, MintQuestion[]>();
   /** Questions without an answer, by address, and by address and key. */
   readonly #openOf = new Map<string, number>();
@@ -147,17 +147,17 @@ export class MintProofs {
       const { slot, accounts } = await this.#borneOut(mints, await reader.fetchAccounts(mints));
       for (const [i, question] of questions.entries()) {
         const read = accounts[i] ?? null;
-        // Any other account is as good as none.
+        // Any other account counts as a missing mint.
         const account = read !== null && isMint(read) ? read : null;
         if (account === null) this.#noteAbsent(question.mint, readAtMs + negativeMs);
         else this.#absent.delete(question.mint);
         this.#end(question);
         const answer = { account, slot: account?.slot ?? slot, readAtMs };
-        // With a mint, the work of its caller begins.
+        // If there is a mint, its caller's work begins.
         question.answer.resolve(account === null ? answer : pace.next().then(() => answer));
       }
     } catch (error) {
-      // One node's word makes no mint absent; it still parts it from the others.
+      // One node's word does not make a mint absent, but it separates it from the others.
       const isAlone = questions.length === 1 && isUncertain(error);
       if (isOversized(error) && !isAlone && !this.#isClosed) this.#divide(questions, readAtMs);
       else for (const question of questions) this.#fail(question, error);
@@ -167,7 +167,7 @@ export class MintProofs {
     }
   }
 
-  /** What was read, with those mints that are missing in it as another node has them; as it is while no other answers. */
+  /** The accounts read, with missing mints replaced by another node's answer; unchanged while no other node answers. */
   async #borneOut(mints: readonly Address[], read: AccountsAtSlot): Promise<AccountsAtSlot> {
     const other = read.node === undefined ? undefined : this.#options.another?.(read.node);
     const missing = mints.filter((_, i) => !isMintAt(read.accounts[i]));

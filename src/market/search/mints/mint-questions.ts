@@ -22,9 +22,9 @@ const ALL = "all";
 const NOBODY = "";
 
 /**
- * Questions that wait for a call. Addresses take turns for the places in it, and within each its keys; an address that has used
- * up its calls waits, in no call of others. Parts of a call whose answer was too large come again: those of several addresses
- * before everything else, those of one address in turn with new questions.
+ * Questions that wait for a call. Addresses take turns for its places, and keys within each address; an address that has used up its calls
+ * waits and takes no place in others' calls. Parts of a call whose answer was too large come again: those of several addresses before
+ * everything else, those of one address in turn with new questions.
  */
 export class MintQuestions {
   readonly #new = new FairQueue<MintQuestion>();
@@ -43,7 +43,7 @@ export class MintQuestions {
     this.#new.remove(question.address, question.key, question);
   }
 
-  /** Has the questions of a call whose answer was too large asked again in two calls. */
+  /** Asks the questions of a call whose answer was too large again, in two calls. */
   divide(questions: readonly MintQuestion[]): void {
     for (const half of halvesOf(questions)) {
       if (isOfOneAddress(half)) this.#own.push(half[0]!.address, "", half);
@@ -51,7 +51,7 @@ export class MintQuestions {
     }
   }
 
-  /** The questions of the next call, which is counted; or how long none may be made: milliseconds, undefined if none waits. */
+  /** The questions of the next call, which is counted; or how long no call may be made (milliseconds), undefined if no question waits. */
   next(atMs: number): readonly MintQuestion[] | number | undefined {
     if (this.#new.size + this.#shared.length + this.#own.size === 0) return undefined;
     const waitMs = this.#all.waitMs(ALL, atMs);

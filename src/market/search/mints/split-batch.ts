@@ -1,12 +1,12 @@
-/** Something that a key at an address asked for. */
+/** A request of a key at an address. */
 export interface OfCaller {
   readonly address: string;
   readonly key: string;
 }
 
 /**
- * Halves a batch that one item makes fail: by address if there are several, else by key, else item by item. This separates
- * callers from a greedy one in few steps, however much it asks for.
+ * Halves a batch that fails because of one item: by address if there are several, else by key, else item by item. This separates callers
+ * from a greedy one in few steps, however much it asks for.
  */
 export function halvesOf<T extends OfCaller>(batch: readonly T[]): readonly (readonly T[])[] {
   const byAddress = groupedBy(batch, ({ address }) => address);

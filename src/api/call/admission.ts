@@ -21,12 +21,11 @@ const AVERAGED = 16;
 const OUTLIER = 4;
 
 /**
- * Sheds load: refuses work that cannot be done in time, builds long before submits. A refused build can be asked for again,
- * a signed transaction expires.
+ * Sheds load: refuses work that cannot be done in time, builds long before submits. A refused build can be requested again; a signed
+ * transaction expires.
  *
- * Builds are CPU-bound and block the event loop, so they share a time slice in each turn of it. Builds beyond the slice queue
- * for the next turns; submits, refusals and new connections run in between. A build that would queue longer than it may wait
- * is refused at once.
+ * Builds are CPU-bound and block the event loop, so they share a time slice in each turn of it. Builds beyond the slice queue for the next
+ * turns; submits, refusals and new connections run in between. A build that would queue longer than it may wait is refused at once.
  */
 export class Admission {
   readonly #settings: AdmissionSettings;
@@ -44,7 +43,7 @@ export class Admission {
   #lastStartMs: number | undefined;
   /** Builds that the last pass of the queue started. */
   #lastStarted = 1;
-  /** What a build of that pass took; as much as any time before the first one. Milliseconds. */
+  /** Duration of a build of that pass; infinite before the first one. Milliseconds. */
   #buildMs = Number.POSITIVE_INFINITY;
   /** Paces the responses to refused builds. */
   readonly refusals: RefusalPace;
@@ -85,7 +84,9 @@ export class Admission {
     return undefined;
   }
 
-  /** Apart, as all that waits: what may make a closure takes memory for it whenever it runs. */
+  /**
+   * A function of its own, like everything that awaits: a function with a closure allocates for it on every call, even if it never uses it.
+   */
   #nextTurn(): Promise<void> {
     return new Promise((start) => {
       this.#queue.push(start);
@@ -137,7 +138,7 @@ export class Admission {
 
   readonly #endTurn = (): void => {
     this.#turnStartMs = undefined;
-    // What was read meanwhile has waited for the builds of one turn, and may have begun those of this one.
+    // Requests read meanwhile have waited for one turn's builds, and may have started those of this turn.
     runPasses();
     if (this.#turnStartMs !== undefined || this.#started === this.#queue.length) return;
     this.#startNext(this.#nowMs() + this.#settings.buildTurnMs);

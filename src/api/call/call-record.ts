@@ -1,17 +1,17 @@
 import { AnswerBytes } from "../http/lane/answer-bytes.ts";
 import { Piece } from "../http/lane/piece.ts";
 
-/** Stages of a call at most whose names are kept: a submit has ten. */
+/** Most stages of a call whose names are kept: a submit has ten. */
 const USUAL_STAGES = 16;
 
-/** The names of the stages that calls have ended so far. One list serves all calls that go the same way: each would have its own. */
+/** The names of the ended stages. Calls that take the same path share one list. */
 class StageNames {
   readonly list: readonly string[];
-  /** What stands before the time of each in Server-Timing. */
+  /** The text before each time in Server-Timing. */
   readonly beginnings: readonly Piece[];
   /** By the next stage. */
   readonly #next = new Map<string, StageNames>();
-  /** The next stage of the last call that came here, found without a look-up: most calls go the same way. */
+  /** The next stage of the last call that was here, found without a look-up: most calls take the same path. */
   #lastStage: string | undefined = undefined;
   #afterLast: StageNames = this;
 
@@ -36,13 +36,16 @@ class StageNames {
 
 const NO_STAGES = new StageNames([]);
 
-/** What is to be a text is written here first. */
+/** Scratch buffer for texts. */
 const described = new AnswerBytes();
 
 /** Times the stages of one call. */
 export class StageClock {
   readonly startMs: number;
-  /** By stage. Room for those of an everyday call: a list that grows takes twice as much. No whole numbers, so that it holds no objects. */
+  /**
+   * Times by stage, with room for an everyday call: a list that grows takes twice the memory. Fractions from the start, so that the engine
+   * stores plain doubles.
+   */
   readonly endsMs = [0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5];
   #names = NO_STAGES;
   readonly #nowMs: () => number;
@@ -77,7 +80,7 @@ export class StageClock {
     return described.text();
   }
 
-  /** Writes the same piece by piece: joined as texts, each would be an object. */
+  /** Writes the same piece by piece: joining texts would allocate each. */
   write(out: AnswerBytes): void {
     const { beginnings } = this.#names;
     for (let i = 0; i < beginnings.length; i++) {
@@ -86,7 +89,7 @@ export class StageClock {
     }
   }
 
-  /** What a stage took. Microseconds. */
+  /** Duration of a stage. Microseconds. */
   #microsOf(place: number): number {
     const fromMs = place === 0 ? this.startMs : this.endsMs[place - 1]!;
     return Math.round((this.endsMs[place]! - fromMs) * 1_000);

@@ -12,18 +12,18 @@ import { LimitNote } from "./limit-note.ts";
 const REQUEST_ID = new Piece("\r\nX-Request-Id: ");
 const SERVER_TIMING = new Piece("\r\nServer-Timing: ");
 
-/** What the service knows about one call while it runs. */
+/** The service's state of one running call. */
 export class CallState implements HeadLines {
   /** Names the call in responses and logs. */
   readonly requestId: string;
   /** The client's address. */
   readonly peer: string;
   readonly stages: StageClock;
-  /** Where it stands with its limits. */
+  /** Its rate-limit state. */
   readonly limit = new LimitNote();
-  /** True if its response says what took how long. */
+  /** True if its response reports the duration of stages. */
   isTimed = false;
-  /** What the client waits for; undefined of calls that the RPC library serves. */
+  /** The response that the client waits for; undefined for calls that the RPC library serves. */
   response: ServerResponse | undefined;
   /** The authenticated client; undefined before authentication and on calls that need no key. */
   principal: Principal | undefined;

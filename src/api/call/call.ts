@@ -4,7 +4,7 @@ import { type ContextValues, createContextValues, type HandlerContext } from "@c
 import type { Principal } from "../../accounts/port.ts";
 import { type CallState, callStateIn, callStateKey } from "./call-state.ts";
 
-/** What a unary call was made with, on any wire. */
+/** The request of a unary call, on any wire. */
 export interface CallRequest {
   readonly requestMethod: string;
   readonly url: string;
@@ -13,7 +13,7 @@ export interface CallRequest {
   decode(): Message;
 }
 
-/** What the client set for its call. */
+/** The client's own settings for its call. */
 interface ClientTerms {
   readonly signal?: AbortSignal | undefined;
   /** The client's own deadline, in milliseconds from now. */

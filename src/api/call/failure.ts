@@ -52,7 +52,7 @@ const SUBMIT_PATHS: ReadonlySet<string> = new Set([
   `/${TradeService.typeName}/${submit.name}`,
 ]);
 
-/** The refusal of a request that did not become a call, as its client sees it: that of a submit says what every failed one says. */
+/** The refusal of a request that did not become a call, as its client sees it; a refused submit carries `safeToRebuild` too. */
 export function refusalOfRequest(
   { method, url = "" }: Pick<IncomingMessage, "method" | "url">,
   refusal: TradewireError,
@@ -61,18 +61,18 @@ export function refusalOfRequest(
   return isSubmit ? failureOfCall({ method: submit }, refusal) : refusal;
 }
 
-/** True of a ConnectError without a failure behind it, which is the protocol's own: a cancelled call, an unimplemented method. */
+/** True for a ConnectError without a failure behind it, which is the protocol's own: a cancelled call, an unimplemented method. */
 export const isOfProtocol = (error: unknown): error is ConnectError =>
   error instanceof ConnectError && !(error.cause instanceof TradewireError);
 
-/** Ends the streams of a process that stops. Nothing of theirs has ended or failed, so none is counted as refused. */
+/** Ends the streams of a process that stops. Their trades and prices have neither ended nor failed, so none is counted as refused. */
 export const STOPPING = new ConnectError("the service is closing", Code.Unavailable);
 
-/** What callers see of a stream that ends with this failure. */
+/** How callers see a stream that ends with this failure. */
 export const stoppingRefusal = (): TradewireError =>
   new TradewireError("OVERLOADED", "This process is stopping. Open the stream again.", { retryAfterMs: 1_000 });
 
-/** What a call of the typed wires is refused with. */
+/** The refusal of a call on the typed wires. */
 interface CallRefusal {
   readonly error: ConnectError;
   /** Undefined if the error is the protocol's own. */

@@ -59,12 +59,14 @@ export class Gate {
     }
   }
 
-  /** Apart, as all that waits: what may make a closure takes memory for it whenever it runs. */
+  /**
+   * A function of its own, like everything that awaits: a function with a closure allocates for it on every call, even if it never uses it.
+   */
   #refusing(call: GatedCall, entering: Promise<void>): Promise<void> {
     return entering.catch((error: unknown) => this.#refuse(call, error));
   }
 
-  /** Throws the error: at once, or as that of a limit when it is due. A call that waits for its refusal holds no place. */
+  /** Throws the error: at once, or, for a limit, when the refusal is due. A call that waits for its refusal holds no place. */
   #refuse({ state }: GatedCall, error: unknown): Promise<void> {
     const due = isOfLimit(error) ? this.#parts.refusals.next(networkOf(state.peer), state.response) : undefined;
     if (due === undefined) throw error;

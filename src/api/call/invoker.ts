@@ -50,7 +50,9 @@ class Invocation implements Work<"serve" | "answer"> {
     }
   }
 
-  /** Apart, as all that waits: what may make a closure takes memory for it whenever it runs. */
+  /**
+   * A function of its own, like everything that awaits: a function with a closure allocates for it on every call, even if it never uses it.
+   */
   #serveAfter(entering: Promise<void>): void {
     entering.then(
       () => inStep("serve", this),

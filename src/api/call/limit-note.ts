@@ -7,7 +7,7 @@ export interface NotedPolicy {
   readonly name: string;
   /** The value of its RateLimit-Policy header. */
   readonly described: string;
-  /** How the value of RateLimit begins, up to the calls that are left. */
+  /** The beginning of the RateLimit value, up to the calls that are left. */
   readonly beginning: string;
   /** Both headers up to the calls that are left, each behind a line break. */
   readonly lines: Piece;
@@ -23,8 +23,8 @@ export function notedPolicy(name: string, described: string): NotedPolicy {
 }
 
 /**
- * What the limits tell the client of a call: where it stands with the last policy that counted it. Put into words when the response
- * is written: of the policies of a call, only the last one is.
+ * What the limits tell the client of a call: its state under the last policy that counted it. Formatted only when the response is written,
+ * because only the last policy of a call is reported.
  *
  * @see https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/
  */
@@ -52,7 +52,7 @@ export class LimitNote extends Verdict {
     return `${this.#policy!.beginning}${this.remaining};t=${Math.ceil(this.resetMs / 1_000)}`;
   }
 
-  /** Writes both headers, if there is a policy, piece by piece: joined, each would be an object. */
+  /** Writes both headers, if there is a policy, piece by piece: joining would allocate each. */
   write(out: AnswerBytes): void {
     if (this.#policy === undefined) return;
     out.piece(this.#policy.lines);

@@ -1,13 +1,13 @@
 import { create, type DescMessage, type Message } from "@bufbuild/protobuf";
 
 /**
- * Makes messages without any field set, as the library's `create` does. The objects have room for as many fields as messages of this kind
- * mostly have: those of the library grow with each field that is set.
+ * Creates messages without any field set, as the library's `create` does. The objects have room for the usual number of fields: the
+ * library's objects grow with each field that is set.
  */
 export function messageMaker(desc: DescMessage): () => Message {
   const zero = create(desc);
   const fields = Object.entries(zero);
-  // The engine learns from the first objects that a constructor makes how many fields to make room for.
+  // The engine learns from a constructor's first objects how many fields to reserve.
   const Made = function (this: Record<string, unknown>) {
     for (let at = 0; at < fields.length; at++) {
       const [name, value] = fields[at]!;

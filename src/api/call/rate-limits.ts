@@ -11,16 +11,16 @@ export type Usage = Map<string, number>;
 /** The calls of one name in an interval between two exchanges, or in several. */
 interface Calls {
   count: number;
-  /** When its bucket was full before the first of them, which other processes' calls count from; undefined if it was not in use. */
+  /** When its bucket was full before the first of them: other processes' calls count from then. Undefined if it was not in use. */
   fullAtMs: number | undefined;
 }
 
-/** The greatest debt by calls elsewhere, in intervals of exchanges: as many processes as may each let through the whole policy. */
+/** The largest debt from calls elsewhere, in exchange intervals: that many processes may each let through the whole policy. */
 const MOST_DEBT = 64;
 /** Names whose calls are kept beyond an interval while exchanges fail. */
 const MOST_OPEN = 100_000;
 
-/** An API key by the public part of it, and the place of its bucket. */
+/** An API key by its public part, and the place of its bucket. */
 interface LimitedKey extends BucketKeeper {
   readonly keyId: string;
 }
@@ -169,7 +169,7 @@ export class RateLimits {
     const usage = new Map(Array.from(calls, ([key, { count }]) => [key, count]));
     if (this.#calls === undefined) this.#chargedAtMs = nowMs;
     else {
-      // What others let through while the database is away comes once they have reached it again: within as long once more.
+      // Calls that others let through while the database is unavailable arrive once they reach it again: within the same time once more.
       if (this.#chargedAtMs < this.#callsSinceMs) this.#openUntilMs = 2 * nowMs - this.#chargedAtMs;
       this.#keepOpen(calls);
     }

@@ -19,8 +19,8 @@ const ANSWERED = 256;
 type Waiting = () => void;
 
 /**
- * Paces refusals. Clients that retry the moment they are refused would leave no time for other work; a delayed refusal holds
- * back their next attempt. Callers take turns: many refusals of one hold up only its own.
+ * Paces refusals. Clients that retry the moment they are refused would leave no time for other work; a delayed refusal holds back their
+ * next attempt. Callers take turns: many refusals of one caller delay only its own.
  */
 export class RefusalPace {
   readonly #nowMs: () => number;
@@ -46,7 +46,7 @@ export class RefusalPace {
   }
 
   /**
-   * Resolves when one more refusal is due, or its client is gone, which frees its place; undefined if it is due now.
+   * Resolves when one more refusal is due, or when its client is gone, which frees its place; undefined if it is due now.
    *
    * @param caller whose it is; empty: anybody's
    * @param response what the client waits for, if that is known
@@ -81,7 +81,7 @@ export class RefusalPace {
     else line.add(waiting);
   }
 
-  /** Answers one whose client is gone, and gives back its share of the pace: nobody reads it. */
+  /** Answers a refusal whose client is gone, and returns its share of the pace: nobody reads it. */
   #drop(caller: string, waiting: Waiting): void {
     const line = this.#lines.get(caller);
     if (line?.delete(waiting) !== true) return;

@@ -3,7 +3,7 @@ export class Verdict {
   allowed = true;
   /** Calls that would still pass now. */
   remaining = 0;
-  /** Until the bucket is full again. No whole number to begin with: every time takes its place. */
+  /** Until the bucket is full again. Starts as a fraction, so that the engine stores it as a double in place. */
   resetMs = 0.5;
   /** Until one more call passes; 0 if this one did. */
   retryAfterMs = 0;
@@ -12,14 +12,14 @@ export class Verdict {
 /** New buckets between two sweeps of full ones. */
 const SWEEP_EVERY = 10_000;
 
-/** Places for buckets to begin with; twice as many whenever they do not suffice. */
+/** Initial places for buckets; doubled whenever they are used up. */
 const FIRST_PLACES = 1_024;
-/** The place of a bucket that there is not. */
+/** Place of a missing bucket. */
 const NONE = -1;
 
-/** Who keeps the place of the bucket that was used last for it, of whichever policy. */
+/** Caches the place of its last used bucket, of any policy. */
 export interface BucketKeeper {
-  /** Whose place it is: buckets between two sweeps. */
+  /** Identifies whose place it is: a set of buckets between two sweeps. */
   bucketsOf?: object | undefined;
   bucketAt?: number;
 }
@@ -35,13 +35,13 @@ export class TokenBuckets {
   readonly #spanMs: number;
   /** The places of buckets, by name. */
   readonly #places = new Map<string, number>();
-  /** By place, when a bucket is full again. Numbers side by side: those of ten thousand names stay in the processor's caches. */
+  /** By place, when a bucket is full again. A plain array of numbers: those of ten thousand names stay in the processor's caches. */
   #fullAtMs = new Float64Array(FIRST_PLACES);
   /** Places in use and freed ones. */
   #placed = 0;
   /** Those of forgotten buckets. */
   readonly #freed: number[] = [];
-  /** Kept with a place; another one after each sweep, which frees places. */
+  /** Stored with each cached place; replaced after each sweep, because sweeps free places. */
   #sinceSweep = {};
   #made = 0;
 
@@ -99,7 +99,7 @@ export class TokenBuckets {
     this.#fullAtMs[at] = fullAtMs;
   }
 
-  /** What `take` would return if it refused; undefined if it would not. Takes nothing. */
+  /** The verdict of `take` if it would refuse; undefined if it would not. Takes nothing. */
   refusal(name: string, nowMs: number): Verdict | undefined {
     const place = this.#places.get(name);
     if (place === undefined) return undefined;
@@ -119,7 +119,7 @@ export class TokenBuckets {
     return true;
   }
 
-  /** Returns one call that was taken and does not count after all. */
+  /** Gives back one call that was taken and does not count after all. */
   giveBack(name: string): void {
     const place = this.#places.get(name);
     if (place !== undefined) this.#fullAtMs[place]! -= this.#intervalMs;

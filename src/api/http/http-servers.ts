@@ -44,7 +44,7 @@ export function createHttp1(
     noDelay: true,
     // Node's own refusal has an empty body; ours has the envelope.
     requireHostHeader: false,
-    // Otherwise the first of several wins, and a proxy that goes by the last one sees another request.
+    // Otherwise the first of several copies wins, and a proxy that uses the last one sees a different request.
     joinDuplicateHeaders: true,
   });
   // A body that is refused for its length is not asked for. A framed message is longer by the head of its frame.
@@ -69,7 +69,7 @@ export function createHttp1(
   server.maxRequestsPerSocket = settings.maxRequestsPerConnection;
   const framing = new Framing();
   server.on("request", (request, response) => {
-    // Should the parser hand over more than it was to: a request behind one that ends its connection may be a part of it.
+    // In case the parser hands over more than it should: a request after one that ends its connection may be a part of it.
     if (isStopped(request.socket)) {
       // Nor is more of what was read handed to it.
       request.socket.pause();
@@ -135,7 +135,7 @@ export function createHttp2(
       maxSessionRejectedStreams: MAX_STREAMS,
       maxSessionInvalidFrames: MAX_INVALID,
       maxSessionMemory: 4,
-      // Not to look for a second value of what has one: no response sets a header twice.
+      // Skips the check for duplicate headers: no response sets a header twice.
       strictSingleValueFields: false,
     },
     // Fastify reads what both protocols have in common.

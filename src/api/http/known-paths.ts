@@ -35,7 +35,7 @@ export class KnownPaths {
     known.routes.push(route);
   }
 
-  /** The path that was probably meant; undefined if none is close. */
+  /** The path that was probably intended; undefined if none is close. */
   meant(path: string): string | undefined {
     const urls = [...this.#paths.values()]
       .filter(({ isLiteral }) => isLiteral)

@@ -7,7 +7,7 @@ const LONGEST = 64;
 /** An address as some proxies forward it, with the port of its connection. */
 const WITH_PORT = /^(?:\[([^\]]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/;
 
-/** What stands before an IPv4 address that is mapped into IPv6, and before one that a translator shows (RFC 6052). */
+/** The prefixes of an IPv4 address that is mapped into IPv6, and of one from a translator (RFC 6052). */
 const MAPPED = [0, 0, 0, 0, 0, 0xffff].join(":");
 const TRANSLATED = [0x64, 0xff9b, 0, 0, 0, 0].join(":");
 

@@ -47,7 +47,7 @@ export function refuseQuery(query: object): void {
  */
 export function parseJson(body: Buffer): unknown {
   const text = body.toString("utf8");
-  // What stands for bytes that are no text: the binary form refuses them too.
+  // The replacement character of invalid UTF-8: the binary form refuses such bytes too.
   if (text.includes(REPLACEMENT) && !isUtf8(body)) {
     throw new TradewireError("VALIDATION_ERROR", "The request body is not UTF-8.");
   }
@@ -66,7 +66,7 @@ export function parseJson(body: Buffer): unknown {
 
 /** Deeper than any request. Beyond it nothing is counted: the decoder refuses such JSON by the name of its field. */
 const MAX_DEPTH = 8;
-/** Bodies up to this length are parsed in no time, whatever they hold. Characters. */
+/** Bodies up to this length are parsed quickly, whatever they hold. Characters. */
 const PLAIN_LENGTH = 1024;
 /** A parser takes longer for these than for anything else; no request has as many. */
 const MOST_LEVELS = 64;

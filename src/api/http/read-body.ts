@@ -9,12 +9,12 @@ import { LaneRequest } from "./lane/lane-exchange.ts";
 /** Limits of a request body. */
 interface BodyLimits {
   readonly bodyLimitBytes: number;
-  /** Framing on top of that, of which refusals do not speak. */
+  /** Framing bytes on top of that, not mentioned in refusals. */
   readonly overheadBytes?: number;
   readonly requestTimeoutMs: number;
 }
 
-/** Takes the body of a request, or why there is none, once. */
+/** Receives the body of a request, or the reason why there is none, once. */
 export interface BodyTaker {
   takeBody(body: Buffer | TradewireError): void;
 }

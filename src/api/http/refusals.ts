@@ -61,7 +61,7 @@ export function registerRefusals(fastify: FastifyInstance, parts: RefusalParts):
 }
 
 /**
- * Answers a request that never became a call, in the form of its protocol.
+ * Answers a request that never became a call, in its protocol's form.
  *
  * @param prescribed HTTP status of a request in no form of its protocol; it has the envelope
  */

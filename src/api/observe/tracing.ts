@@ -37,7 +37,7 @@ export class Tracing {
   readonly #options: TracingOptions;
   readonly #url: string;
   readonly #timer: NodeJS.Timeout;
-  /** Random bytes for sampling, drawn many at a time: a draw of its own for each call costs more than all else here. */
+  /** Random bytes for sampling, drawn many at a time: one draw per call would cost more than everything else here. */
   #random: Buffer = Buffer.alloc(0);
   #waiting: object[] = [];
   #failed = false;

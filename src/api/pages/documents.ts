@@ -38,7 +38,7 @@ export class Documents {
     });
   }
 
-  /** Sends who asks for a path with a slash behind it to the path itself, with its query. */
+  /** Redirects a path with a trailing slash to the path itself, with its query. */
   redirectSlash(path: string): void {
     this.#parts.fastify.get(`${path}/`, (request, reply) => {
       if (!this.#admit(request, reply)) return;
@@ -47,7 +47,7 @@ export class Documents {
   }
 
   /**
-   * Serves documents that are made when they are asked for.
+   * Serves documents that are created on request.
    *
    * @param find the document of a path; undefined if there is none
    */

@@ -69,7 +69,7 @@ function compress(body: Buffer, coding: "br" | "gzip"): Buffer {
 
 /** Writes the rest of a body piece by piece; a piece waits until the one before it is sent. */
 function writeSlices(response: ServerResponse, body: Buffer, at: number): void {
-  // No two pieces are of one length: a stream whose waiting bytes change is one that is read.
+  // No two pieces have one length, so that a change in waiting bytes shows that the stream is being read.
   const end = at + SLICE_BYTES + (at % 31);
   if (end >= body.length) response.end(body.subarray(at));
   else {

@@ -109,19 +109,19 @@ function createFieldsDecoder(desc: DescMessage, dialect: JsonDialect) {
         decodeField(json, name, field, path, message);
       } catch (error) {
         if (faults === undefined || !(error instanceof TradewireError)) throw error;
-        // Of a field given twice that is said, whichever of its names comes first.
+        // A field given twice is reported as such, whichever of its names comes first.
         if (name === field.jsonName) undecoded[field.place] ??= error;
         else undecoded[field.place] = error;
       }
     }
-    // In an order of their own: that of the members of an object means nothing.
+    // In a fixed order: the order of an object's members means nothing.
     const refused = unknown.sort().slice(0, MOST_FAULTS);
     for (const name of refused) {
       const fault = refuseUnknown(name, path);
       if (faults === undefined) throw fault;
       faults.push(fault);
     }
-    // Those without a fault are holes, which are passed over.
+    // Entries without a fault are holes, which are skipped.
     undecoded.forEach((fault) => void faults!.push(fault));
     return message;
   };

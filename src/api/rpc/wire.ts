@@ -62,13 +62,13 @@ export function toMessage(desc: DescMessage, output: Output): Message {
   return isMessage(output) ? output : create(desc, output);
 }
 
-/** What the answers of a wire are. */
+/** The content type of a wire's answers, and the beginning of their heads. */
 interface AnswerType {
   readonly contentType: string;
   readonly beginning: Piece;
 }
 
-/** Makes what answers of that type begin with. */
+/** Creates the beginning of answers with that type. */
 export function answerType(contentType: string): AnswerType {
   return { contentType, beginning: beginningOfHead(`\r\ncontent-type: ${contentType}\r\ncontent-length: `) };
 }

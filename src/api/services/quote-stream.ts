@@ -59,7 +59,7 @@ function hasTurn(takeTurn: () => void): boolean {
   }
 }
 
-/** What makes two prices the same. */
+/** Equal for equal prices. */
 function markOf({ estimates, route, needsOpenAccounts }: QuotedTrade): string {
   const { inAmount, outAmount, threshold, priceImpact } = estimates;
   return [inAmount, outAmount, threshold, priceImpact, needsOpenAccounts, ...route.map(({ market }) => market)].join(

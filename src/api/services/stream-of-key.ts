@@ -20,8 +20,8 @@ export interface StreamBounds {
  * Runs a stream of an API key, within the places that the key has.
  *
  * @param open the messages, until its signal aborts
- * @throws TradewireError RATE_LIMIT_EXCEEDED if all places are taken; AUTH_ERROR once the key is revoked; the reason of
- *   `closing` when the service closes, because nothing has ended that the caller asked for
+ * @throws TradewireError RATE_LIMIT_EXCEEDED if all places are taken; AUTH_ERROR once the key is revoked; the reason of `closing` when the
+ * service closes, because the requested trade or price has not ended
  */
 export async function* streamOfKey<T>(
   { closing, streams, keys }: StreamBounds,

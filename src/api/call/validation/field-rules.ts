@@ -4,9 +4,9 @@ import { type FieldRules, file_buf_validate_validate } from "@bufbuild/protovali
 
 /** A rule that a value breaks. */
 export interface Break {
-  /** As the library for these rules names it: `double.gt_lte`. */
+  /** The library's name of the rule: `double.gt_lte`. */
   readonly ruleId: string;
-  /** What the value must be, to be read after its name: "must be greater than 0". */
+  /** What the value must be, as a phrase that follows the field's name: "must be greater than 0". */
   readonly reason: string;
   /** The place in the list; undefined if the whole value is meant. */
   readonly item?: number;
@@ -15,14 +15,14 @@ export interface Break {
 /** Tests a text against a pattern. */
 export type Matches = (pattern: string, text: string) => boolean;
 
-/** What a value breaks; undefined if it keeps the rules. */
+/** The rule that a value breaks; undefined if it keeps all. */
 type Check = (value: unknown) => readonly Break[] | undefined;
 
 /** The rules that are set, by name. */
 type Rules = ReadonlyMap<string, unknown>;
 
 /**
- * Compiles the rules of a field, but for the one that it is required.
+ * Compiles the rules of a field, except the one that it is required.
  *
  * @throws Error if there is one that is not known here
  */
@@ -48,7 +48,7 @@ function checkOfKind(kind: string, rules: Rules, field: DescField, matches: Matc
   if (kind === "string" && hasOnly("max_len")) {
     const most = rules.get("max_len") as bigint;
     const broken = [{ ruleId: "string.max_len", reason: `must be at most ${most} characters` }];
-    // The rule counts characters; a text never has more of them than UTF-16 units.
+    // The rule counts characters; a text never has more characters than UTF-16 units.
     return (value) => ((value as string).length <= most || [...(value as string)].length <= most ? undefined : broken);
   }
   if (kind === "bytes" && hasOnly("max_len")) {
@@ -105,7 +105,7 @@ function checkOfNumber(kind: string, rules: Rules): Check | undefined {
   const infinite = { ruleId: `${kind}.finite`, reason: "must be finite" };
   return (value) => {
     const number = value as number;
-    // Of what is no number, no comparison is true: it is outside of any bounds.
+    // Comparisons with NaN are false, so NaN is outside any bounds.
     const isWithin =
       (gt === undefined || number > gt) &&
       (gte === undefined || number >= gte) &&

@@ -21,7 +21,7 @@ export type RequestRules = (message: Message) => readonly Violation[];
 interface FieldCheck {
   readonly field: DescField;
   readonly name: string;
-  /** Set if it is the message's own, and not only its prototype's; else unless it is zero. */
+  /** With presence: set if it is the message's own property. Otherwise: set unless it is zero. */
   readonly isOwn: boolean;
   readonly isRequired: boolean;
   readonly check: (value: unknown) => readonly Break[] | undefined;
@@ -53,7 +53,7 @@ export function compileRules(desc: DescMessage, matches: Matches): RequestRules 
   return (message) => violationsOf(message as Message & Readonly<Record<string, unknown>>, across, checks);
 }
 
-/** Every call comes here: by places and without a closure, whose variables would take memory for each field. */
+/** Runs on every call: indexed loops and no closure, which would allocate for each field. */
 function violationsOf(
   values: Message & Readonly<Record<string, unknown>>,
   across: readonly AcrossRule[],
@@ -92,7 +92,7 @@ const withBreaks = (
 /** True for the value that a field has if it is not set: 0, false, an empty text, list or byte string. */
 const isZero = (value: unknown): boolean => !value || (value as { readonly length?: number }).length === 0;
 
-/** Requests of ours have no rules in messages within them: those would be checked by nobody. */
+/** Nested messages of requests have no rules: nothing would check them. */
 function refuseRulesWithin(desc: DescMessage, seen: Set<DescMessage>): void {
   if (seen.has(desc)) return;
   seen.add(desc);

@@ -2,7 +2,7 @@ import { type DescMessage, getOption, hasOption, type Message } from "@bufbuild/
 import { message as messageRules, type Rule } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { Break } from "./field-rules.ts";
 
-/** True of a message that keeps the rule. */
+/** True for a message that keeps the rule. */
 type Keeps = (message: Message & Readonly<Record<string, unknown>>) => boolean;
 
 const has = (message: object, localName: string): boolean => Object.hasOwn(message, localName);
@@ -15,7 +15,7 @@ const SOL_NAMES = [
 const SOL: ReadonlySet<unknown> = new Set(SOL_NAMES);
 const SOL_LIST = `[${SOL_NAMES.map((name) => `'${name}'`).join(", ")}]`;
 
-/** What rules of the definition mean, by their whole expression: one that is changed there is no longer among these. */
+/** The implementations of the definition's rules, by their whole expression: a rule that is changed there is no longer found here. */
 const KNOWN: ReadonlyMap<string, Keeps> = new Map<string, Keeps>([
   [
     "(has(this.token_amount) || has(this.token_amount_raw)) != has(this.sell_percent)",

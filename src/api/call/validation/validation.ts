@@ -40,8 +40,8 @@ export function checkRequest(desc: DescMessage, message: Message): void {
 }
 
 /**
- * What is wrong with the fields of a request that was decoded in part, for those that could not be decoded beside them. Rules
- * across fields say nothing about it.
+ * The faults of the fields of a partly decoded request, reported beside those that could not be decoded. Rules across fields say nothing
+ * about it.
  */
 export function violationsOf(desc: DescMessage, message: Message): readonly FieldViolation[] {
   const perField = rulesOf(desc)(message).filter(({ field }) => field !== undefined);

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { unendedOn } from "../flow/pipeline.ts";
 
-/** Further requests of a connection that are served once its answers close it: those that the client may have sent before. */
+/** Further requests that are still served on a connection whose answers close it: the client may have sent them before. */
 const MOST_LATE = 64;
 
 /** Closes HTTP/1.1 connections with the last answer that they owe, while the service drains. */
@@ -11,14 +11,14 @@ export class LastAnswers {
   readonly #last = new WeakMap<Socket, ServerResponse>();
   readonly #late = new WeakMap<Socket, number>();
 
-  /** Has the last answer to come on a connection close it, if it is not written yet. */
+  /** Makes the last pending answer of a connection close it, if it is not written yet. */
   announce(socket: Socket): void {
     const last = unendedOn(socket).at(-1);
     if (last !== undefined) this.#close(socket, last);
   }
 
   /**
-   * Has the answer to this request close its connection in place of the one before it.
+   * Makes the answer to this request, instead of the one before it, close the connection.
    *
    * @returns false if the request is not to be served: an answer before it says already that it is the last
    */
@@ -26,7 +26,7 @@ export class LastAnswers {
     const before = this.#last.get(socket);
     const late = (this.#late.get(socket) ?? 0) + 1;
     if (before?.headersSent === true || late > MOST_LATE) {
-      // Nor is more of what was read handed over.
+      // Also stops handing over further bytes that were read.
       socket.pause();
       return false;
     }
@@ -37,7 +37,7 @@ export class LastAnswers {
   }
 
   #close(socket: Socket, response: ServerResponse): void {
-    // A client that asked for this, or a refusal, has its own last answer.
+    // A client that asked to close, or a refusal, already has a last answer.
     if (response.headersSent || !response.shouldKeepAlive) return;
     response.shouldKeepAlive = false;
     this.#last.set(socket, response);

@@ -10,7 +10,7 @@ const stopped = new WeakSet<Socket>();
 /** True if the last response of this connection is a refusal: whatever else is wrong on it gets no response of its own. */
 export const isClosingRefused = (socket: Socket): boolean => refused.has(socket);
 
-/** True if nothing behind the last request of this connection is served. */
+/** True if nothing after the last request of this connection is served. */
 export const isStopped = (socket: Socket): boolean => stopped.has(socket);
 
 /**

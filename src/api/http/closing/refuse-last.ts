@@ -8,18 +8,21 @@ import { lastResponse } from "./refuse-and-close.ts";
 
 /** How long a client may take to close its side once the refusal is written. Milliseconds. */
 const LINGER_MS = 2_500;
-/** What is read and dropped meanwhile. Who sends more is cut off: with the system, a flood would fill megabytes of each connection. Bytes. */
+/**
+ * Bytes read and dropped meanwhile. A client that sends more is cut off: unread, a flood would fill megabytes of system buffers per
+ * connection.
+ */
 const DROPPED_BYTES = 64 * 1024;
 
 const NOTHING = Buffer.alloc(0);
 
-/** Connections with such a refusal, written or to come: there is one of each. */
+/** Connections with such a refusal, pending or written: each gets only one. */
 const refused = new WeakSet<Socket>();
 
 /**
- * Refuses what stands on an HTTP/1.1 connection in place of a request, and closes the connection. Requests that came whole before it are
- * answered first: a client would take the refusal for the answer to the first of them. Nothing more is read meanwhile. If it is the body
- * of a request whose response has begun, the connection closes without a refusal: a client would take that for the answer to its next one.
+ * Refuses bytes that are not a valid request on an HTTP/1.1 connection, and closes it. Complete requests before them are answered first:
+ * otherwise a client would take the refusal for the answer to the first of these. Nothing more is read meanwhile. If it is the body of a
+ * request whose response has begun, the connection closes without a refusal: a client would take that for the answer to its next one.
  *
  * @param lines further headers, each with a line break behind it
  */
@@ -35,7 +38,7 @@ export function refuseLast(socket: Socket, failure: TradewireError, requestId: s
   else afterClose(socket, last, () => write(socket, response));
 }
 
-/** Calls back once this response, and those that have come to stand behind it, are written. */
+/** Calls back once this response, and those queued behind it meanwhile, are written. */
 function afterClose(socket: Socket, response: ServerResponse, then: () => void): void {
   response.once("close", () => {
     const next = unansweredOn(socket);
@@ -60,7 +63,7 @@ function dropRest(socket: Socket): void {
     left -= length;
     if (left < 0) socket.destroy();
   };
-  // From the first listener of ours on, the server's parser does not read the connection.
+  // Once we add a listener, the server's parser no longer reads the connection.
   socket.removeAllListeners("data").on("data", drop);
   readByStream(socket);
 }

@@ -8,12 +8,12 @@ import type { Readable } from "node:stream";
 const MOST_OF_BODY = 256;
 const MOST_OF_CONNECTION = 1_024;
 /**
- * Pieces of one body that may wait unread from one turn to the next, unless they have so many bytes on average. A body that is read may
- * come a byte at a time: a proxy may forward it so, and each read of a connection ends a piece.
+ * Pieces of one body that may wait unread from one turn to the next, unless their average size is at least this many bytes. A body that is
+ * read may come a byte at a time: a proxy may forward it so, and each read of a connection ends a piece.
  */
 const MOST_WAITING = 256;
 const LEAST_BYTES = 16;
-/** The same for one body over any time: what reads it may keep it in pieces. A call has up to 1,800 bytes. */
+/** The same for one body over its whole time: its reader may keep the pieces. A call has up to 1,800 bytes. */
 const MOST_SMALL = 2_048;
 
 /** Turns of the event loop in which pieces came, over all connections. */
@@ -30,7 +30,7 @@ class PieceCount {
   #turn = -1;
   #count = 0;
 
-  /** Counts one piece. @returns those of this turn */
+  /** Counts one piece. @returns the pieces of this turn */
   add(): number {
     if (!isCounting) {
       isCounting = true;
@@ -52,8 +52,8 @@ export class BodyPieces {
   #isFlooding = false;
 
   /**
-   * @param isShared whether a proxy sends the requests of many clients over the connection: then a body that comes in too many pieces
-   * loses what is beyond them, and is refused for it, but the connection stays
+   * @param isShared whether a proxy sends the requests of many clients over the connection: then a body in too many pieces is cut and
+   * refused, but the connection stays
    * @param onFlood called in the middle of a read, once one body, or all together, come in too many pieces
    */
   constructor(isShared: boolean, onFlood: () => void) {
@@ -70,13 +70,13 @@ export class BodyPieces {
     let isCut = false;
     const { push } = stream;
     stream.push = (piece, encoding) => {
-      // A body that was cut has no end: what came of it must not count as all of it.
+      // A cut body never ends: its received part must not count as the whole body.
       if (piece === null) return isCut || this.#isFlooding ? false : push.call(stream, piece, encoding);
       pieces++;
       bytes += (piece as Buffer).length;
       own ??= new PieceCount();
       const inTurn = own.add();
-      // Who reads has read all that the turns before brought.
+      // The reader has read everything from earlier turns.
       const { readableLength } = stream;
       if (inTurn === 1 && readableLength === 0) waiting = 0;
       const isUnread = inTurn === 1 && waiting > MOST_WAITING && readableLength < waiting * LEAST_BYTES;
@@ -87,7 +87,7 @@ export class BodyPieces {
         isCut = true;
         setImmediate(() => stream.destroy());
       }
-      // False: nothing more is to be read.
+      // False: nothing more may be read.
       return !isCut && !this.#isFlooding && push.call(stream, piece, encoding);
     };
   }

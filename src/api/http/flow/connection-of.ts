@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 
-/** What all requests of a connection have in common, over HTTP/1.1 or HTTP/2. */
+/** The object shared by all requests of a connection, over HTTP/1.1 or HTTP/2. */
 export function connectionOf(request: IncomingMessage): object {
   return request.httpVersionMajor === 2
     ? ((request as unknown as Http2ServerRequest).stream.session ?? request)

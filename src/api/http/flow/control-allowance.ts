@@ -11,12 +11,12 @@ const STREAM_BYTES = 512 * 1024;
 const HEAD_OVERHEAD = 256;
 
 /**
- * What an HTTP/2 client may send beside its requests. The protocol library handles floods of settings, pings and resets by
- * itself and takes any number of WINDOW_UPDATE frames; here every byte counts that is no part of a request.
+ * What an HTTP/2 client may send beside its requests. The protocol library handles floods of settings, pings and resets itself but accepts
+ * any number of WINDOW_UPDATE frames; here every byte that is not part of a request counts.
  */
 export class ControlAllowance {
   #left = BURST_BYTES;
-  /** Allowed for bodies that are still to come: it lasts until they do. */
+  /** Allowed for bodies that have not arrived yet, until they do. */
   #bodies = 0;
   #read = 0;
   #sent = 0;
@@ -45,7 +45,7 @@ export class ControlAllowance {
     this.#bodies -= bytes;
   }
 
-  /** Charges what came since the last time. False if the client sent more than it may. @param bytes in all so far */
+  /** Charges the bytes since the last call. False if the client sent more than it may. @param bytes total so far */
   charge(bytes: { readonly read: number; readonly sent: number }, nowMs: number): boolean {
     const refill = ((nowMs - this.#atMs) / 1_000) * BYTES_PER_SECOND + (bytes.sent - this.#sent) * PER_BYTE_SENT;
     this.#left += refill - (bytes.read - this.#read);

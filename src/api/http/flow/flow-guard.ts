@@ -20,7 +20,7 @@ const { NGHTTP2_REFUSED_STREAM } = http2.constants;
 /** Where Node publishes each stream as it makes it: a `stream` event may come after the whole read. */
 const STREAM_MADE = "http2.server.stream.created";
 
-/** How often to look at what waits. Milliseconds. */
+/** How often waiting bytes are checked. Milliseconds. */
 const LOOK_EVERY_MS = 1_000;
 /** How often to look at what clients send beside requests, and at how many connections: until then a flood costs what it sends. */
 const CHARGE_EVERY_MS = 50;
@@ -47,9 +47,8 @@ interface Held {
 }
 
 /**
- * Bounds what clients that do not read can make the service hold: open HTTP/2 streams in all, bytes that wait for one
- * connection and for all of them, and the time for which nothing is read while something waits. A stream with nothing to say
- * may stay quiet for as long as it likes.
+ * Bounds what the service holds for clients that do not read: open HTTP/2 streams in all, waiting bytes per connection and in all, and the
+ * time for which nothing is read while something waits. A stream without data may stay silent indefinitely.
  */
 export class FlowGuard {
   readonly #settings: FlowSettings;
@@ -124,7 +123,7 @@ export class FlowGuard {
       if (takeStream(opened)) return;
       for (const listener of listeners) listener.call(server, stream, headers, flags, rawHeaders as string[]);
     };
-    // Apart: what may make a closure takes memory for it whenever it runs.
+    // A function of its own: a function with a closure allocates for it on every call.
     const serveLater = (flow: SessionFlow, opened: OpenedStream, flags: number) =>
       flow.serveLater(opened.stream, () => serveNow(opened, flags));
     const serveStream: StreamListener = (stream, headers, flags, rawHeaders) => {
@@ -168,7 +167,8 @@ export class FlowGuard {
     headers: http2.IncomingHttpHeaders,
     rawHeaders: readonly string[],
   ): SessionFlow | undefined {
-    // What breaks a stream concerns only its client; nobody else listens while it waits for its turn. Without a listener, Node ends the process.
+    // A stream's error concerns only its client, and nothing else listens while it waits for its turn. Without a listener, Node ends the
+    // process.
     stream.on("error", ignore);
     const flow = stream.session === undefined ? undefined : this.#sessions.get(stream.session as ServerHttp2Session);
     if (flow === undefined) {
@@ -183,12 +183,12 @@ export class FlowGuard {
       flow.refuse(bodyBytes);
       return undefined;
     }
-    // Not `once`: to take a listener away again costs more than to make it.
+    // Not `once`: removing a listener costs more than creating it.
     stream.on("close", () => {
       this.#streams.free(network);
       flow.remove(stream, this.#streams.share(MAX_STREAMS));
-      // Where closed streams stay in memory until the next full collection after all, their calls do not stay with them. Node's own
-      // listener for removals counts ones of no use here: without it all others go at once, not one by one.
+      // Even if closed streams stay in memory until the next full collection, their calls do not. Node's own removal listener does
+      // bookkeeping that is useless here; without it, all other listeners are removed at once, not one by one.
       dropListeners.call(stream, "removeListener");
       dropListeners.call(stream);
       stream.on("error", ignore);
@@ -213,7 +213,7 @@ export class FlowGuard {
     runInTurns(ends);
   }
 
-  /** Looks once: closes what has stalled, and the fullest connections while too many bytes wait. */
+  /** Checks once: closes what has stalled, and the fullest connections while too many bytes wait. */
   look(): void {
     const nowMs = this.#nowMs();
     const { maxWaitingBytes, stallTimeoutMs } = this.#settings;
@@ -260,7 +260,7 @@ function fullest(full: Held[], sum: number, maxBytes: number): readonly Held[] {
     });
 }
 
-/** Not the stream's own, which looks in a turn of its own whether it still has readers. */
+/** Not the stream's own method, which checks in a later turn whether it still has readers. */
 const dropListeners = EventEmitter.prototype.removeAllListeners;
 
 function ignore(): void {}

@@ -6,7 +6,7 @@ const HOST = /^(?:[\w.~!$&'()*+,;=%-]*|\[[\da-f:.]+(?:%[\w.~-]+)?\])(?::\d{0,5})
 /** Valid hosts remembered: nearly all requests name the same few. */
 const MAX_KNOWN_HOSTS = 64;
 
-/** Finds requests whose end or meaning a proxy in front could read otherwise than this process does. */
+/** Finds requests whose end or meaning a proxy in front could read differently from this process. */
 export class Framing {
   readonly #knownHosts = new Set<string>();
 

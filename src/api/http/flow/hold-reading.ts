@@ -7,7 +7,7 @@ interface HeldSocket {
   readonly _handle?: { reading?: boolean; readStart?(): void; readStop?(): void } | null;
 }
 
-/** Reads no more of an HTTP/1.1 connection once what has been read is parsed. */
+/** Stops reading an HTTP/1.1 connection once the bytes already read are parsed. */
 export function pauseReading(socket: Socket): void {
   (socket as HeldSocket)._paused = true;
   socket.pause();
@@ -24,12 +24,15 @@ export function resumeReading(socket: Socket): void {
 /** True while reading is paused: the connection's reader must not change then. */
 export const isHeld = (socket: Socket): boolean => (socket as HeldSocket)._paused === true;
 
-/** Reads nothing more of a connection that is to be closed: the rest of the turn's reads, up to 2 MiB, stays with the system. */
+/** Stops reading a connection that will be closed: the rest of the turn's reads, up to 2 MiB, stays in the system's buffers. */
 export function stopReading(socket: Socket): void {
   (socket as HeldSocket)._handle?.readStop?.();
 }
 
-/** Reads on by the connection's stream, after a pause in which its parser has lost it: the stream believes that it is read already. */
+/**
+ * Resumes reading through the connection's stream after a pause in which the parser was detached: the stream believes that it is already
+ * being read.
+ */
 export function readByStream(socket: Socket): void {
   socket.resume();
   const { _handle: handle } = socket as HeldSocket;

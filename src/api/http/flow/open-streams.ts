@@ -1,4 +1,4 @@
-/** The network of streams whose address many callers share, as that of a proxy: it may have all places. */
+/** Network key for an address that many callers share, such as a proxy's: it may have all places. */
 export const SHARED = "shared";
 /** A connection may take this part of the places that are left. */
 const SHARES = 32;
@@ -10,7 +10,7 @@ const SHARES = 32;
 export class OpenStreams {
   readonly #max: number;
   readonly #maxPerNetwork: number;
-  /** Counts in objects: one that is replaced in the table with each stream is looked up twice. */
+  /** Counts are objects: replacing a number in the table for each stream would take two look-ups. */
   readonly #byNetwork = new Map<string, { held: number }>();
   #open = 0;
 

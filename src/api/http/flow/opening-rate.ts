@@ -1,7 +1,7 @@
 /**
- * Streams that connections opened within about a second may have together at first. One that comes after a pause may have all of its own.
- * If a client opens as many as it may, each costs some 30 µs when it is read and 60 µs when all are closed at once, and nobody else is
- * served meanwhile.
+ * Streams that connections opened within about a second may have together at first. A connection after a pause may have all of its own. If
+ * a client opens as many as it may, each costs some 30 µs when it is read and 60 µs when all are closed at once, and nobody else is served
+ * meanwhile.
  */
 const OPENED_TOGETHER = 128;
 const WITHIN_MS = 1_000;

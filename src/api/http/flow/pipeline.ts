@@ -17,7 +17,7 @@ const MAX_WAITING = 4_096;
 const MAX_WAITING_IN_ALL = 4_096;
 /** Factor on that bound for connections where fewer than `RESUME_AT` wait: a client that sends a few at once pays for no flood. */
 const OF_FEW = 4;
-/** What requests that waited behind others of their connections may take of a turn, all connections together. Milliseconds. */
+/** Time per turn for requests that waited behind others on their connections, all connections together. Milliseconds. */
 const TURN_MS = 0.5;
 
 const refusal = new TradewireError(
@@ -46,7 +46,7 @@ interface Line {
   readonly waiting: { readonly request: IncomingMessage; readonly response: ServerResponse }[];
   isPaused: boolean;
   isRefused: boolean;
-  /** Counts what chunked bodies come in; undefined before the first. */
+  /** Counts the chunks of bodies; undefined before the first. */
   pieces: BodyPieces | undefined;
   /** True if the time of a request ran out while it was held back. */
   isLate: boolean;
@@ -77,7 +77,7 @@ export function isAnswered(socket: Socket): boolean {
   );
 }
 
-/** The responses to come, in their order. */
+/** The pending responses, in order. */
 export function unendedOn(socket: Socket): readonly ServerResponse[] {
   const line = lines.get(socket);
   if (line === undefined) return [];
@@ -86,12 +86,12 @@ export function unendedOn(socket: Socket): readonly ServerResponse[] {
   return begun.concat(waiting.map(({ response }) => response)).filter((response) => !hasEnded(response));
 }
 
-/** The response to come of the last request that has come whole; undefined if none is to come. */
+/** The pending response of the last complete request; undefined if none is pending. */
 export function unansweredOn(socket: Socket): ServerResponse | undefined {
   return unendedOn(socket).findLast((response) => response.req.complete);
 }
 
-/** True if what comes on the connection is the rest of a request whose response has begun. */
+/** True if incoming bytes are the rest of a request whose response has begun. */
 export function isAnsweredEarly(socket: Socket): boolean {
   const current = lines.get(socket)?.current;
   return current?.headersSent === true && !current.req.complete;
@@ -122,7 +122,7 @@ export function serveInTurn(
     const next = line.waiting.shift();
     if (next === undefined) return;
     waitingInAll -= 1;
-    // Also if the answer before it has closed the connection: nobody would get this one.
+    // Also if the previous answer has closed the connection: nobody would receive this one.
     if (!next.request.socket.writable) {
       waitingInAll -= line.waiting.length;
       line.waiting.length = 0;
@@ -194,7 +194,7 @@ export function serveInTurn(
   };
 }
 
-/** Lets go of a response that has ended, and of its request if nothing more of it can come. */
+/** Releases a response that has ended, and its request if nothing more of it can arrive. */
 function forget(this: ServerResponse): void {
   const line = lines.get(this.req.socket);
   if (line?.current === this && this.req.complete) line.current = undefined;
@@ -203,8 +203,8 @@ function forget(this: ServerResponse): void {
 type Part = Pick<IncomingMessage, "destroy"> | Pick<ServerResponse, "destroy">;
 
 /**
- * Lets Node not destroy what is not served yet: it would do so with an error and its stack for each of the 1,800 requests that one read
- * may hold, in the turn in which their connection closes. Nobody listens to them, and they go with the connection.
+ * Keeps Node from destroying requests that are not served yet: it would create an error with its stack for each of the 1,800 requests that
+ * one read may hold, in the turn in which their connection closes. Nothing listens to them, and they are freed with the connection.
  */
 function shelter(part: Part): void {
   part.destroy = keep;

@@ -8,8 +8,8 @@ import { connectionOf } from "./connection-of.ts";
 const AT_ONCE = 64;
 
 /**
- * Has the router serve what comes, as much as a turn of the event loop has time for. Further requests that the same turn reads wait for
- * a pass, as calls do: hundreds of connections may ask for something at the same moment.
+ * Lets the router serve requests, as many as a turn of the event loop has time for. Further requests that the same turn reads wait for a
+ * pass, as calls do: hundreds of connections may ask for something at the same moment.
  */
 export function routeInTurns(router: RequestListener): RequestListener {
   const atOnce = new TurnBudget(AT_ONCE);

@@ -27,7 +27,7 @@ const MAX_IN_TURN = 2 * MAX_STREAMS;
 const MAX_REFUSED = 1_000;
 
 interface FlowParts {
-  /** What the session speaks over. */
+  /** The session's connection. */
   readonly connection: Socket;
   /** The address the connection comes from. */
   readonly network: string;
@@ -41,7 +41,7 @@ interface FlowParts {
   readonly nowMs: () => number;
 }
 
-/** What waits on one HTTP/2 connection, and what its client sends beside requests. */
+/** The waiting bytes of one HTTP/2 connection, and what its client sends beside requests. */
 export class SessionFlow {
   readonly network: string;
   readonly peer: string;
@@ -50,14 +50,14 @@ export class SessionFlow {
   readonly #nowMs: () => number;
   readonly #allowance: ControlAllowance;
   /**
-   * The open streams, in no order. Not a map: one that streams come into and leave all the time keeps each of them in memory, with
-   * its whole call, until the next full collection, for its outgrown tables lead from one to the next.
+   * The open streams, unordered. Not a map: with constant insertions and removals, its outgrown tables stay linked and keep each stream,
+   * with its whole call, in memory until the next full collection.
    */
   readonly #open: WaitingStream[] = [];
   readonly #waiting: { readonly serve: () => void; readonly stream: ServerHttp2Stream }[] = [];
   #isInTurn = false;
   #servedInTurn = 0;
-  /** When the time for the streams served in this turn is over. */
+  /** Deadline for the streams served in this turn. */
   #untilMs = 0;
   #refused = 0;
   #madeInTurn = 0;
@@ -111,7 +111,7 @@ export class SessionFlow {
   isWaiting = false;
 
   /**
-   * Counts a stream that the protocol library has just made, perhaps in the middle of a read, and what its body comes in from now on.
+   * Counts a stream that the protocol library has just created, perhaps in the middle of a read, and from now on the pieces of its body.
    * Closes the connection if there are too many.
    */
   make(stream: ServerHttp2Stream): void {
@@ -124,7 +124,7 @@ export class SessionFlow {
     this.#madeInTurn = 0;
   };
 
-  /** Counts a request in, whether or not it gets a place. Returns what is kept for its body: `add` or `refuse` must follow. */
+  /** Counts a request, whether or not it gets a place. Returns the bytes reserved for its body: `add` or `refuse` must follow. */
   receive(rawHeaders: readonly string[], contentLength: string | undefined, hasBody: boolean): number {
     return this.#allowance.addRequest(rawHeaders, contentLength, hasBody);
   }
@@ -136,7 +136,7 @@ export class SessionFlow {
     if (bodyBytes > 0) stream.on("end", () => this.#endBody(waiting));
   }
 
-  /** Keeps nothing more for a body that has come or will not. */
+  /** Releases the reservation of a body that has arrived or will not. */
   #endBody(waiting: WaitingStream): void {
     this.#allowance.endBody(waiting.bodyBytes);
     waiting.bodyBytes = 0;
@@ -164,7 +164,7 @@ export class SessionFlow {
     if (++this.#refused === MAX_REFUSED) this.destroy();
   }
 
-  /** True if its client sent more than requests and what may come beside them. */
+  /** True if its client sent more than its requests and the allowance beside them. */
   isFlooding(nowMs: number): boolean {
     if (this.#session.destroyed) return false;
     const { bytesRead: read, bytesWritten: sent } = this.#session.socket;
@@ -187,7 +187,7 @@ export class SessionFlow {
     this.isWaiting = bytes > 0;
     if (stalled.length === 0) return bytes;
     const isWhole = stalled.length === this.#open.length;
-    // What the connection closes with it, it closes at once.
+    // Streams that the connection closes with it are closed at once.
     for (let at = 0; at < stalled.length - (isWhole ? CLOSED_AT_ONCE : 0); at += CLOSED_AT_ONCE) {
       const next = stalled.slice(at, at + CLOSED_AT_ONCE);
       ends.push(() => {

@@ -8,9 +8,9 @@ interface SessionState {
 }
 
 /**
- * The open streams of a session by their ids, for Node to keep in place of its `Map`. A map that streams come into and leave all the
- * time keeps each of them in memory until the next full collection: its outgrown tables lead from one to the next, and the first lies
- * in old memory. Lists keep nothing that has left, and a session has no more than some hundred streams to look through.
+ * The open streams of a session by their ids, for Node to keep in place of its `Map`. A map with constant insertions and removals keeps
+ * each stream in memory until the next full collection: its outgrown tables stay linked, and the first lies in old memory. Lists retain
+ * nothing that was removed, and a session has at most some hundred streams to search.
  */
 class SessionStreams extends Map<number, ServerHttp2Stream> {
   readonly #ids: number[] = [];

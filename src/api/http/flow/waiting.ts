@@ -2,11 +2,11 @@ import type { ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 
 /**
- * Bytes that wait for one client to read them, on an HTTP/1.1 connection or an HTTP/2 stream, and since when the client has
- * read none. Looked at from time to time: a client that reads pays nothing.
+ * Bytes that wait for one client to read them, on an HTTP/1.1 connection or an HTTP/2 stream, and since when the client has read none.
+ * Checked periodically: a client that reads pays nothing.
  */
 interface Waiting {
-  /** Looks again. Returns the bytes that wait now. */
+  /** Checks again. Returns the bytes that wait now. */
   look(nowMs: number): number;
   /** How long nothing was read while something waited. Milliseconds. */
   stalledMs(nowMs: number): number;

@@ -10,13 +10,15 @@ const BLOCK = 8 * 1024;
 const HEAD_ROOM = 512;
 /** Blocks kept for later answers: enough for those of a pass. */
 const MOST_FREE = 16;
-/** Longer texts are written by Node, whose calls cost more than a loop over these. */
+/** Longer texts are written by Node; for shorter ones its calls cost more than a loop. */
 const SHORT = 32;
-/** Room behind a text: Node stops before a character that has no room, which must not make the rest as long as an ASCII text. Bytes. */
+/**
+ * Room after a text: Node stops before a character that does not fit, and the result must then not have the length of an ASCII text. Bytes.
+ */
 const LONGEST_CHARACTER = 4;
 
 const [QUOTE, BACKSLASH, MINUS, POINT, ZERO] = [0x22, 0x5c, 0x2d, 0x2e, 0x30];
-/** By its byte, 1 if a character stands in JSON as it is, in ASCII. */
+/** By byte: 1 if an ASCII character needs no escape in JSON. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 0x20 && byte <= 0x7e && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
 );
@@ -28,7 +30,7 @@ const [FOUR_BACKSLASHES, HIGH_BITS] = [fourOf(BACKSLASH), fourOf(0x80)];
 
 /** The most digits of a whole number that `#digits` writes. */
 const MOST_DIGITS = 10;
-/** Below it JavaScript writes exponents. */
+/** Smaller numbers are written with exponents by JavaScript. */
 const LEAST_DECIMAL = 1e-6;
 const [MILLION, BILLION] = [1e6, 1e9];
 /** No two decimals with at most fifteen digits share a double. */
@@ -76,8 +78,8 @@ export class TakenAnswer {
 }
 
 /**
- * Writes the bytes of one answer after another, each in one piece: joined as texts, every field would be an object until the answer is
- * written. An answer that was begun and not taken is discarded by the next one.
+ * Writes the bytes of one answer after another, each in one piece: joining texts would allocate an object per field. An answer that was
+ * begun and not taken is discarded by the next one.
  */
 export class AnswerBytes {
   #home = blockOf(BLOCK);
@@ -242,7 +244,7 @@ export class AnswerBytes {
     this.byte(QUOTE);
   }
 
-  /** True if what was written since then, in ASCII, stands in JSON as it is. Looks at four characters at a time. */
+  /** True if the ASCII text written since then needs no escapes in JSON. Checks four characters at a time. */
   #isPlain(from: number): boolean {
     const block = this.#block;
     const end = this.#at;
@@ -333,7 +335,7 @@ export class AnswerBytes {
       this.#block[from - 1] = length;
       return;
     }
-    // Most parts are short: the rest are moved by what their length takes.
+    // Most parts are short: longer ones are moved to make room for their length.
     let more = 0;
     for (let rest = length; rest >= 0x80; rest = Math.floor(rest / 0x80)) more++;
     this.#reserve(more);

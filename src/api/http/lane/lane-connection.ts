@@ -61,7 +61,7 @@ export class LaneConnection {
   readonly #parts: LaneParts;
   /** Those of the server. */
   #listeners: ((chunk: Buffer) => void)[] = [];
-  /** Whether its server is known to be between two requests whenever it has read all that came. */
+  /** Whether its server is known to be between two requests once it has read everything received. */
   #isInStep = false;
   /** The last request that its server handed over. */
   #seen: IncomingMessage | undefined;
@@ -73,7 +73,7 @@ export class LaneConnection {
   #entering: Buffer | undefined;
   /** The response that is to come. */
   #response: LaneResponse | undefined;
-  /** What came meanwhile: at most one read, for then the connection is paused. */
+  /** Bytes received meanwhile: at most one read, because the connection is then paused. */
   #held: Buffer[] = [];
   #isPaused = false;
   /** The connection's time-out, while it is held without. */
@@ -96,14 +96,14 @@ export class LaneConnection {
     if (!this.#isInStep) this.#seen = request;
   }
 
-  /** Reads from now on what the server's listeners have read. */
+  /** From now on reads in place of the server's listeners. */
   listen(): void {
     const socket = this.socket;
     this.#listeners = socket.listeners("data") as ((chunk: Buffer) => void)[];
-    // From the first listener of ours on, Node hands its parser what the socket reads by way of these listeners.
+    // Once we add a listener, Node feeds its parser through these listeners.
     socket.on("data", this.#take).on("close", this.#closed);
     for (const listener of this.#listeners) socket.off("data", listener);
-    // Where the server serves what is not refused, it takes what was read as it is.
+    // If the server serves whatever is not refused, it gets the bytes unchanged.
     if (this.#parts.serve !== undefined) shareReads(socket, this.#takeRead);
     this.#parts.read.add(this);
   }
@@ -264,7 +264,7 @@ export class LaneConnection {
       this.#held = [];
       if (socket.destroyed) return;
       this.#isWaiting = false;
-      // First: what takes this may want nothing more read.
+      // Must come first: the receiver may stop further reads.
       this.#readOn();
       this.#take(chunk);
       reportEnd(socket);

@@ -10,7 +10,7 @@ type HeaderValue = number | string | readonly string[];
 
 const NO_HEADERS: string[] = [];
 const CONTENT_LENGTH = /^content-length$/i;
-/** What no header may contain: it could end the header. */
+/** Characters that no header may contain: they could end it. */
 const UNPRINTABLE = /[^\t\x20-\x7e\x80-\xff]/;
 
 const OK = `HTTP/1.1 200 ${STATUS_CODES[200]}`;
@@ -40,7 +40,7 @@ export interface HeadLines {
   writeLines(out: AnswerBytes): void;
 }
 
-/** What everyday calls read of Node's request, of one read by a lane. */
+/** The part of Node's request that everyday calls use, for a request read by a lane. */
 export class LaneRequest
   implements
     Pick<IncomingMessage, "headers" | "httpVersion" | "httpVersionMajor" | "method" | "rawHeaders" | "socket" | "url">
@@ -78,7 +78,7 @@ export class LaneRequest
     return NO_HEADERS;
   }
 
-  /** As everyday calls take it: they use nothing but what is here. */
+  /** Typed as everyday calls expect it: they use nothing else. */
   asIncoming(): IncomingMessage {
     return this as unknown as IncomingMessage;
   }
@@ -125,7 +125,7 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
     return this.socket.destroyed;
   }
 
-  /** As everyday calls take it: they use nothing but what is here. */
+  /** Typed as everyday calls expect it: they use nothing else. */
   asResponse(): ServerResponse {
     return this as unknown as ServerResponse;
   }
@@ -231,7 +231,7 @@ export class LaneResponse implements Pick<ServerResponse, "destroyed" | "headers
       const text = head + body;
       inStep("write", { write: () => this.socket.write(text, "latin1") });
     } else {
-      // One write of both: a list of two takes more objects than the copy takes time.
+      // One write of both: a list of two allocates more than the copy costs.
       const whole = Buffer.allocUnsafe(head.length + body.length);
       whole.write(head, "latin1");
       whole.set(body, head.length);

@@ -1,6 +1,6 @@
 /**
- * A piece of an answer that is written again and again, in ASCII. It lies in doubles, eight characters in each: bytes are copied one by
- * one, and characters at half the speed of bytes. The bits of ASCII are those of a number.
+ * A constant ASCII piece of an answer. Stored as doubles, eight characters in each, because bytes are copied one by one and characters at
+ * half that speed. ASCII bits always form an ordinary number.
  */
 export class Piece {
   /** Characters. */

@@ -10,7 +10,7 @@ interface ReadingSocket {
 /** As much as Node reads at a time. Bytes. */
 const SIZE = 64 * 1024;
 
-/** What was read last, of whichever connection: the next read overwrites it. */
+/** The last read of any connection: the next read overwrites it. */
 export const lastRead = Buffer.allocUnsafeSlow(SIZE);
 
 const parts = Object.getOwnPropertySymbols(new Socket());

@@ -44,7 +44,7 @@ export class StreamRequest
     return this;
   }
 
-  /** As everyday calls take it: they use nothing but what is here. */
+  /** Typed as everyday calls expect it: they use nothing else. */
   asIncoming(): IncomingMessage {
     return this as unknown as IncomingMessage;
   }
@@ -72,7 +72,7 @@ export class StreamResponse implements Pick<ServerResponse, "destroyed" | "heade
     return this.stream.destroyed;
   }
 
-  /** As everyday calls take it: they use nothing but what is here. */
+  /** Typed as everyday calls expect it: they use nothing else. */
   asResponse(): ServerResponse {
     return this as unknown as ServerResponse;
   }

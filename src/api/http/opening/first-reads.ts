@@ -22,8 +22,8 @@ interface FirstReadParts {
 }
 
 /**
- * Hands the first bytes of HTTP/1.1 connections to the server. Of those that begin with much, one has its turn in a turn of the event
- * loop: the server parses all that it is handed, and hundreds of clients that pipeline may come in one.
+ * Hands the first bytes of HTTP/1.1 connections to the server. Of those that begin with many bytes, one is handed over per turn of the
+ * event loop: the server parses everything at once, and hundreds of pipelining clients may arrive in one turn.
  */
 export class FirstReads {
   readonly #parts: FirstReadParts;

@@ -17,9 +17,9 @@ interface OpeningParts {
 }
 
 /**
- * Begins HTTP/2 sessions, one in a turn of the event loop: to make one and to take its first requests costs some hundred microseconds.
- * A connection whose first bytes have more requests than the protocol library would bear is refused from these bytes, which costs a
- * tenth. GOAWAY says that nothing of it was served, so that all may be repeated.
+ * Begins HTTP/2 sessions, one per turn of the event loop: creating one and receiving its first requests costs some hundred microseconds. A
+ * connection whose first bytes hold more requests than the protocol library accepts is refused from these bytes, at a tenth of the cost.
+ * GOAWAY says that nothing of it was served, so that all may be repeated.
  */
 export class SessionOpenings {
   readonly #parts: OpeningParts;

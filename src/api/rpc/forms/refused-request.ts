@@ -69,7 +69,7 @@ function typedForm(request: Refused | undefined, failure: TradewireError, reques
   // gRPC needs the trailers of HTTP/2.
   if (write === undefined || (write === grpc && request.httpVersionMajor !== 2)) return undefined;
   if (write === connect && !TYPED_PATH.test(request.url!.split("?", 1)[0]!)) return undefined;
-  // What the protocols say of a path that names no method.
+  // The protocols' refusal of a path that names no method.
   const code = failure.code === "NOT_FOUND" ? Code.Unimplemented : undefined;
   return write(toConnectError(failure, requestId, request.url!.startsWith(OWN_PATHS), code), type);
 }

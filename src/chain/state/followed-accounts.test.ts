@@ -160,6 +160,16 @@ test("what was known before an undone slot proves nothing if what the stream rep
   expect(state()).toEqual([11n, 0, false]);
 });
 
+test("once the stream's reports were dropped, it suffices from the slot after the newest: what comes late of that one may be older", () => {
+  for (const drop of ["dropStreamed", "replace"] as const) {
+    const { followed, entry, report } = streaming();
+    report(12n, true);
+    if (drop === "dropStreamed") followed.dropStreamed(entry, 12n);
+    else followed.replace(entry, { slot: 11n, account: null });
+    expect(entry.coveredFrom).toBe(13n);
+  }
+});
+
 test("what was known before an undone slot is proven no further than now, though no newer slot is known", () => {
   const { followed, entry, begin, report, state } = streaming(() => Number.POSITIVE_INFINITY);
   followed.doubt(entry);

@@ -255,10 +255,10 @@ export class FollowedAccounts {
     this.#coverAgain(entry);
   }
 
-  /** Not everything that the stream has reported of the account so far was kept. */
+  /** Not everything that the stream has reported of the account so far was kept, nor is it of the newest slot, of which more may come. */
   #coverAgain(entry: FollowedAccount): void {
     const { head } = this.#tree;
-    if (entry.coveredFrom !== undefined && entry.coveredFrom < head) entry.coveredFrom = head;
+    if (entry.coveredFrom !== undefined && entry.coveredFrom <= head) entry.coveredFrom = head + 1n;
   }
 
   /** Notes a credible read before its version is added, or that the account is too large for any answer. */

@@ -66,6 +66,8 @@ export async function startWorld(nodes: number, options: WorldOptions = {}) {
     /** Times the stream was left for another. */
     doubts: 0,
     moveEverySlot: false,
+    /** What it holds in one slot it holds again in the second after it. */
+    comesBack: false,
     /** Slots in which it does not move even then. */
     restsIn: (_slot: bigint): boolean => false,
     /** Slots by which changes are reported later than their slots. */
@@ -157,7 +159,7 @@ export async function startWorld(nodes: number, options: WorldOptions = {}) {
     slot += 1n;
     listener.onSlot(slot, slot - 1n);
     listener.onRoot(slot - 32n);
-    if (world.moveEverySlot && !world.restsIn(slot)) balances.set(slot, Number(slot));
+    if (world.moveEverySlot && !world.restsIn(slot)) balances.set(slot, Number(world.comesBack ? slot % 2n : slot));
     for (; !world.witnessStops && witnessed <= slot; witnessed += 1n)
       for (const witness of witnessListeners) reportTo(witness, witnessed - (witnessBehind ?? 0n));
     const slotReported = slot - world.reportsLate;

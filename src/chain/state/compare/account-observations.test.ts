@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { Address } from "../../../primitives/address.ts";
+import type { Account } from "../../../solana/account.ts";
 import { SYSTEM_PROGRAM } from "../../../solana/programs.ts";
 import { addVersion } from "../account-versions.ts";
 import { FollowedAccount, Upheavals } from "../followed-account.ts";
@@ -70,3 +71,62 @@ test("what is held of another branch after a slot shows nothing about that slot"
   hold(14n);
   expect(observations.relationOf(changed, { tree, stream, atMs: 0 })).toBe("differs");
 });
+
+test("what a node says of a slot in a gap, which may be of another branch, differs from nothing for certain", () => {
+  const { tree, entry, accountOf, relationOf } = holding();
+  for (const [slot, parent] of [
+    [11n, 10n],
+    // Slot 12 is missing.
+    [13n, 12n],
+  ] as const)
+    tree.begin(slot, parent);
+  for (const slot of [11n, 13n]) entry.delivered = addVersion(entry, versionOf(accountOf(1, slot)), 0n)!.version;
+  expect(relationOf(accountOf(2, 12n))).toBe("open");
+  tree.begin(12n, 11n);
+  expect(relationOf(accountOf(2, 12n))).toBe("differs");
+});
+
+test("what a node says of a slot that was read differs if it was the same before, then and later, unless a change in it was reported", () => {
+  for (const isStreamed of [false, true]) {
+    const { tree, entry, accountOf, relationOf } = holding();
+    for (const slot of [11n, 12n, 13n]) {
+      tree.begin(slot, slot - 1n);
+      const version = { ...versionOf(accountOf(1, slot)), isStreamed };
+      entry.delivered = addVersion(entry, version, 0n)!.version;
+    }
+    expect(relationOf(accountOf(1, 12n))).toBe("same");
+    expect(relationOf(accountOf(2, 12n))).toBe(isStreamed ? "open" : "differs");
+  }
+});
+
+test("a node bears out what it said itself of the same slot or a later one, not what it said before", () => {
+  const { entry, accountOf } = holding();
+  const observations = new AccountObservations(entry, true);
+  const said = (node: number, value: number, slot: bigint) => ({
+    ...{ node, slot, account: accountOf(value, slot), sentAtMs: 0, receivedAtMs: 0 },
+  });
+  observations.add(said(0, 2, 12n));
+  observations.add(said(0, 1, 13n));
+  expect(observations.isBorneOut(said(1, 2, 11n), 0)).toBe(true);
+  expect(observations.isBorneOut(said(1, 2, 12n), 0)).toBe(true);
+  expect(observations.isBorneOut(said(1, 2, 13n), 0)).toBe(false);
+  expect(observations.isBorneOut(said(1, 3, 12n), 0)).toBe(false);
+});
+
+const versionOf = (account: Account) => ({ slot: account.slot!, epoch: 0, order: 0, account });
+
+/** An account and the slots of the chain, both empty, and how what a node says relates to what is held. */
+function holding() {
+  const tree = new SlotTree();
+  const entry = new FollowedAccount(ADDRESS, new Upheavals());
+  const accountOf = (value: number, slot: bigint): Account => ({
+    ...{ address: ADDRESS, owner: SYSTEM_PROGRAM, lamports: 1n, data: Uint8Array.of(value), executable: false, slot },
+  });
+  const relationOf = (account: Account) => {
+    const statement = { node: 1, slot: account.slot!, account, sentAtMs: 0, receivedAtMs: 0 };
+    return new AccountObservations(entry, true).relationOf(statement, {
+      ...{ tree, stream: { slot: 13n } as StreamProgress, atMs: 0 },
+    });
+  };
+  return { tree, entry, accountOf, relationOf };
+}

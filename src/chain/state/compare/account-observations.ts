@@ -105,9 +105,15 @@ export class AccountObservations {
     return this.#brackets(other.node, last, tree) || this.#brackets(last.node, other, tree);
   }
 
+  /** True if the node has said the same, of that slot or a later one. */
+  isBorneOut({ slot, account }: Statement, node: number): boolean {
+    const list = this.#statements[node] ?? [];
+    return list.some((one) => one.slot >= slot && hasSameContent(one.account, account));
+  }
+
   /** True if the node said the same thing, and not that of the statement, at slots before and after it. */
   #brackets(node: number, { slot, account }: Statement, tree: SlotTree): boolean {
-    if (!tree.isOnChain(slot)) return false;
+    if (!isCertain(slot, tree)) return false;
     const list = (this.#statements[node] ?? []).filter((one) => tree.isOnChain(one.slot));
     const before = list.findLast((one) => one.slot <= slot);
     const after = list.find((one) => one.slot > slot);
@@ -142,14 +148,21 @@ export class AccountObservations {
     // Within a slot, a node may answer from before a change or after it.
     if (then.slot === slot) {
       const before = versionAt(entry, slot - 1n, tree);
-      return before !== undefined && hasSameContent(before.account, account) ? "same" : "open";
+      if (before === undefined) return "open";
+      if (hasSameContent(before.account, account)) return "same";
+      const isChanged = then.isStreamed === true || !hasSameContent(before.account, then.account);
+      return !isChanged && isCertain(slot, tree) && isUnchangedSince(then, slot, entry, tree) ? "differs" : "open";
     }
-    if (!tree.isOnChain(slot)) return "open";
+    if (!isCertain(slot, tree)) return "open";
     if (isUnchangedSince(then, slot, entry, tree)) return "differs";
     const isPassed = stream.slot > slot && atMs - receivedAtMs >= STREAM_PATIENCE_MS;
     return entry.streamed && isPassed ? "differs" : "open";
   }
 }
+
+/** False of a slot that may be of another branch: one on none, or in a gap. Of those to come nothing is known yet. */
+const isCertain = (slot: bigint, tree: SlotTree): boolean =>
+  tree.isOnChain(slot) && (slot > tree.head || tree.has(slot));
 
 /** True if a version from after the slot, of the same branch, is the same as the one before it. */
 function isUnchangedSince(then: AccountVersion, slot: bigint, entry: FollowedAccount, tree: SlotTree): boolean {

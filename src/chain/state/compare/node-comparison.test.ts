@@ -37,6 +37,17 @@ describe("the vault of a market in use", () => {
     }
   });
 
+  test("costs no honest node its word, though it comes back to what it held and the nodes are slots apart", async () => {
+    for (const isWebSocket of [false, true]) {
+      const world = await startWorld(3, { behind: [0n, 1n, 2n], isWebSocket });
+      world.moveEverySlot = world.comesBack = true;
+      await world.pass(10_000);
+      expect(world.setAside).toEqual([]);
+      expect(world.source.contested().size).toBe(0);
+      world.source.close();
+    }
+  });
+
   test("is what the trusted one of two nodes says", async () => {
     const world = await startWorld(2, { trusted: 1 });
     world.lie(0, (balance) => balance / 2);

@@ -44,11 +44,13 @@ export class ForkingNetwork {
   isSilent = false;
   /** The newest block of each branch that may last. */
   tips: Block[];
+  /** True once final blocks were undone. */
+  wasUndone = false;
   /** The newest slot, with a block or without. */
   slot = FIRST_SLOT;
   readonly #random: Random;
   readonly #chances: NetworkChances;
-  /** Branches that were given up, until the chain is longer: who knows of slots alone takes them for it. */
+  /** Branches that were given up, until each that may last is longer: who knows of slots alone takes them for it. */
   #lost: Block[] = [];
   #confirmed: Block;
   #rooted: Block;
@@ -108,11 +110,21 @@ export class ForkingNetwork {
     }
     this.#confirmed = later(this.#confirmed, this.#sharedAt(CONFIRMED_DEPTH));
     this.#rooted = later(this.#rooted, this.#sharedAt(ROOT_DEPTH));
-    const longest = Math.max(...this.tips.map(({ slot }) => slot));
-    this.#lost = this.#lost.filter(({ slot }) => slot >= longest);
+    const shortest = Math.min(...this.tips.map(({ slot }) => slot));
+    this.#lost = this.#lost.filter(({ slot }) => slot >= shortest);
     this.#noteAlive(atMs);
     if (block !== undefined) this.#noteAliveIn(block, atMs);
     return block;
+  }
+
+  /** The chain starts again from so many blocks before the root: what came after is undone, though it was final. */
+  undo(depth: number): void {
+    this.wasUndone = true;
+    let at = this.#rooted;
+    for (let i = 0; i < depth && at.parent !== undefined; i++) at = at.parent;
+    this.tips = [at];
+    this.#lost = [];
+    this.#confirmed = this.#rooted = at;
   }
 
   /** When the account last held the value on a branch that may last, or within a slot on one. Milliseconds. */

@@ -92,6 +92,18 @@ export class ForkingNode {
 
   /** It starts again from a block of before, and has forgotten what came after. */
   restart(from: Block): void {
+    this.#begin(from);
+    this.#drain();
+  }
+
+  /** The chain starts again from an older block, and with it every node: what came after reaches it no more. */
+  undo(): void {
+    this.#begin(this.network.rooted);
+    this.#inbox.length = 0;
+    this.#onTheWay.clear();
+  }
+
+  #begin(from: Block): void {
     for (const block of [...this.#frozen, ...this.#begun])
       if (block.slot > from.slot) {
         this.#frozen.delete(block);
@@ -100,10 +112,10 @@ export class ForkingNode {
       }
     this.#inbox.sort((a, b) => a.slot - b.slot);
     this.memory.length = 0;
+    this.#frozen.add(from);
     this.head = this.root = this.#confirmed = from;
     this.#newest = from.slot;
     this.#runs += 1;
-    this.#drain();
   }
 
   /** The others have given its branch up: it follows theirs. */

@@ -35,8 +35,9 @@ const LOOK_MS = 37;
 /** At the end nothing fails for so many slots, and then nothing is written for so many more. */
 const CALM_SLOTS = 30;
 const SILENT_SLOTS = 10;
-/** Upper bound of slots by which a node is late, or starts again behind its root. */
+/** Upper bounds of slots by which a node is late, or starts again behind its root, and of final blocks that are undone. */
 const MOST_LAG_SLOTS = 40;
+const MOST_UNDONE = 12;
 
 /** Follows a chain that forks through nodes that fail, in time that the caller holds, and compares what is served with the truth. */
 export async function simulate(options: SimulationOptions): Promise<SimulationResult> {
@@ -56,6 +57,8 @@ class Simulation {
   readonly #isYellowstone: boolean;
   /** True if nodes start again in this run; else some are late. */
   readonly #isRestarting: boolean;
+  /** True if final blocks are undone in this run. */
+  readonly #isUndoing: boolean;
   readonly #source: LiveStateSource;
   readonly #stops: (() => void)[] = [];
   readonly #held = new Map<number, { readonly value: Value | undefined; readonly slot: bigint }>();
@@ -78,6 +81,7 @@ class Simulation {
     this.#slackMs = 2 * this.#slotMs + 700;
     this.#isYellowstone = random.chance(0.5);
     this.#isRestarting = random.chance(0.5);
+    this.#isUndoing = random.chance(0.25);
     const chance = (most: number) => (random.u32() / 2 ** 32) * most;
     this.#network = new ForkingNetwork(random, KEYS, {
       skip: chance(0.2),
@@ -97,7 +101,7 @@ class Simulation {
       ? this.#nodes.map((node) => ({
           name: node.name,
           reader: this.#readerOf(() => node),
-          setAside: () => {},
+          setAside: () => this.#setAside(node),
         }))
       : [];
     const shared = {
@@ -234,7 +238,7 @@ class Simulation {
     const random = this.#random;
     const isAlone = this.#nodes.length === 1;
     const several = isAlone ? [] : ["stall", "down", this.#isRestarting ? "restart" : "lag"];
-    const kinds = ["cut", "cut", "refollow", "refresh", "replay", ...several];
+    const kinds = ["cut", "cut", "refollow", "refresh", "replay", ...(this.#isUndoing ? ["undo"] : []), ...several];
     const kind = random.pick(kinds);
     const ms = 200 + (random.u32() % 6_000);
     const node = random.pick(this.#nodes);
@@ -246,6 +250,7 @@ class Simulation {
     else if (kind === "lag" && isOtherWell) node.lag((1 + (random.u32() % MOST_LAG_SLOTS)) * this.#slotMs, 4 * ms);
     else if (kind === "restart" && isOtherWell)
       this.#restart(node, blockBefore(node.root, random.u32() % MOST_LAG_SLOTS));
+    else if (kind === "undo") this.#undo(random.u32() % MOST_UNDONE);
     else if (kind === "down" && isOtherWell) {
       node.leave(ms);
       this.#cut(0);
@@ -257,15 +262,29 @@ class Simulation {
       this.#source.unfollow([ADDRESSES[key]!]);
       this.#followed.delete(key);
       this.#held.delete(key);
-      setTimeout(() => void this.#follow(KEYS), ms);
+      // Before the end is judged.
+      setTimeout(() => void this.#follow(KEYS), Math.min(ms, CALM_SLOTS * this.#slotMs));
     }
   }
 
   /** The node starts again from a block of before: its connections end. */
   #restart(node: ForkingNode, from: Block): void {
+    this.#disconnect(node);
+    node.restart(from);
+  }
+
+  /** Final blocks are undone: all nodes start again from one before them. */
+  #undo(depth: number): void {
+    this.#network.undo(depth);
+    for (const node of this.#nodes) {
+      this.#disconnect(node);
+      node.undo();
+    }
+  }
+
+  #disconnect(node: ForkingNode): void {
     for (const socket of this.#sockets) if (socket.node === node) socket.cut();
     for (const stream of this.#streams) if (stream.node === node) stream.cut();
-    node.restart(from);
   }
 
   /** Connections end; new ones are refused for a while. */
@@ -304,6 +323,11 @@ class Simulation {
         `account ${key} is said to hold ${held.value} (slot ${held.slot}) up to ${nowMs - currentAtMs} ms ago; it did up to ${nowMs - aliveAtMs} ms ago`,
       );
     }
+  }
+
+  /** All are honest; but what was said before final blocks were undone may contradict what is said after. */
+  #setAside({ name }: ForkingNode): void {
+    if (!this.#network.wasUndone) this.#report(`${name} is set aside, though it is honest`);
   }
 
   #report(line: string): void {

@@ -29,7 +29,7 @@ interface BatchesOptions<T, R> {
  */
 export class Batches<T, R> {
   readonly #options: BatchesOptions<T, R>;
-  /** By key, the one whose turn comes first ahead: what a batch costs follows its size, not how many wait. */
+  /** By key, next turn first: the cost of a batch depends on its size, not on how many wait. */
   readonly #lines = new Map<string, Line<T, R>>();
   #inFlight = 0;
   #isDue = false;

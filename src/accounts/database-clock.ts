@@ -27,7 +27,8 @@ export async function openDatabaseClock(store: Store, wallMs: Now, elapsedMs: No
       "select (extract(epoch from clock_timestamp()) * 1000)::bigint as at_ms",
       [],
     );
-    // The server has looked at some moment between: an answer that took long says little, and moves a clock that agrees with it nowhere.
+    // The server read its clock at some moment in between: a slow answer proves little, and does not move a clock that is consistent with
+    // it.
     const [least, most] = [row!.at_ms - elapsedMs(), row!.at_ms - sentMs];
     fromElapsed = Math.min(Math.max(fromElapsed ?? (least + most) / 2, least), most);
   };

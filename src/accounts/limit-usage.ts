@@ -123,7 +123,7 @@ class StoredLimitUsage implements LimitUsage {
     for (const [owner] of silent) this.#others.delete(owner);
   }
 
-  /** Rows written since the last exchange: what it costs follows the traffic of now, not of the last minute. */
+  /** Rows written since the last exchange: its cost depends on current traffic, not on that of the last minute. */
   #readOthers() {
     return this.#store.run((db) =>
       db
@@ -144,7 +144,8 @@ class StoredLimitUsage implements LimitUsage {
   /** Writes this process's totals of the names just used. */
   async #publish(used: ReadonlyMap<string, number>, elapsedMs: number): Promise<void> {
     const nowMs = this.#now();
-    // What could not be published counts here alone. Others would charge it late and all at once, and refuse callers who kept to the policy.
+    // Usage that could not be published counts only here: others would charge it late and all at once, and refuse callers who kept to the
+    // policy.
     if (this.#isUnsent || elapsedMs - this.#namedAtMs > this.#lifeMs) {
       this.#published.clear();
       this.#names += 1;
@@ -159,7 +160,7 @@ class StoredLimitUsage implements LimitUsage {
     const statements = Math.ceil(totals.length / NAMES_PER_WRITE);
     this.#isUnsent = statements > 0;
     for (let i = 0; i < statements; i++) {
-      // Others read what is newer than what they have: each statement has a later time than the one before, whatever the clock does.
+      // Others read only newer rows, so each statement gets a later time than the one before, whatever the clock does.
       const atMs = Math.max(nowMs - (statements - 1 - i), this.#publishedAtMs + 1);
       this.#publishedAtMs = atMs;
       const rows = totals.slice(i * NAMES_PER_WRITE, (i + 1) * NAMES_PER_WRITE).map((row) => ({ ...row, at_ms: atMs }));

@@ -22,7 +22,7 @@ type Search = { readonly venues: readonly string[]; readonly atMs: number };
 
 interface StoredMarketIndexOptions {
   readonly store: Store;
-  /** Genesis hash: databases outlive chains, and markets of one are none of another. */
+  /** Genesis hash: databases outlive chains, and a market of one chain does not exist on another. */
   readonly network: string;
   /** The wall clock: rows hold its times, which other processes read. */
   readonly now: Now;
@@ -179,7 +179,7 @@ export class StoredMarketIndex {
         if (at !== undefined && a !== undefined && b !== undefined)
           entry.markets.push({ venue: venues, address: at, mints: [a, b] });
         else damaged.add(entry);
-        // A search writes the others again; no market is found at what is no address.
+        // A search writes the others again; text that is not an address cannot be a market.
         if (at === undefined) void this.#writes.remove([String(address)]);
       }
     }

@@ -50,7 +50,7 @@ const SEARCH = {
   at_ms: "bigint",
 } as const satisfies Record<keyof SearchRow, string>;
 
-/** A row that says something else of the market is damaged: what the chain has shown takes its place. */
+/** A row with different facts about the market is damaged: the chain's data replaces it. */
 const IF_OTHER =
   "on conflict (subject, address) do update set venue = excluded.venue, mint_a = excluded.mint_a, mint_b = excluded.mint_b " +
   "where (markets.venue, markets.mint_a, markets.mint_b) <> (excluded.venue, excluded.mint_a, excluded.mint_b)";

@@ -2,7 +2,7 @@ import type { MarketRow, MarketRows, SearchRow } from "./market-rows.ts";
 
 interface MarketWritesOptions {
   readonly rows: MarketRows;
-  /** Receives what a write failed with: it is not tried again. */
+  /** Receives the error of a failed write, which is not repeated. */
   readonly fail: (error: unknown) => void;
 }
 
@@ -10,7 +10,7 @@ interface MarketWritesOptions {
 const GATHER_MS = 100;
 /** Rows written by one statement. */
 const ROWS_PER_WRITE = 500;
-/** Additions and removals that may wait. Beyond that what was found is not kept, and is searched for again. */
+/** Most additions and removals that may wait. Further findings are dropped, and searched for again. */
 const MAX_WAITING = 1_000;
 /** Longest wait of `close` for pending writes; later ones are dropped. Milliseconds. */
 const CLOSE_MS = 1_000;
@@ -54,14 +54,14 @@ export class MarketWrites {
     });
   }
 
-  /** Removes markets, those that wait to be written too. Resolves when that is written, or given up. */
+  /** Removes markets, including those that wait to be written. Resolves when that is written or given up. */
   remove(addresses: readonly string[]): Promise<void> {
     return this.#gather(({ markets, removed }) => {
       for (const address of addresses) removed.set(address, markets.length);
     });
   }
 
-  /** Writes what waits, if that takes no long time. */
+  /** Writes waiting changes, if that does not take long. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const dropping = setTimeout(() => {

@@ -21,7 +21,10 @@ export interface KeyDirectory {
    * @throws TradewireError AUTH_ERROR: missing, mistyped (checksum), unknown or revoked; the message says which
    */
   authenticate(apiKey: string): Principal | Promise<Principal>;
-  /** Calls `revoked` once if the key is revoked, here or by another process, as soon as that is known. @returns what ends that */
+  /**
+   * Calls `revoked` once if the key is revoked, here or by another process, as soon as that is known. @returns a function that ends the
+   * watch
+   */
   watch(keyId: string, revoked: () => void): () => void;
 }
 

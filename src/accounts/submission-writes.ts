@@ -37,7 +37,7 @@ const IF_PENDING =
   "on conflict (message_hash) do update set outcome = excluded.outcome, finished_at_ms = excluded.finished_at_ms, " +
   "signature = excluded.signature, transaction_bytes = excluded.transaction_bytes " +
   "where submissions.outcome is null";
-/** On PostgreSQL one statement writes several rows: it names those that it has written. */
+/** On PostgreSQL one statement writes several rows and returns the hashes of the messages written. */
 const RETURNING = "returning message_hash";
 
 /** Most messages have one signature, and a claim that stands with it: then nothing else of the row is sent or written again. */

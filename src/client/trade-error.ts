@@ -1,4 +1,4 @@
-/** Codes of what this library finds by itself. A service that sends one of them lies. */
+/** Codes of faults that this library finds by itself. A service that sends one of them lies. */
 const LIBRARY_CODES = [
   "UNEXPECTED_TRANSACTION",
   "UNREADABLE_TRANSACTION",

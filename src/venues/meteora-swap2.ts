@@ -25,7 +25,7 @@ interface Swap2Market {
   readonly mints: readonly [Address, Address];
 }
 
-/** What tells the instruction of one program from that of the other. */
+/** The differences between the two programs' instructions. */
 interface Swap2Program<Market> {
   readonly program: Address;
   readonly eventAuthority: Address;
@@ -39,7 +39,7 @@ interface Swap2<Market> {
   readonly mints: readonly [Mint, Mint];
   readonly mode: SwapMode;
   readonly amount: bigint;
-  /** True adds the instructions sysvar, for what the program reads in it. */
+  /** True adds the instructions sysvar, which the program reads. */
   readonly watched: boolean;
 }
 

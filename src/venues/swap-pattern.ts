@@ -24,7 +24,9 @@ export function ownAccountsWith({ wallet, source, destination }: SwapTerms, furt
 export const furtherAccounts = (own: number): number[] =>
   Array.from({ length: own - FURTHER }, (_, further) => FURTHER + further);
 
-/** Variants of patterns are sums: the token programs of two mints take the two lowest bits, what else a venue tells apart the next ones. */
+/**
+ * Variants of patterns are sums: the token programs of two mints take the two lowest bits, a venue's further distinctions the next ones.
+ */
 export const FIRST_OTHER = 4;
 
 /** The part of a variant that says by which programs two mints are. */

@@ -133,7 +133,7 @@ export interface Growth {
   readonly held?: bigint;
 }
 
-/** What the wallet pays for an account that grows. Lamports. @param rentExemption the rent of an account of so many bytes */
+/** The lamports that the wallet pays for an account that grows. @param rentExemption the rent of an account of so many bytes */
 export function rentOfGrowth({ from, to, held }: Growth, rentExemption: (space: number) => bigint): bigint {
   return maxOf(0n, rentExemption(to) - (held ?? rentExemption(from)));
 }

@@ -180,10 +180,10 @@ class CachedKeyDirectory implements LiveKeyDirectory {
     return principal;
   }
 
-  /** Writes down that the key is in use, once a day. Nobody waits for it; one that fails is made up by the next look-up. */
+  /** Records once a day that the key is in use. Nobody waits for the write; the next look-up makes up for one that fails. */
   #noteUse(keyId: string, row: { readonly usedAtMs: number | null; readonly createdAtMs: number }): void {
     const atMs = this.#epochMs();
-    // A key's first use counts at once: one that was never used is kept for less long.
+    // A key's first use is recorded at once: a never-used key is kept for a shorter time.
     const isFirst = row.usedAtMs === null || row.usedAtMs === row.createdAtMs;
     if (!isFirst && row.usedAtMs > atMs - USE_NOTED_MS) return;
     const usedAtMs = Math.max(atMs, row.createdAtMs + 1);

@@ -4,7 +4,7 @@ export class WatchedKeys {
   /** Watched since the last check: a revocation seen just before is not reported again. */
   readonly #unchecked = new Set<string>();
 
-  /** Calls `revoked` once if the key is revoked. @returns what ends that */
+  /** Calls `revoked` once if the key is revoked. @returns a function that ends the watch */
   watch(keyId: string, revoked: () => void): () => void {
     const listeners = this.#listeners.get(keyId) ?? new Set();
     this.#listeners.set(keyId, listeners.add(revoked));

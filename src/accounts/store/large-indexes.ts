@@ -30,7 +30,7 @@ export async function makeIndexes(db: Database): Promise<void> {
 export async function makeIndexesBesideWrites(db: Database): Promise<void> {
   if ((await missingIndexes(db)).length === 0) return;
   await db.connection().execute(async (session) => {
-    // A statement that waits for the lock would be one of those that the index waits for.
+    // A statement that waits for the lock would itself block the creation of the index.
     while (!(await takeLock(session))) await sleep(LOCK_POLL_MS);
     for (const name of await missingIndexes(session)) {
       await sql.raw(`drop index concurrently if exists ${name}`).execute(session);

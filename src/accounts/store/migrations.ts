@@ -174,7 +174,7 @@ export async function migrate(db: Database, schema?: string): Promise<void> {
   const migrator = new Migrator({
     db,
     provider: { getMigrations: async () => ({ ...MIGRATIONS }) },
-    // The order of those that ran is known by their times alone, which clocks of several machines have written.
+    // The order of past migrations is known only by their times, which several machines' clocks have written.
     allowUnorderedMigrations: true,
     // Without it, the migrator takes tables of its name in any other schema for its own.
     ...(schema === undefined ? {} : { migrationTableSchema: schema }),

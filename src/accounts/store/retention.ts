@@ -34,8 +34,8 @@ export interface RowLives {
 }
 
 /**
- * Deletes what has outlived its use: submissions that ended long ago, challenges that expired an hour ago, and API keys by their
- * lives, with the accounts that have none left.
+ * Deletes outdated rows: submissions that ended long ago, challenges that expired an hour ago, and API keys by their lives, with the
+ * accounts that have none left.
  *
  * @param randomBytes see `countRevocation`
  */

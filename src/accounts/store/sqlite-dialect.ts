@@ -51,7 +51,7 @@ export class SqliteThreadDialect implements Dialect {
 
 /** What Kysely's default does not ask of SQLite. */
 class TransactionalSqliteAdapter extends SqliteAdapter {
-  /** The driver sees to whose turn it is: queries need not wait for one another, and what waits shares a commit. */
+  /** The driver schedules queries: they need not wait for one another, and waiting ones share a commit. */
   override get supportsMultipleConnections(): boolean {
     return true;
   }
@@ -181,7 +181,10 @@ class ThreadConnection implements DatabaseConnection {
   }
 }
 
-/** Admits many workers together or one alone, in turns: those who work together wait for one at most who works alone, however many do. */
+/**
+ * Admits either many workers together or one alone, in turns: those who work together wait for at most one who works alone, however many of
+ * these wait.
+ */
 class Turns {
   #together = 0;
   #isAlone = false;

@@ -87,7 +87,7 @@ async function openEmbedded(dataDir: string): Promise<OpenDatabase> {
   }
 }
 
-/** Its driver is loaded only now: without a server it is none of the start's. */
+/** The driver is loaded only now, so that a start without a server does not pay for it. */
 async function openServer(databaseUrl: string, limits: PostgresLimits): Promise<OpenDatabase> {
   const { openPostgres } = await import("./postgres.ts");
   return openPostgres(databaseUrl, limits);

@@ -2,7 +2,10 @@ import { SqliteFailure } from "./sqlite-thread.ts";
 
 /** How often a database that took no write is tried again. Milliseconds. */
 const PROBE_MS = 2_000;
-/** Writes after which a damaged database counts as whole, a minute's: those that do not meet the damage succeed as ever. */
+/**
+ * Successful writes after which a damaged database counts as repaired, a minute's worth: writes that do not touch the damage succeed as
+ * usual.
+ */
 const PROBES_AFTER_DAMAGE = 30;
 /** SQLite's primary codes: read-only, an error of the disk, full. */
 const SQLITE_REFUSALS = new Set([8, 10, 13]);
@@ -15,7 +18,7 @@ const POSTGRES_TIMEOUT = "Query read timeout";
 /** Damaged data, a damaged index. */
 const POSTGRES_DAMAGE = new Set(["XX001", "XX002"]);
 
-/** Whether the database takes writes: one that is read-only or damaged, or whose disk is full, answers queries as ever. */
+/** Whether the database accepts writes: one that is read-only or damaged, or whose disk is full, still answers queries. */
 export class WriteRefusals {
   readonly #write: () => Promise<unknown>;
   #reason: string | undefined;
@@ -65,7 +68,7 @@ export class WriteRefusals {
   }
 }
 
-/** How many writes must succeed after an error until it is over; 0 of one that says nothing about writes. */
+/** Number of writes that must succeed after an error before it counts as over; 0 for an error that says nothing about writes. */
 function probesAfter(error: Error): number {
   const [refuses, isDamaged] =
     error instanceof SqliteFailure

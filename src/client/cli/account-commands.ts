@@ -33,7 +33,7 @@ const register: Command = {
   },
 };
 
-/** An API key may take the place of an older one; in that of a wallet's key, it would be all that is left. @throws UsageError */
+/** An API key may replace an older one; replacing a wallet's key would lose that key. @throws UsageError */
 async function checkPlace(io: CliIo, file: string): Promise<void> {
   const text = await io.readFile(file).catch(() => "");
   if (text.trim() === "" || text.startsWith("api_")) return;

@@ -26,7 +26,7 @@ export const historyCommand: Command = {
       {
         limit: numberFlag(line, "limit") ?? DEFAULT_LIMIT,
         cursor: textFlag(line, "cursor"),
-        // A word that is no status is refused by the library, which names them.
+        // The library refuses an unknown status and lists the valid ones.
         status: listFlag(line, "status") as readonly TradeStatusName[] | undefined,
         since: timeFlag(line, "since"),
         until: timeFlag(line, "until"),

@@ -40,7 +40,7 @@ export function processIo(running: CliProcess): CliIo {
   };
 }
 
-/** The mode of `open` holds for new files only: one that others could read is closed to them before anything is written. */
+/** The mode of `open` applies to new files only: an existing file that others could read is restricted before anything is written. */
 async function writeOwned(path: string, text: string, flag: "w" | "wx"): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const file = await open(path, flag, OWNER_ONLY);

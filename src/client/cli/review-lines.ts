@@ -67,7 +67,7 @@ export function describeReview(review: TradeReview, { input, output }: SideNames
   ];
 }
 
-/** An automatic slippage, and what it rests on; nothing if the caller typed a number. */
+/** An automatic slippage and its basis; nothing if the caller typed a number. */
 function slippageLines(basis: TradeReview["slippage"]): readonly string[] {
   if (basis === undefined) return [];
   const { slippage, maxSlippage, isCapped } = basis;
@@ -75,7 +75,7 @@ function slippageLines(basis: TradeReview["slippage"]): readonly string[] {
   return [`Slippage  ${percent(slippage)}, ${cap}: the price ${movementWords(basis)}, says the service`];
 }
 
-/** How far a price has moved, with what that rests on. */
+/** How far a price has moved, and the basis of that figure. */
 export function movementWords(moved: Omit<SlippageBasis, "slippage" | "maxSlippage" | "isCapped">): string {
   const { movement, quantile, samples, windowSeconds, spanSeconds } = moved;
   return `lost at most ${percent(movement)} within ${decimal(spanSeconds)} s in ${percent(quantile)} of ${samples} samples of ${decimal(windowSeconds)} s`;

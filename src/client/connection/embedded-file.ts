@@ -56,7 +56,7 @@ export function jsonNameOf(name: string): string {
   return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** @param scope what the names of types begin with unless they begin with a dot */
+/** @param scope the prefix of type names that do not begin with a dot */
 function whole({ fields, values, methods, ...part }: PlainPart, scope: string): PlainPart {
   const parts: Readonly<Record<string, unknown>> = {
     ...part,

@@ -2,7 +2,7 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import { TradeError } from "../trade-error.ts";
 import { toTradeError } from "./connect-error.ts";
 
-/** Fields that only allow the service more: without them it builds what every caller can sign. Every other field is meant. */
+/** Fields that only permit the service more: without them it builds what every caller can sign. Every other field is binding. */
 const DISPENSABLE: readonly string[] = ["maxTransactionVersion", "totalGuard"];
 
 /** What the service was found not to know: it may be older than this library, and refuses fields of later versions. */

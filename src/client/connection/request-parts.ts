@@ -2,7 +2,7 @@
 
 /**
  * The URL of a service or a node that the caller named.
- * @param base what a relative URL is relative to: the page of a browser @throws TypeError unless requests can be sent to it
+ * @param base the URL that a relative one is resolved against: the page of a browser @throws TypeError unless requests can be sent to it
  */
 export function requestUrl(text: string, what: string, base?: string): URL {
   const url = URL.canParse(text, base) ? new URL(text, base) : undefined;

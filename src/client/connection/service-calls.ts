@@ -126,7 +126,7 @@ export class ServiceCalls {
     if (this.#closing.signal.aborted) throw new TradeError("ABORTED", "This client is closed: connect another.");
   }
 
-  /** How long a call may take. @throws TypeError for a time that is none: that of a submit too, before there is one */
+  /** How long a call may take. @throws TypeError for an invalid time, that of a submit included, before any submit is made */
   #timeoutMs({ timeoutMs, patienceMs }: CallControl): number {
     timerMs(patienceMs ?? 0, "patienceMs");
     return timerMs(timeoutMs ?? this.timeoutMs, "timeoutMs");

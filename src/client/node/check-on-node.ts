@@ -84,7 +84,7 @@ function marketProblems({ instructions }: ReadTransaction, { legs }: TradeExpect
   });
 }
 
-/** The share of a balance is that of the balance on this node, rounded down. */
+/** A share is taken of the balance on this node, rounded down. */
 function shareProblems({ expected, sellPercent }: NodeTrade, addresses: readonly Address[], before: Accounts) {
   if (sellPercent === undefined) return [];
   const { wallet, inMint, amount } = expected;

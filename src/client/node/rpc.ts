@@ -57,6 +57,6 @@ function resultOf(answer: unknown): unknown {
 
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return "unknown";
-  // fetch hides what went wrong in its cause.
+  // fetch puts the real error into its cause.
   return cause.cause instanceof Error ? `${cause.message} (${cause.cause.message})` : cause.message;
 }

@@ -24,7 +24,7 @@ export interface WalletChanges {
   readonly problems: readonly Problem[];
 }
 
-/** Costs that leave the wallet beside the trade. Lamports. */
+/** Costs that leave the wallet in addition to the trade. Lamports. */
 export interface TradeCharges {
   /** The network's fee, priority included. */
   readonly fee: bigint;
@@ -118,10 +118,10 @@ function rentPaidFor(was: NodeAccount | undefined, is: NodeAccount, emptyRent: b
 const isAsBefore = (was: NodeAccount | undefined, is: NodeAccount): boolean =>
   was !== undefined && was.owner === is.owner && equalBytes(was.data, is.data);
 
-/** What an account holds beside the lamports that trades have left there. */
+/** An account's lamports without those that trades have left there. */
 const heldAsRent = (account: NodeAccount): bigint => account.lamports - curveReserve(account);
 
-/** What the trade moves: the changes without what they cost. */
+/** The amounts of the trade: the changes without their costs. */
 export function movedBy(
   { lamports, tokens, rentElsewhere }: WalletChanges,
   { inMint, outMint, legs }: TradeExpectation,
@@ -148,7 +148,7 @@ function priceIn(mint: Address, outMint: Address, legs: TradeExpectation["legs"]
 
 /**
  * Everything in the changes that the order does not explain.
- * @param announcedRent what the service says the trade pays in rent. Lamports
+ * @param announcedRent the rent that the trade pays by the service's word. Lamports
  */
 export function changeProblems(
   changes: WalletChanges,

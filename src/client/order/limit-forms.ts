@@ -11,8 +11,8 @@ const SINGLE_KEYS = Object.keys(LIMIT_KEYS).filter(
 const MOST_DECIMALS = 255;
 
 /**
- * Checks the limits among some options: one that limits nothing must not pass for one that does.
- * @throws TypeError for a number that is none, or a list that is none
+ * Checks the limits among some options: a value that limits nothing must not be taken for a limit.
+ * @throws TypeError if a number or a list is not one
  */
 export function checkLimitForms(limits: TradeLimits): void {
   const { decimals, tipAccounts, middleMints, maxPriceImpact, maxSlippage } = limits;

@@ -9,7 +9,7 @@ import { LIMIT_KEYS, type TradeLimits } from "./limits.ts";
 
 /** Whether a trade that only the service's word supports is refused. */
 export interface ProofOptions {
-  /** Refuses, before signing, what nobody but the service says of a trade, and names what would prove it. Default: false. */
+  /** Refuses, before signing, a trade with terms that rest on the service's word alone, and names what would prove them. Default: false. */
   readonly requireProof?: boolean | undefined;
 }
 

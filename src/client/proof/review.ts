@@ -39,7 +39,7 @@ function isRentNoMore({ built: { costs: next } }: TradeReview, { built: { costs:
   );
 }
 
-/** What a client with verification off knows of a trade: what the service says. */
+/** A client without verification knows about a trade only what the service says. */
 export function unverified(built: BuiltResponse, order: TradeOrder | undefined): TradeReview {
   const { inputAmountRaw = "0", outputAmountRaw = "0" } = built.estimates ?? {};
   const unproven: Unproven[] = ["transaction", "price", "priceImpact"];

@@ -1,4 +1,4 @@
-/** A slippage that the library chose, and what the service said for it. Only the service's word supports these figures. */
+/** A slippage that the library chose, and the service's figures behind it. Only the service's word supports these figures. */
 export interface SlippageBasis {
   /** What the order goes by: `movement`, rounded up to a hundredth of a percent, at most `maxSlippage`. */
   readonly slippage: number;

@@ -32,7 +32,7 @@ class SignedMessages {
   }
 }
 
-/** Never changed without another name: copies of different versions share what it names. */
+/** Changing it requires a new name, because copies of different versions share the object of that name. */
 const SHARED = Symbol.for("tradewire.signedMessages.1");
 const OWN = new SignedMessages();
 

@@ -39,7 +39,7 @@ export interface TradeCourse {
 const LONGEST_CONFIRMATION_MS = 15_000;
 /** Signed transactions whose meaning is remembered, to hold answers against. */
 const MOST_REMEMBERED = 1_000;
-/** Where builds are held against their orders and signed. It remembers what was ordered, and what was signed. */
+/** Checks builds against their orders and signs them. Remembers what was ordered and what was signed. */
 export class TradeDesk {
   readonly #verifier: Verifier;
   readonly #verifies: boolean;
@@ -99,7 +99,7 @@ export class TradeDesk {
     limits: (TradeLimits & ProofOptions) | undefined,
     signal: AbortSignal,
   ): Promise<Uint8Array> {
-    // What is verified is what is signed, whatever happens to the response in between.
+    // Exactly the verified bytes are signed, even if the response changes in between.
     const wire = built.unsignedTransaction.slice();
     const verified = this.#verifies ? await this.verify(built, wire, limits, signal) : undefined;
     return this.#signVerified(built, wire, verified?.expected);
@@ -225,7 +225,7 @@ async function provesExpiry({ proveExpiry }: RebuildPolicy, signature: string, b
   }
 }
 
-/** The failure of a rebuild. What is no TradeError comes from the caller's side: the wallet, or a function among the options. */
+/** The failure of a rebuild. Anything but a TradeError comes from the caller's side: the wallet, or a function among the options. */
 function stoppedAfter(signature: string, error: unknown): TradeError {
   if (error instanceof TradeError) return afterSigning(error, signature);
   const message = `The transaction ${signature} was signed, and none after it: ${printable(String(error))}`;
@@ -235,7 +235,7 @@ function stoppedAfter(signature: string, error: unknown): TradeError {
 /** What a call that verifies may add to the limits of the build call. */
 const OWN_LIMITS = { ...LIMIT_KEYS, requireProof: true } as const;
 
-/** The limits that are set: one that is `undefined` takes none away. */
+/** The limits that are set; `undefined` does not remove one. */
 function onlySet(limits: (TradeLimits & ProofOptions) | undefined): TradeLimits & ProofOptions {
   return Object.fromEntries(
     Object.entries(copyOf(limits ?? {}, OWN_LIMITS)).filter(([, limit]) => limit !== undefined),

@@ -54,7 +54,7 @@ export interface Estimate {
 }
 
 const MOST_DECIMALS = 20;
-/** Far above the network's 5,000 lamports a signature, and far below what hurts. */
+/** Far above the network's 5,000 lamports a signature, and far below a harmful amount. */
 const MOST_BASE_FEE = 100_000n;
 
 /**

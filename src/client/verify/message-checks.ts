@@ -61,7 +61,7 @@ const LEAST_UNITS = 10_000;
 /** Less than a venue's program and the token program have together. Bytes. */
 const LEAST_LOADED_BYTES = 512 * 1024;
 
-/** The transaction has room to run: one that fails for want of it pays for priority and trades nothing. */
+/** The transaction's limits are high enough to run: one that exceeds them pays for priority and trades nothing. */
 export function checkRoom(
   { config }: ReadTransaction,
   swaps: number,

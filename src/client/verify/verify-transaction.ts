@@ -3,7 +3,7 @@ import { type LookupTables, type ReadTransaction, readTransaction } from "./read
 import type { TradeExpectation } from "./trade-expectation.ts";
 import { findProblems } from "./verification.ts";
 
-/** What verifying needs beside the transaction. */
+/** What verifying needs in addition to the transaction. */
 export interface VerifyOptions {
   /** Contents of lookup tables, read from the chain by the caller. Without them a message that uses any is refused. */
   readonly lookupTables?: LookupTables | undefined;

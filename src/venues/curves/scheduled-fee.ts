@@ -62,7 +62,7 @@ export interface FeeMoment {
   readonly firstSqrtPrice: bigint;
 }
 
-/** False for a fee that no program writes: one that divides by zero, or takes everything. */
+/** False for a fee that no program stores: it would divide by zero or take everything. */
 export function isPriceableFee(fee: BaseFee): boolean {
   if (fee.cliff >= FEE_DENOMINATOR) return false;
   switch (fee.kind) {

@@ -1,6 +1,6 @@
 /** One reserve may be this many times the other: beyond that, programs' roundings are a larger part of a price than bounds allow for. */
 const MOST_APART = 1_000;
-/** Rounds of approximation in which such reserves are always done, and what a round may still change then. Fraction. */
+/** Rounds within which the approximation always converges for such reserves, and what a further round may still change. Fraction. */
 const ROUNDS = 16;
 const EXACT = 1e-12;
 

@@ -5,7 +5,7 @@
  * @see @meteora-ag/dynamic-amm-sdk 1.4.1 `curve/stable-swap-math/calculator`, after curve.fi's simulation
  */
 const COINS = 2n;
-/** The programs approximate in at most as many rounds, which take more compute units than a transaction has. */
+/** The programs' maximum number of approximation rounds; that many take more compute units than a transaction has. */
 const MOST_ROUNDS = 256;
 
 /** A number found by Newton's method, and its rounds, on which a program's compute units depend. */

@@ -62,7 +62,7 @@ export interface DammV1Fill {
   readonly moved: VaultMoves;
 }
 
-/** Tokens and shares that the vault of the input gains, and that of the output loses. Base units. */
+/** Tokens and shares that the input's vault gains and the output's vault loses. Base units. */
 export interface VaultMoves {
   readonly deposited: bigint;
   readonly minted: bigint;

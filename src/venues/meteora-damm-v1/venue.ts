@@ -117,7 +117,7 @@ export const meteoraDammV1: Venue<DammV1Market, DammV1State, DammV1QuoteFill> = 
   after,
   traded,
   replay,
-  /** There is no instruction for an exact output: what was quoted goes in, for no less than was asked. */
+  /** There is no instruction for an exact output: the quoted input is sold for no less than the requested output. */
   signedAsk: ({ mode, inAmount, outAmount }) =>
     mode === "exactIn" ? { mode, amount: inAmount } : { mode: "exactIn", amount: inAmount, bound: outAmount },
 
@@ -244,7 +244,7 @@ function quote(state: DammV1State, ask: Ask): Quote<DammV1QuoteFill> {
   };
 }
 
-/** The pool with what the trade leaves of its vaults and of its shares in them. */
+/** The pool after the trade: its vaults and its shares in them. */
 function traded(state: DammV1State, made: Quote<DammV1QuoteFill>, { unixTimestamp }: ChainClock): DammV1State {
   const { from, moved } = made.fill;
   const { shares, pool } = after(state, made, state);

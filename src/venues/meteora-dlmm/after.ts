@@ -60,7 +60,7 @@ function copyOf(array: BinArray, copies: Map<number, BinArray>): BinArray {
   return copy;
 }
 
-/** Market makers get what they sold for into the bin; what limit orders sold for is set aside for their owners. */
+/** Market makers' proceeds go into the bin; limit orders' proceeds are set aside for their owners. */
 function tradeBin({ index, view }: BinArray, id: number, bin: BinTrade, xToY: boolean): void {
   const at = FIRST_BIN_OFFSET + (id - index * BINS_PER_ARRAY) * BIN_SIZE;
   const [given, taken] = xToY ? [AMOUNT_X, AMOUNT_Y] : [AMOUNT_Y, AMOUNT_X];

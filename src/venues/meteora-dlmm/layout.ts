@@ -27,7 +27,7 @@ const EXTENSION_SIZE = 1576;
 /** The pair's own bitmap covers array indices −512 to 511. */
 const BITMAP_OFFSET = 584;
 const BITMAP_REACH = 512;
-/** The extension covers twelve times as many further out on each side. */
+/** The extension covers twelve times as many arrays beyond that on each side. */
 const EXTENSION_REACH = 13 * BITMAP_REACH;
 const EXTENSION_POSITIVE_OFFSET = 40;
 const EXTENSION_NEGATIVE_OFFSET = 808;

@@ -188,7 +188,7 @@ class BinCursor {
     return true;
   }
 
-  /** Sells `held` for at most `offered`, adding to what comes out. @returns what is left of the offer */
+  /** Sells `held` for at most `offered`, adding to the output. @returns the rest of the offer */
   sell(offered: bigint, held: bigint): bigint {
     const room = this.costOf(held);
     if (offered < room) {
@@ -259,7 +259,7 @@ function createVolatility(pair: DlmmPair, binStep: bigint, now: bigint): Volatil
   };
 }
 
-/** What volatility is counted from at `now`, Unix seconds: what remains of it, and the bin. */
+/** The reference of volatility at `now` (Unix seconds): the remaining volatility, and the bin. */
 function volatilityFrom(pair: DlmmPair, now: bigint): { readonly reference: number; readonly center: number } {
   const elapsed = Number(now - pair.lastUpdate);
   if (elapsed < pair.filterPeriod) return { reference: pair.volatilityReference, center: pair.indexReference };

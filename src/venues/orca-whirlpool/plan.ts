@@ -7,7 +7,7 @@ import { derivationUnits, stepUnits } from "./units.ts";
 export interface WhirlpoolAsk {
   readonly aToB: boolean;
   readonly exactIn: boolean;
-  /** The exact side, as the curve sees it: without what the mints take as transfer fees. */
+  /** The exact side as the curve sees it: without the mints' transfer fees. */
   readonly amount: bigint;
   /** Unix seconds; 0 if the fee does not follow volatility. */
   readonly now: bigint;

@@ -29,7 +29,7 @@ import { olderUnitsOf, quoteCreationUnitsOf, unitsOf } from "./units.ts";
 export interface PumpFunState {
   readonly market: PumpFunMarket;
   readonly curve: BondingCurve;
-  /** Bytes of the curve's account, and the lamports that it holds beside what trades and their fees have left there. */
+  /** Bytes of the curve's account, and its lamports without those that trades and their fees have left there. */
   readonly size: number;
   readonly rentHeld: bigint;
   /** Bytes to which a trade enlarges the account if it is shorter. */
@@ -75,7 +75,7 @@ const accountsOf = decodeOnceFor(
 const recipientsOf = ({ mayhem }: BondingCurve, global: PumpGlobal) =>
   [mayhem ? global.mayhemFeeRecipients : global.feeRecipients, global.buybackFeeRecipients] as const;
 
-/** The token accounts of a coin's recipients of fees that may not exist; none before what tells them is read. */
+/** The token accounts of a coin's fee recipients, which may not exist; empty until the accounts that name the recipients are read. */
 export function recipientAccountsOf({ address, mints }: PumpFunMarket, have: AccountView): readonly Address[] {
   const [own, settings, quote] = [have.get(address), have.get(PUMP_GLOBAL), have.get(mints[1])];
   const curve = own ? decodeBondingCurve(own) : undefined;

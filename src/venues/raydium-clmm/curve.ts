@@ -17,7 +17,7 @@ export interface ClmmCurve extends TickList {
   readonly volatility: ClmmVolatility | undefined;
 }
 
-/** The curve with what is left of its orders: ticks that hold nothing any more are none. */
+/** The curve with the rest of its orders: ticks that hold nothing any more are dropped. */
 export function withOrders(curve: ClmmCurve, unfilled: ReadonlyMap<number, bigint>): ClmmCurve {
   const orders = curve.orders.map((amount, index) => unfilled.get(index) ?? amount);
   const kept = [...orders.keys()].filter((index) => curve.hasLiquidity[index] || orders[index]! > 0n);

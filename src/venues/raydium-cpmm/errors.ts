@@ -2,7 +2,7 @@ import { programErrors } from "../shared/program-errors.ts";
 
 /** Public codes of the program's errors, by the numbers and names of its source. */
 export const raydiumCpmmErrors = programErrors([
-  // Anchor's own: what was sold at the price of the landing gives nothing.
+  // Anchor's own error: at the price of the landing, the sold amount yields nothing.
   [2505, "RequireGtViolated", "SLIPPAGE_EXCEEDED"],
   [6000, "NotApproved", "NO_ROUTE"],
   [6002, "EmptySupply", "INSUFFICIENT_LIQUIDITY"],

@@ -6,7 +6,7 @@ import { isFrozen, isTokenAccount } from "../../solana/token/token-account.ts";
 
 /** Places at which the documents of both of Pump's programs list the same fee recipients: the first five of eight. */
 const COMMON_PLACES = 5;
-/** The bits of a salt that choose a fee recipient; those above choose who buys back. */
+/** The bits of a salt that choose a fee recipient; the bits above choose the buyback recipient. */
 const FEE_BITS = 8;
 
 /**
@@ -67,7 +67,7 @@ export function feeRecipientOf<T extends Recipient>(recipients: readonly T[], sa
   return recipientAt(recipients, Math.min(recipients.length, COMMON_PLACES), salt, trader);
 }
 
-/** The one who buys back with a part of the fee. Parameters as `feeRecipientOf`. */
+/** The buyback recipient, who gets a part of the fee. Parameters as `feeRecipientOf`. */
 export function buybackRecipientOf<T extends Recipient>(recipients: readonly T[], salt: number, trader: Address): T {
   return recipientAt(recipients, recipients.length, salt >>> FEE_BITS, trader);
 }

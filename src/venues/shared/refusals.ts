@@ -24,7 +24,7 @@ export function notTrading({ venue, address }: Market, why: string): TradewireEr
   return new TradewireError("NO_ROUTE", `${venue} market ${address} ${why}`);
 }
 
-/** An account that is not what the program's layout says. */
+/** An account that does not match the program's layout. */
 export function degraded(venue: VenueId, why: string): TradewireError {
   return new TradewireError("VENUE_DEGRADED", `${venue}: ${why}`);
 }

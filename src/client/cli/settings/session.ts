@@ -163,7 +163,7 @@ function httpUrl(text: string, what: string): string {
   throw new UsageError(`The URL of ${what} begins with http:// or https://.`);
 }
 
-/** True if nothing was signed because the transaction is not what was ordered, or more than was allowed. */
+/** True if nothing was signed because the transaction was not the ordered one, or exceeded what was allowed. */
 export function isDistrust({ code }: TradeError): boolean {
   return [
     "UNEXPECTED_TRANSACTION",

@@ -31,7 +31,7 @@ export function findToken(text: string, own: Readonly<Record<string, string>>): 
   const known = [...Object.entries(own), ...Object.entries(WELL_KNOWN).map(([name, [mint]]) => [name, mint] as const)];
   if (text.toUpperCase() === "SOL") return { mint: "SOL", symbol: "SOL" };
   if (Address.parse(text) !== undefined) {
-    // Only a symbol that stands for this mint alone may name it: another would show it as something it is not.
+    // A symbol may name this mint only if it belongs to no other mint: otherwise it would show the mint as something else.
     const named = known.find(([name, mint]) => mint === text && isOnly(name, mint, known));
     return { mint: text, symbol: named?.[0] ?? `${text.slice(0, 4)}…${text.slice(-4)}` };
   }

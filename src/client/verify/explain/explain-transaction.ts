@@ -16,7 +16,7 @@ import { namedMints, strangeParts } from "./strange-parts.ts";
 export interface Explanation {
   /** The message as a whole, then one line per instruction. */
   readonly lines: readonly string[];
-  /** Lines that speak of what no trade of this service contains, or that serves another account than the payer. */
+  /** Lines about parts that no trade of this service contains, or that serve an account other than the payer. */
   readonly unknown: readonly string[];
   /** Lines of swaps that name no mint: whose accounts they move, the bytes do not show. */
   readonly mintless: readonly string[];

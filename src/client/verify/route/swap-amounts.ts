@@ -30,7 +30,7 @@ export class SwapAmounts {
     this.isRow = legs.every(({ inMint }, index) => index === 0 || inMint === legs[index - 1]!.outMint);
   }
 
-  /** Takes in the next swap. @returns what is wrong with its bounds */
+  /** Adds the next swap. @returns the fault of its bounds, if any */
   add(leg: ExpectedLeg, bounds: SwapBounds, table: SwapTable): readonly string[] {
     const slack = table.rounds === true ? VAULT_ROUNDING : 0n;
     return [
@@ -69,7 +69,7 @@ export class SwapAmounts {
     return `its input is up to ${mostIn} base units, but slippage allows exactly ${most}`;
   }
 
-  /** Of a mint between two markets a swap takes at most what earlier swaps must yield. */
+  /** A swap takes at most as much of a mint between two markets as earlier swaps must yield. */
   #pass({ inMint }: ExpectedLeg, { mostIn }: SwapBounds): string | undefined {
     const held = this.#held.get(inMint) ?? 0n;
     this.#held.set(inMint, held - mostIn);

@@ -42,7 +42,7 @@ const BOTH_SIDES = 4;
 /** Where a search begins. */
 interface Start {
   readonly rungs: readonly number[];
-  /** How many steps may lie between neighbours: what divides the rungs found so far. */
+  /** How many steps may lie between neighbours: the divisors of the distances between the rungs found so far. */
   readonly strides: readonly number[];
   /** 1 or −1 if the next array lies that way; 0 if it may lie on either side. */
   readonly ahead: number;
@@ -153,7 +153,7 @@ function* rungsAround({ limit, step }: LadderRule, { rungs, strides, ahead }: St
 function startsOf(rule: LadderRule, price: number, known: readonly number[]): number[] {
   const last = known.at(-1);
   const beside = last === undefined ? [] : [Math.round(last / rule.step)];
-  // What was found says more than a price of which the base is a guess.
+  // Rungs already found are better evidence than a price whose base is a guess.
   if (beside.length > 0 && rule.bases.length > 1) return beside;
   if (!(price > 0) || price === Number.POSITIVE_INFINITY) return beside.length > 0 ? beside : [0];
   const starts = rule.bases.map((base) => Math.floor(Math.log(price) / Math.log(base) / rule.perRung / rule.step));

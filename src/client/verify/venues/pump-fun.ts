@@ -60,7 +60,7 @@ const accountsOf = (base: AccountPlace, quote: AccountPlace, volumeAt: number): 
 /** Places of the older instructions: the coin, its curve, the wallet. */
 const OLDER = { mint: 2, curve: 3, wallet: 6 } as const;
 
-/** What all older instructions begin with, up to the system program. `tokenProgramAt` is where the coin's token program stands. */
+/** The first accounts of all older instructions, up to the system program. `tokenProgramAt` is where the coin's token program stands. */
 const olderStart = (coin: AccountPlace, own: AccountPlace, tokenProgramAt: number): readonly AccountPlace[] => [
   readOnly("the venue's settings", derivedFrom(PROGRAM, "global")),
   written("a fee recipient", venueAccount),

@@ -14,7 +14,7 @@ import type { PreparationTable, SwapTable } from "./swap-table.ts";
 /** Every instruction that may come before a swap of the same market. */
 export const SWAP_PREPARATIONS: readonly PreparationTable[] = [pumpSwapExtension];
 
-/** Every swap instruction this library knows. A program that is not here is no venue. */
+/** Every swap instruction this library knows. A program that is missing here is not a venue. */
 export const SWAP_TABLES: readonly SwapTable[] = [
   ...pumpFunSwaps,
   ...pumpSwapSwaps,

@@ -15,7 +15,7 @@ export interface PayingSwap {
   readonly nativeSol: boolean;
 }
 
-/** What a guard stands among. */
+/** The surroundings of a guard in the transaction. */
 interface GuardPlace {
   readonly trade: TradeExpectation;
   /** True if there are no parallel paths. */

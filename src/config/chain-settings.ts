@@ -15,10 +15,10 @@ export const CHAIN_SETTINGS = {
     alias: "SOLANA_WS_URL",
   },
   SOLANA_TRUSTED_RPC_URL: optional(
-    url("The one of SOLANA_RPC_URLS whose word decides if nodes contradict each other; absent: it stays pending", [
-      "http",
-      "https",
-    ]),
+    url(
+      "The one of SOLANA_RPC_URLS whose word decides if nodes contradict each other; absent: a trade they disagree about stays pending",
+      ["http", "https"],
+    ),
   ),
   WITNESS_TIMEOUT_MS: integer(
     "Silence after which a node no longer has to agree with another on how a trade ended",

@@ -55,7 +55,8 @@ export class DoubtedAccounts {
       if (atMs < untilMs && followed.has(entry)) continue;
       if (entry.isDoubted) {
         entry.isDoubted = false;
-        if (entry.coveredFrom !== undefined && entry.coveredFrom < stream.slot) entry.coveredFrom = stream.slot;
+        // Of the newest slot a part was discarded.
+        if (entry.coveredFrom !== undefined && entry.coveredFrom <= stream.slot) entry.coveredFrom = stream.slot + 1n;
       }
       if (atMs >= untilMs + lastMs || !followed.has(entry)) this.#doubts.delete(entry);
     }

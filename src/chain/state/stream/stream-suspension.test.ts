@@ -1,4 +1,6 @@
 import { expect, it } from "vitest";
+import { Address } from "../../../primitives/address.ts";
+import { DoubtedAccounts } from "../compare/doubted-accounts.ts";
 import { FollowedAccounts } from "../followed-accounts.ts";
 import { SlotTree } from "../slots/slot-tree.ts";
 import { StreamProgress } from "./stream-progress.ts";
@@ -17,8 +19,9 @@ function start() {
     maxLagSlots: 1n,
     maxLeadSlots: 1n,
   });
+  const followed = new FollowedAccounts(tree, now, true, () => 0);
   const suspension = new StreamSuspension({
-    followed: new FollowedAccounts(tree, now, true, () => 0),
+    followed,
     stream,
     now,
     warn: () => {},
@@ -28,7 +31,8 @@ function start() {
     suspension.tick();
     return suspension.isOn;
   };
-  return { suspension, pass };
+  const doubted = new DoubtedAccounts({ followed, stream, now });
+  return { suspension, doubted, followed, stream, clock, pass };
 }
 
 it("lasts twice as long each time a stream is wrong again, however long it was right in between", () => {
@@ -53,4 +57,19 @@ it("starts again when the stream is wrong meanwhile", () => {
   }
   expect(pass(9_999)).toBe(true);
   expect(pass(1)).toBe(false);
+});
+
+it("covers accounts from the slot after the newest as it ends, as a doubt does: a part of the newest was discarded", () => {
+  for (const kind of ["suspension", "doubt"]) {
+    const { suspension, doubted, followed, stream, clock, pass } = start();
+    const entry = followed.start(Address.from(new Uint8Array(32).fill(1)));
+    entry.coveredFrom = 10n;
+    stream.receive(12n);
+    if (kind === "suspension") suspension.begin();
+    else doubted.begin(entry);
+    clock.nowMs += 10_000;
+    pass(0);
+    doubted.tick();
+    expect(entry.coveredFrom, kind).toBe(13n);
+  }
 });

@@ -61,7 +61,8 @@ export class StreamSuspension {
     const { slot } = stream;
     followed.upset((standing) => {
       standing.streamed = false;
-      if (standing.coveredFrom !== undefined && standing.coveredFrom < slot) standing.coveredFrom = slot;
+      // Of the newest slot a part was discarded.
+      if (standing.coveredFrom !== undefined && standing.coveredFrom <= slot) standing.coveredFrom = slot + 1n;
     });
   }
 }

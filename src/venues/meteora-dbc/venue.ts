@@ -1,10 +1,9 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { AccountView, ChainClock } from "../../solana/account.ts";
-import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { priceImpact } from "../curves/price-impact.ts";
-import { baseFeeWork, type FeeMoment, isRootInReach, type LaterRoot, laterRoot } from "../curves/scheduled-fee.ts";
+import { type LaterRoot, laterRoot } from "../curves/scheduled-fee.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import { assertReserve, type Reserves, requireReserves } from "../shared/reserves.ts";
@@ -25,8 +24,9 @@ import {
   isDbcPool,
   isDbcQuoteMint,
 } from "./layout.ts";
-import { type DbcFill, dbcAfter, dbcExactIn, dbcExactOut, dbcMoment, dbcMostIn } from "./math.ts";
+import { dbcAfter, dbcExactIn, dbcExactOut, dbcMoment, dbcMostIn } from "./math.ts";
 import { dbcSpot } from "./spot.ts";
+import { laterRootUnits, unitsOf } from "./units.ts";
 
 /** A bonding curve ready to be priced in either direction. */
 interface DbcState {
@@ -81,7 +81,7 @@ export const meteoraDbc: Venue<DbcMarket, DbcState, DbcQuoteFill> = {
     const amount = mode === "exactIn" ? inAmount : outAmount;
     return {
       instructions: [dbcSwap({ market, mints, mode, amount, watched: fill.watched }, terms)],
-      computeUnits: fill.computeUnits + laterRootUnits(fill, inAmount, terms.threshold),
+      computeUnits: fill.computeUnits + laterRootUnits(fill.laterRoot, inAmount, terms.threshold),
       creates: [],
     };
   },
@@ -204,64 +204,4 @@ function rejectUntradable({ market, pool, config, mints }: DbcState, ask: Ask): 
       );
     }
   }
-}
-
-/**
- * Compute units, measured on the program for every fee kind, mint kind and mode: an upper bound for the trade. The terms
- * are the costlier steps of the program.
- */
-function unitsOf(
-  { pool, config, mints, extensions }: DbcState,
-  selling: boolean,
-  exactIn: boolean,
-  fill: DbcFill,
-  moment: FeeMoment,
-): number {
-  const work = baseFeeWork(config.baseFee, exactIn ? fill.input : fill.netIn, !exactIn, moment);
-  const limited = config.baseFee.kind === "rateLimiter" && !selling;
-  const completes = !selling && pool.quoteReserve + fill.netIn >= config.migrationThreshold;
-  return (
-    OLDER_BUILD_UNITS +
-    (selling ? sellUnits(exactIn, fill) : buyUnits(exactIn, fill)) +
-    (completes ? COMPLETION_UNITS : 0) +
-    30 * config.segments.length +
-    (config.eagerFirstSwap ? (pool.hasSwapped ? 500 : 3_500) : 0) +
-    (config.volatility === undefined ? 0 : 3_300) +
-    (work.powers ? 2_600 : 0) +
-    (limited ? (exactIn ? 2_950 : 3_450) : 0) +
-    (work.counts && limited ? (exactIn ? 2_050 : COUNT_OUT_UNITS) : 0) +
-    (work.roots ? ROOT_UNITS : 0) +
-    mintUnits(mints[0], extensions[0]) +
-    mintUnits(mints[1], extensions[1])
-  );
-}
-
-/** What a rate limiter adds to an exact-out buy above its reference amount. */
-const COUNT_OUT_UNITS = 3_900;
-const ROOT_UNITS = 20_600;
-
-/** What the fee of an exact-out trade takes beyond that of now if the price moves within what is signed, and back by as much. */
-function laterRootUnits({ laterRoot }: DbcQuoteFill, quoted: bigint, most: bigint): number {
-  if (laterRoot === undefined || !isRootInReach(laterRoot, quoted, most)) return 0;
-  return ROOT_UNITS + (laterRoot.counts ? COUNT_OUT_UNITS : 0);
-}
-
-/** What builds before March 2026 use beyond it: their swap2 goes through the program's older entry. */
-const OLDER_BUILD_UNITS = 5_600;
-
-/** The buy that completes the curve marks the pool and reports it in an event. */
-const COMPLETION_UNITS = 8_000;
-
-/** A stretch costs more the more bits its liquidity and its prices have. */
-function buyUnits(exactIn: boolean, { crossed }: DbcFill): number {
-  return exactIn ? 37_500 + 4_900 * crossed : 38_400 + 5_100 * crossed;
-}
-
-function sellUnits(exactIn: boolean, { crossed, endsLow }: DbcFill): number {
-  return exactIn ? 35_000 + (endsLow ? 0 : 2_150) + 3_400 * crossed : 36_550 + 3_900 * crossed;
-}
-
-/** Addition for the transfer of a token. The program creates its coins with two extensions. */
-function mintUnits(mint: Mint, extensions: number): number {
-  return mint.program === TOKEN_PROGRAM ? 0 : 2_900 + 300 * Math.max(0, extensions - 2);
 }

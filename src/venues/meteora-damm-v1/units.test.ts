@@ -3,7 +3,7 @@ import { SOL_MINT } from "../../solana/programs.ts";
 import { dammV1Bench, dammV1ExactIn, dammV1ExactOut, type VaultShare } from "./math.ts";
 import { unitsOf } from "./units.ts";
 
-/** What goes in or comes out of A for B: amplification, multipliers, reserves, amount, and the units that the build of 2026 used. */
+/** A for B: amplification, multipliers, reserves, amount, and the units that a build used, of 2026 and at the end of August 2025. */
 type Measured = readonly [mode: string, bigint, readonly [bigint, bigint], bigint, bigint, bigint, used: number];
 const MEASURED: readonly Measured[] = [
   ["exactIn", 10_000n, [1n, 1_000_000n], 6_368_304_658n, 15_019_454_037_964_045n, 19_026n, 284_959],
@@ -11,6 +11,9 @@ const MEASURED: readonly Measured[] = [
   ["exactIn", 1_000n, [1_000n, 1n], 2_555n, 1_755_758_580_835_718_244n, 218n, 263_046],
   ["exactOut", 1_000n, [1n, 1_000n], 1_936_844_822n, 4_081_761_790_984_056n, 1_801n, 223_882],
   ["exactOut", 100n, [1n, 1_000_000n], 2_605_704n, 3_214_628_258_254n, 939_506n, 278_574],
+  ["exactIn", 100_000n, [1n, 1n], 2_464n, 63_014_726_345_640_305n, 1_443n, 253_278],
+  ["exactOut", 10_000n, [1_000n, 1n], 11n, 49_243_170_968_901_493n, 1_364_393n, 252_760],
+  ["exactOut", 100_000n, [1_000n, 1n], 1n, 7_878_973_911_589_756n, 4_273_846_734n, 243_363],
 ];
 
 it.each(MEASURED)("bounds what far reserves of many bits take in a stable pool: %s at %d", (...measured) => {

@@ -28,7 +28,7 @@ export function unitsOf({ trade, stable, sourceHeld, targetHeld }: DammV1Bench, 
   const all = stable.d.rounds + rounds;
   const wide = wideUnits(maxOf(sourceHeld * stable.scales[0], targetHeld * stable.scales[1]));
   const more = trade.pool.stable.depeg === "none" ? wide * all : DEPEG_UNITS + wide * Math.max(0, all - DEPEG_ROUNDS);
-  return flat + 3_000 + 5_700 * stable.d.rounds + 2_000 * late + 2_550 * rounds + more;
+  return flat + 3_000 + 5_850 * stable.d.rounds + 2_000 * late + 2_850 * rounds + more;
 }
 
 function wideUnits(reserve: bigint): number {

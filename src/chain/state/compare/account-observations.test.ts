@@ -99,6 +99,17 @@ test("what a node says of a slot that was read differs if it was the same before
   }
 });
 
+test("what the stream has not reported differs only of slots of which it reports every change", () => {
+  const { tree, entry, accountOf, relationOf } = holding();
+  for (const slot of [11n, 12n, 13n]) tree.begin(slot, slot - 1n);
+  entry.delivered = addVersion(entry, versionOf(accountOf(1, 11n)), 0n)!.version;
+  entry.streamed = true;
+  entry.coveredFrom = 13n;
+  expect(relationOf(accountOf(2, 12n), 1_000)).toBe("open");
+  entry.coveredFrom = 12n;
+  expect(relationOf(accountOf(2, 12n), 1_000)).toBe("differs");
+});
+
 test("a node bears out what it said itself of the same slot or a later one, not what it said before", () => {
   const { entry, accountOf } = holding();
   const observations = new AccountObservations(entry, true);
@@ -122,10 +133,10 @@ function holding() {
   const accountOf = (value: number, slot: bigint): Account => ({
     ...{ address: ADDRESS, owner: SYSTEM_PROGRAM, lamports: 1n, data: Uint8Array.of(value), executable: false, slot },
   });
-  const relationOf = (account: Account) => {
+  const relationOf = (account: Account, atMs = 0) => {
     const statement = { node: 1, slot: account.slot!, account, sentAtMs: 0, receivedAtMs: 0 };
     return new AccountObservations(entry, true).relationOf(statement, {
-      ...{ tree, stream: { slot: 13n } as StreamProgress, atMs: 0 },
+      ...{ tree, stream: { slot: 13n } as StreamProgress, atMs },
     });
   };
   return { tree, entry, accountOf, relationOf };

@@ -156,7 +156,9 @@ export class AccountObservations {
     if (!isCertain(slot, tree)) return "open";
     if (isUnchangedSince(then, slot, entry, tree)) return "differs";
     const isPassed = stream.slot > slot && atMs - receivedAtMs >= STREAM_PATIENCE_MS;
-    return entry.streamed && isPassed ? "differs" : "open";
+    // Of what was before it reported every change, the stream says nothing.
+    const isCovered = entry.streamed && entry.coveredFrom !== undefined && slot >= entry.coveredFrom;
+    return isCovered && isPassed ? "differs" : "open";
   }
 }
 

@@ -110,18 +110,27 @@ test("what the stream has not reported differs only of slots of which it reports
   expect(relationOf(accountOf(2, 12n), 1_000)).toBe("differs");
 });
 
-test("a node bears out what it said itself of the same slot or a later one, not what it said before", () => {
-  const { entry, accountOf } = holding();
-  const observations = new AccountObservations(entry, true);
-  const said = (node: number, value: number, slot: bigint) => ({
-    ...{ node, slot, account: accountOf(value, slot), sentAtMs: 0, receivedAtMs: 0 },
-  });
-  observations.add(said(0, 2, 12n));
-  observations.add(said(0, 1, 13n));
-  expect(observations.isBorneOut(said(1, 2, 11n), 0)).toBe(true);
-  expect(observations.isBorneOut(said(1, 2, 12n), 0)).toBe(true);
-  expect(observations.isBorneOut(said(1, 2, 13n), 0)).toBe(false);
-  expect(observations.isBorneOut(said(1, 3, 12n), 0)).toBe(false);
+test("a node is outvoted only by those that have said nothing of the kind of the same slot or a later one", () => {
+  const { tree, entry, accountOf } = holding();
+  for (const slot of [11n, 12n, 13n, 14n]) tree.begin(slot, slot - 1n);
+  for (const slot of [11n, 13n]) entry.delivered = addVersion(entry, versionOf(accountOf(1, slot)), 0n)!.version;
+  const context = { tree, stream: { slot: 14n } as StreamProgress, atMs: 0 };
+  const isOutvoted = (slot: bigint, isLast: boolean) => {
+    const observations = new AccountObservations(entry, true);
+    const say = (node: number, value: number, at: bigint) => {
+      const statement = { node, slot: at, account: accountOf(value, at), sentAtMs: 0, receivedAtMs: 0 };
+      observations.add(statement);
+      return statement;
+    };
+    say(0, 2, slot);
+    say(0, 1, 13n);
+    const said = say(1, 2, 12n);
+    return observations.isOutvoted(isLast ? said : say(1, 3, 14n), [0], context);
+  };
+  for (const isLast of [true, false]) {
+    expect(isOutvoted(11n, isLast)).toBe(true);
+    expect(isOutvoted(12n, isLast)).toBe(false);
+  }
 });
 
 const versionOf = (account: Account) => ({ slot: account.slot!, epoch: 0, order: 0, account });

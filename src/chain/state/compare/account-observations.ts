@@ -105,8 +105,19 @@ export class AccountObservations {
     return this.#brackets(other.node, last, tree) || this.#brackets(last.node, other, tree);
   }
 
+  /** True if the node has lately said what was certainly never the state, and none of the others has said it too, of a slot as late. */
+  isOutvoted(last: Statement, others: readonly number[], context: RelationContext): boolean {
+    if (this.relationOf(last, context) !== "differs") return false;
+    return (this.#statements[last.node] ?? []).some(
+      (one) =>
+        one.receivedAtMs >= context.atMs - STATEMENT_MS &&
+        this.#relationOf(one, context) === "differs" &&
+        !others.some((node) => this.#isBorneOut(one, node)),
+    );
+  }
+
   /** True if the node has said the same, of that slot or a later one. */
-  isBorneOut({ slot, account }: Statement, node: number): boolean {
+  #isBorneOut({ slot, account }: Statement, node: number): boolean {
     const list = this.#statements[node] ?? [];
     return list.some((one) => one.slot >= slot && hasSameContent(one.account, account));
   }

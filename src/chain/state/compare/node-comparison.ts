@@ -295,19 +295,13 @@ export class NodeComparison {
       this.#leaveOpen(observations, newest);
       return;
     }
+    const nodes = agreed.map(({ node }) => node);
     for (const other of statements) {
-      if (agreed.includes(other) || !this.#isOutvoted(observations, other, agreed)) continue;
+      if (agreed.includes(other) || !observations.isOutvoted(other, nodes, context)) continue;
       this.#nodes.setAside(other.node, `its state of account ${entry.address} at slot ${other.slot} differs`);
     }
     this.#accounts.settle(observations);
     if (streamRecord.wrong > 0 || entry.isDoubted) this.#accounts.hold(observations);
-  }
-
-  /** True if what the node says was certainly never the state, unless one that contradicts it has said the same of a slot as late. */
-  #isOutvoted(observations: AccountObservations, other: Statement, agreed: readonly Statement[]): boolean {
-    const { tree, stream, now } = this.#options;
-    if (observations.relationOf(other, { tree, stream, atMs: now() }) !== "differs") return false;
-    return !agreed.some(({ node }) => observations.isBorneOut(other, node));
   }
 
   #leaveOpen(observations: AccountObservations, other: Statement): void {

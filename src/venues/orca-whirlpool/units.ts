@@ -71,8 +71,8 @@ const ENDS_AT_TICK_UNITS = 3_000;
  * has room for this many, and what a further step takes in any case includes so many units for its own. Where the fee
  * follows volatility, the terms below and in `ADAPTIVE` hold that too: they were measured at such ticks.
  */
-const FIRST_BITS = 10;
-const SEARCHED_UNITS = 2_250;
+const FIRST_BITS = 4;
+const SEARCHED_UNITS = 2_150;
 /** A trade that lands at a slightly other price ends at another tick: the lowest bits count as set. */
 const LOW_BITS = 6;
 

@@ -293,7 +293,8 @@ class StreamedStateSource implements LiveStateSource {
   /** The stream says that the account is gone: it does not suffice for it until the nodes have been asked, or it was read after that. */
   #leaveToNodes(entry: FollowedAccount, slot: bigint): void {
     if (entry.streamed) entry.provenAtMs = Math.max(entry.provenAtMs, this.#streamedUpToMs(entry));
-    if (entry.coveredFrom !== undefined && entry.coveredFrom < slot) entry.coveredFrom = slot;
+    // What comes late of this slot may be from before that.
+    if (entry.coveredFrom !== undefined && entry.coveredFrom <= slot) entry.coveredFrom = slot + 1n;
     this.#followed.doubt(entry);
     this.#comparison.suspect(entry);
     this.#polls.hurry();

@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type FakeSubscriptions, fakeSubscriptions } from "../../../../test/support/fake-chain.ts";
+import { fakeFeed } from "../../../../test/support/fake-feed.ts";
 import { Address } from "../../../primitives/address.ts";
 import type { Account } from "../../../solana/account.ts";
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../../solana/programs.ts";
 import type { AccountReader } from "../../port.ts";
+import type { FeedListener } from "../account-feed.ts";
 import { createRpcStateSource } from "../rpc-state-source.ts";
-import type { LiveStateSource } from "../state-source.ts";
+import { createStateSource, type LiveStateSource } from "../state-source.ts";
 import { isGone } from "./gone-account.ts";
 
 const key = Address.from(new Uint8Array(32).fill(3));
@@ -123,6 +125,35 @@ test.each(lies)("a wallet's account that the stream says is %s is that at once",
   notice(state);
   expect(known?.owner).toBe(state?.owner);
   expect(known?.data.length).toBe(state?.bytes);
+});
+
+test("an account that the stream alone says is gone is not streamed again by a change from before that, which comes late", async () => {
+  let listener!: FeedListener;
+  const feed = fakeFeed({
+    reportsEveryChange: true,
+    listen(received) {
+      listener = received;
+    },
+    follow: (addresses) => listener.onCovered(addresses, 100n),
+  });
+  const reader = readerOf(() => OPEN);
+  const witnesses = ["one", "two"].map((name) => ({ name, reader, setAside: () => {} }));
+  const streamed = createStateSource({ reader, feed, witnesses, now: Date.now, warn: () => {} });
+  const report = (order: number, state: State) =>
+    listener.onAccount({ address: key, account: accountOf(key, state), slot, epoch: 1, order });
+  listener.onSlot(100n, 99n);
+  await streamed.follow([key]);
+  streamed.recordOf!(key)!.isLasting = true;
+  slot = 101n;
+  listener.onSlot(slot, 100n);
+  report(2, null);
+  report(1, { ...OPEN, bytes: 166 });
+  expect(streamed.counts().streamed).toBe(0);
+  slot = 102n;
+  listener.onSlot(slot, 101n);
+  report(3, OPEN);
+  expect(streamed.counts().streamed).toBe(1);
+  streamed.close();
 });
 
 test("an account that is new, or grows as an instruction can make it, is not gone", () => {

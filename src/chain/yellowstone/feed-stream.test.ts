@@ -47,3 +47,38 @@ test("what is repeated covers no account that is new to it, until the stream goe
   ]);
   stream.close();
 });
+
+test.each([
+  ["accepted", 108],
+  ["begun too late", 145],
+])("slots after a cut that are repeated, in a repetition that is %s, are not reported now", async (_, first) => {
+  const listener = new Proxy({} as FeedListener, { get: () => () => {} });
+  const address = Address.from(new Uint8Array(32).fill(1));
+  let receive!: (message: Uint8Array) => void;
+  let end!: (reason: string) => void;
+  const stream = new FeedStream(
+    {
+      ...{ url: "http://stream", token: undefined, now: Date.now, random: () => 0, warn: () => {} },
+      open({ onMessage, onEnd }) {
+        [receive, end] = [onMessage, onEnd];
+        return { send: () => {}, answer: () => {}, countWork: () => {}, close: () => {} };
+      },
+    },
+    { listener, nextEpoch: () => 1 },
+  );
+  const begin = (slot: number, request: number) =>
+    receive(slotUpdate(String(request), { slot, parent: slot - 1, status: SLOT_STATUS.createdBank, bankId: slot }));
+  stream.follow(address);
+  await vi.advanceTimersByTimeAsync(20);
+  for (let slot = 101; slot <= 140; slot++) begin(slot, 2);
+  const cutAtMs = Date.now();
+  expect(stream.liveAtMs).toBe(cutAtMs);
+  end("cut");
+  await vi.advanceTimersByTimeAsync(2_000);
+  // As the second connection was asked.
+  for (let slot = first; slot <= 150; slot++) begin(slot, 3);
+  expect(stream.liveAtMs).toBe(cutAtMs);
+  begin(151, 4);
+  expect(stream.liveAtMs).toBe(cutAtMs + 2_000);
+  stream.close();
+});

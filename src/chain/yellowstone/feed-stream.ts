@@ -67,6 +67,7 @@ const connects = new TurnBudget(1);
  *
  * After a cut the stream asks for a replay from some slots back and checks it: it must begin no later than the newest slot
  * before the cut, and hold at least as many updates of each slot as were received before. Otherwise everything counts as missed.
+ * The slots after that are as old as the cut, too, up to the first that begins under a further request: that is the newest there is.
  */
 export class FeedStream {
   readonly #options: FeedStreamOptions;
@@ -89,6 +90,10 @@ export class FeedStream {
   #isMute = false;
   /** The newest slot begun, over all connections. */
   readonly #newest = new NewestReported();
+  /** When the newest slot was reported that is not repeated. */
+  #liveAtMs = 0;
+  /** The generation whose slots are not repeated, nor those after it. */
+  #liveFrom = 0;
   #aliveAtMs = 0;
   readonly #connectNow = () => this.#connect();
 
@@ -106,9 +111,9 @@ export class FeedStream {
     return this.#coverage.addresses.size;
   }
 
-  /** When the newest slot was reported (epoch milliseconds). */
+  /** When the newest slot was reported (epoch milliseconds); slots that are repeated do not count. */
   get liveAtMs(): number {
-    return this.#newest.atMs;
+    return this.#liveAtMs;
   }
 
   follow(address: Address): void {
@@ -136,11 +141,14 @@ export class FeedStream {
     this.#gatherTimer ??= setTimeout(() => this.#request(), GATHER_MS);
   }
 
-  #request(fromSlot?: bigint): void {
+  /** @returns the generation of the request */
+  #request(fromSlot?: bigint): number {
     clearTimeout(this.#gatherTimer);
     this.#gatherTimer = undefined;
-    const name = String(this.#coverage.request());
+    const generation = this.#coverage.request();
+    const name = String(generation);
     this.#stream?.send(encodeSubscribeRequest({ name, accounts: this.#coverage.addresses, fromSlot }));
+    return generation;
   }
 
   #connectInTurn(): void {
@@ -162,6 +170,7 @@ export class FeedStream {
         ? undefined
         : (this.#replay?.again() ?? new StreamReplay(fromSlot, upTo, this.#slots.updates));
     this.#slots = new ConnectionSlots();
+    this.#liveFrom = canReplay ? Number.POSITIVE_INFINITY : 0;
     if (!canReplay) this.#missAll();
     const opened = open({
       url,
@@ -246,7 +255,13 @@ export class FeedStream {
     else if (status === SLOT_STATUS.firstShredReceived || status === SLOT_STATUS.createdBank) this.#begin(update);
     if (this.#slots.first === undefined) return;
     if (parent !== undefined && status !== SLOT_STATUS.dead) this.#link(slot, parent);
-    if (this.#replay === undefined) this.#newest.note(slot, this.#aliveAtMs, isNew && this.#slots.hasBegun(slot));
+    if (this.#replay !== undefined) return;
+    this.#newest.note(slot, this.#aliveAtMs, isNew && this.#slots.hasBegun(slot));
+    if (this.#isLive(update)) this.#liveAtMs = this.#newest.atMs;
+  }
+
+  #isLive({ filter }: SlotUpdate): boolean {
+    return Number(filter ?? 0) >= this.#liveFrom;
   }
 
   #kill(slot: bigint): void {
@@ -273,10 +288,12 @@ export class FeedStream {
     return known > 0n && slot > known + maxLeadSlots;
   }
 
-  #begin({ slot, status, bankId, filter }: SlotUpdate): void {
+  #begin(update: SlotUpdate): void {
+    const { slot, status, bankId, filter } = update;
     if (this.#slots.begin(slot)) {
       this.#checkReplay(slot);
-      if (this.#replay === undefined) this.#cover(Number(filter ?? 0), slot);
+      // Repeated slots are old and would count as current.
+      if (this.#isLive(update)) this.#cover(Number(filter ?? 0), slot);
       this.#slots.trim();
     }
     const isNewBank = status === SLOT_STATUS.createdBank && bankId !== undefined;
@@ -289,7 +306,6 @@ export class FeedStream {
     this.#countAccounts(this.size);
   }
 
-  /** Not during a replay: repeated slots are old and would count as current. */
   #cover(generation: number, fromSlot: bigint): void {
     for (const covered of this.#coverage.takeEffect(generation)) {
       this.#owner.listener?.onCovered(covered, fromSlot);
@@ -305,6 +321,7 @@ export class FeedStream {
   #checkReplay(slot: bigint): void {
     const replay = this.#replay;
     if (replay === undefined || replay.has(slot)) return;
+    this.#liveFrom = this.#request();
     const { first, updates } = this.#slots;
     const lack = replay.lack(first!, updates);
     if (lack !== undefined) {

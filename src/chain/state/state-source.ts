@@ -262,7 +262,10 @@ class StreamedStateSource implements LiveStateSource {
         if (addresses === undefined) this.#uncoverAll();
         else this.#uncover(addresses, fromSlot);
       },
-      onRestart: () => tree.restart(),
+      onRestart: () => {
+        tree.restart();
+        this.#stream.preferSlot(0n);
+      },
     };
   }
 
@@ -274,6 +277,7 @@ class StreamedStateSource implements LiveStateSource {
     const isFarAhead = this.#stream.isFarAhead(slot);
     // Recorded even while the stream does not count, so that one that goes on lying stays untrusted.
     if (!isFarAhead) this.#comparison.noteChange(entry, notice);
+    if (!isFarAhead && !this.#feed.reportsEveryChange) this.#stream.preferSlot(slot);
     if (isFarAhead || this.#suspension.isOn || entry.isDoubted || this.#trust.isFlooded()) {
       this.#counters.disbelieved += 1;
       return;
@@ -332,6 +336,7 @@ class StreamedStateSource implements LiveStateSource {
 
   /** @param slots those known before that have joined the chain or left it */
   #turn(slots: readonly bigint[]): void {
+    this.#stream.noteTurn();
     this.#followed.turn();
     if (slots.length === 0) return;
     this.#counters.forks += 1;

@@ -102,6 +102,21 @@ test("what was known before an undone slot is not proven by subscriptions: they 
   expect([held, ageMs()]).toEqual([1, 4_000]);
 });
 
+test("what subscriptions report is not current while their node prefers a branch that is not the chain", async () => {
+  await stream();
+  begin(12, 11);
+  notice(12, 2);
+  begin(13, 11);
+  await readAt(13n, 1);
+  expect([held, ageMs()]).toEqual([1, 0]);
+  // It changes in slot 14.
+  begin(14, 13);
+  begin(15, 14);
+  expect([held, ageMs()]).toEqual([1, 2_000]);
+  notice(15, 3);
+  expect([held, ageMs()]).toEqual([3, 0]);
+});
+
 test("what a node says of a slot that the stream never names is undone as the next one begins on another", async () => {
   await stream();
   await readAt(12n, 5);

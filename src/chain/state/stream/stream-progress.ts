@@ -27,6 +27,10 @@ export class StreamProgress {
   receivedAtMs = 0;
   readonly #times = new SlotTimes();
   readonly #options: StreamProgressOptions;
+  /** The slot of the last change on the branch that its node prefers; 0 before the first. */
+  #preferred = 0n;
+  /** Since when that has been another branch than the chain; Infinity while it is not. */
+  #strayedAtMs = Number.POSITIVE_INFINITY;
 
   constructor(options: StreamProgressOptions) {
     this.#options = options;
@@ -62,15 +66,31 @@ export class StreamProgress {
     return this.#times.passedAtMs(slot);
   }
 
+  /**
+   * A subscription reports a change: as of a slot on the branch that its node prefers. Until it reports one on the chain, what changes there
+   * is missing.
+   */
+  preferSlot(slot: bigint): void {
+    this.#preferred = slot;
+    this.noteTurn();
+  }
+
+  /** Slots may have joined the chain or left it. */
+  noteTurn(): void {
+    const { tree, now } = this.#options;
+    if (this.#preferred <= tree.root || tree.isOnChain(this.#preferred)) this.#strayedAtMs = Number.POSITIVE_INFINITY;
+    else if (this.#strayedAtMs === Number.POSITIVE_INFINITY) this.#strayedAtMs = now();
+  }
+
   /** Up to when the stream's state is complete, if it has missed no notice. */
   completeUpToMs(): number {
-    return this.#times.passedAtMs(this.slot);
+    return Math.min(this.#times.passedAtMs(this.slot), this.#strayedAtMs);
   }
 
   /** How long the stream has been missing a slot known from other sources. Milliseconds. */
   lagMs(): number {
     this.noteHead();
-    return this.slot === 0n ? 0 : Math.max(0, this.#options.now() - this.completeUpToMs());
+    return this.slot === 0n ? 0 : Math.max(0, this.#options.now() - this.#times.passedAtMs(this.slot));
   }
 
   /** True while the stream's slots are far behind the newest known: its state may be old. */

@@ -156,6 +156,43 @@ test("a read that differs from what a lost stream reported of its slot makes not
   source.close();
 });
 
+test("while a stream catches up at once, what it has reported so far is as old as the slots that it came from", async () => {
+  let listener!: FeedListener;
+  let nowMs = 1_000;
+  let liveAtMs = nowMs;
+  let headSlot = 101n;
+  const feed = fakeFeed({
+    listen(received) {
+      listener = received;
+    },
+    follow: (addresses) => listener.onCovered(addresses, 101n),
+    liveAtMs: () => liveAtMs,
+  });
+  const reader: AccountReader = {
+    fetchAccounts: async (addresses) => ({ slot: 101n, accounts: addresses.map((one) => accountOf(one, 1, 101n)) }),
+    fetchProgramAccounts: async () => "refused",
+  };
+  const source = createStateSource({
+    ...{ reader, feed, now: () => nowMs, warn: () => {}, headSlot: () => headSlot, pollMs: 1e9, auditMs: 1e9 },
+  });
+  const [key] = keys as [Address];
+  listener.onSlot(101n, 100n);
+  await source.follow([key]);
+  headSlot = 110n;
+  nowMs = 2_000;
+  expect(source.currentAtMs(key)).toBe(1_000);
+  nowMs = 5_000;
+  listener.onSlot(102n, 101n);
+  nowMs = 5_100;
+  for (let slot = 103n; slot <= 110n; slot++) listener.onSlot(slot, slot - 1n);
+  // All has arrived of what came before slot 102.
+  liveAtMs = 5_000;
+  expect(source.currentAtMs(key)).toBe(2_000);
+  liveAtMs = 5_100;
+  expect(source.currentAtMs(key)).toBe(5_100);
+  source.close();
+});
+
 /** A slot and its ancestors, newest first. */
 function lineOf(parents: ReadonlyMap<number, number>, slot: number): number[] {
   const line: number[] = [];

@@ -348,7 +348,7 @@ class StreamedStateSource implements LiveStateSource {
   #uncover(addresses: readonly Address[], fromSlot: bigint | undefined): void {
     const [first] = addresses;
     if (first === undefined) return;
-    const upToMs = Math.min(this.#feed.liveAtMs(first), this.#stream.completeUpToMs());
+    const upToMs = this.#stream.completeUpToMs(this.#feed.liveAtMs(first));
     for (const address of addresses) {
       const entry = this.#followed.get(address);
       if (entry === undefined) continue;
@@ -361,7 +361,7 @@ class StreamedStateSource implements LiveStateSource {
 
   #uncoverAll(): void {
     const liveAtMs = this.#feed.liveTimes();
-    const completeUpToMs = this.#stream.completeUpToMs();
+    const completeUpToMs = this.#stream.completeUpToMs(this.#feed.leastLiveAtMs());
     this.#followed.upset((standing, address) => {
       proveUpTo(standing, Math.min(liveAtMs(address), completeUpToMs));
       standing.coveredFrom = undefined;
@@ -371,7 +371,7 @@ class StreamedStateSource implements LiveStateSource {
 
   /** Up to when the stream's state of the account is complete, if it has missed no notice. */
   #streamedUpToMs(entry: FollowedAccount): number {
-    return Math.min(this.#feed.liveAtMs(entry.address), this.#stream.completeUpToMs());
+    return this.#stream.completeUpToMs(this.#feed.liveAtMs(entry.address));
   }
 
   #tick(): void {

@@ -10,6 +10,7 @@ test("a slot is the newest until any source reports a later one", () => {
   times.note(12n, 1_400);
   times.note(14n, 1_500);
   expect(times.newest).toBe(14n);
+  expect([999, 1_000, 1_499, 1_500].map((atMs) => times.newestBy(atMs))).toEqual([0n, 10n, 13n, 14n]);
   expect(times.passedAtMs(9n)).toBe(1_000);
   expect(times.passedAtMs(10n)).toBe(1_300);
   expect(times.passedAtMs(12n)).toBe(1_300);

@@ -20,6 +20,13 @@ export class SlotTimes {
     this.#atMs.shift();
   }
 
+  /** The newest slot that was known by then; 0 if none was. @param atMs epoch milliseconds */
+  newestBy(atMs: number): bigint {
+    let i = this.#slots.length - 1;
+    while (i >= 0 && this.#atMs[i]! > atMs) i -= 1;
+    return this.#slots[i] ?? 0n;
+  }
+
   /**
    * Up to when the state of `slot` was the newest known to exist (epoch milliseconds): when the first slot after it was
    * reported. Infinity while there is none.

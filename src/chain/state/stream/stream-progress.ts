@@ -26,6 +26,8 @@ export class StreamProgress {
   /** When it last reported any slot. */
   receivedAtMs = 0;
   readonly #times = new SlotTimes();
+  /** What the stream has reported itself. */
+  readonly #reported = new SlotTimes();
   readonly #options: StreamProgressOptions;
   /** The slot of the last change on the branch that its node prefers; 0 before the first. */
   #preferred = 0n;
@@ -40,6 +42,7 @@ export class StreamProgress {
   receive(slot: bigint): void {
     this.receivedAtMs = this.#options.now();
     if (slot > this.slot) this.slot = slot;
+    this.#reported.note(slot, this.receivedAtMs);
     this.noteHead();
     this.#note(slot, this.receivedAtMs);
   }
@@ -82,9 +85,13 @@ export class StreamProgress {
     else if (this.#strayedAtMs === Number.POSITIVE_INFINITY) this.#strayedAtMs = now();
   }
 
-  /** Up to when the stream's state is complete, if it has missed no notice. */
-  completeUpToMs(): number {
-    return Math.min(this.#times.passedAtMs(this.slot), this.#strayedAtMs);
+  /**
+   * Up to when the stream's state is complete, if it has missed no notice.
+   *
+   * @param liveAtMs what it reported by then (epoch milliseconds) has arrived; absent: all that it has reported
+   */
+  completeUpToMs(liveAtMs = Number.POSITIVE_INFINITY): number {
+    return Math.min(liveAtMs, this.#times.passedAtMs(this.#reported.newestBy(liveAtMs)), this.#strayedAtMs);
   }
 
   /** How long the stream has been missing a slot known from other sources. Milliseconds. */

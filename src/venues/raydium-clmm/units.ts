@@ -26,6 +26,12 @@ const CROSSING_UNITS = 17_750;
 const CROSSING_DOWN_UNITS = 970;
 const CROSSING_ABOVE_UNITS = 1_830;
 const CROSSING_DOWN_ABOVE_UNITS = 1_400;
+/**
+ * If the price ends exactly at a tick, beside its crossing: measured at prices from 1.0001^-400,000 to 1.0001^262,137, in pools of
+ * a few units and of many. An exact input of token 0 has room for it in what is charged for a price from an amount.
+ */
+const ENDS_AT_TICK_UNITS = 4_400;
+const ENDS_AT_TICK_DOWN_UNITS = 1_300;
 /** Saved if the price already stands at the crossed tick. */
 const TOUCHING_UNITS = 12_500;
 const ORDERS_UNITS = 12_000;
@@ -54,6 +60,7 @@ export function tradeUnits(state: Costed, fill: ClmmFill, zeroForOne: boolean, e
   const stretches = fill.steps - between + fill.touched;
   let units = state.baseUnits + fill.matched * ORDERS_UNITS - fill.touched * TOUCHING_UNITS;
   units += between * (TICK_OF_PRICE_UNITS + (above ? TICK_OF_PRICE_ABOVE_UNITS : 0));
+  if (!fill.endsBetween && !(zeroForOne && exactIn)) units += zeroForOne ? ENDS_AT_TICK_DOWN_UNITS : ENDS_AT_TICK_UNITS;
   units += stretches * (CROSSING_UNITS + (zeroForOne ? CROSSING_DOWN_UNITS : 0));
   units += fill.crossedAbove * (CROSSING_ABOVE_UNITS + (zeroForOne ? CROSSING_DOWN_ABOVE_UNITS : 0));
   if (zeroForOne) units += ZERO_FOR_ONE_UNITS;

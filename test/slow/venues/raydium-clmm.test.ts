@@ -126,6 +126,14 @@ const POOLS: readonly {
     positions: 20,
     rewards: 3,
   },
+  {
+    name: "so little between ticks that trades end at one",
+    mints: [spl(6), spl(6)],
+    tickSpacing: 1,
+    feeRate: 100,
+    tick: -262_143,
+    positions: 30,
+  },
 ];
 const TRADES_PER_POOL = 220;
 const SANDWICHES = 6;

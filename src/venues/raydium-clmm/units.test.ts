@@ -1,0 +1,37 @@
+import { expect, it } from "vitest";
+import { Address } from "../../primitives/address.ts";
+import { TOKEN_PROGRAM } from "../../solana/programs.ts";
+import type { Mint } from "../../solana/token/mint.ts";
+import type { ClmmFill } from "./math.ts";
+import { BITMAP_EXTENSION_UNITS, swapUnits, tradeUnits } from "./units.ts";
+
+const MINT = { address: Address.from(new Uint8Array(32)), program: TOKEN_PROGRAM } as Mint;
+const MINTS = [MINT, MINT] as const;
+
+/** Swaps on the build of November 2024 that end exactly at the last tick they cross: the units that they used. */
+type Measured = readonly [
+  zeroForOne: boolean,
+  exactIn: boolean,
+  tick: number,
+  steps: number,
+  far: boolean,
+  used: number,
+];
+const MEASURED: readonly Measured[] = [
+  [false, true, 262_137, 1, false, 58_610],
+  [false, true, 262_137, 2, false, 77_363],
+  [false, true, 262_137, 5, false, 133_469],
+  [false, false, -131_075, 1, true, 62_537],
+  [true, false, 5, 1, false, 57_711],
+  [true, true, -262_137, 1, false, 57_483],
+];
+
+it.each(MEASURED)("bounds closely a swap that ends at a tick: 0 for 1 %s, exact in %s, from tick %i", (...measured) => {
+  const [zeroForOne, exactIn, tick, steps, far, used] = measured;
+  const crossedAbove = tick > steps * 10 ? steps : 0;
+  const fill = { steps, crossed: steps, crossedAbove, touched: 0, matched: 0, endsBetween: false } as ClmmFill;
+  const state = { curve: { tick }, mints: MINTS, baseUnits: swapUnits(255, 0, MINTS, [0, 0]) };
+  const bound = tradeUnits(state, fill, zeroForOne, exactIn) + (far ? BITMAP_EXTENSION_UNITS : 0);
+  expect(bound).toBeGreaterThanOrEqual(used);
+  expect(bound).toBeLessThan(1.12 * used);
+});

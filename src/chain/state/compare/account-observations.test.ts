@@ -86,6 +86,20 @@ test("what a node says of a slot in a gap, which may be of another branch, diffe
   expect(relationOf(accountOf(2, 12n))).toBe("differs");
 });
 
+test("what a node says of a slot that the stream has yet to report may be of another branch, unless the stream is quiet", () => {
+  const { tree, entry, accountOf } = holding();
+  tree.begin(11n, 10n);
+  for (const slot of [11n, 13n]) entry.delivered = addVersion(entry, versionOf(accountOf(1, slot)), 0n)!.version;
+  const relationOf = (isQuiet: boolean) => {
+    const statement = { node: 1, slot: 12n, account: accountOf(2, 12n), sentAtMs: 0, receivedAtMs: 0 };
+    const stream = { slot: tree.head, isQuiet: () => isQuiet } as StreamProgress;
+    return new AccountObservations(entry, true).relationOf(statement, { tree, stream, atMs: 0 });
+  };
+  expect([false, true].map(relationOf)).toEqual(["open", "differs"]);
+  for (const slot of [12n, 13n]) tree.begin(slot, slot - 1n);
+  expect(relationOf(false)).toBe("differs");
+});
+
 test("what a node says of a slot that was read differs if it was the same before, then and later, unless a change in it was reported", () => {
   for (const isStreamed of [false, true]) {
     const { tree, entry, accountOf, relationOf } = holding();

@@ -156,6 +156,8 @@ export class AccountObservations {
     const then = versionAt(entry, slot, tree);
     if (then === undefined) return tree.isOnChain(slot) ? "old" : "open";
     if (hasSameContent(then.account, account)) return "same";
+    // It may be of another branch: the stream will tell, unless it is quiet.
+    if (slot > tree.head && !stream.isQuiet()) return "open";
     // Within a slot, a node may answer from before a change or after it.
     if (then.slot === slot) {
       const before = versionAt(entry, slot - 1n, tree);

@@ -6,7 +6,8 @@ import type { DlmmState } from "./state.ts";
 
 /**
  * Compute units, measured on the program: a trade within one bin, then what each further bin, each empty bin passed and
- * each further array adds. Exact out computes every bin twice. The older instructions take 544 to 819 less.
+ * each further array adds. Exact out computes every bin twice. The older instructions take 544 to 819 less. One bin takes most at
+ * prices far from 1 with a fee that follows volatility, one array if the active bin is the last of its own.
  */
 export function unitsOf(
   { pair, mints, extensions, extended }: DlmmState,
@@ -17,14 +18,14 @@ export function unitsOf(
 ): number {
   const exactIn = mode === "exactIn";
   return (
-    (exactIn ? 40_900 : 43_600) +
+    (exactIn ? 42_400 : 45_100) +
     (pair.limitOrders ? 900 : 0) +
     (extended ? 1_300 : 0) +
     rewardUnits(pair.rewards, fill.bins + fill.empty) +
     (fill.bins - 1) * ((exactIn ? 5_850 : 7_150) + (xToY ? 0 : 300)) +
     fill.empty * 270 +
     fill.mixed * 2_000 +
-    (arrays - 1) * 900 +
+    (arrays - 1) * 1_800 +
     mintUnits(mints[0], extensions[0], exactIn) +
     mintUnits(mints[1], extensions[1], exactIn)
   );

@@ -126,6 +126,21 @@ const cases: readonly Case[] = [
     pair: { ...plain, binStep: 1, activeId: -35_845 },
     reach: 100,
   },
+  {
+    name: "from the last bin of an array, a fee that grows fast",
+    mints: [SPL, SPL],
+    pair: {
+      ...plain,
+      binStep: 100,
+      baseFactor: 2_501,
+      variableFeeControl: 120_000,
+      limitOrders: true,
+      collectFeeMode: 1,
+      activeId: 629,
+    },
+    reach: 20,
+    orders: 15,
+  },
 ];
 
 /** Puts uneven liquidity around the active bin: Y at and below it, X at and above it. */

@@ -34,6 +34,20 @@ it("bounds a buy with volatility of a million times what the pool holds", () => 
   expect(boundOf(pool, false, "exactIn", 10_000_000_000_000n, 9_999_999n)).toBeGreaterThanOrEqual(20_480);
 });
 
+it("bounds the power of an exponential time schedule", () => {
+  const baseFee = {
+    kind: "timeSchedule",
+    cliff: 1n,
+    exponential: true,
+    reduction: 250n,
+    periods: 120n,
+    frequency: 30n,
+  };
+  expect(boundOf({ compounding: false, baseFee }, true, "exactIn", 11_997_697_449_139_672n, 1n)).toBeGreaterThanOrEqual(
+    17_612,
+  );
+});
+
 function boundOf(changes: object, aToB: boolean, mode: Ask["mode"], input: bigint, output: bigint): number {
   const baseFee = { kind: "timeSchedule", cliff: 1n, exponential: false, reduction: 0n, periods: 0n, frequency: 0n };
   const pool = { baseFee, migrated: true, volatility: undefined, ...changes };

@@ -17,8 +17,7 @@ export const cpmmSpot: SpotBounds<CpmmMarket, Bounded> = {
   of({ sides: [side0, side1] }, [pool, vault0, vault1]) {
     const { data } = pool!;
     const [held0, held1] = [vaultAmount(vault0!), vaultAmount(vault1!)];
-    const owed0 = numberU64(data, 341) + numberU64(data, 357) + numberU64(data, 397);
-    const owed1 = numberU64(data, 349) + numberU64(data, 365) + numberU64(data, 405);
+    const [owed0, owed1] = [owedAt(data, 341), owedAt(data, 349)];
     if (owed0 > held0 * MOST_OWED || owed1 > held1 * MOST_OWED) return undefined;
     const trade = Number(side0.tradeFeeRate);
     const creator = Number(side0.creatorFeeRate);
@@ -38,6 +37,10 @@ export const cpmmSpot: SpotBounds<CpmmMarket, Bounded> = {
     accounts: ({ config, mints }) => [config, ...mints],
   },
 };
+
+/** What the vault of one mint owes, as `decodeCpmmPool` adds it up. @param at where its protocol fee is */
+const owedAt = (data: Uint8Array, at: number): number =>
+  numberU64(data, at) + numberU64(data, at + 16) + numberU64(data, at + 56) + numberU64(data, at + 72);
 
 /** @param rate in millionths */
 const kept = (rate: number): number => Math.max(0, 1 - rate / 1e6);

@@ -121,8 +121,11 @@ export class FollowedReads {
   }
 
   /**
-   * Reads accounts in one call, or in halves if they are too large together: whoever creates an account of megabytes must not keep the
-   * others of its call from being read. @returns why one was left out @throws TradewireError UPSTREAM_ERROR
+   * Reads accounts in one call, or in halves if they are too large together: anybody can create an account of megabytes, which must not
+   * keep the others of its call from being read.
+   *
+   * @returns why one was left out
+   * @throws TradewireError UPSTREAM_ERROR
    */
   async #readParts(
     entries: readonly FollowedAccount[],

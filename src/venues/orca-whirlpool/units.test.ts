@@ -47,6 +47,14 @@ it("charges the set bits of the tick that a swap ends at, the lowest as if all w
   expect(units(65_535, 1)).toBe(7_550 - 3_000);
 });
 
+it("charges the set bits of the ticks that a swap looks for, whether or not its fee follows volatility", () => {
+  const units = (adaptive: boolean, searchedBits: number) => {
+    const fill = { steps: 5, crossed: 4, borderBits: [0, 0], searchedBits, sqrtPrice: whirlpoolSqrtPrice(65_535) };
+    return stepUnits(adaptive, fill as unknown as WhirlpoolFill, 0, true, true);
+  };
+  for (const adaptive of [true, false]) expect(units(adaptive, 64) - units(adaptive, 0)).toBe(60 * 285 - 4 * 2_150);
+});
+
 /** Trades on the build of October 2024 over a tick apart: all steps, and the units that they used beside `baseUnits`. */
 type Measured = readonly [
   aToB: boolean,

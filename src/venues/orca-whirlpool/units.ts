@@ -68,8 +68,7 @@ const HIGH_UNITS = 2_520;
 const ENDS_AT_TICK_UNITS = 3_000;
 /**
  * For the price of a tick above 0 that the swap looks for, each set bit takes as much as of the one that it ends at. The first search
- * has room for this many, and what a further step takes in any case includes so many units for its own. Where the fee
- * follows volatility, the terms below and in `ADAPTIVE` hold that too: they were measured at such ticks.
+ * has room for this many, and what a further step takes in any case includes so many units for its own.
  */
 const FIRST_BITS = 4;
 const SEARCHED_UNITS = 2_150;
@@ -125,7 +124,7 @@ export function stepUnits(
     crossed * units.crossing +
     stepsBetween * units.step +
     Math.ceil(slots) * units.slot +
-    (adaptive ? 0 : Math.max(0, (searchedBits - FIRST_BITS) * units.endAbove - (steps - 1) * SEARCHED_UNITS)) +
+    Math.max(0, (searchedBits - FIRST_BITS) * units.endAbove - (steps - 1) * SEARCHED_UNITS) +
     (crossed === steps ? -ENDS_AT_TICK_UNITS : endUnits(units, sqrtPrice)) +
     (adaptive
       ? stepsBetween * ((exactIn ? STEP_IN_UNITS : 0) + (aToB ? STEP_A_TO_B_UNITS : 0)) +

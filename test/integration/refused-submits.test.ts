@@ -92,7 +92,7 @@ it.each([
     CONNECT,
     { "content-type": "application/json", "x-long": "a".repeat(9_000) },
   ],
-  ["a type that is none", "VALIDATION_ERROR", REST, { "content-type": "json" }],
+  ["a type that is none and no key, which is asked for first", "AUTH_ERROR", REST, { "content-type": "json" }],
 ])("so may one over HTTP/2, with %s", async (_, code, path, headers) => {
   expect(await overHttp2(path, headers)).toMatchObject(refused(code, false));
 });

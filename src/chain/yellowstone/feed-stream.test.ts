@@ -16,21 +16,9 @@ test("what is repeated covers no account that is new to it, until the stream goe
       if (event === "onCovered") for (const address of addresses) covered.push([address.toString(), slot]);
     },
   });
-  let receive!: (message: Uint8Array) => void;
-  let end!: (reason: string) => void;
-  const stream = new FeedStream(
-    {
-      ...{ url: "http://stream", token: undefined, now: Date.now, random: () => 0, warn: () => {} },
-      open({ onMessage, onEnd }) {
-        [receive, end] = [onMessage, onEnd];
-        return { send: () => {}, answer: () => {}, countWork: () => {}, close: () => {} };
-      },
-    },
-    { listener, nextEpoch: () => 1 },
-  );
+  const { stream, begin: beginUnder, end } = openStream(listener);
   // Sent under the latest request.
-  const begin = (slot: number) =>
-    receive(slotUpdate("99", { slot, parent: slot - 1, status: SLOT_STATUS.createdBank, bankId: slot }));
+  const begin = (slot: number) => beginUnder(slot, 99);
   stream.follow(old);
   await vi.advanceTimersByTimeAsync(20);
   for (let slot = 101; slot <= 140; slot++) begin(slot);
@@ -54,20 +42,7 @@ test.each([
 ])("slots after a cut that are repeated, in a repetition that is %s, are not reported now", async (_, first) => {
   const listener = new Proxy({} as FeedListener, { get: () => () => {} });
   const address = Address.from(new Uint8Array(32).fill(1));
-  let receive!: (message: Uint8Array) => void;
-  let end!: (reason: string) => void;
-  const stream = new FeedStream(
-    {
-      ...{ url: "http://stream", token: undefined, now: Date.now, random: () => 0, warn: () => {} },
-      open({ onMessage, onEnd }) {
-        [receive, end] = [onMessage, onEnd];
-        return { send: () => {}, answer: () => {}, countWork: () => {}, close: () => {} };
-      },
-    },
-    { listener, nextEpoch: () => 1 },
-  );
-  const begin = (slot: number, request: number) =>
-    receive(slotUpdate(String(request), { slot, parent: slot - 1, status: SLOT_STATUS.createdBank, bankId: slot }));
+  const { stream, begin, end } = openStream(listener);
   stream.follow(address);
   await vi.advanceTimersByTimeAsync(20);
   for (let slot = 101; slot <= 140; slot++) begin(slot, 2);
@@ -82,3 +57,25 @@ test.each([
   expect(stream.liveAtMs).toBe(cutAtMs + 2_000);
   stream.close();
 });
+
+/** A stream whose connections the test feeds: `begin` reports a slot under a request, `end` cuts the connection. */
+function openStream(listener: FeedListener) {
+  let receive!: (message: Uint8Array) => void;
+  let end!: (reason: string) => void;
+  const stream = new FeedStream(
+    {
+      ...{ url: "http://stream", token: undefined, now: Date.now, random: () => 0, warn: () => {} },
+      open({ onMessage, onEnd }) {
+        [receive, end] = [onMessage, onEnd];
+        return { send: () => {}, answer: () => {}, countWork: () => {}, close: () => {} };
+      },
+    },
+    { listener, nextEpoch: () => 1 },
+  );
+  return {
+    stream,
+    begin: (slot: number, request: number) =>
+      receive(slotUpdate(String(request), { slot, parent: slot - 1, status: SLOT_STATUS.createdBank, bankId: slot })),
+    end: (reason: string) => end(reason),
+  };
+}

@@ -167,6 +167,9 @@ export class FollowedAccounts {
   add(entry: FollowedAccount, version: AccountVersion): boolean {
     this.#replaced.takeIn(entry);
     const { root } = this.#tree;
+    // The node may have left out the same change on the chain, of an earlier slot.
+    if (version.isStreamed === true && !this.#isComplete && !this.#tree.isOnChain(version.slot))
+      this.doubtUpTo(entry, version.slot);
     const added = addVersion(entry, version, root);
     if (added === undefined) return false;
     if (version.slot <= root) pruneVersions(entry, root, this.#tree);
@@ -217,7 +220,8 @@ export class FollowedAccounts {
     const known = entry.delivered;
     entry.delivered = version;
     if (version === undefined || !isProven) {
-      this.doubt(entry);
+      if (known === undefined) this.doubt(entry);
+      else this.doubtUpTo(entry, known.slot);
       // It was the state at least within its slot.
       entry.provenAtMs = version === undefined ? 0 : Math.min(this.#now(), this.#passedAtMs(version.slot - 1n));
     }
@@ -274,6 +278,15 @@ export class FollowedAccounts {
     this.setbacks += 1;
     entry.streamed = false;
     if (this.has(entry)) this.#unstreamed.add(entry);
+  }
+
+  /**
+   * What the stream has reported of the account up to this slot is not all that it holds on the chain: it must be read after that, as what
+   * comes late of the slot, or a read from before it, may be older.
+   */
+  doubtUpTo(entry: FollowedAccount, slot: bigint): void {
+    if (entry.coveredFrom !== undefined && entry.coveredFrom <= slot) entry.coveredFrom = slot + 1n;
+    this.doubt(entry);
   }
 
   /** The stream suffices for the account from now on. */

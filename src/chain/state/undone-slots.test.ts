@@ -28,8 +28,8 @@ beforeEach(() => {
     },
     ...{ subscriptions, now: Date.now, warn: () => {}, commitment: "processed", auditMs: 60_000 },
   });
-  source.onAccount((_, account) => {
-    held = account?.data[0];
+  source.onAccount((address, account) => {
+    if (address === key) held = account?.data[0];
   });
 });
 afterEach(() => {
@@ -44,9 +44,9 @@ function begin(slot: number, parent: number): void {
   subscriptions.slot(BigInt(slot), BigInt(parent), 1n);
 }
 
-function notice(slot: number, value: number): void {
+function notice(slot: number, value: number, of = key): void {
   const data = [Buffer.from([value]).toString("base64"), "base64"];
-  subscriptions.notify("account", key.toString(), {
+  subscriptions.notify("account", of.toString(), {
     context: { slot },
     value: { lamports: 1, owner: SYSTEM_PROGRAM.toString(), data, executable: false },
   });
@@ -100,6 +100,29 @@ test("what was known before an undone slot is not proven by subscriptions: they 
   expect(source.setbacks).toBeGreaterThan(setbacks);
   // Since slot 11 began: what it held within that is certain.
   expect([held, ageMs()]).toEqual([1, 4_000]);
+  // By a node that is late.
+  await readAt(11n, 1);
+  expect([held, ageMs()]).toEqual([1, 3_000]);
+  await readAt(15n, 3);
+  expect([held, ageMs()]).toEqual([3, 0]);
+});
+
+test("a change that subscriptions report as of a slot off the chain may be the chain's: the account is read", async () => {
+  const other = Address.from(new Uint8Array(32).fill(4));
+  await source.follow([other]);
+  await stream();
+  // It changes in slot 12, and the node comes to slot 13 by then.
+  begin(12, 11);
+  begin(13, 12);
+  begin(14, 12);
+  notice(13, 3);
+  begin(15, 14);
+  notice(15, 2, other);
+  expect([held, ageMs()]).toEqual([1, 4_000]);
+  await readAt(11n, 1);
+  expect([held, ageMs()]).toEqual([1, 3_000]);
+  await readAt(15n, 3);
+  expect([held, ageMs()]).toEqual([3, 0]);
 });
 
 test("what subscriptions report is not current while their node prefers a branch that is not the chain", async () => {

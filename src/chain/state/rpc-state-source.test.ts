@@ -608,6 +608,57 @@ test.each([12n, 30n, 60n])(
   },
 );
 
+test("while a stream's slots are discarded, accounts are current up to the first of them, whatever it goes on to report", async () => {
+  source.close();
+  source = open({ headSlot: () => 100n, slotByNodes: () => 100n });
+  nodeSlot = 100n;
+  await source.follow([key]);
+  subscriptions.slot(100n);
+  subscriptions.activate();
+  await source.refresh([key]);
+  const atMs = Date.now();
+  expect(source.currentAtMs(key)).toBe(atMs);
+  for (const slot of [120n, 121n]) {
+    subscriptions.slot(slot, slot === 120n ? 100n : 120n);
+    notice(Number(slot), 7);
+    vi.setSystemTime(Date.now() + 1_000);
+  }
+  expect(source.currentAtMs(key)).toBe(atMs);
+  subscriptions.slot(102n, 100n);
+  expect(source.currentAtMs(key)).toBe(atMs);
+});
+
+test("an account of which a change is discarded depends on reads, though its slot is not", async () => {
+  source.close();
+  let byNodes: bigint | undefined;
+  source = open({ headSlot: () => 100n, slotByNodes: () => byNodes });
+  nodeSlot = 100n;
+  await source.follow([key]);
+  subscriptions.slot(100n);
+  subscriptions.activate();
+  await source.refresh([key]);
+  const atMs = Date.now();
+  vi.setSystemTime(atMs + 1_000);
+  subscriptions.slot(120n, 100n);
+  byNodes = 100n;
+  notice(120, 7);
+  byNodes = 120n;
+  vi.setSystemTime(atMs + 2_000);
+  subscriptions.slot(121n);
+  expect(source.currentAtMs(key)).toBe(atMs + 1_000);
+  // From before the change.
+  nodeSlot = 120n;
+  await source.refresh([key]);
+  expect(source.currentAtMs(key)).toBe(atMs + 2_000);
+  vi.setSystemTime(atMs + 3_000);
+  subscriptions.slot(122n);
+  expect(source.currentAtMs(key)).toBe(atMs + 2_000);
+  nodeSlot = 122n;
+  nodeValue = 7;
+  await source.refresh([key]);
+  expect(source.currentAtMs(key)).toBe(atMs + 3_000);
+});
+
 test("a notice of a slot on a parent from before the root leaves no account unknown", async () => {
   for (let slot = 100n; slot < 140n; slot++) subscriptions.slot(slot);
   nodeSlot = 139n;

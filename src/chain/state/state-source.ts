@@ -280,10 +280,12 @@ class StreamedStateSource implements LiveStateSource {
     if (!isFarAhead && !this.#feed.reportsEveryChange) this.#stream.preferSlot(slot);
     if (isFarAhead || this.#suspension.isOn || entry.isDoubted || this.#trust.isFlooded()) {
       this.#counters.disbelieved += 1;
+      if (isFarAhead) this.#leaveToReads(entry, slot);
       return;
     }
     if (this.#comparison.isOn && entry.isLasting && isGone(entry.delivered?.account, account)) {
-      this.#leaveToNodes(entry, slot);
+      this.#leaveToReads(entry, slot);
+      this.#comparison.suspect(entry);
       return;
     }
     this.#followed.add(entry, { slot, epoch, order, account, isStreamed: true });
@@ -294,13 +296,10 @@ class StreamedStateSource implements LiveStateSource {
     if (isCovered && this.#tree.isOnChain(slot)) this.#followed.trust(entry);
   }
 
-  /** The stream says that the account is gone: it does not suffice for it until the nodes have been asked, or it was read after that. */
-  #leaveToNodes(entry: FollowedAccount, slot: bigint): void {
+  /** What the stream says of the account in this slot is discarded: it does not suffice until the account was read after that. */
+  #leaveToReads(entry: FollowedAccount, slot: bigint): void {
     if (entry.streamed) entry.provenAtMs = Math.max(entry.provenAtMs, this.#streamedUpToMs(entry));
-    // What comes late of this slot may be from before that.
-    if (entry.coveredFrom !== undefined && entry.coveredFrom <= slot) entry.coveredFrom = slot + 1n;
-    this.#followed.doubt(entry);
-    this.#comparison.suspect(entry);
+    this.#followed.doubtUpTo(entry, slot);
     this.#polls.hurry();
   }
 
@@ -308,6 +307,7 @@ class StreamedStateSource implements LiveStateSource {
     const stream = this.#stream;
     if (stream.isFarAheadOfOthers(slot)) {
       this.#counters.disbelieved += 1;
+      stream.discard();
       // A stream that has named credible slots before falls behind, and is left for that reason.
       if (stream.slot === 0n) this.#trust.doubt();
       return;

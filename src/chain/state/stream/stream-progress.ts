@@ -33,6 +33,8 @@ export class StreamProgress {
   #preferred = 0n;
   /** Since when that has been another branch than the chain; Infinity while it is not. */
   #strayedAtMs = Number.POSITIVE_INFINITY;
+  /** Since when what it reports is discarded, as too far ahead; Infinity while it is not. */
+  #discardedAtMs = Number.POSITIVE_INFINITY;
 
   constructor(options: StreamProgressOptions) {
     this.#options = options;
@@ -41,10 +43,18 @@ export class StreamProgress {
   /** The stream reports a slot. */
   receive(slot: bigint): void {
     this.receivedAtMs = this.#options.now();
-    if (slot > this.slot) this.slot = slot;
+    if (slot > this.slot) {
+      this.slot = slot;
+      this.#discardedAtMs = Number.POSITIVE_INFINITY;
+    }
     this.#reported.note(slot, this.receivedAtMs);
     this.noteHead();
     this.#note(slot, this.receivedAtMs);
+  }
+
+  /** A slot that the stream reports is discarded: until it goes on from the last that was not, what it reports is not known. */
+  discard(): void {
+    this.#discardedAtMs = Math.min(this.#discardedAtMs, this.#options.now());
   }
 
   /** A slot is known from a read. */
@@ -91,7 +101,8 @@ export class StreamProgress {
    * @param liveAtMs what it reported by then (epoch milliseconds) has arrived; absent: all that it has reported
    */
   completeUpToMs(liveAtMs = Number.POSITIVE_INFINITY): number {
-    return Math.min(liveAtMs, this.#times.passedAtMs(this.#reported.newestBy(liveAtMs)), this.#strayedAtMs);
+    const passedAtMs = this.#times.passedAtMs(this.#reported.newestBy(liveAtMs));
+    return Math.min(liveAtMs, passedAtMs, this.#strayedAtMs, this.#discardedAtMs);
   }
 
   /** How long the stream has been missing a slot known from other sources. Milliseconds. */

@@ -39,7 +39,7 @@ export class TradeFinder {
     const sealed = openRecord(sealer, record);
     const outcome = storedOutcome(record);
     if (outcome !== undefined) {
-      return finality.complete(record.messageHash, answerOf(sealed, signature, outcome), record.signature);
+      return answerOf(sealed, signature, await finality.complete(record.messageHash, outcome, record.signature));
     }
     const attempt = attempts.byMessage(record.messageHash) ?? this.#endAgain(record, sealed);
     if (attempt !== undefined) return this.#standing(attempt);
@@ -99,6 +99,7 @@ export class TradeFinder {
     }
     const outcome = await attempt.done;
     if (outcome === undefined) return progress.trade;
-    return finality.completeUnrecorded(claim.messageHash, answerOf(sealed, progress.trade.signature, outcome));
+    const { signature } = progress.trade;
+    return answerOf(sealed, signature, await finality.completeUnrecorded(claim.messageHash, outcome, signature));
   }
 }

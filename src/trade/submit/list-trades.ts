@@ -6,7 +6,7 @@ import type { Attempts } from "./attempts.ts";
 import { openRecord } from "./open-record.ts";
 import { diagnosisIn } from "./outcome/expired-outcome.ts";
 import type { Finality } from "./outcome/finality.ts";
-import { answerOf, pendingTrade, slotOf } from "./outcome/outcome.ts";
+import { answerOf, isFinal, type Outcome, pendingTrade, slotOf } from "./outcome/outcome.ts";
 import type { ProgressCache } from "./outcome/progress-cache.ts";
 import { storedOutcome } from "./outcome/stored-outcome.ts";
 import { within } from "./waiting.ts";
@@ -64,25 +64,20 @@ export class TradeLister {
       const trade = sealed && (await this.#observe(record, sealed, lookUps));
       return { ...times, status: trade?.status ?? "pending", slot: trade?.slot, trade, quoted: quotedOf(sealed) };
     }
-    if (outcome.kind === "failed") {
-      const { code, message, facts } = outcome;
-      const failure = { code, message, safeToRebuild: facts.safeToRebuild === true };
-      const slot = slotOf(outcome);
-      const trade = sealed && pendingTrade(sealed, signature);
+    const end = sealed === undefined ? outcome : await this.#complete(record, outcome, lookUps);
+    const ended = { ...times, slot: slotOf(end), quoted: quotedOf(sealed) };
+    if (end.kind === "failed") {
+      const { code, message, facts } = end;
       return {
-        ...times,
+        ...ended,
         status: code === "TX_EXPIRED" ? "expired" : "failed",
-        slot,
-        trade,
-        quoted: quotedOf(sealed),
-        diagnosis: diagnosisIn(outcome),
-        failure,
+        trade: sealed && pendingTrade(sealed, signature),
+        diagnosis: diagnosisIn(end),
+        failure: { code, message, safeToRebuild: facts.safeToRebuild === true },
       };
     }
-    const { diagnosis } = outcome;
-    if (sealed === undefined) return { ...times, status: outcome.status, slot: outcome.slot, diagnosis };
-    const trade = await this.#complete(record, answerOf(sealed, signature, outcome), lookUps);
-    return { ...times, status: trade.status, slot: trade.slot, trade, quoted: quotedOf(sealed), diagnosis };
+    const { status, diagnosis } = end;
+    return { ...ended, status, trade: sealed && answerOf(sealed, signature, end), diagnosis };
   }
 
   /** What was sealed at the build; undefined if its key has left the ring, or the record is damaged. */
@@ -104,10 +99,11 @@ export class TradeLister {
     return (await within(LOOK_UP_MS, chain.observe(trade, sealed.lastValidBlockHeight))) ?? trade;
   }
 
-  /** A trade that landed, finalized if the chain shows it now. */
-  async #complete(record: SubmissionRecord, trade: SubmittedTrade, lookUps: { left: number }): Promise<SubmittedTrade> {
-    if (trade.status === "finalized" || lookUps.left-- <= 0) return trade;
-    return (await within(LOOK_UP_MS, this.#ports.finality.complete(record.messageHash, trade))) ?? trade;
+  /** The end of a trade, final if the chain shows it now. */
+  async #complete(record: SubmissionRecord, outcome: Outcome, lookUps: { left: number }): Promise<Outcome> {
+    if (isFinal(outcome) || lookUps.left-- <= 0) return outcome;
+    const { messageHash, signature } = record;
+    return (await within(LOOK_UP_MS, this.#ports.finality.complete(messageHash, outcome, signature))) ?? outcome;
   }
 }
 

@@ -112,7 +112,7 @@ async function submitTrade(story: SubmitStory, request: SubmitRequest): Promise<
 
 /**
  * The answer to a submit that has already ended. Another answer may have reported it as finalized since; undefined if that was in another
- * slot and is on record.
+ * slot and is on record. Of a trade that failed, nodes are asked whether it is safe to build again.
  */
 async function replay(
   { attempts, finality }: SubmitStory,
@@ -121,9 +121,12 @@ async function replay(
   const outcome = await done;
   // Attempts without an outcome are not kept.
   if (outcome === undefined) return progress.trade;
-  const answer = await finality.recall(claim.messageHash, answerOf(sealed, progress.trade.signature, outcome));
-  if (answer === undefined) attempts.forgetEnd(claim.messageHash);
-  return answer;
+  const { signature } = progress.trade;
+  let end = await finality.recall(claim.messageHash, outcome);
+  if (end?.kind === "failed") end = await finality.completeUnrecorded(claim.messageHash, end, signature);
+  if (end !== undefined) return answerOf(sealed, signature, end);
+  attempts.forgetEnd(claim.messageHash);
+  return undefined;
 }
 
 function claimOf(request: SubmitRequest, sealed: SealedTrade, signature: string, claimedAtMs: number): SubmissionClaim {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   boxOf,
+  expire,
   land,
   landElsewhere,
   principal,
@@ -15,6 +16,23 @@ import {
 import type { Submitter } from "../submit-trade.ts";
 
 const world = useSubmitWorld();
+
+const FAILURE = { InstructionError: [0, { Custom: 1 }] };
+/** How a failed trade is reported by a look-up, a repeated submit and the list. */
+const ends = (code: string, isSafe: boolean) => [
+  [code, isSafe],
+  [code, isSafe],
+  ["failed", isSafe],
+];
+
+/** A trade submitted by process "a" that has failed in a block, which is confirmed and not finalized yet. */
+async function submitFailed(a: Submitter) {
+  const { trade, answer } = await submitOne(a);
+  world.progress = seen("confirmed", FAILURE);
+  land("a", trade.signature, FAILURE);
+  await rest(10);
+  return { trade, error: answer.error };
+}
 
 const PAGE = { most: 10, after: undefined, sinceMs: undefined, untilMs: undefined };
 
@@ -147,11 +165,10 @@ describe("finality", () => {
   it("in another slot where the trade failed is a failure from then on", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];
     const trade = await submitLanded(a);
-    const error = { InstructionError: [0, { Custom: 1 }] };
-    world.progress = seen("finalized", error, SLOT + 9n);
+    world.progress = seen("finalized", FAILURE, SLOT + 9n);
     await b.find(principal, trade.signature);
     await rest(10);
-    landElsewhere("b", trade.signature, { error });
+    landElsewhere("b", trade.signature, { error: FAILURE });
     await rest(10);
     for (const one of [a, b]) {
       await expect(one.find(principal, trade.signature)).rejects.toMatchObject({ code: "INSUFFICIENT_SOL" });
@@ -228,5 +245,124 @@ describe("finality", () => {
     await rest(10);
     for (const one of [a, b])
       expect(await one.find(principal, trade.signature)).toMatchObject({ status: "finalized", slot: SLOT + 9n });
+  });
+
+  it("of a trade that failed makes it safe to build another, at every process, and not before", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const { trade, error } = await submitFailed(a);
+    expect(error).toMatchObject({ code: "INSUFFICIENT_SOL", facts: { safeToRebuild: false } });
+    const isSafe = async (one: Submitter) => {
+      const told: unknown[] = [];
+      for (const ask of [() => one.find(principal, trade.signature), () => one.submit(trade)])
+        await ask().catch(({ code, facts }) => told.push([code, facts.safeToRebuild]));
+      const { trades } = await one.list(principal, { ...PAGE, statuses: new Set() });
+      return [...told, ...trades.map(({ status, failure }) => [status, failure?.safeToRebuild])];
+    };
+    for (const one of [a, b]) expect(await isSafe(one)).toEqual(ends("INSUFFICIENT_SOL", false));
+    await rest(400);
+    world.progress = seen("finalized", FAILURE);
+    for (const one of [a, b]) expect(await isSafe(one)).toEqual(ends("INSUFFICIENT_SOL", true));
+    world.isNodeDown = true;
+    await rest(400);
+    expect(await isSafe(startProcess("c"))).toEqual(ends("INSUFFICIENT_SOL", true));
+  });
+
+  it("of a trade that failed is found by submitting it again, to any process", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const { trade } = await submitFailed(a);
+    await expect(b.submit(trade)).rejects.toMatchObject({ facts: { safeToRebuild: false } });
+    await rest(400);
+    world.progress = seen("finalized", FAILURE);
+    for (const one of [a, b]) await expect(one.submit(trade)).rejects.toMatchObject({ facts: { safeToRebuild: true } });
+    world.isNodeDown = true;
+    await rest(400);
+    for (const one of [a, b]) await expect(one.submit(trade)).rejects.toMatchObject({ facts: { safeToRebuild: true } });
+  });
+
+  it("in another slot than the one that a trade failed in brings what it did there to every process", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const { trade } = await submitFailed(a);
+    await expect(b.submit(trade)).rejects.toMatchObject({ facts: { safeToRebuild: false } });
+    await rest(400);
+    world.progress = seen("finalized", null, SLOT + 9n);
+    await expect(a.submit(trade)).rejects.toMatchObject({ facts: { safeToRebuild: false } });
+    await rest(10);
+    landElsewhere("a", trade.signature);
+    await rest(10);
+    const final = { status: "finalized", slot: SLOT + 9n, result: { outAmount: 41n } };
+    for (const one of [a, b, startProcess("c")]) {
+      expect(await one.find(principal, trade.signature)).toMatchObject(final);
+      expect(await one.submit(trade)).toMatchObject(final);
+    }
+  });
+
+  it("in another slot by the word of fewer nodes than vouched for a failure changes nothing", async () => {
+    const a = startProcess("a");
+    const { trade } = await submitFailed(a);
+    await rest(400);
+    world.progress = seen("finalized", null, SLOT + 9n);
+    await a.find(principal, trade.signature).catch(() => {});
+    await rest(10);
+    landElsewhere("a", trade.signature, { witnesses: 1 });
+    await rest(10);
+    world.progress = seen("confirmed", FAILURE);
+    await rest(400);
+    await expect(a.find(principal, trade.signature)).rejects.toMatchObject({
+      code: "INSUFFICIENT_SOL",
+      facts: { safeToRebuild: false },
+    });
+  });
+
+  it("comes to no trade that failed in an undone block and has expired: then it is safe to build again, at every process", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const { trade } = await submitFailed(a);
+    await rest(400);
+    world.progress = undefined;
+    const look = async () => {
+      await expect(b.find(principal, trade.signature)).rejects.toMatchObject({ facts: { safeToRebuild: false } });
+      await rest(10);
+    };
+    await look();
+    expire("b", trade.signature);
+    await rest(400);
+    for (const one of [a, b, startProcess("c")]) {
+      const expired = { code: "TX_EXPIRED", facts: { safeToRebuild: true, details: { scope: "message" } } };
+      await expect(one.find(principal, trade.signature)).rejects.toMatchObject(expired);
+      await expect(one.submit(trade)).rejects.toMatchObject(expired);
+    }
+  });
+
+  it("comes to no trade that failed while fewer nodes than vouched for that show that it has expired", async () => {
+    const a = startProcess("a");
+    const { trade } = await submitFailed(a);
+    await rest(400);
+    world.progress = undefined;
+    const finding = { kind: "absent", reachesBack: true, witnesses: 2, sinceMs: 10_000, isRemembered: true } as const;
+    for (const worse of [
+      { ...finding, witnesses: 1 },
+      { ...finding, reachesBack: false },
+      { kind: "unserved", sinceMs: 0, isRemembered: true } as const,
+    ]) {
+      world.finding = worse;
+      for (const isExpired of [true, false]) {
+        await expect(a.find(principal, trade.signature)).rejects.toMatchObject({
+          code: "INSUFFICIENT_SOL",
+          facts: { safeToRebuild: false },
+        });
+        await rest(10);
+        if (isExpired) expire("a", trade.signature);
+        await rest(400);
+      }
+      landElsewhere("a", trade.signature);
+      await rest(400);
+    }
+  });
+
+  it("of a success makes no failure in the same slot safe to build again", async () => {
+    const a = startProcess("a");
+    const { trade } = await submitFailed(a);
+    await rest(400);
+    world.progress = seen("finalized");
+    await expect(a.find(principal, trade.signature)).rejects.toMatchObject({ facts: { safeToRebuild: false } });
   });
 });

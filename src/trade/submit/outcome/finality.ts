@@ -1,7 +1,6 @@
 import type { Submissions } from "../../../accounts/port.ts";
-import type { SubmittedTrade } from "../../trade.ts";
 import { within } from "../waiting.ts";
-import { slotOf } from "./outcome.ts";
+import { asFinal, isFinal, type Outcome, slotOf } from "./outcome.ts";
 import type { ProgressCache } from "./progress-cache.ts";
 import { storedOutcome } from "./stored-outcome.ts";
 
@@ -17,21 +16,21 @@ interface FinalTrade {
 }
 
 /**
- * Decides when a trade that landed is reported as finalized. Finality does not change: once observed it is written, and from then on no
- * process asks a node again or reports less.
+ * Decides when a trade that landed is reported as finalized, and one that failed as safe to build again. Finality does not change: once
+ * observed it is written, and from then on no process asks a node again or reports less.
  */
 export class Finality {
   readonly #submissions: Submissions;
   readonly #chain: ProgressCache;
-  readonly #onMoved: (messageHash: string, finalSlot: bigint) => void;
+  readonly #onMoved: (messageHash: string, finalSlot: bigint | undefined) => void;
   /** By message hash. */
   readonly #finalized = new Map<string, FinalTrade>();
 
-  /** @param onMoved called if a trade that landed is final in another slot: the one it landed in was undone */
+  /** @param onMoved called if a trade is final in another slot than it ended in, or if one that failed is in none: that one was undone */
   constructor(
     submissions: Submissions,
     chain: ProgressCache,
-    onMoved: (messageHash: string, finalSlot: bigint) => void,
+    onMoved: (messageHash: string, finalSlot: bigint | undefined) => void,
   ) {
     this.#submissions = submissions;
     this.#chain = chain;
@@ -39,56 +38,54 @@ export class Finality {
   }
 
   /**
-   * A trade that landed as its record shows, finalized if it was reported so before or if the chain shows it now; that is written.
+   * The end of a trade as its record shows, final if it was reported so before or if the chain shows it now; that is written.
    *
-   * @param landed the signature it landed under, if the look-up was by another signature of its message; absent: that of the trade
+   * @param signature the one it ended under
    */
-  async complete(messageHash: string, trade: SubmittedTrade, landed = trade.signature): Promise<SubmittedTrade> {
-    const completed = await this.completeUnrecorded(messageHash, trade, landed);
-    if (completed !== trade) await this.#write(messageHash, trade.slot);
+  async complete(messageHash: string, outcome: Outcome, signature: string): Promise<Outcome> {
+    const completed = await this.completeUnrecorded(messageHash, outcome, signature);
+    if (completed !== outcome) await this.#write(messageHash, slotOf(outcome));
     return completed;
   }
 
   /** The same of a trade as this process remembers it. Nothing is written: what is on record may be another end. */
-  async completeUnrecorded(
-    messageHash: string,
-    trade: SubmittedTrade,
-    landed = trade.signature,
-  ): Promise<SubmittedTrade> {
-    if (trade.status === "finalized") return trade;
+  async completeUnrecorded(messageHash: string, outcome: Outcome, signature: string): Promise<Outcome> {
+    if (isFinal(outcome)) return outcome;
     let slot = this.#finalized.get(messageHash)?.slot;
     if (slot === undefined) {
-      const seen = await this.#chain.fetch(landed);
-      if (seen?.commitment !== "finalized") return trade;
-      if (seen.slot === trade.slot && seen.error != null) return trade;
+      const seen = await this.#chain.fetch(signature);
+      // A trade that landed stays reported as confirmed; who waits to build another has to know how the failed one ended.
+      if (seen === undefined && outcome.kind === "failed") this.#onMoved(messageHash, undefined);
+      if (seen?.commitment !== "finalized") return outcome;
+      if (seen.slot === slotOf(outcome) && (seen.error != null) !== (outcome.kind === "failed")) return outcome;
       slot = seen.slot;
     }
-    if (slot === trade.slot) {
+    if (slot === slotOf(outcome)) {
       if (!this.#finalized.has(messageHash)) this.#remember(messageHash, { slot, writing: undefined });
-      return asFinalized(trade);
+      return asFinal(outcome);
     }
     this.#onMoved(messageHash, slot);
-    return trade;
+    return outcome;
   }
 
   /**
-   * A trade that landed as this process remembers it, finalized if this or another process has reported it so; undefined if it is final
-   * in another slot. Asks no node.
+   * The end of a trade as this process remembers it, final if this or another process has reported it so; undefined if it is final in
+   * another slot. Asks no node.
    */
-  async recall(messageHash: string, trade: SubmittedTrade): Promise<SubmittedTrade | undefined> {
-    if (trade.status === "finalized") return trade;
+  async recall(messageHash: string, outcome: Outcome): Promise<Outcome | undefined> {
+    if (isFinal(outcome)) return outcome;
     if (!this.#finalized.has(messageHash)) {
       const reading = this.#submissions.isFinalized(messageHash).catch(() => false);
-      if ((await within(WAIT_MS, reading)) !== true) return trade;
+      if ((await within(WAIT_MS, reading)) !== true) return outcome;
       const record = await within(
         WAIT_MS,
         this.#submissions.byMessageHash(messageHash).catch(() => undefined),
       );
-      const outcome = record && storedOutcome(record);
-      if (outcome === undefined) return trade;
-      this.#remember(messageHash, { slot: slotOf(outcome), writing: undefined });
+      const stored = record && storedOutcome(record);
+      if (stored === undefined) return outcome;
+      this.#remember(messageHash, { slot: slotOf(stored), writing: undefined });
     }
-    return this.#finalized.get(messageHash)!.slot === trade.slot ? asFinalized(trade) : undefined;
+    return this.#finalized.get(messageHash)!.slot === slotOf(outcome) ? asFinal(outcome) : undefined;
   }
 
   /** Writes it, one write at a time: if the record still lacks it at the next answer, the write failed or another server has taken over. */
@@ -113,5 +110,3 @@ export class Finality {
     this.#finalized.set(messageHash, final);
   }
 }
-
-const asFinalized = (trade: SubmittedTrade): SubmittedTrade => ({ ...trade, status: "finalized" });

@@ -55,9 +55,10 @@ export function failedOutcome(
   return {
     kind: "failed",
     code,
-    message: `${meaning}; nothing was traded, and ${paid}. Build the trade again.`,
+    message: `${meaning}; nothing was traded, and ${paid}. Build the trade again once its block is final: if that is undone, this transaction may land in another.`,
     facts: {
-      safeToRebuild: true,
+      // Until its block is final, which `asFinal` adds: if that is undone, the message may land in another one.
+      safeToRebuild: false,
       details: {
         signature,
         slot: Number(slot),

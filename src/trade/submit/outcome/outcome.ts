@@ -40,7 +40,7 @@ export function formatOutcome(outcome: Outcome): string {
 /**
  * Parses what `formatOutcome` wrote.
  *
- * @param isFinalized whether a trade that landed is finalized by now
+ * @param isFinalized whether the block that it names is final by now
  * @throws SyntaxError, TypeError for any other text
  */
 export function parseOutcome(text: string, isFinalized = false): Outcome {
@@ -49,7 +49,19 @@ export function parseOutcome(text: string, isFinalized = false): Outcome {
     return BIGINT.test(held) ? BigInt(held.slice(0, -1)) : held.slice(ESCAPE.length);
   });
   if (!isOutcome(value)) throw new TypeError("not an outcome");
-  return value.kind === "landed" && isFinalized ? { ...value, status: "finalized" } : value;
+  return isFinalized ? asFinal(value) : value;
+}
+
+/** The outcome of a message whose block is final: one that landed is finalized, and one that failed can land in no other block. */
+export function asFinal(outcome: Outcome): Outcome {
+  if (outcome.kind === "landed") return { ...outcome, status: "finalized" };
+  return slotOf(outcome) === undefined ? outcome : { ...outcome, facts: { ...outcome.facts, safeToRebuild: true } };
+}
+
+/** False of an outcome in a block that may still be undone. */
+export function isFinal(outcome: Outcome): boolean {
+  if (outcome.kind === "landed") return outcome.status === "finalized";
+  return slotOf(outcome) === undefined || outcome.facts.safeToRebuild === true;
 }
 
 /** Whether a value is a possible outcome: a record may be damaged, or edited by hand. */
@@ -100,6 +112,12 @@ export function slotOf(outcome: Outcome): bigint | undefined {
   if (outcome.kind === "landed") return outcome.slot;
   const slot = outcome.facts.details?.slot;
   return typeof slot === "number" ? BigInt(slot) : undefined;
+}
+
+/** The nodes that agree on an outcome; 0 if it does not say. */
+export function agreeingOn(outcome: Outcome): number {
+  const named = outcome.kind === "landed" ? outcome.witnesses : outcome.facts.details?.witnesses;
+  return typeof named === "number" ? named : 0;
 }
 
 /** The answer of an outcome. @throws TradewireError if the trade failed */

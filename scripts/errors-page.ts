@@ -12,10 +12,12 @@ Programs should rely on \`code\`; \`message\` is for people and may change.
 - \`safeToRebuild\`: present on every failed submit. **true**: that transaction can no longer land, so build again if you still want the trade.
   **false**: it may be in flight or may still be sent; submit the same bytes again, or look the trade up by its signature, before you build another.
   With \`TX_EXPIRED\` or \`OUTCOME_UNKNOWN\`, **false** means that no node could rule out that it landed: check the wallet before you build another.
-  Of a transaction that landed and failed (\`details.signature\` and \`details.slot\` locate it) it is true, whatever its code, once its block is final: some
-  seconds later. Before, a network in grave trouble may undo the block, and the transaction may land in another.
-  Of \`TX_EXPIRED\` it is true if the wallet's history lacks the message under any signature (\`details.scope\` is \`message\`, else \`submitted\`); otherwise it
-  is false. A refusal that lacks it, because the head of the request could not be read, means false.
+  It is true for every transaction that landed and failed (\`details.signature\` and \`details.slot\` locate it), whatever its code, and for \`TX_EXPIRED\` if the
+  wallet's history lacks the message under any signature (\`details.scope\` is \`message\`, else \`submitted\`); otherwise false. A refusal that lacks it, because
+  the head of the request could not be read, means false.
+- \`details.finalized\`: of a transaction that landed and failed. **false**: its block is confirmed, with the votes of two thirds of the stake. Only a network
+  that starts again from an older block undoes one, and then the transaction may land in another. Whoever must rule out even that submits the same bytes
+  again, or looks the trade up, until it is **true**: some seconds.
 - \`field\`: the request field at fault, under its REST name.
 - \`violations\`: every request field at fault, each with its message; the first of them is \`field\`.
 - \`doc_url\`: where the code is explained, relative to the address of the service.

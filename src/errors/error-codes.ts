@@ -185,13 +185,13 @@ export const ERRORS = {
     422,
     "aborted",
     "Landed and failed: the price moved beyond `slippage`; only the network fees were paid",
-    "Build again once `safeToRebuild` is true, with more slippage if it keeps happening",
+    "Build again, with more slippage if it keeps happening",
   ),
   PROGRAM_ERROR: final(
     422,
     "aborted",
     "Landed and failed: a program rejected it; `details` has its name and error number; only the network fees were paid",
-    "Check `details`, then build again once `safeToRebuild` is true",
+    "Check `details`, then build again",
   ),
   RATE_LIMIT_EXCEEDED: retryable(
     429,

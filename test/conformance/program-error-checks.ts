@@ -56,7 +56,7 @@ export function testProgramErrors(venues: readonly Venue[], venue: Venue): void 
       expect(new TradewireError(answer, message, facts).retryable).toBe(false);
       expect(ERRORS[answer].http).toBe(422);
       expect(facts.details?.reason ?? answer).toBe(code);
-      expect(facts.safeToRebuild).toBe(false);
+      expect(facts.safeToRebuild).toBe(true);
       expect(facts.details).toMatchObject({ program, code: number ?? UNKNOWN });
       if (name !== null && logs.some((line) => line.includes(name))) expect(facts.details).toMatchObject({ name });
     }

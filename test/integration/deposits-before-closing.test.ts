@@ -26,7 +26,7 @@ test("tokens sent into an account before each sale of all of it make one sale fa
   await client.buy({ ...order, solAmount: 0.01 });
 
   const failure = (await sellAll(client, order, account).catch((error: unknown) => error)) as TradeError;
-  expect(failure).toMatchObject({ code: "PROGRAM_ERROR", safeToRebuild: false });
+  expect(failure).toMatchObject({ code: "PROGRAM_ERROR", safeToRebuild: true });
   expect(failure.message).toContain("was to close");
 
   const sold = await sellAll(client, order, account);

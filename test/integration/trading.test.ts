@@ -229,7 +229,7 @@ describe("a trade over the whole service", () => {
     const failure = await victim
       .submit(built.submissionToken, await victim.sign(built))
       .catch((error: unknown) => error);
-    expect(failure).toMatchObject({ code: "SLIPPAGE_EXCEEDED", safeToRebuild: false, retryable: false });
+    expect(failure).toMatchObject({ code: "SLIPPAGE_EXCEEDED", safeToRebuild: true, retryable: false });
     expect((failure as TradeError).signature).toMatch(/^\w{64,88}$/);
     const again = await victim.submit(built.submissionToken, await victim.sign(built)).catch((error: unknown) => error);
     expect(again).toMatchObject({ code: "SLIPPAGE_EXCEEDED", signature: (failure as TradeError).signature });

@@ -101,7 +101,7 @@ test("the account's trades are listed with what was promised and what came of th
   );
   expect(trades[0]).toMatchObject({
     status: "failed",
-    failure: { code: "SLIPPAGE_EXCEEDED", safeToRebuild: expect.any(Boolean) },
+    failure: { code: "SLIPPAGE_EXCEEDED", safeToRebuild: true },
     tradeResult: null,
     costs: null,
     platform: "raydium_cpmm",
@@ -189,7 +189,7 @@ test("server-sent events carry the messages of the typed stream", async () => {
   const failed = await build(trader, { slippage: 0 });
   await mover.submit({ name: "service", url: service.url }, await build(mover, { solAmount: 20 }));
   const { error } = await trader.submit({ name: "service", url: service.url }, failed);
-  expect(error).toMatchObject({ code: "SLIPPAGE_EXCEEDED", safeToRebuild: false });
+  expect(error).toMatchObject({ code: "SLIPPAGE_EXCEEDED", safeToRebuild: true, details: { finalized: false } });
   const built = await build(trader);
   const submitting = trader.submit({ name: "service", url: service.url }, built);
   let read = await readEvents(`/v1/tx/${built.signature}/events`, key);
@@ -220,7 +220,7 @@ test("server-sent events carry the messages of the typed stream", async () => {
   // Its block comes before one that is final.
   const end = await readEvents(`/v1/tx/${failed.signature}/events`, key);
   const failure = end.failure ?? end.events.at(-1)!.data.error;
-  expect(failure).toMatchObject({ code: "SLIPPAGE_EXCEEDED", safeToRebuild: true });
+  expect(failure).toMatchObject({ code: "SLIPPAGE_EXCEEDED", safeToRebuild: true, details: { finalized: true } });
 });
 
 test("a price streams as it changes, and is bounded like calls", async () => {

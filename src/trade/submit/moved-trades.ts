@@ -100,6 +100,9 @@ export class MovedTrades {
     const finding = await landing.searchMessage({ wallet, messageHash, lastValidBlockHeight, buildSlot, known: [] });
     if (!isProof(finding)) return { witnesses: 0 };
     const end = expiredOutcome(signature, finding, { expiresAtMs, nowMs: now(), cause: UNDONE, ...settings });
-    return { end, witnesses: finding.witnesses };
+    // A failure that was seen says more than that the message is too old to tell.
+    return end.kind === "failed" && end.code === "TX_EXPIRED"
+      ? { end, witnesses: finding.witnesses }
+      : { witnesses: 0 };
   }
 }

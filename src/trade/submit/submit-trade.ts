@@ -112,7 +112,7 @@ async function submitTrade(story: SubmitStory, request: SubmitRequest): Promise<
 
 /**
  * The answer to a submit that has already ended. Another answer may have reported it as finalized since; undefined if that was in another
- * slot and is on record. Of a trade that failed, nodes are asked whether it is safe to build again.
+ * slot and is on record. Of a trade that failed, nodes are asked whether its block is final or undone.
  */
 async function replay(
   { attempts, finality }: SubmitStory,

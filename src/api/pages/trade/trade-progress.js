@@ -113,15 +113,9 @@ async function untilAnswered(ask, retrying) {
   }
 }
 
-/**
- * True of a failure that says nothing final of the trade: no answer of the service; a fault of its own, which may follow the broadcast; or
- * one in a block that may still be undone.
- */
-const isOpen = ({ code, retryable, safeToRebuild, details }) =>
-  code === undefined ||
-  code === "INTERNAL_ERROR" ||
-  (retryable === true && safeToRebuild !== true) ||
-  (safeToRebuild === false && details?.slot !== undefined);
+/** True of a failure that says nothing final of the trade: no answer of the service, or a fault of its own, which may follow the broadcast. */
+const isOpen = ({ code, retryable, safeToRebuild }) =>
+  code === undefined || code === "INTERNAL_ERROR" || (retryable === true && safeToRebuild !== true);
 
 /** Shows the events of a trade until it is final, has failed, or `signal` aborts; a stream that is cut is opened again. */
 async function follow(signature, { apiKey, signal }, timeline, show) {

@@ -19,10 +19,10 @@ const world = useSubmitWorld();
 
 const FAILURE = { InstructionError: [0, { Custom: 1 }] };
 /** How a failed trade is reported by a look-up, a repeated submit and the list. */
-const ends = (code: string, isSafe: boolean) => [
-  [code, isSafe],
-  [code, isSafe],
-  ["failed", isSafe],
+const ends = (code: string, finalized: boolean) => [
+  [code, finalized],
+  [code, finalized],
+  ["failed", undefined],
 ];
 
 /** A trade submitted by process "a" that has failed in a block, which is confirmed and not finalized yet. */
@@ -247,45 +247,60 @@ describe("finality", () => {
       expect(await one.find(principal, trade.signature)).toMatchObject({ status: "finalized", slot: SLOT + 9n });
   });
 
-  it("of a trade that failed makes it safe to build another, at every process, and not before", async () => {
+  it("of a trade that failed says so at every process, and not before", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];
     const { trade, error } = await submitFailed(a);
-    expect(error).toMatchObject({ code: "INSUFFICIENT_SOL", facts: { safeToRebuild: false } });
-    const isSafe = async (one: Submitter) => {
-      const told: unknown[] = [];
+    expect(error).toMatchObject({
+      code: "INSUFFICIENT_SOL",
+      facts: { safeToRebuild: true, details: { finalized: false } },
+    });
+    const told = async (one: Submitter) => {
+      const said: unknown[] = [];
       for (const ask of [() => one.find(principal, trade.signature), () => one.submit(trade)])
-        await ask().catch(({ code, facts }) => told.push([code, facts.safeToRebuild]));
+        await ask().catch(({ code, facts }) => said.push([code, facts.details.finalized]));
       const { trades } = await one.list(principal, { ...PAGE, statuses: new Set() });
-      return [...told, ...trades.map(({ status, failure }) => [status, failure?.safeToRebuild])];
+      return [...said, ...trades.map(({ status }) => [status, undefined])];
     };
-    for (const one of [a, b]) expect(await isSafe(one)).toEqual(ends("INSUFFICIENT_SOL", false));
+    for (const one of [a, b]) expect(await told(one)).toEqual(ends("INSUFFICIENT_SOL", false));
     await rest(400);
     world.progress = seen("finalized", FAILURE);
-    for (const one of [a, b]) expect(await isSafe(one)).toEqual(ends("INSUFFICIENT_SOL", true));
+    for (const one of [a, b]) expect(await told(one)).toEqual(ends("INSUFFICIENT_SOL", true));
     world.isNodeDown = true;
     await rest(400);
-    expect(await isSafe(startProcess("c"))).toEqual(ends("INSUFFICIENT_SOL", true));
+    expect(await told(startProcess("c"))).toEqual(ends("INSUFFICIENT_SOL", true));
   });
 
   it("of a trade that failed is found by submitting it again, to any process", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];
     const { trade } = await submitFailed(a);
-    await expect(b.submit(trade)).rejects.toMatchObject({ facts: { safeToRebuild: false } });
+    await expect(b.submit(trade)).rejects.toMatchObject({
+      facts: { safeToRebuild: true, details: { finalized: false } },
+    });
     await rest(400);
     world.progress = seen("finalized", FAILURE);
-    for (const one of [a, b]) await expect(one.submit(trade)).rejects.toMatchObject({ facts: { safeToRebuild: true } });
+    for (const one of [a, b])
+      await expect(one.submit(trade)).rejects.toMatchObject({
+        facts: { safeToRebuild: true, details: { finalized: true } },
+      });
     world.isNodeDown = true;
     await rest(400);
-    for (const one of [a, b]) await expect(one.submit(trade)).rejects.toMatchObject({ facts: { safeToRebuild: true } });
+    for (const one of [a, b])
+      await expect(one.submit(trade)).rejects.toMatchObject({
+        facts: { safeToRebuild: true, details: { finalized: true } },
+      });
   });
 
   it("in another slot than the one that a trade failed in brings what it did there to every process", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];
     const { trade } = await submitFailed(a);
-    await expect(b.submit(trade)).rejects.toMatchObject({ facts: { safeToRebuild: false } });
+    await expect(b.submit(trade)).rejects.toMatchObject({
+      facts: { safeToRebuild: true, details: { finalized: false } },
+    });
     await rest(400);
     world.progress = seen("finalized", null, SLOT + 9n);
-    await expect(a.submit(trade)).rejects.toMatchObject({ facts: { safeToRebuild: false } });
+    await expect(a.submit(trade)).rejects.toMatchObject({
+      facts: { safeToRebuild: true, details: { finalized: false } },
+    });
     await rest(10);
     landElsewhere("a", trade.signature);
     await rest(10);
@@ -309,17 +324,19 @@ describe("finality", () => {
     await rest(400);
     await expect(a.find(principal, trade.signature)).rejects.toMatchObject({
       code: "INSUFFICIENT_SOL",
-      facts: { safeToRebuild: false },
+      facts: { safeToRebuild: true, details: { finalized: false } },
     });
   });
 
-  it("comes to no trade that failed in an undone block and has expired: then it is safe to build again, at every process", async () => {
+  it("comes to no trade that failed in an undone block and has expired: every process says so", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];
     const { trade } = await submitFailed(a);
     await rest(400);
     world.progress = undefined;
     const look = async () => {
-      await expect(b.find(principal, trade.signature)).rejects.toMatchObject({ facts: { safeToRebuild: false } });
+      await expect(b.find(principal, trade.signature)).rejects.toMatchObject({
+        facts: { safeToRebuild: true, details: { finalized: false } },
+      });
       await rest(10);
     };
     await look();
@@ -341,13 +358,14 @@ describe("finality", () => {
     for (const worse of [
       { ...finding, witnesses: 1 },
       { ...finding, reachesBack: false },
+      { ...finding, sinceMs: 1e12 },
       { kind: "unserved", sinceMs: 0, isRemembered: true } as const,
     ]) {
       world.finding = worse;
       for (const isExpired of [true, false]) {
         await expect(a.find(principal, trade.signature)).rejects.toMatchObject({
           code: "INSUFFICIENT_SOL",
-          facts: { safeToRebuild: false },
+          facts: { safeToRebuild: true, details: { finalized: false } },
         });
         await rest(10);
         if (isExpired) expire("a", trade.signature);
@@ -358,11 +376,13 @@ describe("finality", () => {
     }
   });
 
-  it("of a success makes no failure in the same slot safe to build again", async () => {
+  it("of a success makes no failure in the same slot final", async () => {
     const a = startProcess("a");
     const { trade } = await submitFailed(a);
     await rest(400);
     world.progress = seen("finalized");
-    await expect(a.find(principal, trade.signature)).rejects.toMatchObject({ facts: { safeToRebuild: false } });
+    await expect(a.find(principal, trade.signature)).rejects.toMatchObject({
+      facts: { safeToRebuild: true, details: { finalized: false } },
+    });
   });
 });

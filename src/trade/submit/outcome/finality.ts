@@ -16,8 +16,8 @@ interface FinalTrade {
 }
 
 /**
- * Decides when a trade that landed is reported as finalized, and one that failed as safe to build again. Finality does not change: once
- * observed it is written, and from then on no process asks a node again or reports less.
+ * Decides when a trade is reported as finalized, landed or failed. Finality does not change: once observed it is written, and from then on
+ * no process asks a node again or reports less.
  */
 export class Finality {
   readonly #submissions: Submissions;
@@ -54,7 +54,7 @@ export class Finality {
     let slot = this.#finalized.get(messageHash)?.slot;
     if (slot === undefined) {
       const seen = await this.#chain.fetch(signature);
-      // A trade that landed stays reported as confirmed; who waits to build another has to know how the failed one ended.
+      // A trade that landed stays reported as confirmed; who may build another has to know how the failed one ended.
       if (seen === undefined && outcome.kind === "failed") this.#onMoved(messageHash, undefined);
       if (seen?.commitment !== "finalized") return outcome;
       if (seen.slot === slotOf(outcome) && (seen.error != null) !== (outcome.kind === "failed")) return outcome;

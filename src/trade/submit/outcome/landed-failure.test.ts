@@ -43,7 +43,7 @@ test.each<[string, unknown, readonly string[], string, object]>([
 ])("a trade that failed by %s says so", (_what, error, logs, code, details) => {
   const { facts, ...outcome } = outcomeOf(error, logs);
   expect(outcome.code).toBe(code);
-  expect(facts.safeToRebuild).toBe(false);
+  expect(facts.safeToRebuild).toBe(true);
   const common = { signature: "sig", slot: 9, witnesses: 2, error: JSON.stringify(error) };
   expect(facts.details).toMatchObject({ ...common, ...details });
   expect("reason" in facts.details!).toBe("reason" in details);

@@ -55,13 +55,13 @@ export function failedOutcome(
   return {
     kind: "failed",
     code,
-    message: `${meaning}; nothing was traded, and ${paid}. Build the trade again once its block is final: if that is undone, this transaction may land in another.`,
+    message: `${meaning}; nothing was traded, and ${paid}. Build the trade again.`,
     facts: {
-      // Until its block is final, which `asFinal` adds: if that is undone, the message may land in another one.
-      safeToRebuild: false,
+      safeToRebuild: true,
       details: {
         signature,
         slot: Number(slot),
+        finalized: false,
         error: JSON.stringify(error),
         witnesses,
         ...(reason === code ? {} : { reason }),

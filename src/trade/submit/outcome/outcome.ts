@@ -52,16 +52,18 @@ export function parseOutcome(text: string, isFinalized = false): Outcome {
   return isFinalized ? asFinal(value) : value;
 }
 
-/** The outcome of a message whose block is final: one that landed is finalized, and one that failed can land in no other block. */
+/** The outcome of a message whose block is final. */
 export function asFinal(outcome: Outcome): Outcome {
   if (outcome.kind === "landed") return { ...outcome, status: "finalized" };
-  return slotOf(outcome) === undefined ? outcome : { ...outcome, facts: { ...outcome.facts, safeToRebuild: true } };
+  if (isFinal(outcome)) return outcome;
+  const { facts } = outcome;
+  return { ...outcome, facts: { ...facts, details: { ...facts.details, finalized: true } } };
 }
 
-/** False of an outcome in a block that may still be undone. */
+/** False of an outcome in a block that may still be undone; failures recorded by earlier releases do not say, and stay as they are. */
 export function isFinal(outcome: Outcome): boolean {
   if (outcome.kind === "landed") return outcome.status === "finalized";
-  return slotOf(outcome) === undefined || outcome.facts.safeToRebuild === true;
+  return outcome.facts.details?.finalized !== false;
 }
 
 /** Whether a value is a possible outcome: a record may be damaged, or edited by hand. */

@@ -26,6 +26,18 @@ describe("stable swap", () => {
     expect(stableInvariant(100n, 1n << 44n, 320n)).toBeUndefined();
   });
 
+  it("has no invariant of reserves for which the program would need more than 192 bits", () => {
+    // The last reserves that meteora_damm_v1 trades, and the first for which it refuses.
+    for (const [amplification, x, trades, refuses] of [
+      [100n, 1_000_000n, 2_324_144_116_048_882_000_000n, 2_324_144_116_048_883_000_000n],
+      [1n, 50n, 85_622_201_309_042_958_000n, 85_622_201_309_042_959_000n],
+      [5_000n, 10n ** 12n, 232_414_404_936_901n * 10n ** 9n, 232_414_404_936_902n * 10n ** 9n],
+    ] as const) {
+      expect(stableInvariant(amplification, x, trades)).toBeDefined();
+      expect(stableInvariant(amplification, x, refuses)).toBeUndefined();
+    }
+  });
+
   it("rounds the cube of the invariant down twice, as the program does", () => {
     // Rounded once, both are one unit more: meteora_damm_v1 pays out one more unit than that quotes.
     const [first, second] = [

@@ -7,6 +7,8 @@
 const COINS = 2n;
 /** The programs' maximum number of approximation rounds; that many take more compute units than a transaction has. */
 const MOST_ROUNDS = 256;
+/** The programs divide numbers of this many bits at most, and refuse to trade where a larger one would be needed. */
+const MOST_BITS = 192n;
 
 /** A number found by Newton's method, and its rounds, on which a program's compute units depend. */
 export interface Found {
@@ -16,7 +18,7 @@ export interface Found {
 
 /**
  * The invariant D of two reserves. 0 if either is empty. Of reserves far apart it may take dozens of rounds.
- * @returns undefined if the approximation never settles: of some reserves it swings between two values
+ * @returns undefined if the approximation never settles (of some reserves it swings between two values) or takes too large a number
  */
 export function stableInvariant(amplification: bigint, x: bigint, y: bigint): Found | undefined {
   const ann = amplification * COINS;
@@ -29,7 +31,9 @@ export function stableInvariant(amplification: bigint, x: bigint, y: bigint): Fo
     if (rounds === MOST_ROUNDS) return undefined;
     previous = d;
     const product = (((d * d) / (x * COINS)) * d) / (y * COINS);
-    d = (d * (ann * sum + product * COINS)) / (d * (ann - 1n) + product * (COINS + 1n));
+    const dividend = d * (ann * sum + product * COINS);
+    if (dividend >> MOST_BITS !== 0n) return undefined;
+    d = dividend / (d * (ann - 1n) + product * (COINS + 1n));
   }
   return { value: d, rounds };
 }

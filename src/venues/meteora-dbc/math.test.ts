@@ -84,4 +84,42 @@ describe("DBC maths", () => {
     expect(dbcExactOut(config, pool, false, 10n ** 13n, moment(false))).toBeUndefined();
     expect(dbcExactOut(config, pool, true, 10n ** 13n, moment(true))).toBeUndefined();
   });
+
+  it("sells on through stretches of less than one unit of quote, once an exact output is reached", () => {
+    // As executed on builds of August 2025 and March 2026. The second and the third stretch hold less than one unit.
+    const thin = curveOf(1n << 54n, [
+      [19_815_838_360_430_182n, 9_444_732_965_739_292_524_544_000n],
+      [20_013_996_744_034_483n, 515_167_252_676_690_710_981_606n],
+      [20_414_276_678_915_172n, 340_044_391_205_735_610_366_023n],
+      [24_497_132_014_698_206n, 5_000_652_811_849_045_499_901_130n],
+      [31_846_271_619_107_667n, 4_630_234_085_045_412_625_915_968n],
+    ]);
+    const at = { ...pool, sqrtPrice: 27_216_313_668_329_706n };
+    expect(dbcExactOut(thin, at, true, 94n, moment(true))!.input).toBe(60_301_098n);
+  });
+
+  it("buys on through stretches without a whole coin, once an exact output is reached", () => {
+    // As executed on a build of August 2025, which ignores the migration price; that of March 2026 refuses. Only the third holds a coin.
+    const empty = curveOf(249_199_967_399_872_790_528n, [
+      [264_963_285_777_728_924_803n, 696_179_958_441_769_530_384n],
+      [272_364_399_254_043_916_767n, 4_902_317_399_815_107_642_441n],
+      [285_360_784_056_809_205_938n, 7_854_854_378_777_750_200_624n],
+      [301_893_474_978_002_910_773n, 645_772_627_882_260_220_887n],
+      [313_832_486_422_305_490_685n, 1_182_821_399_669_398_644_954n],
+      [327_094_576_549_782_488_262n, 1_035_952_887_695_131_514_545n],
+      [330_305_336_913_195_154_166n, 8_385_814_958_174_353_173_005n],
+      [361_685_632_110_762_656_272n, 834_974_371_271_795_272_542n],
+    ]);
+    const at = { ...pool, sqrtPrice: empty.segments[0]!.lower };
+    expect(dbcExactOut(empty, at, false, 1n, moment(false))!.input).toBe(714n);
+    const ending = { ...empty, migrationSqrtPrice: 344_161_571_156_276_908_342n };
+    expect(dbcExactOut(ending, at, false, 1n, moment(false))).toBeUndefined();
+  });
 });
+
+/** A curve from a square-root price up, by the upper end and the liquidity of each stretch, with a fee of 0.25 %. */
+function curveOf(start: bigint, points: readonly (readonly [upper: bigint, liquidity: bigint])[]): DbcConfig {
+  const segments = points.map(([upper, liquidity], at) => ({ lower: points[at - 1]?.[0] ?? start, upper, liquidity }));
+  const baseFee = { ...config.baseFee, cliff: 2_500_000n } as DbcConfig["baseFee"];
+  return { ...config, baseFee, segments, migrationSqrtPrice: points.at(-1)![0] };
+}

@@ -181,14 +181,13 @@ function quoteForCoins({ segments }: DbcConfig, sqrtPrice: bigint, coins: bigint
   return left === 0n ? { amount, sqrtPrice: price, crossed, endsLow } : undefined;
 }
 
-/** Buying an amount of coins: what goes in. */
+/** Buying an amount of coins: what goes in. Once it is reached, stretches that hold no whole coin are still bought. */
 function quoteToGetCoins({ segments, migrationSqrtPrice }: DbcConfig, sqrtPrice: bigint, coins: bigint) {
   let price = sqrtPrice;
   let left = coins;
   let amount = 0n;
   let crossed = 0;
   for (const { upper, liquidity } of segments) {
-    if (left === 0n) break;
     if (upper <= price) continue;
     const room = amountAOut(price, upper, liquidity);
     const whole = left >= room;
@@ -197,19 +196,20 @@ function quoteToGetCoins({ segments, migrationSqrtPrice }: DbcConfig, sqrtPrice:
     amount += amountBIn(price, next, liquidity);
     left = whole ? left - room : 0n;
     price = next;
-    if (whole) crossed++;
+    if (!whole) break;
+    crossed++;
   }
   return left === 0n && price <= migrationSqrtPrice ? { amount, sqrtPrice: price, crossed, endsLow: false } : undefined;
 }
 
-/** Selling for an amount of quote: what goes in. */
+/** Selling for an amount of quote: what goes in. Once it is reached, stretches that hold no whole unit of quote are still sold into. */
 function coinsToGetQuote({ segments }: DbcConfig, sqrtPrice: bigint, quote: bigint): Walk | undefined {
   let price = sqrtPrice;
   let left = quote;
   let amount = 0n;
   let crossed = 0;
   let endsLow = false;
-  for (let index = segments.length - 1; index >= 0 && left > 0n; index--) {
+  for (let index = segments.length - 1; index >= 0; index--) {
     const { lower, liquidity } = segments[index]!;
     endsLow = index === 0;
     if (lower >= price) continue;
@@ -221,7 +221,8 @@ function coinsToGetQuote({ segments }: DbcConfig, sqrtPrice: bigint, quote: bigi
     amount += amountAIn(next, price, liquidity);
     left = whole ? left - room : 0n;
     price = next;
-    if (whole) crossed++;
+    if (!whole) break;
+    crossed++;
   }
   return left === 0n ? { amount, sqrtPrice: price, crossed, endsLow } : undefined;
 }

@@ -89,6 +89,55 @@ describe.skipIf(!present).each(buildsOf("meteora_dbc"))("meteora_dbc on curves o
   });
 });
 
+/** Where stretches end, and their liquidity: the second and the third hold less than one unit of quote. */
+const THIN: NewDbcPool["curve"] = [
+  { sqrtPrice: 19_815_838_360_430_182n, liquidity: 9_444_732_965_739_292_524_544_000n },
+  { sqrtPrice: 20_013_996_744_034_483n, liquidity: 515_167_252_676_690_710_981_606n },
+  { sqrtPrice: 20_414_276_678_915_172n, liquidity: 340_044_391_205_735_610_366_023n },
+  { sqrtPrice: 24_497_132_014_698_206n, liquidity: 5_000_652_811_849_045_499_901_130n },
+  { sqrtPrice: 31_846_271_619_107_667n, liquidity: 4_630_234_085_045_412_625_915_968n },
+];
+
+describe.skipIf(!present).each(buildsOf("meteora_dbc"))(
+  "meteora_dbc on stretches of next to nothing ($path)",
+  ({ path }) => {
+    it("sells as quoted for as much quote as a stretch holds", () => {
+      const svm = new Svm();
+      svm.addProgram(METAPLEX_PROGRAM, METAPLEX);
+      svm.addProgram(DBC_PROGRAM, path);
+      svm.newMint({ address: USDC_MINT, decimals: 6, supply: PLENTY });
+      const shape = { ...randomDbcPool(createRandom(SEED)), curve: THIN, sqrtStartPrice: 1n << 54n };
+      const baseFee = { cliff: 2_500_000n, first: 0, second: 0n, third: 0n, mode: 0 };
+      const plain = { quoteMint: USDC_MINT, migrationThreshold: 180n, baseFee, volatility: false, collectFeeMode: 0 };
+      const curve = openCurve(svm, { ...shape, ...plain })!;
+      const { wallet, market, baseMint, coins } = curve;
+      const quotes = associatedTokenAddress(wallet, USDC_MINT, TOKEN_PROGRAM);
+      /** Makes a trade as it is quoted now. @returns what it quoted and what it moved, in and out */
+      const trade = (mode: SwapMode, selling: boolean, amount: bigint) => {
+        fund(svm, curve);
+        const [inMint, outMint] = selling ? [baseMint, USDC_MINT] : [USDC_MINT, baseMint];
+        const [source, destination] = selling ? [coins, quotes] : [quotes, coins];
+        const { state } = readMarket(svm, meteoraDbc, market, pairOf(curve));
+        const quote = meteoraDbc.quote(state, { mode, inMint, outMint, amount, clock: svm.clock() });
+        const threshold = mode === "exactIn" ? 0n : quote.inAmount;
+        const terms = { wallet, source, destination, threshold, salt: 0, exists: () => true };
+        const held = [source, destination].map((address) => svm.tokens(address));
+        svm.send(wallet, meteoraDbc.swap(state, quote, terms).instructions);
+        const moved = [held[0]! - svm.tokens(source), svm.tokens(destination) - held[1]!];
+        return { quoted: [quote.inAmount, quote.outAmount], moved };
+      };
+      trade("exactIn", false, 150n);
+      const { state } = readMarket(svm, meteoraDbc, market, pairOf(curve));
+      const kept = [market, ...state.market.vaults].map((address) => svm.get(address)!);
+      for (const amount of [93n, 94n, 95n]) {
+        const { quoted, moved } = trade("exactOut", true, amount);
+        expect(moved).toEqual(quoted);
+        for (const account of kept) svm.setAccount({ ...account });
+      }
+    });
+  },
+);
+
 interface OpenCurve {
   readonly shape: NewDbcPool;
   readonly wallet: Address;

@@ -16,7 +16,7 @@ import { Framing } from "./flow/framing.ts";
 import { countRequest } from "./flow/request-count.ts";
 import { MAX_STREAMS } from "./flow/session-flow.ts";
 import { MAX_INVALID } from "./opening/session-openings.ts";
-import { declaredBytes } from "./read-body.ts";
+import { declaredBytes, endsConnection } from "./read-body.ts";
 
 /**
  * An HTTP/1.1 server with the bounds of the settings.
@@ -48,8 +48,9 @@ export function createHttp1(
     joinDuplicateHeaders: true,
   });
   // A body that is refused for its length is not asked for. A framed message is longer by the head of its frame.
+  const mostBytes = settings.bodyLimitBytes + FRAME_HEAD;
   server.on("checkContinue", (request, response) => {
-    if (declaredBytes(request) <= settings.bodyLimitBytes + FRAME_HEAD) response.writeContinue();
+    if (declaredBytes(request) <= mostBytes) response.writeContinue();
     server.emit("request", request, response);
   });
   // Node would refuse unknown expectations, with an empty body too. They are ignored.
@@ -85,7 +86,9 @@ export function createHttp1(
     // Ends the timeout for the first request; from here on the keep-alive timeout applies.
     if (count === 1) request.socket.setTimeout(0);
     // Node's own limit would answer the next request with 503 and leave the socket open.
-    if (count >= settings.maxRequestsPerConnection) response.shouldKeepAlive = false;
+    if (count >= settings.maxRequestsPerConnection || endsConnection(request, mostBytes)) {
+      response.shouldKeepAlive = false;
+    }
     handler(request, response);
   });
   return server;

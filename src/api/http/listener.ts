@@ -8,6 +8,7 @@ import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { ApiSettings } from "../settings.ts";
 import { answerBeforeEnd } from "./closing/client-end.ts";
 import { LastAnswers } from "./closing/last-answers.ts";
+import { lingerAfterEarlyAnswers } from "./closing/linger.ts";
 import { refuseUnread } from "./closing/refuse-and-close.ts";
 import { ConnectionPlaces } from "./connection-places.ts";
 import { FlowGuard, type TakeStream } from "./flow/flow-guard.ts";
@@ -101,6 +102,7 @@ export class Listener {
       this.#flow.watchHttp1(socket);
       takeHttp1(socket);
       answerBeforeEnd(socket, isServing);
+      lingerAfterEarlyAnswers(socket);
     };
     const serveHttp2 = this.#flow.watchHttp2(http2, takeStream, takeConnections(http2));
     this.#front =

@@ -30,8 +30,11 @@ export function readBody(request: IncomingMessage | LaneRequest, limits: BodyLim
     return;
   }
   const declared = declaredBytes(request);
-  if (declared > most && (request.httpVersionMajor === 1 || declared > DRAINED_BYTES)) {
-    if (request.httpVersionMajor === 1) endRefusedRequest(request);
+  const isLong = declared > DRAINED_BYTES;
+  if (declared > most && (request.httpVersionMajor === 1 || isLong)) {
+    // Of a long one nothing is read before the answer, after which the connection closes.
+    if (request.httpVersionMajor === 1 && isLong) pauseReading(request.socket);
+    else if (request.httpVersionMajor === 1) endRefusedRequest(request);
     taker.takeBody(bodyTooLarge(limits.bodyLimitBytes));
     return;
   }
@@ -210,6 +213,10 @@ function endRefusedStream(request: IncomingMessage): void {
   const timer = setTimeout(() => stream.close(), REFUSED_STREAM_MS);
   stream.once("close", () => clearTimeout(timer));
 }
+
+/** True if the body is refused for its length and too long to be read to its end: an HTTP/1.1 connection closes after the refusal. */
+export const endsConnection = (request: IncomingMessage, mostBytes: number): boolean =>
+  declaredBytes(request) > Math.max(mostBytes, DRAINED_BYTES);
 
 /** The declared length of the body; 0 if there is none. */
 export function declaredBytes({ headers }: IncomingMessage): number {

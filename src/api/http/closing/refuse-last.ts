@@ -2,12 +2,10 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { TradewireError } from "../../../errors/tradewire-error.ts";
 import { answerRefused } from "../../rpc/forms/refused-request.ts";
-import { readByStream } from "../flow/hold-reading.ts";
-import { isAnsweredEarly, unansweredOn, unendedOn } from "../flow/pipeline.ts";
+import { answeredEarlyOn, unansweredOn, unendedOn } from "../flow/pipeline.ts";
+import { linger } from "./linger.ts";
 import { lastResponse } from "./refuse-and-close.ts";
 
-/** How long a client may take to close its side once the refusal is written. Milliseconds. */
-const LINGER_MS = 2_500;
 /**
  * Bytes read and dropped meanwhile. A client that sends more is cut off: unread, a flood would fill megabytes of system buffers per
  * connection.
@@ -32,7 +30,8 @@ export function refuseLast(socket: Socket, failure: TradewireError, requestId: s
   socket.pause();
   // A request whose body is refused.
   const begun = unendedOn(socket).find(({ req }) => !req.complete)?.req;
-  const response = isAnsweredEarly(socket) ? NOTHING : lastResponse(answerRefused(begun, failure, requestId), lines);
+  const response =
+    answeredEarlyOn(socket) === undefined ? lastResponse(answerRefused(begun, failure, requestId), lines) : NOTHING;
   const last = unansweredOn(socket);
   if (last === undefined) write(socket, response);
   else afterClose(socket, last, () => write(socket, response));
@@ -50,20 +49,6 @@ function afterClose(socket: Socket, response: ServerResponse, then: () => void):
 function write(socket: Socket, response: Buffer): void {
   // A response before it has closed the connection.
   if (!socket.writable) return;
-  socket.end(response);
-  dropRest(socket);
-  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
-  socket.once("close", () => clearTimeout(timer));
-}
-
-/** Parses nothing more. A client that goes on sending would be reset if the connection closed now, and might read no answer. */
-function dropRest(socket: Socket): void {
-  let left = DROPPED_BYTES;
-  const drop = ({ length }: Buffer) => {
-    left -= length;
-    if (left < 0) socket.destroy();
-  };
-  // Once we add a listener, the server's parser no longer reads the connection.
-  socket.removeAllListeners("data").on("data", drop);
-  readByStream(socket);
+  if (response.length > 0) socket.write(response);
+  linger(socket, DROPPED_BYTES);
 }

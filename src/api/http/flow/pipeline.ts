@@ -91,10 +91,10 @@ export function unansweredOn(socket: Socket): ServerResponse | undefined {
   return unendedOn(socket).findLast((response) => response.req.complete);
 }
 
-/** True if incoming bytes are the rest of a request whose response has begun. */
-export function isAnsweredEarly(socket: Socket): boolean {
+/** The request whose response has begun, if incoming bytes are the rest of it. */
+export function answeredEarlyOn(socket: Socket): IncomingMessage | undefined {
   const current = lines.get(socket)?.current;
-  return current?.headersSent === true && !current.req.complete;
+  return current?.headersSent === true && !current.req.complete ? current.req : undefined;
 }
 
 /**

@@ -56,11 +56,11 @@ export function answerParent(ready: object, answer: (question: never) => object 
   process.send!(ready);
 }
 
-/** Arguments with which Node runs code of the service as the service itself is run, if the revision in `root` has a way of its own. */
+/** Arguments with which Node runs code of the service in `root` as the service itself is run, in the ways that its revision has. */
 export function serviceArgs(root: string): readonly string[] {
-  // The second is where it was before.
-  const path = ["v8-rules", "young-objects"]
-    .map((name) => `${root}/src/app/${name}.ts`)
-    .find((file) => existsSync(file));
-  return path === undefined ? [] : ["--import", path];
+  // The last is where the rules of V8 were before.
+  return ["process/heap-place", "app/v8-rules", "app/young-objects"]
+    .map((name) => `${root}/src/${name}.ts`)
+    .filter((path) => existsSync(path))
+    .flatMap((path) => ["--import", path]);
 }

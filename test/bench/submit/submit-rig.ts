@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { BenchChild } from "../child.ts";
+import { BenchChild, serviceArgs } from "../child.ts";
 import type { WireRequest } from "../wires/wire-requests.ts";
 import type { NodeAnswer, NodeQuestion, NodeReady } from "./chain-node.ts";
 import { buyOf, openTraders, type SignedTrade, signTrades, type Trader } from "./trades.ts";
@@ -123,7 +123,10 @@ export class SubmitRig implements RigService {
 }
 
 async function startService(root: string, environment: Readonly<Record<string, string>>): Promise<RigService> {
-  const child = new BenchChild(`${root}/test/bench/submit/service.ts`, root, { args: [JSON.stringify(environment)] });
+  const child = new BenchChild(`${root}/test/bench/submit/service.ts`, root, {
+    args: [JSON.stringify(environment)],
+    nodeArgs: serviceArgs(root),
+  });
   const { port } = await child.next<{ readonly port: number }>();
   return {
     port,

@@ -76,6 +76,16 @@ describe("raydiumAmmV4", () => {
     for (const status of [2n, 3n, 4n, 5n]) expect(() => raydiumAmmV4.quote(state(status), ask(0n))).toThrow("paused");
   });
 
+  it("asks for what trades took on the builds of 2024 and 2025: exact outputs of pools whose waiting they end", () => {
+    const terms = { wallet: key(9), source: key(10), destination: key(11), threshold: 1n, salt: 0, exists: () => true };
+    const unitsOf = (mode: "exactIn" | "exactOut"): number => {
+      const quote = raydiumAmmV4.quote(state(7n), { ...ask(1_000n), mode });
+      return raydiumAmmV4.swap(state(7n), quote, terms).computeUnits;
+    };
+    expect(unitsOf("exactIn")).toBeGreaterThanOrEqual(22_326);
+    expect(unitsOf("exactOut")).toBeGreaterThanOrEqual(24_573);
+  });
+
   it("refuses dust that builds round differently", () => {
     expect(() => raydiumAmmV4.quote(state(6n), ask(0n, 199n))).toThrow("too small");
   });

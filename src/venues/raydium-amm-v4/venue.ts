@@ -42,9 +42,12 @@ export interface AmmV4State {
 /** Nothing besides the amounts is needed. */
 type AmmV4QuoteFill = null;
 
-/** Compute units: the most measured on the program with its older instructions, which have more accounts. */
+/**
+ * Compute units: the most measured on the program with its older instructions, which have more accounts. Wide products and the trade
+ * that ends a pool's waiting take most.
+ */
 const EXACT_IN_UNITS = 22_600;
-const EXACT_OUT_UNITS = 24_400;
+const EXACT_OUT_UNITS = 24_900;
 
 /**
  * Raydium AMM v4: constant product, exact in and exact out, plain tokens only.

@@ -45,6 +45,8 @@ const POOLS: readonly {
   { name: "waiting, and open", decimals: [6, 9], amounts: [1n << 45n, 1n << 50n], fee: [25n, 10_000n], status: 7n },
 ];
 const TRADES_PER_POOL = 450;
+/** Pools whose first trade is made. */
+const FIRST_TRADES = 1_000;
 
 /** The venue with its instructions rewritten to the ones the public binary knows. */
 const asOf2025: typeof raydiumAmmV4 = {
@@ -95,6 +97,31 @@ describe.skipIf(!present).each(BUILDS)(
         expect(verdict.trades).toBeGreaterThanOrEqual(2_000);
         expect(verdict.worstUnitRatio).toBeLessThanOrEqual(1.3);
       });
+
+    it("stays within its units in the trade that ends a pool's waiting, between reserves of any size", () => {
+      const svm = new Svm();
+      svm.addProgram(AMM_V4_PROGRAM, build.path);
+      const wallet = svm.newWallet();
+      const mints = [svm.newMint({ decimals: 6 }), svm.newMint({ decimals: 9 })] as const;
+      const random = createRandom(7);
+      const opened = { mints, fee: [25n, 10_000n], owed: [0n, 0n], status: 7n, openTime: 0n } as const;
+      const outcomes = Array.from({ length: tradesOn(build, FIRST_TRADES) }, () => {
+        const amounts = [random.magnitude(1n << 61n), random.magnitude(1n << 61n)] as const;
+        for (const mint of mints) svm.setTokens(wallet, mint, 1n << 62n);
+        return runTrades({
+          svm,
+          venue: asOf2025,
+          market: writeAmmV4Pool(svm, { ...opened, amounts }),
+          wallet,
+          random,
+          count: 1,
+          limit: (mint, mode) => (mode === "exactIn" ? 1n << 61n : amounts[mint === mints[0] ? 0 : 1]),
+          shadow: false,
+          guards: false,
+        })[0]!;
+      });
+      expect(judge(outcomes).faults).toEqual([]);
+    });
 
     it("reads a pool in two rounds", () => {
       const { svm, pool } = newPool(POOLS[0]!);

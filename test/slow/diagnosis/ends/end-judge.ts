@@ -1,17 +1,29 @@
 import type { TradewireError } from "../../../../src/errors/tradewire-error.ts";
-import type { SubmittedTrade } from "../../../../src/trade/trade.ts";
+import type { ListedTrade, SubmittedTrade } from "../../../../src/trade/trade.ts";
 import { type Fate, FEE, FINAL_AFTER, FIRST_SLOT, type Heights, INPUT, OUTPUT } from "../lies/told-node.ts";
 
-/** Codes of an answer that says nothing about the trade: the caller may ask again. */
+/** How the trade ended in a block that was confirmed and then undone. */
+export interface Undone extends Omit<Fate, "form" | "slot"> {
+  readonly slot: number;
+  /** The slot in which the network continued from the block before it. */
+  readonly until: number;
+}
+
 /** Time within which every process knows of an end that one has said: two may follow a trade at a time. Milliseconds. */
 const TOLD_WITHIN_MS = 10_000;
+/** Codes of an answer that says nothing about the trade: the caller may ask again. */
 const NOTHING_SAID = ["TRADE_NOT_FOUND", "UPSTREAM_ERROR", "OVERLOADED"];
 
 /** Holds everything that is said of a trade against how it truly ends, and against what was said before. */
 export class EndJudge {
   readonly faults: string[] = [];
   isDecided = false;
+  /** True once an end that was undone must have been corrected. */
+  isLast = false;
+  /** Answers to the last looks that still have an end that was undone. */
+  uncorrected = 0;
   readonly #truth: Fate;
+  readonly #undone: Undone | undefined;
   readonly #heights: Heights;
   readonly #last: number;
   readonly #log: (line: string) => void;
@@ -21,8 +33,9 @@ export class EndJudge {
   #end: string | undefined;
   #endedAtMs = Number.POSITIVE_INFINITY;
 
-  constructor(truth: Fate, heights: Heights, last: number, log: (line: string) => void) {
+  constructor(truth: Fate, undone: Undone | undefined, heights: Heights, last: number, log: (line: string) => void) {
     this.#truth = truth;
+    this.#undone = undone;
     this.#heights = heights;
     this.#last = last;
     this.#log = log;
@@ -32,36 +45,78 @@ export class EndJudge {
     this.#log(`${to}: ${status} ${slot ?? ""} ${result?.outAmount ?? ""}`);
     if (status === "pending" || status === "processed") {
       const knownFromMs = Math.max(this.excusedUntilMs, this.#endedAtMs + TOLD_WITHIN_MS);
-      if (to !== "submit" && Date.now() > knownFromMs) this.#note(`${status} after ${this.#end}`);
+      // A stream begins with what its process knows; a submit answers when it does.
+      if (to !== "submit" && to !== "watch" && Date.now() > knownFromMs) this.#note(`${status} after ${this.#end}`);
       return;
     }
-    const { slot: landed, error } = this.#truth;
     const says = `${status} in ${slot}, ${result?.inAmount} for ${result?.outAmount}`;
-    const isTrue = landed !== undefined && error === null && slot === BigInt(FIRST_SLOT + landed);
-    const isExact = result?.inAmount === BigInt(INPUT) && result.outAmount === BigInt(OUTPUT);
+    const fate = this.#fateIn(slot);
+    const isExact =
+      result?.inAmount === BigInt(INPUT) && result.outAmount === BigInt(OUTPUT) + BigInt(fate?.moreOutput ?? 0);
     const isPaid = costs.baseFee + costs.priorityFee === BigInt(FEE);
-    if (!isTrue || (result !== undefined && !(isExact && isPaid))) this.#note(says);
-    else if (status === "finalized" && this.#heights.slot < landed + FINAL_AFTER) this.#note(`${says}, too early`);
-    if (result !== undefined) this.#decide(`landed in ${slot}`);
+    if (fate === undefined || fate.error !== null || (result !== undefined && !(isExact && isPaid))) this.#note(says);
+    else if (status === "finalized" && !this.#isFinal(fate)) this.#note(`${says}, too early`);
+    if (result !== undefined) this.#decide(`landed in ${slot}`, fate);
+  }
+
+  hearListed({ status, slot, trade, failure }: ListedTrade): void {
+    if (failure === undefined) {
+      if (trade !== undefined && status !== "failed" && status !== "expired") this.hear({ ...trade, status }, "list");
+    } else this.#hearFailure(failure.code, { isSafe: failure.safeToRebuild, isFinal: false, slot }, "list");
   }
 
   hearError({ code, facts, message }: TradewireError, to: string): void {
     this.#log(`${to}: ${code} ${message.slice(0, 80)}`);
     if (NOTHING_SAID.includes(code)) return;
-    const { slot: landed, error, form } = this.#truth;
-    const says = `${code}, safe to rebuild: ${facts.safeToRebuild}, in ${facts.details?.slot}`;
-    if (code === "TX_EXPIRED") {
-      const isOver = this.#heights.slot > this.#last;
-      if (!isOver || (landed !== undefined && (form === 0 || facts.safeToRebuild === true))) this.#note(says);
-    } else if (code !== "OUTCOME_UNKNOWN") {
-      const isTrue = landed !== undefined && error !== null && Number(facts.details?.slot) === FIRST_SLOT + landed;
-      if (!isTrue) this.#note(says);
-    }
-    this.#decide(code);
+    const { slot, finalized } = facts.details ?? {};
+    const isSafe = facts.safeToRebuild === true;
+    this.#hearFailure(
+      code,
+      { isSafe, isFinal: finalized === true, slot: typeof slot === "number" ? BigInt(slot) : undefined },
+      to,
+    );
   }
 
-  #decide(end: string): void {
+  #hearFailure(
+    code: string,
+    {
+      isSafe,
+      isFinal,
+      slot,
+    }: { readonly isSafe: boolean; readonly isFinal: boolean; readonly slot: bigint | undefined },
+    to: string,
+  ): void {
+    const { slot: landed, form } = this.#truth;
+    const says = `${code}, safe to rebuild: ${isSafe}, final: ${isFinal}, in ${slot}`;
+    this.#log(`${to}: ${says}`);
+    const fate = this.#fateIn(slot);
+    if (code === "TX_EXPIRED") {
+      const isOver = this.#heights.slot > this.#last;
+      if (!isOver || (landed !== undefined && (form === 0 || isSafe))) this.#note(says);
+    } else if (code !== "OUTCOME_UNKNOWN") {
+      if (fate === undefined || fate.error === null) this.#note(says);
+      else if (isFinal && !this.#isFinal(fate)) this.#note(`${says}, too early`);
+    }
+    this.#decide(code, fate);
+  }
+
+  /** How the message ends, or ended before that was undone, in this slot. */
+  #fateIn(slot: bigint | undefined): Fate | Undone | undefined {
+    return [this.#truth, this.#undone].find((one) => one?.slot !== undefined && BigInt(FIRST_SLOT + one.slot) === slot);
+  }
+
+  /** True once no world is left in which the block with this end is undone. */
+  #isFinal(fate: Fate | Undone): boolean {
+    return fate === this.#truth && this.#heights.slot >= fate.slot! + FINAL_AFTER;
+  }
+
+  #decide(end: string, fate: Fate | Undone | undefined): void {
     this.isDecided = true;
+    // Another end follows it.
+    if (fate !== undefined && fate === this.#undone) {
+      if (this.isLast) this.uncorrected += 1;
+      return;
+    }
     if (this.#end === undefined) this.#endedAtMs = Date.now();
     this.#end ??= end;
     if (this.#end !== end) this.#note(`${end} after ${this.#end}`);
@@ -69,6 +124,6 @@ export class EndJudge {
 
   #note(says: string): void {
     this.#log(`FAULT ${says}`);
-    this.faults.push(`${says}; in truth ${JSON.stringify(this.#truth)}`);
+    this.faults.push(`${says}; in truth ${JSON.stringify(this.#truth)}, undone ${JSON.stringify(this.#undone)}`);
   }
 }

@@ -24,7 +24,7 @@ import {
   SLOT_MS,
   ToldNode,
 } from "../lies/told-node.ts";
-import { EndJudge } from "./end-judge.ts";
+import { EndJudge, type Undone } from "./end-judge.ts";
 
 /** Blocks in which the message can land. */
 const LIFE = 150;
@@ -35,17 +35,24 @@ const KNOWN_WITHIN = FINAL_AFTER + 140;
 /** After an outage of the database a process learns within this time what another one has written. Milliseconds. */
 const LEARNT_MS = 10_000;
 const FOREVER = new Promise<never>(() => {});
+/** What a node says to a transaction that it has in a block, or whose blockhash it does not know yet. */
+const SEND_ERRORS = ["AlreadyProcessed", "BlockhashNotFound"];
+/** Pauses between the last looks: the first may have an undone end corrected, which the next ones see. Milliseconds. */
+const LAST_LOOKS_MS = [12_000, 12_000, 5_000];
 const PRINCIPAL = { accountId: "acc", keyId: "key", wallet: wallet.address };
 
 /** How a case went: what was said that was false, or contradicts what was said before, and whether it was known at the end. */
 export interface Verdict {
   readonly faults: readonly string[];
   readonly isDecided: boolean;
+  /** Whether a process still reported an end at the last that was undone. */
+  readonly isUncorrected: boolean;
 }
 
 /**
- * Submits one trade to processes that die and others that take over, on one database, over honest nodes that lag, forget and follow
- * branches that are dropped. Blocks are skipped. Needs fake timers.
+ * Submits one trade, under two signatures, to processes that die and others that take over, on one database whose answers may be lost, over
+ * honest nodes that lag, forget and follow branches that are dropped. Blocks are skipped, and a confirmed one may be undone: the network
+ * then continues from the block before it. Needs fake timers.
  */
 export async function runEnds(seed: number, log: (line: string) => void = () => {}): Promise<Verdict> {
   const run = new EndedTrade(seed, log);
@@ -65,6 +72,7 @@ class EndedTrade {
   readonly #heights: Heights;
   readonly #last: number;
   readonly #truth: Fate;
+  readonly #undone: Undone | undefined;
   readonly #stories: readonly Story[];
   readonly #signed: ReturnType<typeof signedTrade>;
   readonly #database: MemorySubmissions;
@@ -84,6 +92,11 @@ class EndedTrade {
     // The height at the end of each slot.
     const heightOf: number[] = [FIRST_HEIGHT];
     for (let slot = 1; slot < MOST_SLOTS; slot++) heightOf.push(heightOf[slot - 1]! + (random.chance(skip) ? 0 : 1));
+    const lastHeight = FIRST_HEIGHT + LIFE;
+    const lastSlot = () => heightOf.findLastIndex((height) => height <= lastHeight);
+    this.#submitted = Number(random.between(1n, random.chance(0.2) ? BigInt(lastSlot()) : 20n));
+    const undone = random.chance(0.35) ? drawUndone(random, heightOf, this.#submitted, lastSlot()) : undefined;
+    this.#undone = undone;
     const heightAt = (slot: number) =>
       slot < 0 ? FIRST_HEIGHT + slot : (heightOf[slot] ?? heightOf.at(-1)! + slot - MOST_SLOTS + 1);
     this.#heights = {
@@ -91,21 +104,27 @@ class EndedTrade {
         return Math.floor((Date.now() - startMs) / SLOT_MS);
       },
       heightAt,
+      finalAt(slot) {
+        const at = slot - FINAL_AFTER;
+        return undone !== undefined && at >= undone.slot && at < undone.until ? undone.slot - 1 : at;
+      },
     };
-    const lastHeight = FIRST_HEIGHT + LIFE;
-    this.#last = heightOf.findLastIndex((height) => height <= lastHeight);
-    this.#submitted = Number(random.between(1n, random.chance(0.2) ? BigInt(this.#last) : 20n));
-    const moments = { submitted: this.#submitted, last: this.#last };
+    this.#last = lastSlot();
+    const moments = { submitted: undone?.until ?? this.#submitted, last: this.#last };
     this.#truth = this.#drawEnd(moments);
     const nodes = random.pick([1, 2, 3]);
-    this.#stories = Array.from({ length: nodes }, () => this.#withBranches(drawHonest(random, this.#truth, moments)));
+    this.#stories = Array.from({ length: nodes }, () => {
+      const story = drawHonest(random, this.#truth, moments);
+      return undone === undefined ? this.#withBranches(story) : this.#withUndone(story, undone);
+    });
     this.#signed = signedTrade(lastHeight);
     this.#database = createMemorySubmissions(Date.now);
     const keys = [{ id: "k", secret: hex("07".repeat(32)), seals: true }];
     this.#sealer = createTokenSealer({ keys, genesisHash: "virtual", now: Date.now, fillRandom: randomFillSync });
     this.#token = this.#sealer.seal(this.#signed.sealed, PRINCIPAL.accountId);
-    this.#judge = new EndJudge(this.#truth, this.#heights, this.#last, this.#log);
-    this.#log(`${nodes} nodes, skips ${skip}, last ${this.#last}, truth ${JSON.stringify(this.#truth)}`);
+    this.#judge = new EndJudge(this.#truth, this.#undone, this.#heights, this.#last, this.#log);
+    const told = `truth ${JSON.stringify(this.#truth)}, undone ${JSON.stringify(this.#undone)}`;
+    this.#log(`${nodes} nodes, skips ${skip}, submitted ${this.#submitted}, last ${this.#last}, ${told}`);
   }
 
   /** A trade lands in a slot that has a block. */
@@ -113,9 +132,23 @@ class EndedTrade {
     const truth = drawTruth(this.#random, moments);
     if (truth.slot === undefined) return truth;
     const { heightAt } = this.#heights;
-    let slot = truth.slot;
-    while (slot > 1 && heightAt(slot) === heightAt(slot - 1)) slot -= 1;
+    const first = (this.#undone?.until ?? 0) + 1;
+    let slot = Math.max(first, truth.slot);
+    while (slot > first && heightAt(slot) === heightAt(slot - 1)) slot -= 1;
     return { ...truth, slot };
+  }
+
+  /** The node has the trade in the block that is undone, until the network starts again. */
+  #withUndone(story: Story, undone: Undone): Story {
+    const until = undone.until + (this.#random.u32() % 3);
+    const { slot, error, moreFee, moreOutput } = undone;
+    const fate = { slot, error, form: 0 as const, moreFee, moreOutput };
+    const before = story.filter(({ from }) => from < until);
+    return [
+      ...before.map(({ from, told }) => ({ from, told: { ...told, fate } })),
+      { from: until, told: before.at(-1)!.told },
+      ...story.filter(({ from }) => from >= until),
+    ];
   }
 
   /** The node also follows branches that are dropped, on which the trade has landed, or has not, or has failed. */
@@ -158,15 +191,20 @@ class EndedTrade {
         this.#start();
       if (random.chance(0.03)) this.#submit();
       if (random.chance(0.1)) this.#find();
+      if (random.chance(0.02)) this.#list();
+      if (random.chance(0.01)) this.#watch();
       await vi.advanceTimersByTimeAsync(STEP_MS);
     }
     // All who ask now get it.
-    for (const { isDead, submitter } of this.#processes) if (!isDead) this.#ask(submitter, "find", "last");
-    await vi.advanceTimersByTimeAsync(5_000);
-    const isDecided = this.#judge.isDecided;
+    for (const ms of LAST_LOOKS_MS) {
+      this.#judge.isLast = ms === LAST_LOOKS_MS.at(-1);
+      for (const { isDead, submitter } of this.#processes) if (!isDead) this.#ask(submitter, "find", "last");
+      await vi.advanceTimersByTimeAsync(ms);
+    }
+    const { isDecided, uncorrected } = this.#judge;
     for (const process of this.#processes) process.kill();
     vi.clearAllTimers();
-    return { faults: this.#judge.faults, isDecided };
+    return { faults: this.#judge.faults, isDecided, isUncorrected: uncorrected > 0 };
   }
 
   async #pass(untilSlot: number): Promise<void> {
@@ -180,7 +218,8 @@ class EndedTrade {
     this.#log(`START ${name}`);
     let isDead = false;
     const endpoints = this.#stories.map((story, i) => {
-      const toldBy = () => story.findLast(({ from }) => this.#heights.slot >= from)!.told;
+      const sendError = random.chance(0.3) ? random.pick(SEND_ERRORS) : undefined;
+      const toldBy = () => ({ ...story.findLast(({ from }) => this.#heights.slot >= from)!.told, sendError });
       const node = new ToldNode(`node ${i}`, this.#heights, this.#signed.trade, toldBy);
       const { call } = node;
       node.call = async (...params) => {
@@ -225,7 +264,10 @@ class EndedTrade {
           if (isLast) kill(`after ${property}`);
           if (isDead) return FOREVER;
           await new Promise((resolve) => setTimeout(resolve, 2));
-          return isDead ? FOREVER : result;
+          if (isDead) return FOREVER;
+          if (!random.chance(0.02)) return result;
+          this.#log(`LOST the answer to ${property} of ${name}`);
+          throw new TradewireError("UPSTREAM_ERROR", "The answer of the database was lost.");
         };
       },
     }) as Submissions;
@@ -292,9 +334,38 @@ class EndedTrade {
     if (submitter !== undefined) this.#ask(submitter, "find", "find");
   }
 
+  #list(): void {
+    const query = { most: 10, after: undefined, sinceMs: undefined, untilMs: undefined, statuses: new Set<never>() };
+    void this.#living()
+      ?.list(PRINCIPAL, query)
+      .then(
+        ({ trades }) => {
+          for (const listed of trades) this.#judge.hearListed(listed);
+        },
+        () => {},
+      );
+  }
+
+  /** Follows a stream, which is cut after a while. */
+  #watch(): void {
+    const submitter = this.#living();
+    if (submitter === undefined) return;
+    const cut = new AbortController();
+    setTimeout(() => cut.abort(), 1_000 + (this.#random.u32() % 60_000));
+    const follow = async () => {
+      const [{ signature }] = this.#signed.trade.forms;
+      for await (const told of submitter.watch(PRINCIPAL, signature, cut.signal)) this.#judge.hear(told, "watch");
+    };
+    void follow().catch((error) => {
+      if (!(error instanceof TradewireError)) throw error;
+      this.#judge.hearError(error, "watch");
+    });
+  }
+
   #ask(submitter: Submitter, method: "submit" | "find", why: string): void {
     const { trade } = this.#signed;
-    const [{ signature, transaction: signedTransaction }] = trade.forms;
+    const form = method === "submit" && this.#random.chance(0.15) ? 1 : 0;
+    const { signature, transaction: signedTransaction } = trade.forms[form];
     const submissionToken = this.#token;
     const answer: Promise<SubmittedTrade> =
       method === "submit"
@@ -308,4 +379,19 @@ class EndedTrade {
       },
     );
   }
+}
+
+/**
+ * A block after the submit that has the trade and is undone before it is final. From then on the heights continue from the block before
+ * it. Undefined if there is no room for it.
+ */
+function drawUndone(random: Random, heightOf: number[], submitted: number, last: number): Undone | undefined {
+  const slot = submitted + 1 + (random.u32() % 12);
+  const until = slot + 3 + (random.u32() % (FINAL_AFTER - 6));
+  if (slot > last || heightOf[slot] === heightOf[slot - 1]) return undefined;
+  const fork = heightOf[slot - 1]!;
+  const before = heightOf[until]! - 1;
+  for (let at = until; at < heightOf.length; at++) heightOf[at]! += fork - before;
+  const error = random.chance(0.6) ? { InstructionError: [0, { Custom: 1 }] } : null;
+  return { slot, until, error, moreFee: 0, moreOutput: error === null ? 1 : 0 };
 }

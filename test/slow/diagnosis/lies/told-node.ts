@@ -47,6 +47,8 @@ export interface Told {
   readonly listing: "true" | "empty" | "old alone" | "a foreign signature";
   readonly latencyMs: number;
   readonly isSilent: boolean;
+  /** What it answers to a transaction that is sent; undefined: its signature. */
+  readonly sendError?: string | undefined;
   /** A method that it refuses, and one that it answers with an error. */
   readonly refused: string | undefined;
   readonly failing: string | undefined;
@@ -57,6 +59,8 @@ export interface Heights {
   readonly slot: number;
   /** The block height at the end of a slot. */
   heightAt(slot: number): number;
+  /** The newest slot that is final in this one; absent: none was undone. */
+  finalAt?(slot: number): number;
 }
 
 /** A node that says at each moment what it is told to say of one trade, in all methods alike. */
@@ -111,13 +115,15 @@ export class ToldNode implements RpcEndpoint {
     const { commitment, encoding } = (second ?? first ?? {}) as Readonly<Record<string, string>>;
     switch (method) {
       case "sendTransaction":
+        if (told.sendError !== undefined) throw new NodeError("answered", told.sendError, { rpcCode: -32002 });
         return this.#trade.forms[0].signature;
       case "getSignatureStatuses":
         return { context, value: (first as readonly string[]).map((one) => this.#status(told, slot, one)) };
       case "getTransaction":
         return this.#record(told, slot, first as string, { commitment, encoding });
       case "getEpochInfo": {
-        const at = commitment === "finalized" ? slot - FINAL_AFTER + told.earlyFinality : slot;
+        const final = this.#heights.finalAt?.(slot) ?? slot - FINAL_AFTER;
+        const at = commitment === "finalized" ? final + told.earlyFinality : slot;
         return { absoluteSlot: FIRST_SLOT + at, blockHeight: this.#heights.heightAt(at) + told.moreHeight };
       }
       case "isBlockhashValid":

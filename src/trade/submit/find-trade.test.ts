@@ -162,6 +162,33 @@ it("reports a trade as finalized under whichever of its signatures it is asked f
     });
 });
 
+it("names the signature that it is asked for, wherever the trade is followed and however far it is", async () => {
+  const [a, b] = [startProcess("a"), startProcess("b")];
+  const { trade, other } = await submitTwice(a);
+  world.progress = seen("confirmed");
+  const cut = new AbortController();
+  const streamed: string[] = [];
+  const streams = [trade, other].map(async ({ signature }) => {
+    for await (const told of a.watch(principal, signature, cut.signal))
+      streamed.push(told.signature === signature ? told.status : told.signature);
+  });
+  const named = async (processes: readonly Submitter[]) => {
+    for (const one of processes)
+      for (const { signature } of [trade, other])
+        expect(await one.find(principal, signature)).toMatchObject({ signature });
+  };
+  await named([a, b]);
+  land("a", other.signature);
+  await rest(1_000);
+  await named([a, b]);
+  world.submissions.isDown = true;
+  await named([a]);
+  cut.abort();
+  await rest(1_000);
+  await Promise.all(streams);
+  expect(new Set(streamed)).toEqual(new Set(["pending", "confirmed"]));
+});
+
 describe("a trade that has landed under its second signature is found by the first", () => {
   it("wherever it is asked for", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];

@@ -30,11 +30,11 @@ export class TradeFinder {
     this.#ports = ports;
   }
 
-  /** The current state of a trade of this account. @throws TradewireError TRADE_NOT_FOUND, or the error the trade failed with */
+  /** The current state of a trade of this account, under the signature it is asked for by. @throws TradewireError TRADE_NOT_FOUND, or the error the trade failed with */
   async find(principal: Principal, signature: string): Promise<SubmittedTrade> {
     const { sealer, attempts, chain, finality } = this.#ports;
     const found = await this.#locate(principal, signature);
-    if (found.attempt !== undefined) return this.#standing(found.attempt);
+    if (found.attempt !== undefined) return this.#standing(found.attempt, signature);
     const { record } = found;
     const sealed = openRecord(sealer, record);
     const outcome = storedOutcome(record);
@@ -42,7 +42,7 @@ export class TradeFinder {
       return answerOf(sealed, signature, await finality.complete(record.messageHash, outcome, record.signature));
     }
     const attempt = attempts.byMessage(record.messageHash) ?? this.#endAgain(record, sealed);
-    if (attempt !== undefined) return this.#standing(attempt);
+    if (attempt !== undefined) return this.#standing(attempt, signature);
     return chain.observe(pendingTrade(sealed, signature), sealed.lastValidBlockHeight);
   }
 
@@ -90,16 +90,19 @@ export class TradeFinder {
   }
 
   /** The trade of an attempt that is pending, or whose outcome is not written yet. @throws TradewireError as `answerOf` */
-  async #standing(attempt: Attempt): Promise<SubmittedTrade> {
+  async #standing(attempt: Attempt, signature: string): Promise<SubmittedTrade> {
     const { chain, finality } = this.#ports;
     const { claim, sealed, progress } = attempt;
     if (!attempt.isSettled) {
       const { trade } = progress;
-      return attempt.isElsewhere ? chain.observe(trade, sealed.lastValidBlockHeight) : chain.standing(trade);
+      const standing = attempt.isElsewhere
+        ? await chain.observe(trade, sealed.lastValidBlockHeight)
+        : chain.standing(trade);
+      return { ...standing, signature };
     }
     const outcome = await attempt.done;
-    if (outcome === undefined) return progress.trade;
-    const { signature } = progress.trade;
-    return answerOf(sealed, signature, await finality.completeUnrecorded(claim.messageHash, outcome, signature));
+    if (outcome === undefined) return { ...progress.trade, signature };
+    const ended = progress.trade.signature;
+    return answerOf(sealed, signature, await finality.completeUnrecorded(claim.messageHash, outcome, ended));
   }
 }

@@ -35,7 +35,7 @@ export async function* watchTrade(
   signal: AbortSignal,
 ): AsyncGenerator<WatchedTrade> {
   const messageHash = await finder.messageHashOf(principal, signature);
-  const sent = new SentAnswers();
+  const sent = new SentAnswers(signature);
   while (!signal.aborted) {
     const held = attempts.byMessage(messageHash);
     const attempt = held?.isElsewhere === true ? undefined : held;
@@ -82,8 +82,14 @@ const isAhead = (one: SubmittedTrade, other: SubmittedTrade): boolean =>
 
 /** What one stream has sent so far. */
 class SentAnswers {
+  readonly #signature: string;
   #events = 0;
   #last: SubmittedTrade | undefined;
+
+  /** @param signature the one that the trade is asked for by: of several, another may land */
+  constructor(signature: string) {
+    this.#signature = signature;
+  }
 
   get status(): TradeStatus | undefined {
     return this.#last?.status;
@@ -107,7 +113,7 @@ class SentAnswers {
     const last = this.#last;
     const isBehind = last !== undefined && isAhead(last, trade);
     this.#last = isBehind ? { ...trade, status: last.status, slot: last.slot } : trade;
-    return { ...this.#last, events };
+    return { ...this.#last, signature: this.#signature, events };
   }
 }
 

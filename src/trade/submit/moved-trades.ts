@@ -1,4 +1,4 @@
-import type { SubmissionRecord, Submissions } from "../../accounts/port.ts";
+import type { SignedForm, Submissions } from "../../accounts/port.ts";
 import type { Landing } from "../../chain/port.ts";
 import type { Now } from "../../primitives/clock.ts";
 import type { Venue } from "../../venues/venue.ts";
@@ -11,6 +11,7 @@ import { expiredOutcome, isProof } from "./outcome/expired-outcome.ts";
 import { agreeingOn, formatOutcome, type Outcome, slotOf } from "./outcome/outcome.ts";
 import { readOutcome } from "./outcome/read-outcome.ts";
 import { storedOutcome } from "./outcome/stored-outcome.ts";
+import { verifySignedBytes } from "./signed-bytes.ts";
 
 /** Longest wait for the nodes to show what became of a transaction. Milliseconds. */
 const SEARCH_MS = 10_000;
@@ -22,8 +23,15 @@ const UNDONE: Diagnosis = {
   others: [],
 };
 
+/** How a message has ended for good, and under which signature. */
+interface FinalEnd extends SignedForm {
+  readonly outcome: Outcome;
+  readonly slot: bigint | undefined;
+  readonly witnesses: number;
+}
+
 interface MovedTradesPorts {
-  readonly submissions: Pick<Submissions, "byMessageHash" | "replaceOutcome">;
+  readonly submissions: Pick<Submissions, "addSignature" | "byMessageHash" | "replaceOutcome">;
   readonly landing: Pick<Landing, "land" | "searchMessage">;
   readonly sealer: TokenSealer;
   readonly venues: readonly Venue[];
@@ -34,7 +42,7 @@ interface MovedTradesPorts {
 
 /**
  * Corrects the ends of trades whose confirmed block was undone. Of those that are final in another one, slot, amounts and costs become
- * those of the final record; those that had failed and are final in none have expired.
+ * those of the final record; those that had failed may be final under another signature, or have expired.
  */
 export class MovedTrades {
   readonly #ports: MovedTradesPorts;
@@ -71,38 +79,53 @@ export class MovedTrades {
     // What was reported as final stays so, whatever the nodes say later.
     if (slotOf(stored) !== finalSlot && !record.isFinalized) {
       const sealed = openRecord(sealer, record);
-      const { signature } = record;
-      const { end, witnesses } = await this.#endOf(record, sealed, finalSlot);
+      const end = await this.#endOf(record, sealed, finalSlot);
       // While the other nodes are silent, one alone takes back nothing that two have shown.
-      if (end === undefined || witnesses < agreeingOn(stored)) return;
-      const { lastValidBlockHeight } = sealed;
-      await submissions.replaceOutcome({ ...record, lastValidBlockHeight }, record.outcome, formatOutcome(end), true);
-      const where = finalSlot === undefined ? "it has expired" : `it is final in slot ${finalSlot}`;
+      if (end === undefined || end.witnesses < agreeingOn(stored)) return;
+      const { outcome, signature, transaction } = end;
+      // The record is found by its first signature too.
+      if (signature !== record.signature) await submissions.addSignature(messageHash, record);
+      const ended = { ...record, signature, transaction, lastValidBlockHeight: sealed.lastValidBlockHeight };
+      await submissions.replaceOutcome(ended, record.outcome, formatOutcome(outcome), true);
+      const slot = slotOf(outcome);
+      const where = slot === undefined ? "it has expired" : `it is final in slot ${slot}`;
       warn(`The transaction ${signature} was confirmed in slot ${slotOf(stored)}, which was undone: ${where}.`);
     }
     this.#attempts.forgetEnd(messageHash);
   }
 
-  /** The end that the nodes show now, if it is in the final slot, or if it is an expiry and there is none. */
+  /** The end in the final slot; if none is known, the one that the wallet's finalized history shows. Undefined if there is no proof of it. */
   async #endOf(
-    { signature, transaction }: SubmissionRecord,
+    { signature, transaction }: SignedForm,
     sealed: SealedTrade,
     finalSlot: bigint | undefined,
-  ): Promise<{ readonly end?: Outcome; readonly witnesses: number }> {
-    const { landing, venues, now, settings } = this.#ports;
+  ): Promise<FinalEnd | undefined> {
+    const { landing, now, settings } = this.#ports;
     const { wallet, messageHash, lastValidBlockHeight, buildSlot, expiresAtMs } = sealed;
-    const deadlineMs = now() + SEARCH_MS;
-    const landed = await landing.land({ signature, transaction, lastValidBlockHeight, deadlineMs, senders: [] });
-    if (landed.kind === "landed" && landed.record.slot === finalSlot)
-      return { end: readOutcome(venues, sealed, { signature, transaction }, landed), witnesses: landed.witnesses };
-    if (landed.kind !== "expired" || finalSlot !== undefined) return { witnesses: 0 };
+    const landed = await this.#land({ signature, transaction }, sealed);
+    if (finalSlot !== undefined) return landed !== "expired" && landed?.slot === finalSlot ? landed : undefined;
+    if (landed !== "expired") return undefined;
     // No signature is left out: it may be in a block again.
     const finding = await landing.searchMessage({ wallet, messageHash, lastValidBlockHeight, buildSlot, known: [] });
-    if (!isProof(finding)) return { witnesses: 0 };
-    const end = expiredOutcome(signature, finding, { expiresAtMs, nowMs: now(), cause: UNDONE, ...settings });
+    if (finding.kind === "found") {
+      const found = { signature: verifySignedBytes(sealed, finding.transaction), transaction: finding.transaction };
+      const again = await this.#land(found, sealed);
+      return again === "expired" ? undefined : again;
+    }
+    if (!isProof(finding)) return undefined;
+    const outcome = expiredOutcome(signature, finding, { expiresAtMs, nowMs: now(), cause: UNDONE, ...settings });
     // A failure that was seen says more than that the message is too old to tell.
-    return end.kind === "failed" && end.code === "TX_EXPIRED"
-      ? { end, witnesses: finding.witnesses }
-      : { witnesses: 0 };
+    if (outcome.kind !== "failed" || outcome.code !== "TX_EXPIRED") return undefined;
+    return { signature, transaction, outcome, slot: undefined, witnesses: finding.witnesses };
+  }
+
+  /** How a transaction that is not sent any more ends; undefined while the nodes do not agree. */
+  async #land(form: SignedForm, sealed: SealedTrade): Promise<FinalEnd | "expired" | undefined> {
+    const { landing, venues, now } = this.#ports;
+    const { lastValidBlockHeight } = sealed;
+    const landed = await landing.land({ ...form, lastValidBlockHeight, deadlineMs: now() + SEARCH_MS, senders: [] });
+    if (landed.kind !== "landed") return landed.kind === "expired" ? "expired" : undefined;
+    const outcome = readOutcome(venues, sealed, form, landed);
+    return { ...form, outcome, slot: landed.record.slot, witnesses: landed.witnesses };
   }
 }

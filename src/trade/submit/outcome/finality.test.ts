@@ -5,6 +5,7 @@ import {
   land,
   landElsewhere,
   principal,
+  resigned,
   rest,
   SLOT,
   seen,
@@ -346,6 +347,30 @@ describe("finality", () => {
       const expired = { code: "TX_EXPIRED", facts: { safeToRebuild: true, details: { scope: "message" } } };
       await expect(one.find(principal, trade.signature)).rejects.toMatchObject(expired);
       await expect(one.submit(trade)).rejects.toMatchObject(expired);
+    }
+  });
+
+  it("comes to a trade that failed in an undone block under the signature that its wallet's history shows", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const { trade } = await submitFailed(a);
+    const other = resigned(trade);
+    await rest(400);
+    world.progress = undefined;
+    world.finding = { kind: "found", transaction: other.signedTransaction, sinceMs: 10_000, isRemembered: true };
+    await expect(b.find(principal, trade.signature)).rejects.toMatchObject({ code: "INSUFFICIENT_SOL" });
+    await rest(10);
+    expire("b", trade.signature);
+    await rest(10);
+    landElsewhere("b", other.signature);
+    await rest(400);
+    const final = { status: "finalized", slot: SLOT + 9n, signature: other.signature, result: { outAmount: 41n } };
+    const c = startProcess("c");
+    expect(await c.find(principal, trade.signature)).toMatchObject({ ...final, signature: trade.signature });
+    for (const one of [a, b, c]) {
+      for (const again of [trade, other]) {
+        expect(await one.submit(again)).toMatchObject(final);
+        expect(await one.find(principal, again.signature)).toMatchObject({ ...final, signature: again.signature });
+      }
     }
   });
 

@@ -157,6 +157,18 @@ test("the bytes are on their way before anything else is asked about them", asyn
   expect(subscriptions.count()).toBe(1);
 });
 
+test("a transaction that is only looked for is sent once somebody wants it sent", async () => {
+  start(2);
+  land({ senders: [] });
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(endpoints.map((endpoint) => endpoint.countOf("sendTransaction"))).toEqual([0, 0]);
+  land();
+  land();
+  expect(endpoints.map((endpoint) => endpoint.countOf("sendTransaction"))).toEqual([1, 1]);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(endpoints.map((endpoint) => endpoint.countOf("sendTransaction"))).toEqual([3, 3]);
+});
+
 test("what has ended before anything was asked about it is not asked about", async () => {
   start(1);
   const box = land();

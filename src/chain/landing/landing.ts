@@ -130,7 +130,7 @@ class BroadcastLanding implements LiveLanding {
 
   land(order: LandingOrder): Promise<LandingOutcome> {
     return new Promise((resolve) => {
-      const transaction = this.#pending.get(order.signature) ?? this.#start(order);
+      const transaction = this.#join(order) ?? this.#start(order);
       const waiter: Waiter = {
         onEvent: order.onEvent,
         onDispute: order.onDispute,
@@ -178,8 +178,21 @@ class BroadcastLanding implements LiveLanding {
     this.#broadcasts.stop();
   }
 
+  /** The transaction, if it is pending already. One that was only looked for so far is sent once an order names senders. */
+  #join(order: LandingOrder): PendingTransaction | undefined {
+    const transaction = this.#pending.get(order.signature);
+    if (transaction?.senders.length !== 0 || order.senders.length === 0) return transaction;
+    transaction.senders = this.#sendersOf(order);
+    this.#broadcasts.start(transaction);
+    return transaction;
+  }
+
+  #sendersOf(order: LandingOrder): readonly Sender[] {
+    return this.#senders.filter(({ allowedAs }) => order.senders.includes(allowedAs));
+  }
+
   #start(order: LandingOrder): PendingTransaction {
-    const senders = this.#senders.filter(({ allowedAs }) => order.senders.includes(allowedAs));
+    const senders = this.#sendersOf(order);
     const transaction = new PendingTransaction(order, { senders, witnesses: this.#witnesses, head: this.#head });
     this.#pending.set(order.signature, transaction);
     this.#broadcasts.start(transaction);

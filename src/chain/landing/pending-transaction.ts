@@ -38,7 +38,8 @@ export class PendingTransaction {
   /** The signed bytes in base64. */
   readonly encoded: string;
   readonly lastValidBlockHeight: bigint;
-  readonly senders: readonly Sender[];
+  /** None while it is only looked for. */
+  senders: readonly Sender[];
   /** Senders that have not answered the previous broadcast yet; they get no second one. */
   readonly unanswered = new Set<Sender>();
   readonly accepted = new Set<Sender>();

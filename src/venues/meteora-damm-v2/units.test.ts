@@ -48,10 +48,24 @@ it("bounds the power of an exponential time schedule", () => {
   );
 });
 
-function boundOf(changes: object, aToB: boolean, mode: Ask["mode"], input: bigint, output: bigint): number {
+it("bounds the power of an exponential schedule by price, of which a step is taken", () => {
+  const schedule = { kind: "marketCapSchedule", exponential: true, periods: 500n, duration: 86_400n };
+  const moment = { point: 1n, activationPoint: 0n, sqrtPrice: 2n, firstSqrtPrice: 1n } as Moment;
+  const pool = { compounding: false, baseFee: schedule };
+  expect(boundOf(pool, true, "exactIn", 2_337_736_507_194n, 1n, moment)).toBeGreaterThanOrEqual(19_434);
+});
+
+function boundOf(
+  changes: object,
+  aToB: boolean,
+  mode: Ask["mode"],
+  input: bigint,
+  output: bigint,
+  moment = {} as Moment,
+): number {
   const baseFee = { kind: "timeSchedule", cliff: 1n, exponential: false, reduction: 0n, periods: 0n, frequency: 0n };
   const pool = { baseFee, migrated: true, volatility: undefined, ...changes };
   const priced = { pool, mints: [MINT, MINT], extensions: [0, 0] } as unknown as Priced;
   const fill = { input, output, netIn: input, grossOut: output };
-  return unitsOf(priced, aToB, { mode } as Ask, fill, {} as Moment);
+  return unitsOf(priced, aToB, { mode } as Ask, fill, moment);
 }

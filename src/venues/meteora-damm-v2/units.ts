@@ -31,7 +31,7 @@ export function unitsOf(
     (pool.migrated ? 0 : MIGRATION_UNITS) +
     (pool.compounding ? compoundingUnits(pool.reserves, aToB, fill) : 0) +
     (pool.volatility === undefined ? 0 : VOLATILITY_UNITS - (pool.migrated ? 0 : NOT_BOTH_UNITS)) +
-    (work.powers ? powerUnits(pool.baseFee.kind) : 0) +
+    (work.powers ? powerUnits(pool.baseFee.kind, work.counts) : 0) +
     (work.counts ? countUnits(pool.baseFee.kind, exactIn) : 0) +
     (work.mayCount ? (work.powers ? laterCountUnits(pool) : countUnits("marketCapSchedule", exactIn)) : 0) +
     (work.roots ? ROOT_UNITS : 0) +
@@ -54,8 +54,12 @@ const VOLATILITY_UNITS = 4_700;
 /** Older builds use less for volatility, newer ones less beside it while they migrate a pool: no build uses the most of both. */
 const NOT_BOTH_UNITS = 800;
 
-/** Reducing a base fee by a power: a time schedule took up to 2,962 on the build of March 2026. */
-const powerUnits = (kind: BaseFee["kind"]): number => (kind === "timeSchedule" ? 3_200 : 2_500);
+/**
+ * Reducing a base fee by a power: a schedule took up to 2,984 on the builds of March 2026. One by price has more to spare while none of
+ * its steps is taken.
+ */
+const powerUnits = (kind: BaseFee["kind"], counts: boolean): number =>
+  kind === "timeSchedule" || counts ? 3_200 : 2_500;
 
 const ROOT_UNITS = 20_000;
 

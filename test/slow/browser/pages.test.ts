@@ -508,6 +508,44 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await page.context().close();
   });
 
+  it("shows each trade of the history whole on a screen of 360 pixels, how it ended included", async () => {
+    const page = await open("/history", { viewport: { width: 360, height: 740 } });
+    const amounts = {
+      inputAmount: 0.5,
+      outputAmount: 77.945963,
+      inputAmountRaw: "500000000",
+      outputAmountRaw: "77945963",
+    };
+    const costs = { baseFee: "5000", priorityFee: "59", tip: "0", rentPaid: "1488440", rentReturned: "0" };
+    const trade = {
+      signature: "5".repeat(88),
+      platform: "raydium_launchlab+raydium_launchlab",
+      inputMint: "So11111111111111111111111111111111111111112",
+      outputMint: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
+      quoted: amounts,
+      tradeResult: amounts,
+      costs,
+      submittedAt: "2026-11-28T04:00:00Z",
+      status: "failed",
+      failure: { code: "SLIPPAGE_EXCEEDED", message: "The price moved." },
+      diagnosis: null,
+    };
+    await page.route("**/v1/tx?*", (route) =>
+      route.fulfill({ json: { success: true, data: { trades: [trade], nextCursor: null } } }),
+    );
+    await page.getByLabel("API key of the account").fill("api_key");
+    await page.getByRole("button", { name: "Show", exact: true }).click();
+    const cells = page.locator("#trades tbody td");
+    await expect.poll(() => cells.count()).toBe(6);
+    for (const cell of await cells.all()) {
+      const { x, width } = (await cell.boundingBox())!;
+      expect(x + width, (await cell.textContent())!).toBeLessThanOrEqual(360);
+    }
+    // Screen readers still find a table, with what each cell is.
+    expect(await page.getByRole("cell").count()).toBe(6);
+    await page.context().close();
+  });
+
   it("shows times by the clock of the reader, as the search takes them", async () => {
     const page = await open("/history", { timezoneId: "Asia/Tokyo" });
     const asked = page.waitForRequest("**/v1/tx?*");

@@ -99,25 +99,25 @@ function rowOf(trade) {
   const words = failure === null ? [] : [element("small", { title: failure.message }, ` ${failure.code}`)];
   if (diagnosis !== null)
     words.push(element("small", { class: "under", title: diagnosis.evidence }, diagnosis.cause.replaceAll("_", " ")));
+  // Roles: a small screen shows the rows as blocks, which are no table to a screen reader without them.
+  const cell = (label, ...content) => element("td", { role: "cell", "data-label": label }, ...content);
   return element(
     "tr",
-    {},
-    element(
-      "td",
-      {},
+    { role: "row" },
+    cell(
+      "Submitted",
       localTime(submittedAt),
       element("small", { class: "under", title: signature }, `${signature.slice(0, 10)}…`),
     ),
-    element("td", {}, names, element("small", { class: "under" }, platform)),
-    element("td", {}, quoted === null ? "" : amounts(quoted)),
-    element(
-      "td",
-      {},
+    cell("Trade", names, element("small", { class: "under" }, platform)),
+    cell("Promised", quoted === null ? "" : amounts(quoted)),
+    cell(
+      "Real",
       tradeResult === null ? "" : amounts(tradeResult),
       element("small", { class: "under" }, difference(trade)),
     ),
-    element("td", {}, paid === null ? "" : `${paid < 0n ? "−" : ""}${sol(paid < 0n ? -paid : paid)}`),
-    element("td", {}, element("span", { class: `state ${kind}` }, status), ...words),
+    cell("Costs", paid === null ? "" : `${paid < 0n ? "−" : ""}${sol(paid < 0n ? -paid : paid)}`),
+    cell("Status", element("span", { class: `state ${kind}` }, status), ...words),
   );
 }
 
@@ -146,7 +146,7 @@ const COLUMNS = [
 ];
 
 /** Quoted where needed. Nothing of this table begins a formula: codes, numbers, base58 and ISO times. */
-const cell = (value) =>
+const csvCell = (value) =>
   /[",\n]/.test(String(value ?? "")) ? `"${String(value).replaceAll('"', '""')}"` : String(value ?? "");
 
 function save(name, type, text) {
@@ -159,7 +159,7 @@ function save(name, type, text) {
 byId("csv").addEventListener("click", () => {
   const lines = [
     COLUMNS.map(([name]) => name),
-    ...search.trades.map((trade) => COLUMNS.map(([, read]) => cell(read(trade)))),
+    ...search.trades.map((trade) => COLUMNS.map(([, read]) => csvCell(read(trade)))),
   ];
   save("tradewire-trades.csv", "text/csv", `${lines.map((cells) => cells.join(",")).join("\r\n")}\r\n`);
 });

@@ -124,27 +124,56 @@ test("what the stream has not reported differs only of slots of which it reports
   expect(relationOf(accountOf(2, 12n), 1_000)).toBe("differs");
 });
 
-test("a node is outvoted only by those that have said nothing of the kind of the same slot or a later one", () => {
+/** Whether node 2 is outvoted by nodes 0 and 1, after what each has said, as `node slot=value`; slot 16 is beyond the chain, 15 off it. */
+function isOutvoted(...said: readonly string[]): boolean {
   const { tree, entry, accountOf } = holding();
-  for (const slot of [11n, 12n, 13n, 14n]) tree.begin(slot, slot - 1n);
-  for (const slot of [11n, 13n]) entry.delivered = addVersion(entry, versionOf(accountOf(1, slot)), 0n)!.version;
-  const context = { tree, stream: { slot: 14n } as StreamProgress, atMs: 0 };
-  const isOutvoted = (slot: bigint, isLast: boolean) => {
-    const observations = new AccountObservations(entry, true);
-    const say = (node: number, value: number, at: bigint) => {
-      const statement = { node, slot: at, account: accountOf(value, at), sentAtMs: 0, receivedAtMs: 0 };
-      observations.add(statement);
-      return statement;
-    };
-    say(0, 2, slot);
-    say(0, 1, 13n);
-    const said = say(1, 2, 12n);
-    return observations.isOutvoted(isLast ? said : say(1, 3, 14n), [0], context);
-  };
-  for (const isLast of [true, false]) {
-    expect(isOutvoted(11n, isLast)).toBe(true);
-    expect(isOutvoted(12n, isLast)).toBe(false);
+  for (const slot of [11n, 12n, 13n, 14n, 15n]) tree.begin(slot, slot - 1n);
+  tree.kill(15n);
+  const observations = new AccountObservations(entry, true);
+  for (const text of said) {
+    const [node, slot, value] = text.split(/[ =]/).map(Number) as [number, number, number];
+    const account = accountOf(value, BigInt(slot));
+    observations.add({ node, slot: BigInt(slot), account, sentAtMs: 0, receivedAtMs: 0 });
   }
+  return observations.isOutvoted(2, [0, 1], 2, { tree, stream: { slot: 14n } as StreamProgress, atMs: 0 });
+}
+
+test("a node is outvoted if all others have said the same other thing of two slots, or before and after them", () => {
+  const others = ["0 11=1", "1 11=1", "0 14=1", "1 14=1"];
+  expect(isOutvoted(...others, "2 12=2", "2 13=3")).toBe(true);
+  expect(isOutvoted(...others, "2 11=2", "2 14=2")).toBe(true);
+  expect(isOutvoted("0 15=1", "1 15=1", "0 16=1", "1 16=1", "2 15=2", "2 16=2")).toBe(true);
+  expect(isOutvoted("0 11=1", "1 11=1", "0 12=3", "1 12=3", "2 11=2", "2 12=4", "2 13=5")).toBe(true);
+});
+
+test("a node is not outvoted for what an account may have held once, nor for slots of which too few have spoken", () => {
+  const others = ["0 11=1", "1 11=1", "0 14=1", "1 14=1"];
+  // It changed and came back, and the others were not asked in between.
+  expect(isOutvoted(...others, "2 12=2")).toBe(false);
+  expect(isOutvoted(...others, "2 12=2", "2 12=2")).toBe(false);
+  // It changed, or one of the others says so.
+  expect(isOutvoted("0 11=1", "1 11=1", "0 14=3", "1 14=3", "2 12=2", "2 13=2")).toBe(false);
+  expect(isOutvoted("0 11=1", "1 11=1", "0 14=1", "2 12=2", "2 13=2")).toBe(false);
+  expect(isOutvoted("0 11=1", "1 11=1", "0 12=1", "1 12=3", "2 11=2", "2 12=2")).toBe(false);
+});
+
+test("a node is not outvoted for what one of the others says too, of the same slot or of a later one", () => {
+  const others = ["0 11=1", "1 11=1", "0 13=1", "1 13=1"];
+  expect(isOutvoted(...others, "2 11=2", "2 12=2")).toBe(true);
+  expect(isOutvoted(...others, "2 11=2", "2 12=2", "1 14=2")).toBe(false);
+});
+
+test("before and after a slot shows nothing to a node that has said the same before: the account comes and goes", () => {
+  const others = ["0 11=1", "1 11=1", "0 14=1", "1 14=1"];
+  expect(isOutvoted("1 10=2", ...others, "2 12=2", "2 13=2")).toBe(false);
+  expect(isOutvoted("1 10=2", ...others, "2 11=2", "2 14=2")).toBe(true);
+});
+
+test("before and after a slot shows nothing of it if one of the three is of another branch, or of none that is known", () => {
+  const others = ["0 13=1", "1 13=1", "0 16=1", "1 16=1"];
+  expect(isOutvoted(...others, "2 14=2", "2 13=2")).toBe(false);
+  expect(isOutvoted(...others, "2 14=2", "2 15=2")).toBe(false);
+  expect(isOutvoted("0 13=1", "1 13=1", "0 17=1", "1 17=1", "2 14=2", "2 16=2")).toBe(false);
 });
 
 const versionOf = (account: Account) => ({ slot: account.slot!, epoch: 0, order: 0, account });

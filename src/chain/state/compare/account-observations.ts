@@ -38,6 +38,12 @@ const MAX_LEAD_SLOTS = 10n;
 const MAX_STATEMENTS = 12;
 /** A statement older than this says nothing about the present. Milliseconds. */
 const STATEMENT_MS = 3_000;
+/**
+ * What a node says of one slot may be of a later one, or what the others have missed.
+ *
+ * @see https://github.com/anza-xyz/agave/issues/4807
+ */
+const OUTVOTED_SLOTS = 2;
 /** Two nodes agree if each has said the same within this time. Milliseconds. */
 const AGREEING_MS = 1_000;
 
@@ -105,15 +111,35 @@ export class AccountObservations {
     return this.#brackets(other.node, last, tree) || this.#brackets(last.node, other, tree);
   }
 
-  /** True if the node has lately said what was certainly never the state, and none of the others has said it too, of a slot as late. */
-  isOutvoted(last: Statement, others: readonly number[], context: RelationContext): boolean {
-    if (this.relationOf(last, context) !== "differs") return false;
-    return (this.#statements[last.node] ?? []).some(
-      (one) =>
-        one.receivedAtMs >= context.atMs - STATEMENT_MS &&
-        this.#relationOf(one, context) === "differs" &&
-        !others.some((node) => this.#isBorneOut(one, node)),
-    );
+  /**
+   * True if the node has lately said of two slots what as many of the others as needed deny, and none of them bears out. What the known
+   * state has to do with it proves nothing: a stream may be wrong or late, and reads miss what an account held for a slot.
+   */
+  isOutvoted(node: number, others: readonly number[], needed: number, { tree, atMs }: RelationContext): boolean {
+    const slots = new Set<bigint>();
+    for (const one of this.#statements[node] ?? [])
+      if (one.receivedAtMs >= atMs - STATEMENT_MS && this.#isDenied(one, others, needed, tree)) slots.add(one.slot);
+    return slots.size >= OUTVOTED_SLOTS;
+  }
+
+  #isDenied(one: Statement, others: readonly number[], needed: number, tree: SlotTree): boolean {
+    if (others.some((other) => this.#isBorneOut(one, other))) return false;
+    const said = others.map((other) => this.#saidAround(one, other, tree)).filter((held) => held !== undefined);
+    return said.some(({ account }) => said.filter((other) => hasSameContent(other.account, account)).length >= needed);
+  }
+
+  /**
+   * What the node has said of the slot itself, or both before and after it: in slots that are known to be of one chain, and if it has never
+   * said what the statement does. Undefined if it has said nothing like that, or different things.
+   */
+  #saidAround({ slot, account }: Statement, node: number, tree: SlotTree): Statement | undefined {
+    const list = this.#statements[node] ?? [];
+    const before = list.findLast((one) => one.slot <= slot);
+    const after = list.find((one) => one.slot >= slot);
+    if (before === undefined || after === undefined || !hasSameContent(before.account, after.account)) return undefined;
+    if (before.slot === slot && after.slot === slot) return before;
+    const isOfOneChain = [before.slot, slot, after.slot].every((at) => at <= tree.head && isCertain(at, tree));
+    return isOfOneChain && !list.some((one) => hasSameContent(one.account, account)) ? before : undefined;
   }
 
   /** True if the node has said the same, of that slot or a later one. */

@@ -297,7 +297,7 @@ export class NodeComparison {
     }
     const nodes = agreed.map(({ node }) => node);
     for (const other of statements) {
-      if (agreed.includes(other) || !observations.isOutvoted(other, nodes, context)) continue;
+      if (agreed.includes(other) || !observations.isOutvoted(other.node, nodes, needed, context)) continue;
       this.#nodes.setAside(other.node, `its state of account ${entry.address} at slot ${other.slot} differs`);
     }
     this.#accounts.settle(observations);

@@ -1,7 +1,7 @@
 import { TradewireError } from "../../src/errors/tradewire-error.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import type { Random } from "../../src/primitives/random.ts";
-import type { AccountView } from "../../src/solana/account.ts";
+import type { Account, AccountView } from "../../src/solana/account.ts";
 import { setComputeUnitLimit } from "../../src/solana/compute-budget.ts";
 import type { Instruction } from "../../src/solana/instruction.ts";
 import { associatedTokenAddress } from "../../src/solana/pda.ts";
@@ -20,6 +20,7 @@ import {
 } from "../../src/venues/venue.ts";
 import { checkOnSvm } from "../support/shadow-check.ts";
 import type { Executed, Svm } from "../support/svm.ts";
+import { type ReadAccounts, recordExecution } from "./execution-record.ts";
 import { recordRun } from "./run-record.ts";
 
 /** The outcome of one requested trade. */
@@ -75,18 +76,18 @@ export function readMarket<M extends Market, S>(
   venue: Venue<M, S>,
   address: Address,
   pair: MintPair = NO_PAIR,
-): { market: M; state: S; rounds: number } {
+): { market: M; state: S; rounds: number; accounts: ReadAccounts } {
   const account = svm.get(address);
   const market = account ? venue.decode(account, pair) : undefined;
   if (market === undefined) throw new Error(`${address} is not a market of ${venue.id}`);
-  const known = new Map<Address, ReturnType<AccountView["get"]>>([[address, account]]);
+  const known = new Map<Address, Account | null>([[address, account ?? null]]);
   const view: AccountView = { get: (key) => known.get(key) };
   let rounds = 1;
   for (let missing = venue.needs(market, view); missing.length > 0; missing = venue.needs(market, view)) {
     if (++rounds > 3) throw new Error(`${venue.id} ${address} needs more than three rounds of reads`);
     for (const key of missing) known.set(key, svm.get(key) ?? null);
   }
-  return { market, state: venue.read(market, view), rounds };
+  return { market, state: venue.read(market, view), rounds, accounts: known };
 }
 
 /**
@@ -149,7 +150,7 @@ function runTrade({
   limit,
   guards = true,
 }: TradePlan): TradeOutcome {
-  const { market, state } = readMarket(svm, venue, address, pair);
+  const { market, state, accounts } = readMarket(svm, venue, address, pair);
   const forwards = random.chance(0.5);
   const [inMint, outMint] = forwards ? market.mints : [market.mints[1], market.mints[0]];
   const mode: SwapMode = venue.supports.exactOut && random.chance(0.5) ? "exactOut" : "exactIn";
@@ -196,26 +197,27 @@ function runTrade({
   const grown = growths
     .filter(({ address, from }) => (svm.get(address)?.data.length ?? 0) > from)
     .reduce((sum, growth) => sum + rentOfGrowth(growth, rentExemption), 0n);
-  const left = done.ok
-    ? leftDifference(
-        venue,
-        venue.traded?.(state, quote, svm.clock()),
-        readMarket(svm, venue, address, pair).state,
-        quote,
-        svm,
-      )
+  const said = done.ok ? venue.traded?.(state, quote, svm.clock()) : undefined;
+  const found = said === undefined ? undefined : readMarket(svm, venue, address, pair);
+  const left = found === undefined ? undefined : leftDifference(venue, said, found.state, quote, svm);
+  const executed = done.ok
+    ? {
+        inAmount: before.in - after.in - (market.nativeSol && inMint === SOL_MINT ? SIGNATURE_FEE + grown : 0n),
+        outAmount: after.out - before.out + (market.nativeSol && outMint === SOL_MINT ? SIGNATURE_FEE + grown : 0n),
+      }
     : undefined;
+  const computeUnits = done.computeUnits - BUDGET_UNITS;
+  if (executed !== undefined) {
+    const ask = { mode, inMint, outMint, amount, clock: svm.clock() };
+    const ends = { wallet, source, destination, absent: isNew, before: accounts, after: found?.accounts };
+    recordExecution({ market, ask, moved: executed, units: computeUnits, ...ends });
+  }
   return {
     ...base,
     left,
     refused: undefined,
     quoted: { inAmount: quote.inAmount, outAmount: quote.outAmount },
-    executed: done.ok
-      ? {
-          inAmount: before.in - after.in - (market.nativeSol && inMint === SOL_MINT ? SIGNATURE_FEE + grown : 0n),
-          outAmount: after.out - before.out + (market.nativeSol && outMint === SOL_MINT ? SIGNATURE_FEE + grown : 0n),
-        }
-      : undefined,
+    executed,
     failure: done.ok ? undefined : `${done.error}\n${done.logs.slice(-6).join("\n")}`,
     rent: {
       said:
@@ -228,7 +230,7 @@ function runTrade({
           ? rentOf(svm, [...isNew]) + grown
           : walletBefore - svm.lamports(wallet) - SIGNATURE_FEE,
     },
-    computeUnits: done.computeUnits - BUDGET_UNITS,
+    computeUnits,
     computeUnitBound: leg.computeUnits,
     calls: done.calls,
     callBound: leg.creates.reduce(

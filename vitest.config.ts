@@ -52,7 +52,7 @@ const edge: TestProjectInlineConfiguration["test"] = {
 };
 
 const slowSuites = [
-  slow("browser", 1),
+  slow("browser", 10),
   slow("client", 60, {
     include: ["test/slow/client/**/*.{test,slow}.ts", "test/integration/client-*.test.ts"],
     env: {
@@ -124,6 +124,8 @@ function slow(
       include: [`test/slow/${name}/**/*.test.ts`],
       testTimeout: minutes * 60_000,
       hookTimeout: 120_000,
+      // Without it what a test polls for has one second.
+      expect: PATIENCE.expect,
       globalSetup: ["test/support/temp-folder.ts"],
       fileParallelism: false,
       ...more,

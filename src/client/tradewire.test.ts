@@ -3,7 +3,9 @@ import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import bs58 from "bs58";
 import { expect, test, vi } from "vitest";
 import { ErrorDetailSchema } from "../../gen/tradewire/v1/errors_pb.ts";
-import { compileMessage, unsignedTransaction } from "../solana/message.ts";
+import { Address } from "../primitives/address.ts";
+import { compileMessage, type MessagePlan, unsignedTransaction } from "../solana/message.ts";
+import { SYSTEM_PROGRAM } from "../solana/programs.ts";
 import type { ConnectOptions, TradeOptions } from "./order/options.ts";
 import { Tradewire } from "./tradewire.ts";
 import { fromBase58 } from "./wallet.ts";
@@ -18,9 +20,9 @@ const order = { mint, solAmount: 0.1, slippage: 0.01, priority: "fast" } as cons
 const tooMuch = { minOutputAmount: 16 };
 
 /** A service that builds one trade of 0.1 SOL for 15 USDC, an empty transaction, and says of whatever is submitted that it expired. */
-function connect(more: Partial<ConnectOptions> = {}) {
+function connect(more: Partial<ConnectOptions> = {}, parts: Partial<MessagePlan> = {}) {
   const requests: { readonly solAmount?: number }[] = [];
-  const plan = { payer: wallet.publicKey, instructions: [], blockhash: new Uint8Array(32), lookupTables: [] };
+  const plan = { payer: wallet.publicKey, instructions: [], blockhash: new Uint8Array(32), lookupTables: [], ...parts };
   const answer = {
     ...mints,
     platform: "raydium_cpmm",
@@ -97,6 +99,27 @@ test("a trade that its caller aborts while it is confirmed is not signed, whatev
     message: expect.stringMatching(/was not signed/),
   });
   expect(signMessageBytes).not.toHaveBeenCalled();
+});
+
+test("a trade that its caller aborts while lookup tables are read ends at once, and their reader is told", async () => {
+  const [table, entry] = [3, 4].map((byte) => Address.from(new Uint8Array(32).fill(byte)));
+  const instruction = {
+    program: SYSTEM_PROGRAM,
+    accounts: [{ address: entry!, signer: false, writable: true }],
+    data: new Uint8Array(),
+  };
+  const uses = { instructions: [instruction], lookupTables: [{ address: table!, entries: [entry!] }] };
+  const caller = new AbortController();
+  let told: AbortSignal | undefined;
+  const lookupTables = (_: readonly Address[], signal: AbortSignal) => {
+    told = signal;
+    queueMicrotask(() => caller.abort());
+    return new Promise<never>(() => undefined);
+  };
+  const decimals = { input: 9, output: 6 };
+  const { client } = connect({ lookupTables }, uses);
+  await expect(client.buy(order, { decimals, signal: caller.signal })).rejects.toMatchObject({ code: "ABORTED" });
+  expect(told?.aborted).toBe(true);
 });
 
 test("a bound on the price of a rebuild that bounds nothing is refused before anything is built", async () => {

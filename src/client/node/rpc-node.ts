@@ -35,7 +35,7 @@ export function rpcNode(url: string, options: RpcNodeOptions = {}): TradeNode {
       if (isLasting) known.set(mint, decimals);
       return decimals;
     },
-    lookupTables: (tables) => readable(readLookupTables(call, tables)),
+    lookupTables: (tables, signal) => readable(readLookupTables(call, tables, signal)),
     check: (trade, signal) => readable(checkOnNode(call, trade, signal)),
     verdict: (wire, signature, sinceSlot, signal) => readable(readVerdict(call, wire, signature, sinceSlot, signal)),
   };
@@ -73,9 +73,13 @@ async function readDecimals(
   return { decimals: account.data[MINT_DECIMALS_AT]!, isLasting: isToken };
 }
 
-async function readLookupTables(call: RpcCall, tables: readonly Address[]): Promise<LookupTables> {
+async function readLookupTables(
+  call: RpcCall,
+  tables: readonly Address[],
+  signal: AbortSignal | undefined,
+): Promise<LookupTables> {
   const contents = new Map<Address, readonly Address[]>();
-  for (const [table, account] of await readAccounts(call, tables, "confirmed")) {
+  for (const [table, account] of await readAccounts(call, tables, "confirmed", signal)) {
     const data = account?.data ?? new Uint8Array();
     const isTable =
       account?.owner === LOOKUP_TABLE_PROGRAM &&

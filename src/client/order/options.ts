@@ -50,8 +50,11 @@ export interface ConnectOptions extends ProofOptions {
   readonly keepAliveMs?: number | undefined;
 }
 
-/** Reads the contents of lookup tables from a node that you trust. */
-export type LookupTableReader = (tables: ReturnType<typeof lookupTablesOf>) => Promise<LookupTables>;
+/** Reads the contents of lookup tables from a node that you trust. The signal is that of the call that needs them. */
+export type LookupTableReader = (
+  tables: ReturnType<typeof lookupTablesOf>,
+  signal: AbortSignal,
+) => Promise<LookupTables>;
 
 /** Cancels a call or limits its time. */
 export interface CallControl {

@@ -38,7 +38,7 @@ export interface TradeNode {
   /** Decimals of a mint. @throws TradeError NODE_UNAVAILABLE, TOKEN_NOT_FOUND */
   decimals(mint: Address, signal?: AbortSignal): Promise<number>;
   /** Contents of lookup tables. @throws TradeError NODE_UNAVAILABLE, UNREADABLE_TRANSACTION */
-  lookupTables(tables: readonly Address[]): Promise<LookupTables>;
+  lookupTables(tables: readonly Address[], signal?: AbortSignal): Promise<LookupTables>;
   /**
    * Simulates the exact bytes and holds every change of the wallet's accounts against the order.
    * @throws UnexpectedTransactionError if a change is not the trade's; TradeError SIMULATION_FAILED, NODE_UNAVAILABLE

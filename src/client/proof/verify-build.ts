@@ -2,6 +2,7 @@ import { SOL_MINT } from "../../solana/programs.ts";
 import type { BuiltResponse } from "../answers/answers.ts";
 import type { TradeLimits } from "../order/limits.ts";
 import type { LookupTableReader } from "../order/options.ts";
+import { answerWithin } from "../trading/submission.ts";
 import { mintOf } from "../verify/build-answer.ts";
 import { type LookupTables, lookupTablesOf } from "../verify/read-transaction.ts";
 import { expectTrade, isShare, type TradeExpectation, type TradeOrder } from "../verify/trade-expectation.ts";
@@ -53,7 +54,8 @@ export async function verifyBuild(
   const expected = expectTrade(wallet.publicKey, order, built, { ...limits, decimals }, boundedBy);
   const tables = lookupTablesOf(wire);
   const reader = lookupTables ?? (node === undefined ? undefined : node.lookupTables);
-  const contents = tables.length > 0 && typeof reader === "function" ? await reader(tables) : reader;
+  const isRead = tables.length > 0 && typeof reader === "function";
+  const contents = isRead ? await answerWithin(0, signal, reader(tables, signal)) : reader;
   const transaction = verifyTransaction(wire, expected, {
     lookupTables: typeof contents === "function" ? undefined : contents,
   });

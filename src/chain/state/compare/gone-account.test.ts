@@ -120,6 +120,24 @@ test.each(lies)("an account that most nodes say is %s is that within half a seco
   expect(source.contested().size).toBe(0);
 });
 
+test.each(lies)(
+  "an account that no trade uses, and most nodes say is %s, is that as soon, and current",
+  async (_, truth) => {
+    for (let i = 0; i < 30; i++) {
+      slot += 1n;
+      subscriptions.slot(slot);
+      await vi.advanceTimersByTimeAsync(400);
+    }
+    notice(truth);
+    states = [truth, truth, OPEN];
+    read = truth;
+    await vi.advanceTimersByTimeAsync(500);
+    expect(known?.owner).toBe(truth?.owner);
+    expect(known?.data.length).toBe(truth?.bytes);
+    expect(Date.now() - source.currentAtMs(key)).toBeLessThan(1_000);
+  },
+);
+
 test.each(lies)("a wallet's account that the stream says is %s is that at once", async (_, state) => {
   source.recordOf!(key)!.isLasting = false;
   notice(state);

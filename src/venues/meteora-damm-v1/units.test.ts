@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { SOL_MINT } from "../../solana/programs.ts";
-import { dammV1Bench, dammV1ExactIn, dammV1ExactOut, type VaultShare } from "./math.ts";
+import type { DammV1Pool } from "./layout.ts";
+import { type DammV1Bench, dammV1Bench, dammV1ExactIn, dammV1ExactOut, type VaultShare } from "./math.ts";
 import { unitsOf } from "./units.ts";
 
 /** A for B: amplification, multipliers, reserves, amount, and the units that a build used, of 2026 and at the end of August 2025. */
@@ -18,27 +19,35 @@ const MEASURED: readonly Measured[] = [
 
 it.each(MEASURED)("bounds what far reserves of many bits take in a stable pool: %s at %d", (...measured) => {
   const [mode, amplification, multipliers, a, b, amount, used] = measured;
-  const parts = { numerator: 100n, denominator: 100_000n };
-  const bench = dammV1Bench({
-    pool: {
-      enabled: true,
-      tradeFee: parts,
-      protocolFee: { numerator: 20_000n, denominator: 100_000n },
-      activationPoint: 0n,
-      countsSeconds: true,
-      stable: { amplification, multipliers, depeg: "none", rememberedPrice: 0n, rememberedAt: 0n },
-    },
-    from: 0,
-    source: wholeVault(a),
-    target: wholeVault(b),
-    stakedPrice: undefined,
-    now: 1n,
-  })!;
+  const stable = { amplification, multipliers, depeg: "none", rememberedPrice: 0n, rememberedAt: 0n } as const;
+  const bench = benchOf(wholeVault(a), wholeVault(b), stable);
   const fill = mode === "exactIn" ? dammV1ExactIn(bench, amount) : dammV1ExactOut(bench, amount);
   const bound = unitsOf(bench, fill!);
   expect(bound).toBeGreaterThanOrEqual(used);
   expect(bound).toBeLessThan(1.25 * used);
 });
+
+it("bounds what profit that both vaults unlock takes on the build of August 2025", () => {
+  const bench = benchOf(unlocking(1n << 58n), unlocking(1n << 57n), undefined);
+  expect(unitsOf(bench, dammV1ExactIn(bench, 15_655_550_733_740n)!)).toBeGreaterThanOrEqual(98_089);
+});
+
+function benchOf(source: VaultShare, target: VaultShare, stable: DammV1Pool["stable"]): DammV1Bench {
+  const pool = {
+    enabled: true,
+    tradeFee: { numerator: 100n, denominator: 100_000n },
+    protocolFee: { numerator: 20_000n, denominator: 100_000n },
+    activationPoint: 0n,
+    countsSeconds: true,
+    stable,
+  };
+  return dammV1Bench({ pool, from: 0, source, target, stakedPrice: undefined, now: 1n })!;
+}
+
+function unlocking(total: bigint): VaultShare {
+  const share = wholeVault(total);
+  return { ...share, vault: { ...share.vault, lockedProfit: total / 3n, lastReport: 1n, degradation: 11_574_074n } };
+}
 
 function wholeVault(total: bigint): VaultShare {
   const vault = {

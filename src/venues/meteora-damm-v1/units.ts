@@ -2,6 +2,8 @@ import { maxOf } from "../../primitives/integer.ts";
 import type { DammV1Bench, DammV1Fill } from "./math.ts";
 
 const SWAP_UNITS = 93_500;
+/** For each vault that unlocks profit: up to 2,295 with reserves near 2^58. */
+const LOCKED_UNITS = 2_600;
 const FIRST_ROUNDS = 20;
 
 /**
@@ -22,7 +24,7 @@ const DEPEG_ROUNDS = 12;
  */
 export function unitsOf({ trade, stable, sourceHeld, targetHeld }: DammV1Bench, { rounds }: DammV1Fill): number {
   const locked = [trade.source, trade.target].filter(({ vault }) => vault.lockedProfit > 0n).length;
-  const flat = SWAP_UNITS + 2_100 * locked;
+  const flat = SWAP_UNITS + LOCKED_UNITS * locked;
   if (stable === undefined || trade.pool.stable === undefined) return flat;
   const late = Math.max(0, stable.d.rounds - FIRST_ROUNDS);
   const all = stable.d.rounds + rounds;

@@ -34,6 +34,9 @@ const SOL_MSOL = Address.of("HcjZvfeSNJbNkfLD4eEcRBr96AD3w1GpmMppaeRZf7ur");
 const TRADES = 220;
 /** Swaps traded around on each market. */
 const SANDWICHES = 4;
+/** Pools whose vaults both unlock profit. */
+const DRAWN_POOLS = 30;
+const MOST = 1n << 58n;
 const HELD = 10n ** 18n;
 
 interface Case {
@@ -176,6 +179,37 @@ describe.skipIf(missing.length > 0).each(BUILDS)("meteora_damm_v1 on its program
     if (shape.reach === undefined) checkSandwiches({ svm, venue: meteoraDammV1, market, random, count: SANDWICHES });
   });
 });
+
+describe.skipIf(missing.length > 0).each(BUILDS)(
+  "meteora_damm_v1 while both vaults unlock profit, at large reserves ($path)",
+  ({ path }) => {
+    it("stays within its units", () => {
+      const random = createRandom(33);
+      const outcomes: TradeOutcome[] = [];
+      const { svm, wallet } = open(cases[0]!);
+      svm.addProgram(DAMM_V1_PROGRAM, path);
+      for (let drawn = 0; drawn < DRAWN_POOLS; drawn++) {
+        const spl = () => svm.newMint({ decimals: 6, supply: HELD, address: Address.from(random.bytes(32)) });
+        const [mintA, mintB] = [spl(), spl()];
+        const fund = () => {
+          for (const mint of [mintA, mintB]) svm.setTokens(wallet, mint, HELD);
+        };
+        fund();
+        const [amountA, amountB] = [random.between(MOST / 9n, MOST), random.between(MOST / 9n, MOST)];
+        const market = createDammV1Pool(svm, wallet, { mintA, mintB, amountA, amountB, fee: { numerator: 1_500 } });
+        const now = svm.clock().unixTimestamp;
+        reportProfit(svm, mintA, amountA / random.pick([3n, 1_000n]), 46_296_296n, now);
+        reportProfit(svm, mintB, amountB / random.pick([3n, 1_000n]), 11_574_074n, now - 900n);
+        const limit = (mint: Address) => (mint === mintA ? amountA : amountB);
+        const plan = { svm, venue: meteoraDammV1, market, wallet, random, limit, before: fund };
+        outcomes.push(...runTrades({ ...plan, count: 4, shadow: false, guards: false }));
+      }
+      const { faults, worstUnitRatio } = judge(outcomes);
+      expect(faults).toEqual([]);
+      expect(worstUnitRatio).toBeLessThanOrEqual(1.3);
+    });
+  },
+);
 
 describe.skipIf(missing.length > 0)("meteora_damm_v1 where it does not trade", () => {
   it("refuses with the program's own reason", () => {

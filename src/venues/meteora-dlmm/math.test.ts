@@ -122,6 +122,25 @@ describe("DLMM maths", () => {
     expect(dlmmExactIn(bench(true, false), 1n)).toBe("exhausted");
   });
 
+  it("sells nothing of what costs more than 64 bits hold as a whole, of market makers or of one kind of orders", () => {
+    // Executed on a build of March 2026 with 0.999 of this, refused with 1.001 (TypeCastFailed).
+    const most = (((1n << 64n) - 1n) * binPrice(-500, 100)) >> 64n;
+    const bench = (held: Held): BinWalk => ({
+      ...walk(true, { activeId: -500, limitOrders: true, baseFee: 0n, variableFeeControl: 0n }),
+      binStep: 100,
+      arrays: [binArray(-8, (id) => (id === -500 ? held : undefined))],
+    });
+    const more = most + 2n;
+    for (const held of [{ y: most }, { y: 700n, open: most }, { y: 700n, processed: 500n, open: most }]) {
+      expect(fillOf(dlmmExactIn(bench(held), 10n ** 9n)).output).toBeGreaterThan(1_200n);
+    }
+    for (const held of [{ y: more }, { y: 700n, open: more }, { y: 700n, processed: more }]) {
+      expect(dlmmExactIn(bench(held), 10n ** 9n)).toBe("exhausted");
+    }
+    expect(dlmmExactOut(bench({ y: more }), 1_000n)).toBe("exhausted");
+    expect(fillOf(dlmmExactOut(bench({ y: 700n, open: more }), 600n)).output).toBe(600n);
+  });
+
   it("refuses an exact output that the program's rounding falls short of", () => {
     const arrays = [binArray(-1, (id) => (id === -1 ? { y: 1_001n, open: 5_000n } : undefined))];
     const bench: BinWalk = { ...walk(true, { limitOrders: true, variableFeeControl: 0n }), arrays };

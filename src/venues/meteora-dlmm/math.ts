@@ -61,7 +61,8 @@ export interface DlmmFill {
 }
 
 /**
- * Why there is no fill. "exhausted": the arrays end first. "uneven": the last bin would give from its market makers and
+ * Why there is no fill. "exhausted": the arrays end first, or a bin holds more than 64 bits of input buy, which the program refuses to sell
+ * from. "uneven": the last bin would give from its market makers and
  * from its limit orders, and the program's rounding of the two together falls one unit short of the amount, which it refuses.
  */
 export type DlmmRefusal = "exhausted" | "uneven";
@@ -142,6 +143,7 @@ export function fillBins(
         left -= bin.output;
         total.output += bin.output;
       }
+      if (bin.overflows) return "exhausted";
       visit?.(array, id, bin);
       total.input += bin.input;
       total.netIn += bin.netIn;
@@ -165,6 +167,8 @@ class BinCursor {
   output = 0n;
   netIn = 0n;
   grossOut = 0n;
+  /** True if what it sold from costs more, as a whole, than 64 bits hold. */
+  overflows = false;
   readonly xToY: boolean;
   readonly #limitOrders: boolean;
 
@@ -191,6 +195,7 @@ class BinCursor {
   /** Sells `held` for at most `offered`, adding to the output. @returns the rest of the offer */
   sell(offered: bigint, held: bigint): bigint {
     const room = this.costOf(held);
+    if (room > U64_MAX) this.overflows = true;
     if (offered < room) {
       this.grossOut += this.xToY ? (offered * this.price) >> SCALE : (offered << SCALE) / this.price;
       return 0n;

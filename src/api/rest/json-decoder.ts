@@ -13,7 +13,7 @@ import { restEnumName } from "./rest-enum.ts";
 export type JsonDialect = "rest" | "proto";
 
 /** Turns parsed JSON into a message. @throws TradewireError VALIDATION_ERROR naming the field */
-type JsonDecoder = (json: unknown) => Message;
+export type JsonDecoder = (json: unknown) => Message;
 
 type Fields = Message & Record<string, unknown>;
 
@@ -51,7 +51,7 @@ function toFailure(desc: DescMessage, message: Message, faults: readonly Tradewi
 }
 
 /** How a field of a message is read. */
-export interface JsonField {
+interface JsonField {
   /** Among the fields of its message. */
   readonly place: number;
   readonly localName: string;
@@ -60,7 +60,7 @@ export interface JsonField {
 }
 
 /** The fields of a message, by each name that they may be given under. */
-export function jsonFields(desc: DescMessage, dialect: JsonDialect): ReadonlyMap<string, JsonField> {
+function jsonFields(desc: DescMessage, dialect: JsonDialect): ReadonlyMap<string, JsonField> {
   const fields = new Map<string, JsonField>();
   for (const [place, field] of desc.fields.entries()) {
     const { localName, jsonName } = field;

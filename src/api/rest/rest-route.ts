@@ -10,11 +10,10 @@ import { type AnswerBytes, beginAnswer } from "../http/lane/answer-bytes.ts";
 import { beginningOfHead, LaneResponse } from "../http/lane/lane-exchange.ts";
 import { Piece } from "../http/lane/piece.ts";
 import { isOpen } from "../http/open-response.ts";
-import { requirePlain } from "../http/parse-json.ts";
+import { parseJson, requirePlain } from "../http/parse-json.ts";
 import { type BodyTaker, readBody } from "../http/read-body.ts";
 import type { ApiSettings } from "../settings.ts";
-import { type BodyDecoder, createBodyDecoder } from "./everyday-json.ts";
-import { createJsonDecoder } from "./json-decoder.ts";
+import { createJsonDecoder, type JsonDecoder } from "./json-decoder.ts";
 import { createJsonEncoder, type JsonEncoder } from "./json-encoder.ts";
 import { createQueryReader } from "./query-fields.ts";
 import { type RestBinding, restBindingOf } from "./rest-binding.ts";
@@ -48,7 +47,7 @@ export class RestRoute {
   readonly encode: JsonEncoder;
   readonly #edge: RestEdge;
   readonly #invoke: Invoker;
-  readonly #decodeBody: BodyDecoder;
+  readonly #decodeJson: JsonDecoder;
   readonly #decodePath: (request: RestFields) => Message;
 
   constructor(edge: RestEdge, method: DescMethodUnary, binding: RestBinding) {
@@ -57,8 +56,8 @@ export class RestRoute {
     this.#edge = edge;
     this.#invoke = edge.invokerOf(method);
     this.encode = createJsonEncoder(method.output);
-    this.#decodeBody = createBodyDecoder(method.input, "rest");
-    this.#decodePath = createPathDecoder(method, binding, createJsonDecoder(method.input, "rest"));
+    this.#decodeJson = createJsonDecoder(method.input, "rest");
+    this.#decodePath = createPathDecoder(method, binding, this.#decodeJson);
   }
 
   /** Serves a request to the end of its response, whatever the outcome. */
@@ -80,7 +79,7 @@ export class RestRoute {
   decode(rest: Omit<RestRequest, "peer">, body: Buffer | undefined): Message {
     if (body === undefined) return this.#decodePath(rest);
     requirePlain(rest.request, rest.query);
-    return this.#decodeBody(body);
+    return this.#decodeJson(parseJson(body));
   }
 }
 

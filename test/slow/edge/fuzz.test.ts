@@ -7,7 +7,8 @@ import {
   TradeService,
 } from "../../../gen/tradewire/v1/trade_pb.ts";
 import { checkRequest, warmValidation } from "../../../src/api/call/validation/validation.ts";
-import { createBodyDecoder } from "../../../src/api/rest/everyday-json.ts";
+import { parseJson } from "../../../src/api/http/parse-json.ts";
+import { createJsonDecoder } from "../../../src/api/rest/json-decoder.ts";
 import { TradewireError } from "../../../src/errors/tradewire-error.ts";
 import { createRandom } from "../../../src/primitives/random.ts";
 import { createTokenSealer } from "../../../src/trade/build/token/submission-token.ts";
@@ -80,7 +81,7 @@ it("18: malformed input neither crashes nor stalls the service (by processor tim
   warmValidation([TradeService]);
   const rest = [BuyRequestSchema, SwapRequestSchema, SubmitRequestSchema].map((schema) => ({
     schema,
-    decode: createBodyDecoder(schema, "rest"),
+    decode: createJsonDecoder(schema, "rest"),
   }));
   const bodies = [
     `{"mint":"${TOKEN}","solAmount":0.1,"slippage":0.01,"priority":"fast"}`,
@@ -119,7 +120,7 @@ it("18: malformed input neither crashes nor stalls the service (by processor tim
       const text = mutate(bodies[which]!);
       const { schema, decode } = rest[which]!;
       const bytes = Buffer.from(text);
-      attempt(() => checkRequest(schema, decode(bytes)));
+      attempt(() => checkRequest(schema, decode(parseJson(bytes))));
     }
     longestMs = Math.max(longestMs, Math.min(slowestMs, usedMs() - startMs));
   }

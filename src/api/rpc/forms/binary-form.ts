@@ -1,16 +1,14 @@
 import { type DescMethodUnary, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { TradewireError } from "../../../errors/tradewire-error.ts";
 import type { Output } from "../../call/invoker.ts";
-import { createEverydayDecoder } from "../decode/everyday-decoder.ts";
 import { type BinaryEncoder, createBinaryEncoder } from "../encode/binary-encoder.ts";
 import { toMessage } from "../wire.ts";
 
 /** Decodes the requests of a method. What it returns throws TradewireError VALIDATION_ERROR. */
 export function binaryDecoderOf({ input: desc }: DescMethodUnary): (bytes: Buffer) => Message {
-  const decode = createEverydayDecoder(desc);
   return (bytes) => {
     try {
-      return decode(bytes) ?? fromBinary(desc, bytes);
+      return fromBinary(desc, bytes);
     } catch {
       throw new TradewireError("VALIDATION_ERROR", `The request is not a valid ${desc.typeName} message.`);
     }

@@ -9,7 +9,7 @@ import {
 import type { Output } from "../../call/invoker.ts";
 import type { AnswerBytes } from "../../http/lane/answer-bytes.ts";
 import { parseJson } from "../../http/parse-json.ts";
-import { createBodyDecoder } from "../../rest/everyday-json.ts";
+import { createJsonDecoder } from "../../rest/json-decoder.ts";
 import { createProtoJsonEncoder } from "../encode/proto-json-encoder.ts";
 import { toMessage } from "../wire.ts";
 
@@ -27,12 +27,12 @@ export function createJsonForm(
 ): JsonForm {
   const decode =
     registry === undefined
-      ? createBodyDecoder(input, "proto")
-      : (bytes: Buffer) => fromJson(input, parseJson(bytes) as JsonValue, { registry });
+      ? createJsonDecoder(input, "proto")
+      : (json: unknown) => fromJson(input, json as JsonValue, { registry });
   const options = registry === undefined ? undefined : { registry };
   const encode = registry === undefined ? createProtoJsonEncoder(output) : undefined;
   return {
-    decode,
+    decode: (bytes) => decode(parseJson(bytes)),
     encode: encode ?? ((value, out) => out.bytes(Buffer.from(toJsonString(output, toMessage(output, value), options)))),
   };
 }

@@ -6,6 +6,8 @@ export const meteoraDbcErrors = programErrors([
   [6012, "NotEnoughLiquidity", "INSUFFICIENT_LIQUIDITY"],
   [6013, "PoolIsCompleted", "NO_ROUTE"],
   [6033, "InsufficientLiquidity", "INSUFFICIENT_LIQUIDITY"],
+  // The curve gives less than an exact output asks for.
+  [6047, "AmountLeftIsNotZero", "INSUFFICIENT_LIQUIDITY"],
   [6043, "FailToValidateSingleSwapInstruction", "NO_ROUTE"],
   [6005, null, "INSUFFICIENT_LIQUIDITY"],
   [6045, null, "VENUE_DEGRADED"],

@@ -9,9 +9,12 @@ export const meteoraDlmmErrors = programErrors([
   [6007, "ZeroLiquidity", "INSUFFICIENT_LIQUIDITY"],
   [6009, "BinArrayNotFound", "INSUFFICIENT_LIQUIDITY"],
   [6012, "PairInsufficientLiquidity", "INSUFFICIENT_LIQUIDITY"],
+  // A bin holds more than 64 bits of input can buy.
+  [6019, "TypeCastFailed", "INSUFFICIENT_LIQUIDITY"],
   [6027, "InvalidBinArray", "VENUE_DEGRADED"],
   [6028, "NonContinuousBinArrays", "VENUE_DEGRADED"],
-  [6036, "BitmapExtensionAccountIsNotProvided", "VENUE_DEGRADED"],
+  // It looks for more liquidity than all arrays of the pair hold.
+  [6036, "BitmapExtensionAccountIsNotProvided", "INSUFFICIENT_LIQUIDITY"],
   [6037, "CannotFindNonZeroLiquidityBinArrayId", "INSUFFICIENT_LIQUIDITY"],
   [6039, "InsufficientOutAmount", "SLIPPAGE_EXCEEDED"],
   [6042, "PoolDisabled", "NO_ROUTE"],

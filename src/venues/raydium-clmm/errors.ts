@@ -16,6 +16,10 @@ export const raydiumClmmErrors = programErrors([
   [6024, "InvalidFirstTickArrayAccount", "SLIPPAGE_EXCEEDED"],
   [6035, "MissingTickArrayBitmapExtensionAccount", "SLIPPAGE_EXCEEDED"],
   [6036, "InsufficientLiquidityForDirection", "INSUFFICIENT_LIQUIDITY"],
+  // Anchor's own: the price came to its end before the whole input was sold.
+  [2501, "RequireEqViolated", "INSUFFICIENT_LIQUIDITY"],
+  // More is asked for than the pool holds.
+  [null, "MaxTokenOverflow", "INSUFFICIENT_LIQUIDITY"],
   [null, "NotSupportMint", "NO_ROUTE"],
   [null, "TransferFeeCalculateNotMatch", "VENUE_DEGRADED"],
 ]);

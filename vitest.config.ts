@@ -10,7 +10,7 @@ const PATIENCE = { testTimeout: 600_000, hookTimeout: 600_000, expect: { poll: {
 /** More than cores: most tests wait for the embedded chain's slots. */
 const WORKERS = Math.ceil(2.5 * availableParallelism());
 
-const SLOW_SUITES = "test/slow/{browser,diagnosis,edge,money,operations,upgrade,validator,venues}/**";
+const SLOW_SUITES = "test/slow/{browser,diagnosis,edge,money,operations,units,upgrade,validator,venues}/**";
 const shared: TestProjectInlineConfiguration["test"] = {
   ...PATIENCE,
   maxWorkers: WORKERS,
@@ -98,6 +98,10 @@ const slowSuites = [
     execArgv: ["--expose-gc"],
   }),
   slow("operations", 3),
+  slow("units", 10, {
+    setupFiles: [DEPLOYED_PROGRAMS, "test/slow/venues/support/bounded-memory.ts"],
+    execArgv: ["--expose-gc"],
+  }),
   slow("upgrade", 2),
   slow("validator", 10, {
     globalSetup: ["test/support/temp-folder.ts", "test/slow/validator/table.ts"],

@@ -153,6 +153,8 @@ class Judge {
       if (!isOver || (landed !== undefined && (form === 0 || facts.safeToRebuild === true))) this.#note(says);
     } else if (landed === undefined || failure === null || Number(facts.details?.slot) !== FIRST_SLOT + landed)
       this.#note(`${says}, in ${facts.details?.slot}`);
+    else if (facts.details?.finalized === true && this.#heights.slot < landed + FINAL_AFTER)
+      this.#note(`${says}, final too early`);
   }
 
   #note(says: string): void {

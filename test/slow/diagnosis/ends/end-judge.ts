@@ -114,7 +114,8 @@ export class EndJudge {
     this.isDecided = true;
     // Another end follows it.
     if (fate !== undefined && fate === this.#undone) {
-      if (this.isLast) this.uncorrected += 1;
+      // One that has landed nowhere else stays confirmed.
+      if (this.isLast && (fate.error !== null || this.#truth.slot !== undefined)) this.uncorrected += 1;
       return;
     }
     if (this.#end === undefined) this.#endedAtMs = Date.now();

@@ -14,7 +14,7 @@ import type { SubmittedTrade } from "../../../../src/trade/trade.ts";
 import { fakeSubscriptions } from "../../../support/fake-chain.ts";
 import { createMemorySubmissions, type MemorySubmissions } from "../../../support/memory-submissions.ts";
 import { signedTrade, wallet } from "../lies/signed-trade.ts";
-import { drawHonest, drawTruth, type Moments, type Story } from "../lies/stories.ts";
+import { drawHonest, drawLiar, drawTruth, type Moments, type Story } from "../lies/stories.ts";
 import {
   type Fate,
   FINAL_AFTER,
@@ -51,7 +51,7 @@ export interface Verdict {
 
 /**
  * Submits one trade, under two signatures, to processes that die and others that take over, on one database whose answers may be lost, over
- * honest nodes that lag, forget and follow branches that are dropped. Blocks are skipped, and a confirmed one may be undone: the network
+ * nodes that lag, forget and follow branches that are dropped; of three, one may lie. Blocks are skipped, and a confirmed one may be undone: the network
  * then continues from the block before it. Needs fake timers.
  */
 export async function runEnds(seed: number, log: (line: string) => void = () => {}): Promise<Verdict> {
@@ -113,7 +113,9 @@ class EndedTrade {
     const moments = { submitted: undone?.until ?? this.#submitted, last: this.#last };
     this.#truth = this.#drawEnd(moments);
     const nodes = random.pick([1, 2, 3]);
-    this.#stories = Array.from({ length: nodes }, () => {
+    const liars = nodes === 3 && random.chance(0.5) ? 1 : 0;
+    this.#stories = Array.from({ length: nodes }, (_, i) => {
+      if (i < liars) return drawLiar(random, this.#truth, moments);
       const story = drawHonest(random, this.#truth, moments);
       return undone === undefined ? this.#withBranches(story) : this.#withUndone(story, undone);
     });
@@ -124,7 +126,9 @@ class EndedTrade {
     this.#token = this.#sealer.seal(this.#signed.sealed, PRINCIPAL.accountId);
     this.#judge = new EndJudge(this.#truth, this.#undone, this.#heights, this.#last, this.#log);
     const told = `truth ${JSON.stringify(this.#truth)}, undone ${JSON.stringify(this.#undone)}`;
-    this.#log(`${nodes} nodes, skips ${skip}, submitted ${this.#submitted}, last ${this.#last}, ${told}`);
+    this.#log(
+      `${nodes} nodes, ${liars} of them lies, skips ${skip}, submitted ${this.#submitted}, last ${this.#last}, ${told}`,
+    );
   }
 
   /** A trade lands in a slot that has a block. */
@@ -324,6 +328,11 @@ class EndedTrade {
     return living.length === 0 ? undefined : this.#random.pick(living).submitter;
   }
 
+  /** False once its process is dead, and tells nobody anything. */
+  #isLiving(submitter: Submitter): boolean {
+    return this.#processes.some((one) => one.submitter === submitter && !one.isDead);
+  }
+
   #submit(): void {
     const submitter = this.#living();
     if (submitter !== undefined) this.#ask(submitter, "submit", "submit");
@@ -354,11 +363,12 @@ class EndedTrade {
     setTimeout(() => cut.abort(), 1_000 + (this.#random.u32() % 60_000));
     const follow = async () => {
       const [{ signature }] = this.#signed.trade.forms;
-      for await (const told of submitter.watch(PRINCIPAL, signature, cut.signal)) this.#judge.hear(told, "watch");
+      for await (const told of submitter.watch(PRINCIPAL, signature, cut.signal))
+        if (this.#isLiving(submitter)) this.#judge.hear(told, "watch");
     };
     void follow().catch((error) => {
       if (!(error instanceof TradewireError)) throw error;
-      this.#judge.hearError(error, "watch");
+      if (this.#isLiving(submitter)) this.#judge.hearError(error, "watch");
     });
   }
 
@@ -372,10 +382,10 @@ class EndedTrade {
         ? submitter.submit({ principal: PRINCIPAL, submissionToken, signedTransaction })
         : submitter.find(PRINCIPAL, signature);
     void answer.then(
-      (said) => this.#judge.hear(said, why),
+      (said) => this.#isLiving(submitter) && this.#judge.hear(said, why),
       (error) => {
         if (!(error instanceof TradewireError)) throw error;
-        this.#judge.hearError(error, why);
+        if (this.#isLiving(submitter)) this.#judge.hearError(error, why);
       },
     );
   }

@@ -17,12 +17,12 @@ const VALIDITY = {
 } as const;
 type Validity = keyof typeof VALIDITY;
 
-async function isProven(words: readonly Validity[]): Promise<boolean> {
+async function isProven(words: readonly Validity[], height = 540): Promise<boolean> {
   const endpoints = words.map((word, i) => {
     const isBlockhashValid = VALIDITY[word];
     return fakeEndpoint(
       {
-        getEpochInfo: () => ({ absoluteSlot: 1_540, blockHeight: 540 }),
+        getEpochInfo: () => ({ absoluteSlot: 1_540, blockHeight: height }),
         getSignatureStatuses: () => ({ context: { slot: 1_540 }, value: [null] }),
         ...(isBlockhashValid === undefined ? {} : { isBlockhashValid }),
       },
@@ -46,8 +46,48 @@ test.each<{ readonly words: readonly Validity[]; readonly proven: boolean }>([
   { words: ["no boolean", "no boolean", "the blockhash lives"], proven: false },
   { words: ["it is over", "it is over", "nothing"], proven: true },
   { words: ["it is over", "it is over", "the blockhash lives"], proven: true },
+  { words: ["it is over", "it is over", "the blockhash lives", "the blockhash lives"], proven: false },
   { words: ["it is over", "the method is refused"], proven: true },
   { words: ["the method is refused", "the method is refused"], proven: true },
 ])("an expiry of which nodes say $words is proven: $proven", async ({ words, proven }) => {
   expect(await isProven(words)).toBe(proven);
 });
+
+test("a message may land until the block after its last one is final", async () => {
+  expect([await isProven(["it is over"], 500), await isProven(["it is over"], 501)]).toEqual([false, true]);
+});
+
+test.each<{ readonly heights: readonly number[]; readonly seers: number; readonly proven: boolean }>([
+  { heights: [540, 540], seers: 1, proven: true },
+  { heights: [649, 649], seers: 1, proven: true },
+  { heights: [649, 650], seers: 1, proven: false },
+  { heights: [700, 700], seers: 1, proven: false },
+  { heights: [540, 540], seers: 2, proven: false },
+  { heights: [540, 540, 540], seers: 2, proven: true },
+  { heights: [540], seers: 1, proven: false },
+])(
+  "an expiry that nodes at heights $heights find, while $seers still see the transaction, is proven: $proven",
+  async ({ heights, seers, proven }) => {
+    const aside: string[] = [];
+    const seen = { slot: 1_400, err: null, confirmationStatus: "confirmed" };
+    const endpoints = [...heights, ...Array.from({ length: seers }, () => 540)].map((blockHeight, i) => ({
+      ...fakeEndpoint(
+        {
+          getEpochInfo: () => ({ absoluteSlot: 1_540, blockHeight }),
+          getSignatureStatuses: () => ({ context: { slot: 1_540 }, value: [i < heights.length ? null : seen] }),
+          isBlockhashValid: VALIDITY["it is over"],
+        },
+        `node ${i}`,
+      ),
+      doubt: () => void aside.push(`node ${i}`),
+    }));
+    const pool = createRpcPool({ endpoints, now: Date.now, warn: () => {} });
+    const witnesses = new Witnesses({ pool, now: Date.now, warn: () => {} });
+    const one = { signature: "signature", lastValidBlockHeight: 500n, blockhash: "blockhash" };
+    const finding = (await proveExpiry(witnesses, [one])).get("signature")!;
+    expect(finding.isExpired).toBe(proven);
+    expect(finding.doubt).toBe(proven ? undefined : "a node still reports it in a block");
+    expect(finding.seen?.by.name).toBe(proven ? undefined : `node ${heights.length}`);
+    expect(aside).toHaveLength(proven ? seers : 0);
+  },
+);

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import bs58 from "bs58";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { type FakeEndpoint, fakeEndpoint } from "../../../../test/support/fake-chain.ts";
 import { signTransfer } from "../../../../test/support/transfer.ts";
 import { createTestWallet } from "../../../../test/support/wallet.ts";
@@ -220,4 +220,42 @@ it("proves nothing by a list from behind the height, as of another server at the
 it("proves nothing by a history that somebody filled with more than is read of it", async () => {
   const spam = Array.from({ length: 5_200 }, (_, i) => ({ signature: `spam ${i}`, slot: 1_530 }));
   await expect(search([nodeWith([...spam, at(1_390), funding])])).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
+});
+
+it("is not misled by a node that lists the message under a signature that the wallet has not made", async () => {
+  const forged = ours.transaction.slice();
+  forged[5]! ^= 1;
+  const liar = nodeWith([{ signature: bs58.encode(forged.subarray(1, 65)), slot: 1_390 }, funding]);
+  liar.methods.getTransaction = () => ({ transaction: [Buffer.from(forged).toString("base64"), "base64"] });
+  const doubt = vi.spyOn(liar, "doubt");
+  expect(await search([liar, nodeWith([funding]), nodeWith([funding])])).toMatchObject({
+    kind: "absent",
+    witnesses: 2,
+  });
+  expect(doubt).toHaveBeenCalledOnce();
+  await expect(search([liar, nodeWith([funding])])).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
+});
+
+it("looks for it from before its build to after its last block, as far as heights may be wrong", async () => {
+  for (const slot of [1_309, 1_540])
+    expect(await search([nodeWith([at(slot), funding], 700)]), `${slot}`).toMatchObject({ kind: "found" });
+});
+
+it("proves it absent by a history that begins in the slot of the build, and reads no further back", async () => {
+  const older = Array.from({ length: 9_000 }, (_, i) => ({ signature: `older ${i}`, slot: 1_308 }));
+  expect(await search([nodeWith([at(1_349, another)])])).toMatchObject({ kind: "absent", reachesBack: true });
+  expect(await search([nodeWith(older)])).toMatchObject({ kind: "absent", reachesBack: true });
+});
+
+it("proves nothing by a history with more in the message's lifetime than is compared, and asks for none of it", async () => {
+  const many = Array.from({ length: 1_001 }, (_, i) => ({ signature: `many ${i}`, slot: 1_400 }));
+  const node = nodeWith([...many, funding]);
+  await expect(search([node])).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
+  expect(node.countOf("getTransaction")).toBe(0);
+});
+
+it("rests on one node while the other has been silent for long", async () => {
+  const dead = fakeEndpoint({ getEpochInfo: () => Promise.reject(new NodeError("unreachable", "no answer")) });
+  const silent = { ...dead, silentForMs: () => 60_000 };
+  expect(await search([nodeWith([funding]), silent])).toMatchObject({ kind: "absent", witnesses: 1 });
 });

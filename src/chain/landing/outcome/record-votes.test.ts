@@ -135,3 +135,65 @@ describe("a node without records", () => {
     expect(votes.proven(0)?.witnesses).toBe(1);
   });
 });
+
+describe("records of several nodes", () => {
+  const landed = { ...failed(0), error: null };
+  const elsewhere = { ...landed, slot: 1_101n };
+  /** Nodes that gave these records, and those that were set aside by the verdict. */
+  function votesOf(records: readonly TransactionRecord[], { silent = [] as readonly number[], stuck = -1 } = {}) {
+    const endpoints = records.map((_, i) => ({ name: `${i}` }) as RpcEndpoint);
+    const aside: string[] = [];
+    const votes = new RecordVotes(
+      {
+        ...witnesses,
+        endpoints,
+        isSilent: (one: RpcEndpoint) => silent.includes(endpoints.indexOf(one)),
+        isStuck: (one: RpcEndpoint) => endpoints.indexOf(one) === stuck,
+        setAside: ({ name }: RpcEndpoint) => void aside.push(name),
+      } as unknown as Witnesses,
+      () => true,
+    );
+    for (const [i, record] of records.entries()) votes.receiveRecord(endpoints[i]!, record, 0);
+    return { votes, endpoints, aside };
+  }
+
+  it("decide nothing while as many agree on another", () => {
+    const { votes, aside } = votesOf([landed, { ...landed }, elsewhere, { ...elsewhere }]);
+    expect(votes.proven(0)).toBeUndefined();
+    expect(aside).toEqual([]);
+  });
+
+  it("decide once more agree than on any other, and the outvoted node is set aside", () => {
+    const { votes, endpoints, aside } = votesOf([elsewhere, landed, { ...landed }]);
+    const status = { slot: 1_101n, error: null };
+    votes.receiveStatus(endpoints[1]!, { ...status, commitment: "processed" });
+    expect(votes.proven(0)).toMatchObject({ record: { slot: 1_100n }, witnesses: 2 });
+    expect(aside).toEqual(["0"]);
+    votes.receiveStatus(endpoints[2]!, { ...status, commitment: "confirmed" });
+    votes.proven(0);
+    expect(aside).toEqual(["0", "0", "2"]);
+  });
+
+  it("decide nothing if they differ and one of the two falls silent", () => {
+    const { votes, endpoints } = votesOf([landed, elsewhere], { silent: [1] });
+    votes.receiveStatus(endpoints[0]!, { slot: 1_100n, error: null, commitment: "confirmed" });
+    expect(votes.proven(10_000)).toBeUndefined();
+  });
+
+  it("have no logs if one of those that agree has cut them", () => {
+    const whole = { ...landed, logs: ["Program a failed: b"] };
+    const cut = { ...landed, logs: ["Log truncated"] };
+    expect(votesOf([whole, cut]).votes.proven(0)).toMatchObject({ record: { logs: [] }, witnesses: 2 });
+    expect(votesOf([whole, { ...whole }]).votes.proven(0)?.record.logs).toEqual(whole.logs);
+  });
+
+  it("are contradicted by a node that had come past their slot before it stood still", () => {
+    const { votes, endpoints } = votesOf([landed, landed], { stuck: 1 });
+    votes.receiveStatus(endpoints[0]!, { slot: 1_100n, error: null, commitment: "confirmed" });
+    votes.receiveRecord(endpoints[1]!, "unserved", 0);
+    votes.receiveMiss(endpoints[1]!, 1_060n);
+    expect(votes.proven(10_000)?.witnesses).toBe(1);
+    votes.receiveMiss(endpoints[1]!, 1_101n);
+    expect(votes.proven(10_000)).toBeUndefined();
+  });
+});

@@ -172,9 +172,9 @@ export class ComparedAccounts {
     return observations;
   }
 
-  /** True for an account long out of use that no node contradicts. One that was opened is asked about first. */
+  /** True for an account long out of use that no node contradicts. One that was opened while no trade used it is asked about first. */
   #isForgettable({ entry, askedAtMs, usedAtMs, openSinceMs }: AccountObservations, atMs: number): boolean {
-    if (askedAtMs < 0) return false;
+    if (askedAtMs < 0 && usedAtMs < 0) return false;
     if (this.#contested.has(entry.address) || usedAtMs >= atMs - IN_USE_MS) return false;
     return openSinceMs === undefined || openSinceMs < atMs - IN_USE_MS;
   }

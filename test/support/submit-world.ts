@@ -52,6 +52,8 @@ const freshWorld = () => ({
   progress: seen("finalized") as TransactionProgress | undefined,
   shown: undefined as string | undefined,
   isNodeDown: false,
+  /** Until then, the nodes answer no request for progress. */
+  nodesAnswer: Promise.resolve(),
   /** Whether slots may be final, by their notices. */
   mayBeFinal: true,
   /** Processes that no node answers. */
@@ -108,6 +110,7 @@ export function startProcess(owner: string, warn: (message: string) => void = ()
       }),
     async fetchProgress(signature) {
       world.looks++;
+      await world.nodesAnswer;
       if (world.isNodeDown) throw new Error("no node answers");
       return world.shown === undefined || world.shown === signature ? world.progress : undefined;
     },

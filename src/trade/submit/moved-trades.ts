@@ -13,8 +13,10 @@ import { readOutcome } from "./outcome/read-outcome.ts";
 import { storedOutcome } from "./outcome/stored-outcome.ts";
 import { verifySignedBytes } from "./signed-bytes.ts";
 
-/** Longest wait for the nodes to show what became of a transaction. Milliseconds. */
+/** Longest wait for the nodes to show what became of a transaction, and the shortest time from one search for a message to the next. Milliseconds. */
 const SEARCH_MS = 10_000;
+/** Messages whose last search is remembered. */
+const MAX_SEARCHED = 4_096;
 const UNDONE: Diagnosis = {
   cause: "dropped_block",
   sure: true,
@@ -49,6 +51,8 @@ export class MovedTrades {
   readonly #attempts: Pick<Attempts, "forgetEnd">;
   /** Message hashes of those being corrected. */
   readonly #correcting = new Set<string>();
+  /** When messages in no block were searched for (epoch milliseconds), longest ago first. */
+  readonly #searchedAtMs = new Map<string, number>();
 
   constructor(ports: MovedTradesPorts, attempts: Pick<Attempts, "forgetEnd">) {
     this.#ports = ports;
@@ -61,6 +65,7 @@ export class MovedTrades {
    */
   async correct(messageHash: string, finalSlot: bigint | undefined): Promise<void> {
     if (this.#correcting.has(messageHash)) return;
+    if (finalSlot === undefined && !this.#beginSearch(messageHash)) return;
     this.#correcting.add(messageHash);
     try {
       await this.#correct(messageHash, finalSlot);
@@ -71,14 +76,27 @@ export class MovedTrades {
     }
   }
 
+  /** False if the nodes were searched for the message just now: they may have forgotten it, however often it is asked about. */
+  #beginSearch(messageHash: string): boolean {
+    const atMs = this.#ports.now();
+    const agoMs = atMs - (this.#searchedAtMs.get(messageHash) ?? Number.NEGATIVE_INFINITY);
+    if (agoMs >= 0 && agoMs < SEARCH_MS) return false;
+    this.#searchedAtMs.delete(messageHash);
+    if (this.#searchedAtMs.size >= MAX_SEARCHED) this.#searchedAtMs.delete(this.#searchedAtMs.keys().next().value!);
+    this.#searchedAtMs.set(messageHash, atMs);
+    return true;
+  }
+
   async #correct(messageHash: string, finalSlot: bigint | undefined): Promise<void> {
-    const { submissions, sealer, warn } = this.#ports;
+    const { submissions, sealer, warn, now, settings } = this.#ports;
     const record = await submissions.byMessageHash(messageHash);
     const stored = record && storedOutcome(record);
     if (record?.outcome === undefined || stored === undefined) return;
     // What was reported as final stays so, whatever the nodes say later.
     if (slotOf(stored) !== finalSlot && !record.isFinalized) {
       const sealed = openRecord(sealer, record);
+      // The nodes' history proves nothing about an older message.
+      if (finalSlot === undefined && now() - sealed.expiresAtMs > settings.historyMs) return;
       const end = await this.#endOf(record, sealed, finalSlot);
       // While the other nodes are silent, one alone takes back nothing that two have shown.
       if (end === undefined || end.witnesses < agreeingOn(stored)) return;

@@ -123,7 +123,10 @@ async function replay(
   if (outcome === undefined) return progress.trade;
   const { signature } = progress.trade;
   let end = await finality.recall(claim.messageHash, outcome);
-  if (end?.kind === "failed") end = await finality.completeUnrecorded(claim.messageHash, end, signature);
+  if (end?.kind === "failed") {
+    // An answer that comes later is remembered for the next submit.
+    end = (await within(OBSERVE_MS, finality.completeUnrecorded(claim.messageHash, end, signature))) ?? end;
+  }
   if (end !== undefined) return answerOf(sealed, signature, end);
   attempts.forgetEnd(claim.messageHash);
   return undefined;

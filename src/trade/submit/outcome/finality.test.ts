@@ -394,11 +394,51 @@ describe("finality", () => {
         });
         await rest(10);
         if (isExpired) expire("a", trade.signature);
-        await rest(400);
+        await rest(10_000);
       }
       landElsewhere("a", trade.signature);
-      await rest(400);
+      await rest(10_000);
     }
+  });
+
+  it("of a failure that the nodes do not show any more is searched for every 10 s at most, and not beyond their history", async () => {
+    const a = startProcess("a");
+    const { trade } = await submitFailed(a);
+    await rest(400);
+    world.progress = undefined;
+    world.finding = { kind: "unserved", sinceMs: 0, isRemembered: false };
+    const searches = async (forMs: number) => {
+      let begun = 0;
+      for (let ms = 0; ms < forMs; ms += 400) {
+        await a.find(principal, trade.signature).catch(() => {});
+        await a.submit(trade).catch(() => {});
+        await rest(400);
+        if (world.inFlight.size === 0) continue;
+        begun++;
+        expire("a", trade.signature);
+        world.inFlight.clear();
+      }
+      return begun;
+    };
+    world.inFlight.clear();
+    expect(await searches(60_000)).toBe(6);
+    await rest(86_400_000);
+    expect(await searches(60_000)).toBe(0);
+  });
+
+  it("of a failure keeps no repeated submit waiting for slow nodes: the next one has their answer", async () => {
+    const a = startProcess("a");
+    const { trade } = await submitFailed(a);
+    await rest(400);
+    const answered = Promise.withResolvers<void>();
+    world.nodesAnswer = answered.promise;
+    world.progress = seen("finalized", FAILURE);
+    const first = boxOf(a.submit(trade));
+    await rest(250);
+    expect(first.error?.facts.details).toMatchObject({ finalized: false });
+    answered.resolve();
+    await rest(10);
+    await expect(a.submit(trade)).rejects.toMatchObject({ facts: { details: { finalized: true } } });
   });
 
   it("of a success makes no failure in the same slot final", async () => {

@@ -52,6 +52,27 @@ describe("a client that writes a whole large body before it reads", () => {
   });
 });
 
+/** A connection that has its refusal, while its body of no declared length goes on. */
+async function refusedWithoutLength(): Promise<net.Socket> {
+  const socket = net.connect({ port: edge!.port, host: "127.0.0.1", allowHalfOpen: true });
+  socket.on("error", () => {}).write("POST /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n");
+  socket.write("Transfer-Encoding: chunked\r\n\r\n1\r\n \r\n");
+  const answer = await new Promise<Buffer>((resolve) => socket.once("data", resolve));
+  expect(answer.toString("latin1")).toMatch(/^HTTP\/1\.1 404 /);
+  return socket;
+}
+
+it("a client reads its answer while bodies of no declared length, of which nothing more is read, are refused", async () => {
+  edge = await startEdge();
+  const others = await Promise.all(Array.from({ length: 16 }, refusedWithoutLength));
+  const answer = await answerTo(
+    "POST /v1/tx/buy HTTP/1.1\r\nContent-Type: application/json\r\nConnection: close",
+    LARGE,
+  );
+  expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+  for (const other of others) other.destroy();
+});
+
 it("reads nothing more of a body that is longer than it would drop", async () => {
   edge = await startEdge();
   const accepted = new Promise<net.Socket>((resolve) => edge!.fastify.server.once("connection", resolve));

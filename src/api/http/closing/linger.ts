@@ -56,7 +56,7 @@ export function lingerAfterEarlyAnswers(socket: Socket): void {
       return;
     }
     const declared = declaredBytes(unread);
-    if (declared > DROPPED_BYTES || dropping === MOST_DROPPING) {
+    if (declared === 0 || declared > DROPPED_BYTES || dropping === MOST_DROPPING) {
       linger(socket, 0);
       return;
     }

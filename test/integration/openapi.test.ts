@@ -13,6 +13,7 @@ interface Schema {
   readonly type?: string | readonly string[];
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
+  readonly pattern?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly items?: Schema;
@@ -43,6 +44,8 @@ interface Operation {
     >
   >;
 }
+
+const USDC = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
 
 let service: TestService;
 let client: Tradewire;
@@ -195,8 +198,8 @@ it("reports every field at fault, what was meant, and where its code is explaine
 });
 
 it.each([
-  ["buy", ["solAmount", "solAmountRaw"], { mint: "SOL" }],
-  ["sell", ["tokenAmount", "tokenAmountRaw", "sellPercent"], { mint: "SOL" }],
+  ["buy", ["solAmount", "solAmountRaw"], { mint: USDC }],
+  ["sell", ["tokenAmount", "tokenAmountRaw", "sellPercent"], { mint: USDC }],
   ["swap", ["amount", "amountRaw"], { inputMint: "SOL", outputMint: "SOL", swapMode: "exactIn" }],
   ["quote", ["amount", "amountRaw"], { inputMint: "SOL", outputMint: "SOL", swapMode: "exactIn" }],
 ] as const)("says that %s takes exactly one of %j, as the service does", async (id, amounts, rest) => {
@@ -215,6 +218,19 @@ it.each([
       expect.arrayContaining([expect.toBeOneOf([...amounts])]),
     );
   }
+});
+
+it.each([
+  ["buy", "Buy", "mint", { mint: "SOL", solAmount: 0.1 }, false],
+  ["sell", "Sell", "mint", { mint: "SOL", tokenAmount: 1 }, false],
+  ["swap", "Swap", "inputMint", { inputMint: "SOL", outputMint: USDC, amount: 0.1, swapMode: "exactIn" }, true],
+] as const)("says whether SOL is a mint to %s, as the service does", async (id, message, field, rest, isMint) => {
+  const { pattern } = document.components.schemas[`${message}Request`]!.properties![field]!;
+  expect(new RegExp(pattern!).test("SOL")).toBe(isMint);
+  const body = { ...rest, slippage: 0.05, priority: "fast" };
+  const { error } = (await service.call(`/v1/tx/${id}`, body, client.apiKey)).body;
+  if (!isMint) expect(error?.message).toBe("mint is SOL. Name the token to trade for SOL.");
+  else expect(error?.code).not.toBe("VALIDATION_ERROR");
 });
 
 it("describes every operation correctly: each is called from the document alone", async () => {

@@ -160,7 +160,7 @@ describe("the JSON decoder", () => {
 
   it("says nothing across fields while one of them cannot be decoded", () => {
     const decode = createJsonDecoder(SellRequestSchema, "rest");
-    const sell = { mint: "SOL", slippage: 0, priority: "fast", tokenAmountRaw: 5 };
+    const sell = { mint: "1".repeat(32), slippage: 0, priority: "fast", tokenAmountRaw: 5 };
     expect(() => decode(sell)).toThrow(
       expect.objectContaining({
         violations: [{ field: "tokenAmountRaw", message: "tokenAmountRaw must be a string." }],

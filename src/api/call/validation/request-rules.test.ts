@@ -44,12 +44,13 @@ test("a buy in everyday form keeps the rules, also at their edges", () => {
   for (const fields of [
     {},
     { slippage: 0 },
-    { mint: "SOL" },
     { solAmount: undefined, solAmountRaw: "1" },
     { maxPaths: 4, maxLegs: 1, venues: Array.from({ length: 32 }, () => "pump_fun") },
     { maxPriceImpact: 0, maxTransactionVersion: 1 },
   ])
     expect(keeps(create(BuyRequestSchema, { ...ORDER, ...fields }))).toBe(true);
+  // The token is bought for SOL.
+  expect(keeps(create(BuyRequestSchema, { ...ORDER, mint: "SOL" }))).toBe(false);
 });
 
 describe("a buy does not keep them", () => {

@@ -108,9 +108,10 @@ function ruleInWords({ ruleId, reason, field }: Violation, request: Message): st
     return "is not base units: a whole number above 0 as a decimal string, without leading zeros";
   }
   if (ruleId === "string.pattern" && field !== undefined) {
+    const value = (request as Message & Record<string, unknown>)[field.localName];
+    if (field.name === "mint" && value === "SOL") return "is SOL. Name the token to trade for SOL";
     const isSideOfSwap = /^(in|out)put_mint$/.test(field.name);
-    const value = isSideOfSwap && (request as Message & Record<string, unknown>)[field.localName];
-    const isSol = typeof value === "string" && value.toUpperCase() === "SOL";
+    const isSol = isSideOfSwap && typeof value === "string" && value.toUpperCase() === "SOL";
     return isSol ? 'is not a mint. Did you mean "SOL"?' : "is not written in base58, or has the wrong length";
   }
   if (field?.name === "slippage" && ruleId !== "required") return `${reason}: 0.05 is 5 %`;

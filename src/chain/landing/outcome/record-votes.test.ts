@@ -121,6 +121,14 @@ describe("a node without records", () => {
     expect(votes.proven(10_000)?.witnesses).toBe(1);
   });
 
+  it("is waited for as long as it answers that it has none yet", () => {
+    const votes = votesWith([]);
+    votes.receiveRecord(nodes[1], "absent", 0);
+    expect(votes.proven(60_000)).toBeUndefined();
+    votes.receiveRecord(nodes[1], "unusable", 60_000);
+    expect(votes.proven(60_000)?.witnesses).toBe(1);
+  });
+
   it("is not passed over while it has the transaction in another block", () => {
     const votes = votesWith([]);
     votes.receiveStatus(nodes[1], status("processed", slot + 1n));
@@ -178,6 +186,16 @@ describe("records of several nodes", () => {
     const { votes, endpoints } = votesOf([landed, elsewhere], { silent: [1] });
     votes.receiveStatus(endpoints[0]!, { slot: 1_100n, error: null, commitment: "confirmed" });
     expect(votes.proven(10_000)).toBeUndefined();
+  });
+
+  it("decide alone beside a silent node that has seen the transaction in another block, unless that was confirmed", () => {
+    const { votes, endpoints } = votesOf([landed, landed], { silent: [1] });
+    votes.receiveRecord(endpoints[1]!, "unusable", 0);
+    votes.receiveStatus(endpoints[0]!, { slot: 1_100n, error: null, commitment: "confirmed" });
+    votes.receiveStatus(endpoints[1]!, { slot: 1_101n, error: null, commitment: "processed" });
+    expect(votes.proven(0)?.witnesses).toBe(1);
+    votes.receiveStatus(endpoints[1]!, { slot: 1_101n, error: null, commitment: "confirmed" });
+    expect(votes.proven(0)).toBeUndefined();
   });
 
   it("have no logs if one of those that agree has cut them", () => {

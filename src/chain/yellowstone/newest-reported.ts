@@ -1,10 +1,12 @@
-/** If no slot follows the newest one within this time while others begin below it, it does not exist. Milliseconds. */
+/** If no slot follows the newest one within this time while the chain goes on below it, it does not exist. Milliseconds. */
 const UNFOLLOWED_MS = 1_000;
 
 /** The newest slot that a stream has reported. A slot far ahead, by an error or a lie, is retracted when the chain goes on below it. */
 export class NewestReported {
   #slot = 0n;
   #atMs = 0;
+  /** The newest below it. */
+  #second = 0n;
 
   /** 0 before the first. */
   get slot(): bigint {
@@ -18,8 +20,12 @@ export class NewestReported {
 
   /** @param isBelow true if the slot, if it is older than the newest one, shows that the chain goes on there */
   note(slot: bigint, atMs: number, isBelow: boolean): void {
-    const isFollowed = slot >= this.#slot;
-    if (!isFollowed && !(isBelow && atMs - this.#atMs > UNFOLLOWED_MS)) return;
+    if (slot < this.#slot) {
+      // Any other may be of an old branch, which its node comes to late.
+      if (!isBelow || slot <= this.#second) return;
+      this.#second = slot;
+      if (atMs - this.#atMs <= UNFOLLOWED_MS) return;
+    } else if (slot > this.#slot) this.#second = this.#slot;
     this.#slot = slot;
     this.#atMs = atMs;
   }

@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { NewestReported } from "./newest-reported.ts";
+
+/** What the newest slot is, and when it was reported, after these slots began. */
+function newestAfter(...begun: readonly (readonly [slot: bigint, atMs: number])[]): [bigint, number] {
+  const newest = new NewestReported();
+  for (const [slot, atMs] of begun) newest.note(slot, atMs, true);
+  return [newest.slot, newest.atMs];
+}
+
+test("slots of an old branch that come after a silence make nothing new, however long that was", () => {
+  const known = [
+    [108n, 600],
+    [110n, 1_000],
+  ] as const;
+  expect(newestAfter(...known, [105n, 9_000], [106n, 9_400], [107n, 10_600])).toEqual([110n, 1_000]);
+  expect(newestAfter(...known, [105n, 9_000], [111n, 9_100], [106n, 10_200])).toEqual([111n, 9_100]);
+});
+
+test("a slot is taken back once the chain has gone on below it for a second", () => {
+  const chain = [101n, 102n, 103n].map((slot, i) => [slot, 1_400 + 400 * i] as const);
+  expect(newestAfter([100n, 900], [140n, 1_000], ...chain.slice(0, 2))).toEqual([140n, 1_000]);
+  expect(newestAfter([100n, 900], [140n, 1_000], ...chain)).toEqual([103n, 2_200]);
+});

@@ -8,8 +8,10 @@ beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
 afterEach(() => void vi.useRealTimers());
 
 /**
- * Each seed draws a chain that forks and nodes that fail: skipped and dead slots, replaced banks, cuts, stalls, nodes that are down, late,
- * or start again from an older block; what a Yellowstone server repeats; and accounts that come back to what they held. All that is served as current is compared with what the chain held.
+ * Each seed draws a chain that forks and nodes that fail: skipped and dead slots, leaders that are absent, replaced banks, cuts, stalls, nodes
+ * that are down, late, or start again from an older block, a second machine behind one address, that is behind; what a Yellowstone server
+ * repeats; accounts that come back to what they held, are closed, or become another program's; a wall clock that is set. All that is served
+ * as current is compared with what the chain held, and no honest node may be set aside.
  */
 test("through forks, cuts and failing nodes, accounts are served as the chain had them when they are said to be current", async () => {
   const wrong: string[] = [];

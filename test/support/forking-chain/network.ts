@@ -87,15 +87,20 @@ export class ForkingNetwork {
     return !this.tips.some((tip) => isAncestor(block, tip));
   }
 
-  /** The next slot. @returns its block; undefined if it is skipped */
-  advance(atMs: number, isCalm = false): Block | undefined {
+  /**
+   * The next slot.
+   *
+   * @param isAbsent true: its leader makes no block
+   * @returns its block; undefined if it is skipped
+   */
+  advance(atMs: number, isCalm = false, isAbsent = false): Block | undefined {
     const random = this.#random;
     this.slot += 1;
     if (this.tips.length > 1 && (this.slot >= this.#decideAt || isCalm)) this.#decide();
     const parent = random.pick(this.tips);
     const chance = (one: number) => !isCalm && random.chance(one);
     let block: Block | undefined;
-    if (chance(this.#chances.skip)) block = undefined;
+    if (isAbsent || chance(this.#chances.skip)) block = undefined;
     else if (chance(this.#chances.dead)) block = this.#make(parent, true, false);
     else if (this.tips.length < MAX_BRANCHES && chance(this.#chances.fork)) {
       const from = this.#before(parent);

@@ -77,9 +77,10 @@ export class ForkingNode {
     setTimeout(() => this.#drain(), ms);
   }
 
-  /** Blocks reach it late for a while: it stays so far behind. */
-  lag(lateMs: number, forMs: number): void {
+  /** Blocks reach it late, for a while or until it recovers: it stays so far behind. */
+  lag(lateMs: number, forMs?: number): void {
     this.#lateMs = lateMs;
+    if (forMs === undefined) return;
     setTimeout(() => {
       this.#lateMs = 0;
     }, forMs);

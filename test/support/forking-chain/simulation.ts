@@ -2,11 +2,13 @@ import { vi } from "vitest";
 import type WebSocket from "ws";
 import type { AccountReader } from "../../../src/chain/port.ts";
 import { NodeSlots } from "../../../src/chain/rpc/accounts/node-slots.ts";
-import { createSubscriptions } from "../../../src/chain/rpc/subscriptions/subscriptions.ts";
+import { createSubscriptions, type Subscriptions } from "../../../src/chain/rpc/subscriptions/subscriptions.ts";
 import { createRpcStateSource } from "../../../src/chain/state/rpc-state-source.ts";
 import type { LiveStateSource } from "../../../src/chain/state/state-source.ts";
+import { SubscriptionFeed } from "../../../src/chain/state/subscription-feed.ts";
 import { createYellowstoneStateSource } from "../../../src/chain/yellowstone/yellowstone-state-source.ts";
 import type { Address } from "../../../src/primitives/address.ts";
+import { type Now, steadyClock } from "../../../src/primitives/clock.ts";
 import { createRandom, type Random } from "../../../src/primitives/random.ts";
 import { ADDRESSES, accountOf, addressOf, valueIn } from "./accounts.ts";
 import { type Block, ForkingNetwork, type Value } from "./network.ts";
@@ -38,6 +40,13 @@ const SILENT_SLOTS = 10;
 /** Upper bounds of slots by which a node is late, or starts again behind its root, and of final blocks that are undone. */
 const MOST_LAG_SLOTS = 40;
 const MOST_UNDONE = 12;
+/** The same of slots in a row that are skipped, and of those by which a second machine behind one address is late. */
+const MOST_SKIPPED = 28;
+const MOST_APART = 6;
+/** By which the wall clock is set ahead or back. Milliseconds. */
+const CLOCK_STEP_MS = 30_000;
+/** Further draws are made from another sequence. */
+const FURTHER = 1_000_003;
 
 /** Follows a chain that forks through nodes that fail, in time that the caller holds, and compares what is served with the truth. */
 export async function simulate(options: SimulationOptions): Promise<SimulationResult> {
@@ -51,7 +60,11 @@ class Simulation {
   readonly #log: (line: string) => void;
   readonly #slotMs: number;
   readonly #network: ForkingNetwork;
+  /** By address. */
   readonly #nodes: readonly ForkingNode[];
+  /** A second machine behind the address of the first node: each call and connection reaches one of the two. */
+  readonly #twin: ForkingNode | undefined;
+  readonly #further: Random;
   readonly #sockets = new Set<NodeSocket>();
   readonly #streams = new Set<NodeStream>();
   readonly #isYellowstone: boolean;
@@ -59,14 +72,22 @@ class Simulation {
   readonly #isRestarting: boolean;
   /** True if final blocks are undone in this run. */
   readonly #isUndoing: boolean;
+  /** True if leaders are absent for several slots, and if the wall clock is set, in this run. */
+  readonly #isSkipping: boolean;
+  readonly #isSettingClock: boolean;
+  /** True if the accounts are those of markets: one node's word is not enough for them to be gone. */
+  readonly #isLasting: boolean;
+  readonly #now: Now;
+  #wallAheadMs = 0;
+  #absent = 0;
   readonly #source: LiveStateSource;
   readonly #stops: (() => void)[] = [];
   readonly #held = new Map<number, { readonly value: Value | undefined; readonly slot: bigint }>();
   readonly #followed = new Set<number>();
   readonly #wrong: string[] = [];
-  readonly #nodeSlots = new NodeSlots(Date.now);
+  readonly #nodeSlots = new NodeSlots(() => this.#now());
   /** How long after a change of the chain it may still be served as what it was. Milliseconds. */
-  readonly #slackMs: number;
+  #slackMs: number;
   #replay: Replay = "served";
   #headSlot = 0;
   #looks = 0;
@@ -97,6 +118,18 @@ class Simulation {
       (_, i) => new ForkingNode(`node${i}`, this.#network, random, this.#slotMs),
     );
     const isCompared = count > 1 && random.chance(0.5);
+    const further = createRandom(seed + FURTHER);
+    this.#further = further;
+    const isWitnessed = isCompared && further.chance(0.5);
+    this.#isLasting = further.chance(0.5);
+    this.#isSkipping = further.chance(0.25);
+    this.#isSettingClock = further.chance(0.2);
+    this.#twin = further.chance(0.2) ? new ForkingNode("twin", this.#network, further, this.#slotMs) : undefined;
+    const apart = further.u32() % (MOST_APART + 1);
+    this.#twin?.lag(apart * this.#slotMs);
+    // If all calls reach the machine that is behind, there is no other address that could tell.
+    if (this.#twin !== undefined && count === 1) this.#slackMs += apart * this.#slotMs;
+    this.#now = steadyClock(() => Date.now() + this.#wallAheadMs, Date.now);
     const witnesses = isCompared
       ? this.#nodes.map((node) => ({
           name: node.name,
@@ -106,14 +139,19 @@ class Simulation {
       : [];
     const shared = {
       reader: this.#readerOf(() => random.pick(this.#nodes)),
-      now: Date.now,
+      now: this.#now,
       warn: (message: string) => this.#log(`WARN ${message}`),
       headSlot: () => BigInt(this.#headSlot),
       slotByNodes: () => this.#nodeSlots.reachedByTwo(this.#slotMs),
       random: () => random.u32() / 2 ** 32,
       witnesses,
+      witnessStreams: isWitnessed
+        ? this.#nodes.map(({ name }) => ({ host: name, open: () => this.#openWitness(name) }))
+        : [],
     };
-    this.#log(`${this.#isYellowstone ? "yellowstone" : "websocket"}, ${count} nodes, compared ${isCompared}`);
+    this.#log(
+      `${this.#isYellowstone ? "yellowstone" : "websocket"}, ${count} nodes, compared ${isCompared}, witnessed ${isWitnessed}, lasting ${this.#isLasting}, skipping ${this.#isSkipping}, clock ${this.#isSettingClock}, twin ${this.#twin !== undefined}`,
+    );
     this.#source = this.#isYellowstone ? this.#followStream(shared) : this.#followSockets(shared);
     this.#source.onAccount((address, account, slot) => this.#deliver(address, account, slot));
   }
@@ -127,7 +165,7 @@ class Simulation {
       token: undefined,
       replaySlots: 16n,
       open: ({ onMessage, onEnd }) => {
-        const node = random.pick(this.#nodes);
+        const node = this.#machineOf(random.pick(this.#nodes));
         this.#log(`STREAM to ${node.name}, replay ${this.#replay}`);
         const stream = new NodeStream({ node, random, replay: this.#replay, onMessage, onEnd });
         this.#streams.add(stream);
@@ -139,29 +177,48 @@ class Simulation {
   #followSockets(
     shared: Omit<Parameters<typeof createRpcStateSource>[0], "subscriptions" | "commitment">,
   ): LiveStateSource {
-    const subscriptions = createSubscriptions({
-      urls: this.#nodes.map(({ name }) => `ws://${name}`),
-      now: Date.now,
+    const subscriptions = this.#subscribeTo(this.#nodes.map(({ name }) => name));
+    this.#stops.push(() => subscriptions.close());
+    return createRpcStateSource({ ...shared, subscriptions, commitment: "processed" });
+  }
+
+  /** The machine behind a node's address that a call or a connection reaches. */
+  #machineOf(node: ForkingNode): ForkingNode {
+    return this.#twin !== undefined && node === this.#nodes[0] && this.#further.chance(0.5) ? this.#twin : node;
+  }
+
+  #machines(): readonly ForkingNode[] {
+    return this.#twin === undefined ? this.#nodes : [...this.#nodes, this.#twin];
+  }
+
+  #subscribeTo(names: readonly string[]): Subscriptions {
+    return createSubscriptions({
+      urls: names.map((name) => `ws://${name}`),
+      now: this.#now,
       random: () => this.#random.u32() / 2 ** 32,
       warn: (message) => this.#log(`WARN ${message}`),
       open: (url) => {
-        const node = this.#nodes.find(({ name }) => name === new URL(url).host)!;
+        const node = this.#machineOf(this.#nodes.find(({ name }) => name === new URL(url).host)!);
         const socket = new NodeSocket(node, this.#random);
         this.#log(`SOCKET to ${node.name}`);
         this.#sockets.add(socket);
         return socket as unknown as WebSocket;
       },
     });
-    this.#stops.push(() => subscriptions.close());
-    return createRpcStateSource({ ...shared, subscriptions, commitment: "processed" });
+  }
+
+  #openWitness(name: string): SubscriptionFeed {
+    const subscriptions = this.#subscribeTo([name]);
+    return new SubscriptionFeed(subscriptions, "processed", () => subscriptions.close());
   }
 
   #readerOf(pick: () => ForkingNode): AccountReader {
     const random = this.#random;
     return {
       fetchAccounts: async (addresses) => {
-        const node = pick();
-        const sentAtMs = Date.now();
+        const address = pick();
+        const node = this.#machineOf(address);
+        const sentAtMs = this.#now();
         await new Promise((resolve) => setTimeout(resolve, 2 + (random.u32() % 60)));
         if (node.isDown) throw new Error(`${node.name} is down`);
         const slot = BigInt(node.head.slot);
@@ -171,7 +228,7 @@ class Simulation {
         });
         this.#log(`READ ${node.name} slot ${slot} [${accounts.map((one) => one && valueIn(one))}]`);
         await new Promise((resolve) => setTimeout(resolve, 2 + (random.u32() % 60)));
-        this.#nodeSlots.note(node, slot, sentAtMs);
+        this.#nodeSlots.note(address, slot, sentAtMs);
         return { slot, accounts };
       },
       fetchProgramAccounts: async () => "refused",
@@ -185,7 +242,7 @@ class Simulation {
       if (this.#random.chance(0.06)) this.#fail();
       await this.#slot(false);
     }
-    for (const node of this.#nodes) node.recover();
+    for (const node of this.#machines()) node.recover();
     for (let slot = 0; slot < CALM_SLOTS; slot++) await this.#slot(true);
     this.#network.isSilent = true;
     for (let slot = 0; slot < SILENT_SLOTS; slot++) await this.#slot(true);
@@ -200,13 +257,17 @@ class Simulation {
   async #follow(count: number): Promise<void> {
     const keys = Array.from({ length: count }, (_, key) => key).filter((key) => !this.#followed.has(key));
     for (const key of keys) this.#followed.add(key);
-    await this.#source.follow(keys.map((key) => ADDRESSES[key]!)).catch(() => {});
+    const following = this.#source.follow(keys.map((key) => ADDRESSES[key]!));
+    if (this.#isLasting) for (const key of keys) this.#source.recordOf!(ADDRESSES[key]!)!.isLasting = true;
+    await following.catch(() => {});
   }
 
   async #slot(isCalm: boolean): Promise<void> {
     const random = this.#random;
     const { tips } = this.#network;
-    const block = this.#network.advance(Date.now(), isCalm);
+    const isAbsent = !isCalm && this.#absent > 0;
+    this.#absent -= 1;
+    const block = this.#network.advance(Date.now(), isCalm, isAbsent);
     const what =
       block === undefined
         ? "skipped"
@@ -214,7 +275,7 @@ class Simulation {
     this.#log(
       `SLOT ${this.#network.slot} ${what}; tips ${this.#network.tips.map(({ slot }) => slot)} before ${tips.map(({ slot }) => slot)}`,
     );
-    for (const node of this.#nodes) {
+    for (const node of this.#machines()) {
       node.reconsider();
       if (block !== undefined) node.receive(block);
     }
@@ -239,6 +300,8 @@ class Simulation {
     const isAlone = this.#nodes.length === 1;
     const several = isAlone ? [] : ["stall", "down", this.#isRestarting ? "restart" : "lag"];
     const kinds = ["cut", "cut", "refollow", "refresh", "replay", ...(this.#isUndoing ? ["undo"] : []), ...several];
+    if (this.#isSkipping) kinds.push("absent");
+    if (this.#isSettingClock) kinds.push("clock");
     const kind = random.pick(kinds);
     const ms = 200 + (random.u32() % 6_000);
     const node = random.pick(this.#nodes);
@@ -250,9 +313,11 @@ class Simulation {
     else if (kind === "lag" && isOtherWell) node.lag((1 + (random.u32() % MOST_LAG_SLOTS)) * this.#slotMs, 4 * ms);
     else if (kind === "restart" && isOtherWell)
       this.#restart(node, blockBefore(node.root, random.u32() % MOST_LAG_SLOTS));
+    else if (kind === "absent") this.#absent = 1 + (this.#further.u32() % MOST_SKIPPED);
+    else if (kind === "clock") this.#wallAheadMs += this.#further.pick([CLOCK_STEP_MS, -CLOCK_STEP_MS]);
     else if (kind === "undo") this.#undo(random.u32() % MOST_UNDONE);
     else if (kind === "down" && isOtherWell) {
-      node.leave(ms);
+      this.#leave(node, ms);
       this.#cut(0);
     } else if (kind === "replay") this.#replay = random.pick(["served", "served", "empty", "partly", "refused"]);
     else if (kind === "refresh")
@@ -267,6 +332,12 @@ class Simulation {
     }
   }
 
+  /** Nothing behind the node's address answers for a while. */
+  #leave(node: ForkingNode, ms: number): void {
+    node.leave(ms);
+    if (node === this.#nodes[0]) this.#twin?.leave(ms);
+  }
+
   /** The node starts again from a block of before: its connections end. */
   #restart(node: ForkingNode, from: Block): void {
     this.#disconnect(node);
@@ -276,7 +347,7 @@ class Simulation {
   /** Final blocks are undone: all nodes start again from one before them. */
   #undo(depth: number): void {
     this.#network.undo(depth);
-    for (const node of this.#nodes) {
+    for (const node of this.#machines()) {
       this.#disconnect(node);
       node.undo();
     }
@@ -290,7 +361,7 @@ class Simulation {
   /** Connections end; new ones are refused for a while. */
   #cut(ms: number): void {
     // Reads too: the whole node is unreachable.
-    if (ms > 1_000 && this.#nodes.length === 1) this.#nodes[0]!.leave(ms);
+    if (ms > 1_000 && this.#nodes.length === 1) this.#leave(this.#nodes[0]!, ms);
     for (const socket of this.#sockets) socket.cut();
     this.#sockets.clear();
     for (const stream of this.#streams) stream.cut();
@@ -308,7 +379,8 @@ class Simulation {
   }
 
   #look(): void {
-    const nowMs = Date.now();
+    const nowMs = this.#now();
+    const aheadMs = nowMs - Date.now();
     const contested = this.#source.contested();
     for (const key of this.#followed) {
       const held = this.#held.get(key);
@@ -317,7 +389,7 @@ class Simulation {
       const currentAtMs = this.#source.currentAtMs(ADDRESSES[key]!);
       if (contested.has(ADDRESSES[key]!)) continue;
       if (currentAtMs > nowMs - USABLE_MS) this.#usable += 1;
-      const aliveAtMs = this.#network.aliveAtMs(key, held.value);
+      const aliveAtMs = this.#network.aliveAtMs(key, held.value) + aheadMs;
       if (aliveAtMs >= currentAtMs - this.#slackMs) continue;
       this.#report(
         `account ${key} is said to hold ${held.value} (slot ${held.slot}) up to ${nowMs - currentAtMs} ms ago; it did up to ${nowMs - aliveAtMs} ms ago`,
@@ -338,7 +410,7 @@ class Simulation {
   /** Once all is calm, what is served is the chain, and current. */
   #checkEnd(): void {
     const { head } = this.#nodes[0]!;
-    const nowMs = Date.now();
+    const nowMs = this.#now();
     for (const key of this.#followed) {
       const held = this.#held.get(key);
       const ageMs = nowMs - this.#source.currentAtMs(ADDRESSES[key]!);

@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import type { Random } from "../../../src/primitives/random.ts";
-import { addressOf, dataOf, OWNER } from "./accounts.ts";
+import { addressOf, dataOf, ownerOf } from "./accounts.ts";
 import { Channel } from "./channel.ts";
 import type { Block, Value } from "./network.ts";
 import type { ForkingNode, NodeEvent } from "./node.ts";
@@ -136,6 +136,6 @@ function changedIn(block: Block, key: number): number {
 
 function jsonOf(value: Value): object {
   const data = [value === null ? "" : Buffer.from(dataOf(value)).toString(ENCODING), ENCODING];
-  const owner = value === null ? "11111111111111111111111111111111" : OWNER.toString();
+  const owner = value === null ? "11111111111111111111111111111111" : ownerOf(value).toString();
   return { lamports: value === null ? 0 : 1, data, owner, executable: false, rentEpoch: 0, space: 8 };
 }

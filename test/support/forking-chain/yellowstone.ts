@@ -1,7 +1,7 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { SLOT_STATUS } from "../../../src/chain/yellowstone/yellowstone-wire.ts";
 import type { Random } from "../../../src/primitives/random.ts";
-import { ADDRESSES, addressOf, dataOf, OWNER } from "./accounts.ts";
+import { ADDRESSES, addressOf, dataOf, ownerOf } from "./accounts.ts";
 import { Channel } from "./channel.ts";
 import type { ForkingNode, NodeEvent } from "./node.ts";
 
@@ -149,7 +149,8 @@ function accountUpdate(
   const writer = new BinaryWriter().tag(1, 2).string(filter).tag(2, 2).fork();
   writer.tag(1, 2).fork().tag(1, 2).bytes(ADDRESSES[key]!.bytes);
   if (value !== null) writer.tag(2, 0).uint64(1);
-  writer.tag(3, 2).bytes(OWNER.bytes);
+  // A closed account is the system program's.
+  writer.tag(3, 2).bytes(value === null ? new Uint8Array(32) : ownerOf(value).bytes);
   if (value !== null) writer.tag(6, 2).bytes(dataOf(value));
   writer.tag(7, 0).uint64(writeVersion).join();
   return writer.tag(2, 0).uint64(slot).tag(4, 0).uint64(bankId).join().finish();

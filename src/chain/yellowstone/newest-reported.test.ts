@@ -22,3 +22,11 @@ test("a slot is taken back once the chain has gone on below it for a second", ()
   expect(newestAfter([100n, 900], [140n, 1_000], ...chain.slice(0, 2))).toEqual([140n, 1_000]);
   expect(newestAfter([100n, 900], [140n, 1_000], ...chain)).toEqual([103n, 2_200]);
 });
+
+test("many slots far ahead are taken back too, once the chain has gone on for long", () => {
+  const errors = [1_000_000n, 1_000_001n, 1_000_002n].map((slot) => [slot, 1_000] as const);
+  const chain = (count: number) =>
+    Array.from({ length: count }, (_, i) => [101n + BigInt(i), 1_400 + 400 * i] as const);
+  expect(newestAfter([100n, 900], ...errors, ...chain(512))).toEqual([1_000_002n, 1_000]);
+  expect(newestAfter([100n, 900], ...errors, ...chain(514))).toEqual([614n, 206_600]);
+});

@@ -61,6 +61,20 @@ test.runIf(hasPackages)(hasPackages ? signIn : `${signIn} (not run: cryptography
   expect(service.calls).toEqual(["/v1/auth/challenge"]);
 });
 
+const hasMypy = spawnSync("python3", ["-c", "import cryptography, mypy"]).status === 0;
+const typed = "mypy finds nothing in the client in Python and its example, by its strict rules";
+
+test.runIf(hasMypy)(
+  hasMypy ? typed : `${typed} (not run: mypy or cryptography is not here)`,
+  { timeout: 120_000 },
+  async () => {
+    const given = ["-m", "mypy", "--cache-dir", "/dev/null"];
+    const options = { cwd: PACKAGES, env: childEnvironment({}) };
+    const { stdout } = await promisify(execFile)("python3", given, options).catch((failed) => failed);
+    expect(stdout).toMatch(/^Success: no issues found in \d+ source files\n$/);
+  },
+);
+
 const MOVED = `
 import sys
 from tradewire import Tradewire, TradewireError

@@ -6,14 +6,15 @@
 import os
 
 from tradewire import Tradewire, Wallet
+from tradewire.api import BuyResponse, SellResponse
 
 wallet = Wallet(os.environ["TRADEWIRE_KEY"])
 client = Tradewire(os.environ["TRADEWIRE_URL"])
 client.sign_in(wallet)
-terms = {"mint": os.environ["MINT"], "slippage": 0.05, "priority": "fast", "maxPriorityCost": 0.001}
+mint = os.environ["MINT"]
 
 
-def submit(built) -> str:
+def submit(built: BuyResponse | SellResponse) -> str:
     done = client.submit_until_decided(built["submissionToken"], wallet.sign(built["unsignedTransaction"]))
     moved = done["tradeResult"]
     amounts = f"{moved['inputAmount']} -> {moved['outputAmount']}" if moved else "amounts not known yet"
@@ -21,8 +22,8 @@ def submit(built) -> str:
     return done["signature"]
 
 
-signature = submit(client.buy({**terms, "solAmount": 0.1}))
+signature = submit(client.buy({"mint": mint, "solAmount": 0.1, "slippage": 0.05, "priority": "fast", "maxPriorityCost": 0.001}))
 for trade in client.watch_trade(signature):
     if trade["status"] == "finalized":
         break
-submit(client.sell({**terms, "sellPercent": 100}))
+submit(client.sell({"mint": mint, "sellPercent": 100, "slippage": 0.05, "priority": "fast", "maxPriorityCost": 0.001}))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Iterator, Literal, NotRequired, Optional, TypedDict
+from typing import Iterator, Literal, NotRequired, Optional, TypedDict, cast
 
 from .transport import Transport
 
@@ -812,31 +812,31 @@ class Calls(Transport):
 
     def buy(self, request: BuyRequest) -> BuyResponse:
         """Builds a transaction that buys a token with an exact amount of SOL."""
-        return self.call("POST", "/v1/tx/buy", body=request)
+        return cast(BuyResponse, self.call("POST", "/v1/tx/buy", body=request))
 
     def sell(self, request: SellRequest) -> SellResponse:
         """Builds a transaction that sells an exact amount of a token for SOL."""
-        return self.call("POST", "/v1/tx/sell", body=request)
+        return cast(SellResponse, self.call("POST", "/v1/tx/sell", body=request))
 
     def swap(self, request: SwapRequest) -> SwapResponse:
         """Builds a transaction that swaps one mint for another, exact on either side."""
-        return self.call("POST", "/v1/tx/swap", body=request)
+        return cast(SwapResponse, self.call("POST", "/v1/tx/swap", body=request))
 
     def submit(self, request: SubmitRequest) -> SubmitResponse:
         """Broadcasts a signed transaction and waits up to 25 seconds for its outcome. Submitting the same bytes again joins the running attempt. A trade never executes twice."""
-        return self.call("POST", "/v1/tx/submit", body=request)
+        return cast(SubmitResponse, self.call("POST", "/v1/tx/submit", body=request))
 
     def quote(self, request: QuoteRequest) -> QuoteResponse:
         """Prices a swap without building a transaction, with alternatives."""
-        return self.call("POST", "/v1/tx/quote", body=request)
+        return cast(QuoteResponse, self.call("POST", "/v1/tx/quote", body=request))
 
     def get_trade(self, signature: str) -> GetTradeResponse:
         """Returns a trade submitted by this account. Available until 24 hours after its end or longer, as the operator sets; then TRADE_NOT_FOUND."""
-        return self.call("GET", f"/v1/tx/{self._part(signature)}")
+        return cast(GetTradeResponse, self.call("GET", f"/v1/tx/{self._part(signature)}"))
 
     def list_trades(self, *, limit: Optional[int] = None, cursor: Optional[str] = None, status: Optional[list[TradeStatus]] = None, since: Optional[str] = None, until: Optional[str] = None) -> ListTradesResponse:
         """Lists the trades submitted by this account, newest first, until 24 hours after their end or longer, as the operator sets."""
-        return self.call("GET", "/v1/tx", query={"limit": limit, "cursor": cursor, "status": status, "since": since, "until": until})
+        return cast(ListTradesResponse, self.call("GET", "/v1/tx", query={"limit": limit, "cursor": cursor, "status": status, "since": since, "until": until}))
 
     def watch_trade(self, signature: str, *, seconds: Optional[float] = None) -> Iterator[WatchTradeResponse]:
         """Streams a trade submitted by this account: its current state at once, then every change until it is final."""
@@ -848,28 +848,28 @@ class Calls(Transport):
 
     def get_priority(self) -> GetPriorityResponse:
         """Returns the current price of each priority level."""
-        return self.call("GET", "/v1/priority")
+        return cast(GetPriorityResponse, self.call("GET", "/v1/priority"))
 
     def create_challenge(self, request: CreateChallengeRequest) -> CreateChallengeResponse:
         """Creates a text for the wallet to sign. It is valid for one registration within five minutes."""
-        return self.call("POST", "/v1/auth/challenge", body=request)
+        return cast(CreateChallengeResponse, self.call("POST", "/v1/auth/challenge", body=request))
 
     def register(self, request: RegisterRequest) -> RegisterResponse:
         """Exchanges a signed challenge for an API key. Registering again issues another key for the same account."""
-        return self.call("POST", "/v1/auth/register", body=request)
+        return cast(RegisterResponse, self.call("POST", "/v1/auth/register", body=request))
 
     def get_profile(self) -> GetProfileResponse:
         """Returns the account that the API key belongs to."""
-        return self.call("GET", "/v1/auth/profile")
+        return cast(GetProfileResponse, self.call("GET", "/v1/auth/profile"))
 
     def list_keys(self) -> ListKeysResponse:
         """Lists the API keys of this account without their secrets: all keys in use and the 100 most recently revoked."""
-        return self.call("GET", "/v1/auth/keys")
+        return cast(ListKeysResponse, self.call("GET", "/v1/auth/keys"))
 
     def get_balances(self, *, mint: Optional[list[str]] = None) -> GetBalancesResponse:
         """Returns what the wallet of this account holds: its SOL and the tokens asked for."""
-        return self.call("GET", "/v1/auth/balances", query={"mint": mint})
+        return cast(GetBalancesResponse, self.call("GET", "/v1/auth/balances", query={"mint": mint}))
 
     def revoke_key(self, key_id: str) -> RevokeKeyResponse:
         """Revokes an API key of this account. It stops working everywhere within two seconds."""
-        return self.call("DELETE", f"/v1/auth/keys/{self._part(key_id)}")
+        return cast(RevokeKeyResponse, self.call("DELETE", f"/v1/auth/keys/{self._part(key_id)}"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Iterator, Optional
 
-from .api import Calls, GetTradeResponse, SubmitRequest, SubmitResponse, WatchTradeResponse
+from .api import Calls, GetTradeResponse, RegisterRequest, SubmitRequest, SubmitResponse, WatchTradeResponse
 from .challenge import check_challenge
 from .signature import answer_about, signature_of
 from .transport import TradewireError
@@ -32,7 +32,8 @@ class Tradewire(Calls):
         """
         message = self.create_challenge({"walletAddress": wallet.address})["message"]
         check_challenge(message, wallet.address, self.base_url, domain)
-        proof = {"walletAddress": wallet.address, "message": message, "signature": wallet.sign_text(message), "label": label}
+        signature = wallet.sign_text(message)
+        proof: RegisterRequest = {"walletAddress": wallet.address, "message": message, "signature": signature, "label": label}
         self.api_key = self.register(proof)["apiKey"]
         return self.api_key
 

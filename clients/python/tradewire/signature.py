@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
-from typing import Any
+from typing import TypeVar
 
 from .base58 import encode58
 from .transport import TradewireError
+
+Answer = TypeVar("Answer")
 
 
 class UnexpectedAnswerError(TradewireError):
@@ -33,7 +35,7 @@ def signature_of(signed_transaction: str) -> str:
     raise ValueError("not a signed transaction of one signer")
 
 
-def answer_about(signature: str, answer: Any) -> Any:
+def answer_about(signature: str, answer: Answer) -> Answer:
     """The answer, if it is about the transaction of this signature. Raises UnexpectedAnswerError if it is about another."""
     found = answer.get("signature") if isinstance(answer, dict) else None
     if not found:

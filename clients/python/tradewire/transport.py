@@ -45,9 +45,10 @@ class TradewireError(Exception):
         super().__init__(f"{self.code}: {self.message}")
 
 
-class _HeadOnTime:
+class _Connection(http.client.HTTPConnection):
     """A connection whose answer's head ends within its time-out: otherwise one byte at a time could take for ever."""
 
+    timeout: float
     was_cut = False
 
     def getresponse(self) -> http.client.HTTPResponse:
@@ -67,11 +68,7 @@ class _HeadOnTime:
             pass
 
 
-class _Connection(_HeadOnTime, http.client.HTTPConnection):
-    pass
-
-
-class _SecureConnection(_HeadOnTime, http.client.HTTPSConnection):
+class _SecureConnection(_Connection, http.client.HTTPSConnection):
     pass
 
 
@@ -97,15 +94,18 @@ class _Connections:
             if self._kind is _Connection:
                 # A proxy for plain HTTP is told the whole URL.
                 self._prefix = base_url
-        self._idle: list[tuple[Any, float, int]] = []
+        self._idle: list[tuple[_Connection, float, int]] = []
         self._lock = threading.Lock()
 
-    def ask(self, verb: str, path: str, body: Optional[bytes], headers: Mapping[str, str], timeout: float):
+    def ask(
+        self, verb: str, path: str, body: Optional[bytes], headers: Mapping[str, str], timeout: float
+    ) -> tuple[_Connection, http.client.HTTPResponse]:
         """The connection and its response. Asks once more, on a new connection, if one that waited breaks before it answers."""
         if self._proxy is not None and self._kind is _Connection:
             headers = {**headers, **self._tunnel}
         kept = self._waiting()
-        for connection in filter(None, (kept, self._connect())):
+        connection = kept or self._connect()
+        while True:
             connection.timeout = timeout
             try:
                 if connection.sock is not None:
@@ -117,8 +117,9 @@ class _Connections:
                 is_broken = isinstance(broken, OSError) and not isinstance(broken, TimeoutError)
                 if connection is not kept or connection.was_cut or not is_broken:
                     raise
+            connection = self._connect()
 
-    def give_back(self, connection: Any, response: http.client.HTTPResponse) -> None:
+    def give_back(self, connection: _Connection, response: http.client.HTTPResponse) -> None:
         """Takes back a connection; closes it unless its answer was read to its end. After a hint (103) the answer is still to come."""
         if response.status < 200 or not response.isclosed() or response.length or response.will_close or connection.was_cut:
             response.close()
@@ -127,7 +128,7 @@ class _Connections:
         with self._lock:
             self._idle.append((connection, time.monotonic(), os.getpid()))
 
-    def _waiting(self) -> Any:
+    def _waiting(self) -> Optional[_Connection]:
         while True:
             with self._lock:
                 if not self._idle:
@@ -139,7 +140,7 @@ class _Connections:
                 return connection
             connection.close()
 
-    def _connect(self) -> Any:
+    def _connect(self) -> _Connection:
         if self._proxy is None:
             return self._kind(self._host, self._port)
         connection = self._kind(self._proxy.hostname or "", self._proxy.port or 80)

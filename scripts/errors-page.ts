@@ -16,8 +16,8 @@ Programs should rely on \`code\`; \`message\` is for people and may change.
   wallet's history lacks the message under any signature (\`details.scope\` is \`message\`, else \`submitted\`); otherwise false. A refusal that lacks it, because
   the head of the request could not be read, means false.
 - \`details.finalized\`: of a transaction that landed and failed. **false**: its block is confirmed, with the votes of two thirds of the stake. Only a network
-  that starts again from an older block undoes one, and then the transaction may land in another. Whoever must rule out even that submits the same bytes
-  again, or looks the trade up, until it is **true**: some seconds.
+  that restarts from an older block undoes one; the transaction may then land in another block. To rule that out too, submit the same bytes again, or look
+  the trade up, until it is **true**. That takes some seconds.
 - \`field\`: the request field at fault, under its REST name.
 - \`violations\`: every request field at fault, each with its message; the first of them is \`field\`.
 - \`doc_url\`: where the code is explained, relative to the address of the service.

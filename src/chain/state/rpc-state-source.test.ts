@@ -608,14 +608,19 @@ test.each([12n, 30n, 60n])(
   },
 );
 
-test("while a stream's slots are discarded, accounts are current up to the first of them, whatever it goes on to report", async () => {
+/** A source whose stream reports the account and slot 100, which is the head. */
+async function streamAt100(slotByNodes: () => bigint | undefined): Promise<void> {
   source.close();
-  source = open({ headSlot: () => 100n, slotByNodes: () => 100n });
+  source = open({ headSlot: () => 100n, slotByNodes });
   nodeSlot = 100n;
   await source.follow([key]);
   subscriptions.slot(100n);
   subscriptions.activate();
   await source.refresh([key]);
+}
+
+test("while a stream's slots are discarded, accounts are current up to the first of them, whatever it goes on to report", async () => {
+  await streamAt100(() => 100n);
   const atMs = Date.now();
   expect(source.currentAtMs(key)).toBe(atMs);
   for (const slot of [120n, 121n]) {
@@ -629,14 +634,8 @@ test("while a stream's slots are discarded, accounts are current up to the first
 });
 
 test("an account of which a change is discarded depends on reads, though its slot is not", async () => {
-  source.close();
   let byNodes: bigint | undefined;
-  source = open({ headSlot: () => 100n, slotByNodes: () => byNodes });
-  nodeSlot = 100n;
-  await source.follow([key]);
-  subscriptions.slot(100n);
-  subscriptions.activate();
-  await source.refresh([key]);
+  await streamAt100(() => byNodes);
   const atMs = Date.now();
   vi.setSystemTime(atMs + 1_000);
   subscriptions.slot(120n, 100n);

@@ -1,6 +1,5 @@
 // First: what is loaded after it is kept. Node loads it before this file, too, if it is asked to with `--import`, as `npm start` does.
 import "./compile-cache.js";
-import "./heap-place.ts";
 import { flushCompileCache } from "node:module";
 
 // What `npm start` runs. Loaded only now, so that its code is kept.

@@ -59,7 +59,7 @@ export function answerParent(ready: object, answer: (question: never) => object 
 /** Arguments with which Node runs code of the service in `root` as the service itself is run, in the ways that its revision has. */
 export function serviceArgs(root: string): readonly string[] {
   // The last is where the rules of V8 were before.
-  return ["process/heap-place", "app/v8-rules", "app/young-objects"]
+  return ["app/v8-rules", "app/young-objects"]
     .map((name) => `${root}/src/${name}.ts`)
     .filter((path) => existsSync(path))
     .flatMap((path) => ["--import", path]);

@@ -23,6 +23,8 @@ interface WorldOptions {
   /** Node 1 has a stream too, and it is that many slots behind. */
   readonly witnessBehind?: bigint;
   readonly slotMs?: number;
+  /** All nodes but one are that many slots behind, when it is asked what two have come to. */
+  readonly nodesBehind?: bigint;
   /** Of the times at which the nodes are compared. */
   readonly seed?: number;
 }
@@ -35,6 +37,7 @@ export async function startWorld(nodes: number, options: WorldOptions = {}) {
     comparisonsPerSecond = 40,
     isOnlyStream = false,
     witnessBehind,
+    nodesBehind,
     slotMs = DEFAULT_SLOT_MS,
     isWebSocket = !isOnlyStream,
   } = options;
@@ -42,6 +45,8 @@ export async function startWorld(nodes: number, options: WorldOptions = {}) {
   const random = createRandom(options.seed ?? 1);
   let slot = 1_000n;
   let witnessed = slot + 1n;
+  let streamed = slot + 1n;
+  let liveAtMs = Date.now();
   let order = 0;
   const balances = new Map<bigint, number>([[slot, 1_000]]);
   const lies = new Map<number, { readonly of: (balance: number) => number; readonly ahead: bigint }>();
@@ -82,8 +87,11 @@ export async function startWorld(nodes: number, options: WorldOptions = {}) {
     /** What the stream of node 1 says instead, and slots whose changes it does not report. */
     witnessLies: undefined as ((balance: number, slot: bigint) => number) | undefined,
     witnessLeavesOut: (_slot: bigint): boolean => false,
-    /** The stream of node 1 says nothing, and what it missed only when it goes on. */
+    /** The stream, or that of node 1, says nothing, and what it missed only when it goes on. */
+    streamStops: false,
     witnessStops: false,
+    /** How long after a slot's beginning WebSockets report its changes. Milliseconds. */
+    noticesLateMs: 0,
     /** Lines of the log. */
     warnings: [] as string[],
     /** Called four times a slot. */
@@ -115,9 +123,9 @@ export async function startWorld(nodes: number, options: WorldOptions = {}) {
     },
     follow: (addresses) => listener.onCovered(addresses, slot),
     unfollow: () => {},
-    liveAtMs: () => Date.now(),
-    liveTimes: () => () => Date.now(),
-    leastLiveAtMs: () => Date.now(),
+    liveAtMs: () => liveAtMs,
+    liveTimes: () => () => liveAtMs,
+    leastLiveAtMs: () => liveAtMs,
     readStamp: () => ({ epoch: 0, order: ++order }),
     doubt() {
       world.doubts += 1;
@@ -148,6 +156,7 @@ export async function startWorld(nodes: number, options: WorldOptions = {}) {
       now: Date.now,
       warn: (message) => void world.warnings.push(message),
       headSlot: () => slot,
+      slotByNodes: () => (nodesBehind === undefined ? undefined : slot - nodesBehind),
       random: () => random.u32() / 2 ** 32,
     },
   });
@@ -157,18 +166,27 @@ export async function startWorld(nodes: number, options: WorldOptions = {}) {
   });
   const beginSlot = () => {
     slot += 1n;
-    listener.onSlot(slot, slot - 1n);
-    listener.onRoot(slot - 32n);
     if (world.moveEverySlot && !world.restsIn(slot)) balances.set(slot, Number(world.comesBack ? slot % 2n : slot));
+    const begun: bigint[] = [];
+    for (; !world.streamStops && streamed <= slot; streamed += 1n) begun.push(streamed);
+    for (const one of begun) {
+      listener.onSlot(one, one - 1n);
+      listener.onRoot(one - 32n);
+    }
+    if (!world.streamStops) liveAtMs = Date.now();
     for (; !world.witnessStops && witnessed <= slot; witnessed += 1n)
       for (const witness of witnessListeners) reportTo(witness, witnessed - (witnessBehind ?? 0n));
-    const slotReported = slot - world.reportsLate;
-    if (world.leavesOut(slotReported)) return;
-    const isChange = world.moveEverySlot && !world.restsIn(slotReported);
-    const reported = world.streamLies?.(at(slotReported), slotReported) ?? at(slotReported);
-    if (isChange || (world.liesInEverySlot && world.streamLies !== undefined))
-      report(accountOf(reported, slotReported));
-    if (world.movesWithin) report(accountOf(at(slotReported) + 0.5, slotReported));
+    for (const one of begun) {
+      if (isWebSocket) late(() => reportChanges(one - world.reportsLate));
+      else reportChanges(one - world.reportsLate);
+    }
+  };
+  const reportChanges = (then: bigint) => {
+    if (world.leavesOut(then)) return;
+    const isChange = balances.has(then) && then > 1_000n;
+    const reported = world.streamLies?.(at(then), then) ?? at(then);
+    if (isChange || (world.liesInEverySlot && world.streamLies !== undefined)) report(accountOf(reported, then));
+    if (world.movesWithin) report(accountOf(at(then) + 0.5, then));
   };
   const reportTo = (witness: FeedListener, then: bigint) => {
     witness.onSlot(then, then - 1n);
@@ -176,7 +194,11 @@ export async function startWorld(nodes: number, options: WorldOptions = {}) {
     const isChange = balances.has(then) && then > 1_000n;
     if ((!isChange && lie === undefined) || world.witnessLeavesOut(then)) return;
     const account = accountOf(lie ?? at(then), then);
-    witness.onAccount({ address: VAULT, account, slot: then, epoch: 0, order: ++order });
+    late(() => witness.onAccount({ address: VAULT, account, slot: then, epoch: 0, order: ++order }));
+  };
+  const late = (notify: () => void) => {
+    if (world.noticesLateMs === 0) notify();
+    else setTimeout(notify, world.noticesLateMs);
   };
   const report = (account: Account) =>
     listener.onAccount({ address: VAULT, account, slot: account.slot, epoch: 0, order: ++order });

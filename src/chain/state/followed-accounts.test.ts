@@ -7,8 +7,8 @@ import { SlotTree } from "./slots/slot-tree.ts";
 
 const CHANGES = 150_000;
 
-function following(count: number, tree: SlotTree, passedAtMs: (slot: bigint) => number = () => 0) {
-  const followed = new FollowedAccounts(tree, () => 0, true, passedAtMs);
+function following(count: number, tree: SlotTree, begunAtMs: (slot: bigint) => number = () => 0) {
+  const followed = new FollowedAccounts(tree, () => 0, true, begunAtMs);
   const entries = Array.from({ length: count }, (_, i) => {
     const bytes = new Uint8Array(32);
     new DataView(bytes.buffer).setUint32(0, i + 1);
@@ -104,9 +104,9 @@ test("a bank that is replaced again and again is undone for all of its accounts,
 });
 
 /** One account, of which every change from slot 10 on is reported; slots 10 to 12 are the chain. */
-function streaming(passedAtMs?: (slot: bigint) => number) {
+function streaming(begunAtMs?: (slot: bigint) => number) {
   const tree = new SlotTree();
-  const { followed, entries } = following(1, tree, passedAtMs);
+  const { followed, entries } = following(1, tree, begunAtMs);
   const entry = entries[0]!;
   entry.coveredFrom = 10n;
   const begin = (slot: bigint, parent: bigint) => {
@@ -170,12 +170,12 @@ test("once the stream's reports were dropped, it suffices from the slot after th
   }
 });
 
-test("what was known before an undone slot is proven no further than now, though no newer slot is known", () => {
-  const { followed, entry, begin, report, state } = streaming(() => Number.POSITIVE_INFINITY);
+test("what was known before an undone slot, and is not proven, was the state when its slot began", () => {
+  const { followed, entry, begin, report, state } = streaming((slot) => 100 * Number(slot));
   followed.doubt(entry);
   report(12n, false);
   begin(13n, 11n);
-  expect(state()).toEqual([11n, 0, false]);
+  expect(state()).toEqual([11n, 1_100, false]);
 });
 
 test("what is left once the stream's reports are dropped is proven only if none of them came before", () => {

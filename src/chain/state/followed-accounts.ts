@@ -51,7 +51,7 @@ export class FollowedAccounts {
   readonly #tree: SlotTree;
   readonly #now: Now;
   readonly #isComplete: boolean;
-  readonly #passedAtMs: (slot: bigint) => number;
+  readonly #begunAtMs: (slot: bigint) => number;
   #byAddress = new AddressTable<FollowedAccount>("followed");
   readonly #readOrder = new ReadOrder<FollowedAccount>();
   readonly #unstreamed = new IndexedSet<FollowedAccount>();
@@ -70,13 +70,13 @@ export class FollowedAccounts {
 
   /**
    * @param isComplete true if the stream reports every change of every slot, including slots that are dropped later
-   * @param passedAtMs up to when a slot was the newest known to exist (epoch milliseconds); Infinity while there is none newer
+   * @param begunAtMs when a slot or a later one was first reported, never later than now (epoch milliseconds)
    */
-  constructor(tree: SlotTree, now: Now, isComplete: boolean, passedAtMs: (slot: bigint) => number) {
+  constructor(tree: SlotTree, now: Now, isComplete: boolean, begunAtMs: (slot: bigint) => number) {
     this.#tree = tree;
     this.#now = now;
     this.#isComplete = isComplete;
-    this.#passedAtMs = passedAtMs;
+    this.#begunAtMs = begunAtMs;
     // Reads no field of the account: most are in no cache of the processor.
     this.#uncut = new GradualWork((version) => {
       version.older = undefined;
@@ -223,7 +223,7 @@ export class FollowedAccounts {
       if (known === undefined) this.doubt(entry);
       else this.doubtUpTo(entry, known.slot);
       // It was the state at least within its slot.
-      entry.provenAtMs = version === undefined ? 0 : Math.min(this.#now(), this.#passedAtMs(version.slot - 1n));
+      entry.provenAtMs = version === undefined ? 0 : this.#begunAtMs(version.slot);
     }
     if (version === undefined) this.listener(entry.address, undefined, this.#tree.head, entry);
     else if (known === undefined || known.account !== version.account)

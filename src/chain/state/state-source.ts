@@ -115,7 +115,7 @@ class StreamedStateSource implements LiveStateSource {
     const tree = this.#tree;
     const counters = this.#counters;
     const stream = new StreamProgress({ tree, now, headSlot, slotByNodes, quietMs, maxLagSlots, maxLeadSlots });
-    const followed = new FollowedAccounts(tree, now, feed.reportsEveryChange, (slot) => stream.passedAtMs(slot));
+    const followed = new FollowedAccounts(tree, now, feed.reportsEveryChange, (slot) => stream.begunAtMs(slot));
     const audit = new StreamAudit({ reader, followed, tree, stream, counters, sampleSize: SAMPLE_SIZE });
     this.#stream = stream;
     this.#followed = followed;

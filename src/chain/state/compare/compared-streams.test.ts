@@ -122,6 +122,22 @@ describe.each([true, false])("with the stream of another node beside it (WebSock
     },
   );
 
+  test("what both streams agreed on is current up to the slot that they contradict each other about, however many nodes have come to it", async () => {
+    const world = await startWorld(2, { isOnlyStream: true, isWebSocket, witnessBehind: 0n, nodesBehind: 8n });
+    await world.pass(12_000);
+    const heldUpToMs: number[] = [];
+    world.onSample = () => {
+      if (world.known() === 1_000 && world.source.counts().contradicted > 0)
+        heldUpToMs.push(world.source.currentAtMs(VAULT));
+    };
+    const changedAtMs = Date.now();
+    Object.assign(world, { moveEverySlot: true, leavesOut: () => true });
+    for (const node of [0, 1]) world.silence(node);
+    await world.pass(3_000);
+    expect(Math.max(...heldUpToMs)).toBe(changedAtMs);
+    world.source.close();
+  });
+
   test.each(["leavesOut", "witnessLeavesOut"] as const)(
     "a change that one of the streams leaves out is known within two seconds, and trades go on (%s)",
     async (leavesOut) => {

@@ -238,7 +238,7 @@ export class NodeComparison {
     const { followed, stream, doubted, counters } = this.#options;
     const { entry } = observations;
     const isNew = !entry.isDoubted;
-    if (entry.streamed) entry.provenAtMs = Math.max(entry.provenAtMs, stream.passedAtMs(slot - 1n));
+    if (entry.streamed) entry.provenAtMs = Math.max(entry.provenAtMs, stream.begunAtMs(slot));
     doubted.begin(entry);
     if (!isNew) return;
     followed.dropStreamed(entry, slot);

@@ -79,6 +79,17 @@ export class StreamProgress {
     return this.#times.passedAtMs(slot);
   }
 
+  /** When the slot or a later one was first reported, by the stream or by any other source that is believed; now, if none has been. */
+  begunAtMs(slot: bigint): number {
+    const before = slot - 1n;
+    return Math.min(this.#options.now(), this.#times.passedAtMs(before), this.#reported.passedAtMs(before));
+  }
+
+  /** The newest slot of which all changes have arrived that come so long after the beginning of the next one at most (milliseconds). */
+  completeSlot(lateMs: number): bigint {
+    return this.#reported.newestBy(this.#options.now() - lateMs) - 1n;
+  }
+
   /**
    * A subscription reports a change: as of a slot on the branch that its node prefers. Until it reports one on the chain, what changes there
    * is missing.

@@ -122,6 +122,23 @@ describe.each([true, false])("with the stream of another node beside it (WebSock
     },
   );
 
+  test.each(["streamStops", "witnessStops"] as const)(
+    "honest streams never contradict each other, though one goes on at once, and changes come after the slots (%s)",
+    async (stops) => {
+      for (const stopMs of [1_000, 2_000, 4_000]) {
+        const world = await startWorld(2, { isOnlyStream: true, isWebSocket, witnessBehind: 0n });
+        Object.assign(world, { moveEverySlot: true, noticesLateMs: 120, restsIn: (slot: bigint) => slot % 3n !== 0n });
+        await world.pass(10_000);
+        world[stops] = true;
+        await world.pass(stopMs);
+        world[stops] = false;
+        await world.pass(10_000);
+        expect([stopMs, world.source.counts()]).toMatchObject([stopMs, { contradicted: 0, contested: 0, streamed: 1 }]);
+        world.source.close();
+      }
+    },
+  );
+
   test("what both streams agreed on is current up to the slot that they contradict each other about, however many nodes have come to it", async () => {
     const world = await startWorld(2, { isOnlyStream: true, isWebSocket, witnessBehind: 0n, nodesBehind: 8n });
     await world.pass(12_000);
@@ -221,6 +238,7 @@ test("so many accounts are compared and no more, and each call compares a part o
     }
   stream.receive(1_040n);
   witness.onSlot(1_040n, 1_039n);
+  vi.advanceTimersByTime(150);
   streams.tick();
   expect(contradicted).toBeGreaterThan(1_000);
   expect(contradicted).toBeLessThanOrEqual(2_100);

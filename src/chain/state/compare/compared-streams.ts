@@ -9,7 +9,7 @@ import type { SlotTree } from "../slots/slot-tree.ts";
 import type { StreamProgress } from "../stream/stream-progress.ts";
 import type { AccountObservations } from "./account-observations.ts";
 import { SlotEnds } from "./slot-ends.ts";
-import { type WitnessSource, WitnessStream } from "./witness-stream.ts";
+import { FREEZE_NOTICE_MS, type WitnessSource, WitnessStream } from "./witness-stream.ts";
 
 interface ComparedStreamsOptions {
   readonly sources: readonly WitnessSource[];
@@ -113,7 +113,9 @@ export class ComparedStreams {
   /** Compares what both have had time to report. */
   tick(): void {
     this.#witness.tick();
-    const followedUpTo = this.#options.stream.slot - SETTLED_SLOTS;
+    const { stream } = this.#options;
+    // Slots may begin all at once as the stream catches up: their changes come after that.
+    const followedUpTo = minOf(stream.slot - SETTLED_SLOTS, stream.completeSlot(FREEZE_NOTICE_MS));
     const witnessUpTo = this.#witness.settledSlot;
     const waiting: ComparedAccount[] = [];
     let left = COMPARED_PER_TICK;

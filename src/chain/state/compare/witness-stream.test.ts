@@ -119,3 +119,28 @@ test("covers an account only from its own slot on, and on no other connection", 
   witness.close();
   expect(world.open).toEqual([]);
 });
+
+test("what it has reported of a slot is complete some time after the next one began, however many begin at once", () => {
+  const { world, witness } = openWitness();
+  witness.follow(VAULT);
+  witness.tick();
+  const begin = (slot: bigint, atMs: number) => {
+    world.nowMs = 2_000_000 + atMs;
+    world.listener!.onSlot(slot, slot - 1n);
+  };
+  const settledAt = (atMs: number) => {
+    world.nowMs = 2_000_000 + atMs;
+    return witness.settledSlot;
+  };
+  expect(settledAt(0)).toBeLessThan(1n);
+  begin(10n, 0);
+  begin(11n, 400);
+  expect([settledAt(400), settledAt(549), settledAt(550)]).toEqual([9n, 9n, 10n]);
+  // Slot 12 is skipped.
+  begin(13n, 1_200);
+  expect([settledAt(1_200), settledAt(1_350)]).toEqual([10n, 12n]);
+  for (const slot of [14n, 15n, 16n, 17n]) begin(slot, 2_000 + Number(slot));
+  expect([settledAt(2_050), settledAt(2_164), settledAt(2_166), settledAt(2_167)]).toEqual([12n, 13n, 15n, 16n]);
+  world.listener!.onUncovered(undefined);
+  expect(settledAt(9_000)).toBeLessThan(1n);
+});

@@ -1,6 +1,7 @@
 import type { Address } from "../../../primitives/address.ts";
 import type { Now } from "../../../primitives/clock.ts";
 import type { AccountFeed, AccountNotice } from "../account-feed.ts";
+import { SlotTimes } from "../slots/slot-times.ts";
 
 /** A node whose stream can be compared with the one that is followed. */
 export interface WitnessSource {
@@ -29,7 +30,7 @@ const FORGIVEN_MS = 3_600_000;
 /** Silence after which another node is tried. Milliseconds. */
 const SILENT_MS = 5_000;
 /** How long after the beginning of a slot the end states of the previous slot may still arrive, with a margin. Milliseconds. */
-const FREEZE_NOTICE_MS = 150;
+export const FREEZE_NOTICE_MS = 150;
 /** Slots remembered in which the stream reported anything. */
 const MAX_SLOTS = 64;
 
@@ -49,9 +50,8 @@ export class WitnessStream {
   readonly #reported = new Set<bigint>();
   #source: WitnessSource | undefined;
   #feed: AccountFeed | undefined;
-  #slot = 0n;
-  /** When it first reported its newest slot. Milliseconds. */
-  #slotAtMs = 0;
+  /** When it first reported each of its latest slots. */
+  #slots = new SlotTimes();
   /** When it was opened or last reported a slot. Milliseconds. */
   #aliveAtMs = 0;
 
@@ -61,12 +61,12 @@ export class WitnessStream {
 
   /** The newest slot that it reported; 0 before the first. */
   get slot(): bigint {
-    return this.#slot;
+    return this.#slots.newest;
   }
 
   /** The newest slot whose reports are complete. */
   get settledSlot(): bigint {
-    return this.#slot - (this.#options.now() - this.#slotAtMs >= FREEZE_NOTICE_MS ? 1n : 2n);
+    return this.#slots.newestBy(this.#options.now() - FREEZE_NOTICE_MS) - 1n;
   }
 
   get host(): string | undefined {
@@ -161,9 +161,7 @@ export class WitnessStream {
       onSlot: (slot) => {
         if (!isCurrent()) return;
         this.#aliveAtMs = now();
-        if (slot <= this.#slot) return;
-        this.#slot = slot;
-        this.#slotAtMs = this.#aliveAtMs;
+        this.#slots.note(slot, this.#aliveAtMs);
       },
       onCovered: (addresses, fromSlot) => {
         if (!isCurrent()) return;
@@ -188,7 +186,7 @@ export class WitnessStream {
   }
 
   #forget(): void {
-    this.#slot = 0n;
+    this.#slots = new SlotTimes();
     this.#reported.clear();
     for (const address of this.#coveredFrom.keys()) this.#coveredFrom.set(address, undefined);
     this.#options.onLost();

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { simulate } from "../../../test/support/forking-chain/simulation.ts";
 
-const RUNS = process.env.EXHAUSTIVE === "1" ? 3_000 : 25;
+const RUNS = Number(process.env.RUNS ?? (process.env.EXHAUSTIVE === "1" ? 3_000 : 25));
 const FIRST_SEED = Number(process.env.SEED ?? 1);
 
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));

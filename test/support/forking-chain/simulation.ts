@@ -387,6 +387,9 @@ class Simulation {
       if (held?.value === undefined) continue;
       this.#looks += 1;
       const currentAtMs = this.#source.currentAtMs(ADDRESSES[key]!);
+      // A trade could be built on it for ever.
+      if (currentAtMs > nowMs)
+        this.#report(`account ${key} is said to hold ${held.value} in ${currentAtMs - nowMs} ms`);
       if (contested.has(ADDRESSES[key]!)) continue;
       if (currentAtMs > nowMs - USABLE_MS) this.#usable += 1;
       const aliveAtMs = this.#network.aliveAtMs(key, held.value) + aheadMs;

@@ -566,6 +566,44 @@ test("reads made while the stream was down do not count against its replacement"
   expect(source.counts()).toMatchObject({ streamed: 1, auditDifferences: 0 });
 });
 
+/** The stream has come to slot 20, when another node's takes its place that is eight slots behind; the account is read from that. */
+async function moveBehind(): Promise<void> {
+  await stream();
+  for (let slot = 13n; slot <= 20n; slot++) subscriptions.slot(slot);
+  subscriptions.lose();
+  subscriptions.slot(12n);
+  subscriptions.activate();
+  nodeSlot = 13n;
+  nodeValue = 5;
+}
+
+test("what a new connection has come to is as old as its slots, though the one before had come further", async () => {
+  await moveBehind();
+  const other = Address.from(new Uint8Array(32).fill(4));
+  const following = source.follow([other]);
+  subscriptions.activate();
+  await following;
+  expect(source.counts().streamed).toBeGreaterThan(0);
+  vi.advanceTimersByTime(300);
+  subscriptions.slot(13n);
+  expect(Date.now() - source.currentAtMs(other)).toBeGreaterThanOrEqual(300);
+});
+
+test("a read does not count against a new connection that has yet to come to its slot", async () => {
+  await moveBehind();
+  subscriptions.slot(13n);
+  await source.refresh([key]);
+  nodeSlot = 17n;
+  nodeValue = 6;
+  await source.refresh([key]);
+  subscriptions.slot(14n);
+  await vi.advanceTimersByTimeAsync(800);
+  expect(source.counts()).toMatchObject({ auditDifferences: 0 });
+  for (let slot = 15n; slot < 21n; slot++) subscriptions.slot(slot);
+  await vi.advanceTimersByTimeAsync(800);
+  expect(source.counts()).toMatchObject({ auditDifferences: 1 });
+});
+
 test.each([4n, 9n, 30n, 60n])(
   "a read that names a slot %i ahead of what two other nodes have come to makes nothing old",
   async (ahead) => {

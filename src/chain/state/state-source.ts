@@ -366,6 +366,7 @@ class StreamedStateSource implements LiveStateSource {
       proveUpTo(standing, Math.min(liveAtMs(address), completeUpToMs));
       standing.coveredFrom = undefined;
     });
+    this.#stream.restart();
     this.#polls.hurry();
   }
 

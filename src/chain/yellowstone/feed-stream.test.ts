@@ -8,14 +8,21 @@ import { SLOT_STATUS } from "./yellowstone-wire.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test("what is repeated covers no account that is new to it, until the stream goes on", async () => {
-  const [old, fresh] = [1, 2].map((fill) => Address.from(new Uint8Array(32).fill(fill))) as [Address, Address];
+const [old, fresh] = [1, 2].map((fill) => Address.from(new Uint8Array(32).fill(fill))) as [Address, Address];
+
+/** A listener that notes which accounts are covered, and from which slot. */
+function notingCovered() {
   const covered: [string, bigint][] = [];
   const listener = new Proxy({} as FeedListener, {
     get: (_, event) => (addresses: readonly Address[], slot: bigint) => {
       if (event === "onCovered") for (const address of addresses) covered.push([address.toString(), slot]);
     },
   });
+  return { covered, listener };
+}
+
+test("what is repeated covers no account that is new to it, until the stream goes on", async () => {
+  const { covered, listener } = notingCovered();
   const { stream, begin: beginUnder, end } = openStream(listener);
   // Sent under the latest request.
   const begin = (slot: number) => beginUnder(slot, 99);
@@ -32,6 +39,27 @@ test("what is repeated covers no account that is new to it, until the stream goe
   expect(covered).toEqual([
     [old.toString(), 101n],
     [fresh.toString(), 141n],
+  ]);
+  stream.close();
+});
+
+test("a connection that is behind the one before covers accounts once it has come as far", async () => {
+  const { covered, listener } = notingCovered();
+  const { stream, begin, end } = openStream(listener);
+  stream.follow(old);
+  await vi.advanceTimersByTimeAsync(20);
+  for (let slot = 101; slot <= 140; slot++) begin(slot, 2);
+  end("cut");
+  await vi.advanceTimersByTimeAsync(200);
+  end("gRPC status 3: from_slot is not available");
+  stream.follow(fresh);
+  await vi.advanceTimersByTimeAsync(400);
+  for (let slot = 133; slot <= 139; slot++) begin(slot, 99);
+  expect(covered).toEqual([[old.toString(), 101n]]);
+  begin(140, 99);
+  expect(covered.slice(1).sort()).toEqual([
+    [old.toString(), 140n],
+    [fresh.toString(), 140n],
   ]);
   stream.close();
 });

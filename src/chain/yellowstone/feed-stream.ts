@@ -292,8 +292,8 @@ export class FeedStream {
     const { slot, status, bankId, filter } = update;
     if (this.#slots.begin(slot)) {
       this.#checkReplay(slot);
-      // Repeated slots are old and would count as current.
-      if (this.#isLive(update)) this.#cover(Number(filter ?? 0), slot);
+      // Repeated slots are old and would count as current; so would those of a server that is behind the one before.
+      if (this.#isLive(update) && slot >= this.#newest.slot) this.#cover(Number(filter ?? 0), slot);
       this.#slots.trim();
     }
     const isNewBank = status === SLOT_STATUS.createdBank && bankId !== undefined;

@@ -21,13 +21,13 @@ const AHEAD_SLOTS = 2n;
 
 /** Progress of a stream of slots compared with the newest slot known from any source. Times are epoch milliseconds. */
 export class StreamProgress {
-  /** The newest slot the stream reported; 0 before the first. */
+  /** The newest slot the stream reported since it last started; 0 before the first. */
   slot = 0n;
   /** When it last reported any slot. */
   receivedAtMs = 0;
   readonly #times = new SlotTimes();
-  /** What the stream has reported itself. */
-  readonly #reported = new SlotTimes();
+  /** What the stream has reported itself since it last started. */
+  #reported = new SlotTimes();
   readonly #options: StreamProgressOptions;
   /** The slot of the last change on the branch that its node prefers; 0 before the first. */
   #preferred = 0n;
@@ -50,6 +50,12 @@ export class StreamProgress {
     this.#reported.note(slot, this.receivedAtMs);
     this.noteHead();
     this.#note(slot, this.receivedAtMs);
+  }
+
+  /** Another connection takes the stream's place: how far the one before had come says nothing about it. */
+  restart(): void {
+    this.slot = 0n;
+    this.#reported = new SlotTimes();
   }
 
   /** A slot that the stream reports is discarded: until it goes on from the last that was not, what it reports is not known. */

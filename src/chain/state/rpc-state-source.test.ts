@@ -650,6 +650,7 @@ test.each([12n, 30n, 60n])(
 async function streamAt100(slotByNodes: () => bigint | undefined): Promise<void> {
   source.close();
   source = open({ headSlot: () => 100n, slotByNodes });
+  source.onAccount((_, account, slot) => received.push({ value: account?.data[0] ?? null, slot }));
   nodeSlot = 100n;
   await source.follow([key]);
   subscriptions.slot(100n);
@@ -695,6 +696,30 @@ test("an account of which a change is discarded depends on reads, though its slo
   await source.refresh([key]);
   expect(source.currentAtMs(key)).toBe(atMs + 3_000);
 });
+
+test.each([200n, 2n ** 63n])(
+  "an account of which a change is reported in a slot that cannot exist (%i) is read for as long as one that can may take, and the stream doubted",
+  async (slot) => {
+    await streamAt100(() => undefined);
+    let head = 100n;
+    const next = async () => {
+      head += 1n;
+      subscriptions.slot(head);
+      nodeSlot = head;
+      await vi.advanceTimersByTimeAsync(400);
+      expect(Date.now() - source.currentAtMs(key)).toBeLessThanOrEqual(800);
+    };
+    await next();
+    expect(source.counts().streamed).toBe(1);
+    subscriptions.notify("account", key.toString(), { context: { slot }, value: null });
+    expect(subscriptions.doubts()).toBe(1);
+    for (const streamed of [...Array(64).fill(0), 1, 1]) {
+      await next();
+      expect([head, source.counts().streamed]).toEqual([head, streamed]);
+    }
+    expect(received.every(({ value }) => value === 1)).toBe(true);
+  },
+);
 
 test("a notice of a slot on a parent from before the root leaves no account unknown", async () => {
   for (let slot = 100n; slot < 140n; slot++) subscriptions.slot(slot);

@@ -1,5 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
+import { minOf } from "../../primitives/integer.ts";
 import type { AccountReader, FollowedRecord, KnownAccount, StateSource } from "../port.ts";
 import type { AccountFeed, AccountNotice, FeedListener } from "./account-feed.ts";
 import { DoubtedAccounts } from "./compare/doubted-accounts.ts";
@@ -280,7 +281,7 @@ class StreamedStateSource implements LiveStateSource {
     if (!isFarAhead && !this.#feed.reportsEveryChange) this.#stream.preferSlot(slot);
     if (isFarAhead || this.#suspension.isOn || entry.isDoubted || this.#trust.isFlooded()) {
       this.#counters.disbelieved += 1;
-      if (isFarAhead) this.#leaveToReads(entry, slot);
+      if (isFarAhead) this.#disbelieve(entry, slot);
       return;
     }
     if (this.#comparison.isOn && entry.isLasting && isGone(entry.delivered?.account, account)) {
@@ -301,6 +302,13 @@ class StreamedStateSource implements LiveStateSource {
     if (entry.streamed) entry.provenAtMs = Math.max(entry.provenAtMs, this.#streamedUpToMs(entry));
     this.#followed.doubtUpTo(entry, slot);
     this.#polls.hurry();
+  }
+
+  /** The same of a slot far ahead. One that cannot exist is waited for no longer than any that can, and its stream is left. */
+  #disbelieve(entry: FollowedAccount, slot: bigint): void {
+    const furthest = this.#stream.furthestSlot();
+    this.#leaveToReads(entry, minOf(slot, furthest));
+    if (slot > furthest) this.#trust.doubt();
   }
 
   #receiveSlot(slot: bigint, parent: bigint): void {

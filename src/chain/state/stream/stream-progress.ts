@@ -150,9 +150,17 @@ export class StreamProgress {
 
   /** True for a slot too far ahead of everything known to exist yet. */
   isFarAhead(slot: bigint): boolean {
-    const { tree, headSlot, maxLeadSlots } = this.#options;
-    const known = maxOf(tree.head, headSlot());
-    return known > 0n && (slot > known + maxLeadSlots || this.#isAheadOfNodes(slot));
+    return this.#known() > 0n && (slot > this.furthestSlot() || this.#isAheadOfNodes(slot));
+  }
+
+  /** The furthest slot that may exist, if any is known: who reports a later one is wrong. */
+  furthestSlot(): bigint {
+    return this.#known() + this.#options.maxLeadSlots;
+  }
+
+  #known(): bigint {
+    const { tree, headSlot } = this.#options;
+    return maxOf(tree.head, headSlot());
   }
 
   /** True for a slot too far ahead of what sources other than the stream know. */

@@ -5,7 +5,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { endStreamFromJson, errorFromJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { findTrailerError } from "@connectrpc/connect/protocol-grpc";
 import { trailerParse } from "@connectrpc/connect/protocol-grpc-web";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { ErrorDetailSchema } from "../../gen/tradewire/v1/errors_pb.ts";
 import { type Edge, startEdge } from "../support/edge.ts";
 import { ALICE, TOKEN } from "../support/fake-trades.ts";
@@ -259,5 +259,29 @@ describe("a request of HTTP/2 that Node would answer with an empty body", () => 
   it("is served whatever it expects, as over HTTP/1.1", async () => {
     const { status, body } = await ask("Buy", "application/json", Buffer.from(BUY), { expect: "patience" });
     expect([status, JSON.parse(body.toString()).platform]).toEqual([200, "fake"]);
+  });
+});
+
+describe("a request refused before its body has come, over HTTP/2", () => {
+  it.each([
+    ["a path that is none", "/v1/nothing", 404, 20_000],
+    ["a method that a path does not take", "/v1/ping", 405, 20_000],
+    ["a body longer than any that is read to its end", "/v1/tx/buy", 413, 300_000],
+  ])("reaches a client that goes on writing: %s", async (_, path, status, length) => {
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const stream = session.request({ ":method": "POST", ":path": path, "content-length": length });
+    let code = 0;
+    stream.on("response", (fields) => {
+      code = fields[":status"]!;
+    });
+    stream.write(Buffer.alloc(1_000));
+    await once(stream.resume(), "end");
+    await new Promise((resolve) => session.ping(resolve));
+    // A client that writes on a stream that was reset drops the answer.
+    expect([code, stream.closed]).toEqual([status, false]);
+    vi.advanceTimersByTime(500);
+    await once(stream, "close");
+    expect(stream.rstCode).toBe(http2.constants.NGHTTP2_NO_ERROR);
   });
 });

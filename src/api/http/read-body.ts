@@ -33,8 +33,9 @@ export function readBody(request: IncomingMessage | LaneRequest, limits: BodyLim
   const isLong = declared > DRAINED_BYTES;
   if (declared > most && (request.httpVersionMajor === 1 || isLong)) {
     // Of a long one nothing is read before the answer, after which the connection closes.
-    if (request.httpVersionMajor === 1 && isLong) pauseReading(request.socket);
-    else if (request.httpVersionMajor === 1) endRefusedRequest(request);
+    if (request.httpVersionMajor === 2) endRefusedStream(request);
+    else if (isLong) pauseReading(request.socket);
+    else endRefusedRequest(request);
     taker.takeBody(bodyTooLarge(limits.bodyLimitBytes));
     return;
   }
@@ -125,11 +126,8 @@ class BodyReader {
 
   fail(reason: TradewireError): void {
     if (this.#taker === undefined) return;
-    if (this.#request.httpVersionMajor === 2) {
-      this.#request.resume();
-      endRefusedStream(this.#request);
-    } else
-      endRefusedRequest(this.#request, drainedBytesOf(this.#request) - Math.max(0, this.#length - this.#limitBytes));
+    if (this.#request.httpVersionMajor === 2) endRefusedStream(this.#request);
+    else endRefusedRequest(this.#request, drainedBytesOf(this.#request) - Math.max(0, this.#length - this.#limitBytes));
     this.#end(reason);
   }
 
@@ -150,10 +148,13 @@ export function endUnreadBody(request: IncomingMessage, response: ServerResponse
   const written = isHttp2 ? (request as unknown as Http2ServerRequest).stream : response;
   written.once("finish", () => {
     if (request.readableEnded) return;
-    if (isHttp2) endRefusedStream(request);
-    else endRefusedRequest(request, DRAINED_STREAM_BYTES);
     // A reader that stopped halfway may still listen, which would stop the flow.
-    request.removeAllListeners("readable").resume();
+    request.removeAllListeners("readable");
+    if (isHttp2) endRefusedStream(request);
+    else {
+      endRefusedRequest(request, DRAINED_STREAM_BYTES);
+      request.resume();
+    }
   });
 }
 
@@ -207,9 +208,23 @@ function drainedBytesOf(request: IncomingMessage): number {
   return declared <= DRAINED_BYTES ? Math.max(declared, REFUSED_BYTES) : REFUSED_BYTES;
 }
 
-/** Closes an HTTP/2 stream whose client keeps it open by not ending its body. */
+/** Ends the body of an HTTP/2 request that is refused unread. */
+export function endUntouchedBody(request: IncomingMessage): void {
+  const { stream } = request as unknown as Http2ServerRequest;
+  if (request.httpVersionMajor === 2 && request.readableFlowing === null && !stream.endAfterHeaders) {
+    endRefusedStream(request);
+  }
+}
+
+/**
+ * Drops the rest of a refused body, and closes the stream if its client does not end it. A long one is not read further: its stream stays
+ * open for a client that reads the answer only after a write. Node would reset a stream that nobody read as soon as it is answered, and
+ * clients that still write, such as curl, then lose the answer.
+ */
 function endRefusedStream(request: IncomingMessage): void {
   const { stream } = request as unknown as Http2ServerRequest;
+  if (declaredBytes(request) > DRAINED_BYTES) request.pause();
+  else request.resume();
   const timer = setTimeout(() => stream.close(), REFUSED_STREAM_MS);
   stream.once("close", () => clearTimeout(timer));
 }

@@ -8,6 +8,7 @@ import type { ApiLogger, ApiSettings } from "../settings.ts";
 import { refuseLast } from "./closing/refuse-last.ts";
 import { internalError } from "./envelope.ts";
 import { KnownPaths } from "./known-paths.ts";
+import { endUntouchedBody } from "./read-body.ts";
 
 /** Maximum number of headers of one request. */
 const MAX_HEADERS = 64;
@@ -71,6 +72,7 @@ export function sendFailure(
   requestId: string,
   prescribed?: number,
 ): FastifyReply {
+  endUntouchedBody(reply.request.raw);
   const { status, headers, body, trailers } = answerRefused(reply.request.raw, failure, requestId, prescribed);
   if (trailers === undefined) return reply.code(status).headers(headers).send(body);
   reply.hijack();

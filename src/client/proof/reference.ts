@@ -1,7 +1,7 @@
 import { SOL_MINT } from "../../solana/programs.ts";
 import { TradeError } from "../trade-error.ts";
-import { answerWithin } from "../trading/submission.ts";
 import type { TradeExpectation } from "../verify/trade-expectation.ts";
+import { answerUnlessAborted } from "./pause.ts";
 
 /** What a reference is asked: the other side's amount for an exact amount of one side. */
 export interface PriceAsk {
@@ -81,7 +81,7 @@ export async function checkReference(
 async function priceOf(ask: PriceReference, about: PriceAsk, signal: AbortSignal): Promise<bigint> {
   let answer: unknown;
   try {
-    answer = await answerWithin<unknown>(0, signal, ask(about, signal));
+    answer = await answerUnlessAborted<unknown>(signal, ask(about, signal));
   } catch (cause) {
     if (signal.aborted) throw new TradeError("ABORTED", "The caller aborted the call.", { cause });
     const reason = cause instanceof Error ? cause.message : String(cause);

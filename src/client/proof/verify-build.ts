@@ -2,12 +2,12 @@ import { SOL_MINT } from "../../solana/programs.ts";
 import type { BuiltResponse } from "../answers/answers.ts";
 import type { TradeLimits } from "../order/limits.ts";
 import type { LookupTableReader } from "../order/options.ts";
-import { answerWithin } from "../trading/submission.ts";
 import { mintOf } from "../verify/build-answer.ts";
 import { type LookupTables, lookupTablesOf } from "../verify/read-transaction.ts";
 import { expectTrade, isShare, type TradeExpectation, type TradeOrder } from "../verify/trade-expectation.ts";
 import { verifyTransaction } from "../verify/verify-transaction.ts";
 import type { Wallet } from "../wallet.ts";
+import { answerUnlessAborted } from "./pause.ts";
 import { proveTrade, type TradeWitnesses } from "./prove-trade.ts";
 import { boundsOf, type TradeReview } from "./review.ts";
 
@@ -55,7 +55,7 @@ export async function verifyBuild(
   const tables = lookupTablesOf(wire);
   const reader = lookupTables ?? (node === undefined ? undefined : node.lookupTables);
   const isRead = tables.length > 0 && typeof reader === "function";
-  const contents = isRead ? await answerWithin(0, signal, reader(tables, signal)) : reader;
+  const contents = isRead ? await answerUnlessAborted(signal, reader(tables, signal)) : reader;
   const transaction = verifyTransaction(wire, expected, {
     lookupTables: typeof contents === "function" ? undefined : contents,
   });

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import type { Trade } from "../trade.ts";
 import { TradeError } from "../trade-error.ts";
-import { ofLookup, submitUntilDecided } from "./submission.ts";
+import { answerWithin, ofLookup, submitUntilDecided } from "./submission.ts";
 
 afterEach(() => {
   vi.useRealTimers();
@@ -57,4 +57,18 @@ test("a status that this library does not know is no end: it is asked again, unt
   expect(sent).toBe(answers.length);
   expect((await submitUntilDecided(send, { ...submission, patienceMs: 1, nowMs })).status).toBe("pending");
   expect(sent).toBe(answers.length + 1);
+});
+
+test("an answer has the time that it is given, and without a time all of it, until the caller stops", async () => {
+  vi.useFakeTimers();
+  const caller = new AbortController();
+  const never = new Promise<never>(() => {});
+  const bounded = expect(answerWithin(30, caller.signal, never)).rejects.toThrow("did not answer within 30 ms");
+  const unbounded = expect(answerWithin(0, caller.signal, never)).rejects.toMatchObject({ code: "ABORTED" });
+  // A month.
+  await vi.advanceTimersByTimeAsync(2_592_000_000);
+  await bounded;
+  caller.abort();
+  await unbounded;
+  expect(await answerWithin(0, new AbortController().signal, 7)).toBe(7);
 });

@@ -1,6 +1,5 @@
 import { toTradeError } from "../connection/connect-error.ts";
-import { MOST_MS } from "../order/times.ts";
-import { rest } from "../proof/pause.ts";
+import { answerUnlessAborted, rest } from "../proof/pause.ts";
 import { checkTrade, type Trade } from "../trade.ts";
 import { TradeError } from "../trade-error.ts";
 import type { TradeExpectation } from "../verify/trade-expectation.ts";
@@ -100,13 +99,14 @@ function stoppedWaiting(signature: string): TradeError {
 }
 
 /**
- * Waits for an answer no longer than the caller allows, whatever the transport does.
- * @throws TradeError CONNECTION_ERROR when time is up, ABORTED once the signal aborts
+ * Waits for the service's answer no longer than the caller allows, whatever the transport does.
+ * @param timeoutMs 0: without bound @throws TradeError CONNECTION_ERROR when time is up, ABORTED once the signal aborts
  */
 export async function answerWithin<T>(timeoutMs: number, signal: AbortSignal, answer: T | Promise<T>): Promise<T> {
+  if (timeoutMs === 0) return answerUnlessAborted(signal, answer);
   const answered = new AbortController();
   // The transport ends a call on time and says why; this bound is for one that does not.
-  const late = rest((timeoutMs || MOST_MS) + 50, AbortSignal.any([signal, answered.signal])).then(() => {
+  const late = rest(timeoutMs + 50, AbortSignal.any([signal, answered.signal])).then(() => {
     const facts = `The service did not answer within ${Math.ceil(timeoutMs)} ms.`;
     throw new TradeError("CONNECTION_ERROR", facts, { retryable: true });
   });

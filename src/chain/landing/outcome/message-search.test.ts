@@ -90,6 +90,46 @@ it("reports a history that does not reach back, and a message that nodes may hav
   });
 });
 
+it("does not take a history for whole whose node lacks blocks since, as after a start from a newer snapshot", async () => {
+  const nodeLacking = (lost: (slot: number) => boolean, height = 700) => {
+    const node = nodeWith([funding], height);
+    node.methods.getBlocks = (first: number, last: number) =>
+      Array.from({ length: last - first + 1 }, (_, i) => first + i).filter((slot) => !lost(slot));
+    node.methods.getBlock = (slot: number) => ({ blockHeight: slot - 1_000 });
+    return node;
+  };
+  const reaches = async (...nodes: readonly FakeEndpoint[]) => {
+    const finding = await search(nodes, 700n);
+    return finding.kind === "absent" && finding.reachesBack;
+  };
+  expect(await reaches(nodeLacking(() => false))).toBe(true);
+  expect(await reaches(nodeLacking((slot) => slot < 1_345))).toBe(true);
+  for (const lost of [
+    (slot: number) => slot >= 1_360 && slot < 1_700,
+    (slot: number) => slot >= 1_400 && slot < 1_402,
+    (slot: number) => slot < 1_400,
+    () => true,
+  ])
+    expect(await reaches(nodeLacking(lost))).toBe(false);
+  // Of two nodes, both must have every block.
+  expect(
+    await reaches(
+      nodeLacking(() => false),
+      nodeLacking((slot) => slot > 1_360),
+    ),
+  ).toBe(false);
+  // A status that the node still has in memory would have shown the message.
+  const young = nodeLacking((slot) => slot > 1_360, 649);
+  expect(await search([young], 649n)).toMatchObject({ reachesBack: true, isRemembered: true });
+  expect(young.countOf("getBlocks")).toBe(0);
+  // A node that does not serve blocks may have them all.
+  expect(await reaches(nodeWith([funding], 700))).toBe(true);
+  const failing = nodeLacking(() => false);
+  failing.methods.getBlock = () =>
+    Promise.reject(new NodeError("answered", "Block not available", { rpcCode: -32004 }));
+  await expect(search([failing], 700n)).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
+});
+
 it("takes a wallet without older transactions for one whose history is known, if the node's blocks reach back", async () => {
   const nodeFrom = (firstBlock: () => unknown, height = 540) => {
     const node = nodeWith([], height);

@@ -45,7 +45,10 @@ interface Answer {
 interface View {
   /** The transaction that has the message, under a signature that is not followed yet. */
   readonly found: Uint8Array | undefined;
-  /** True if it shows something from before the build, so that anything later that it does not show did not happen. */
+  /**
+   * True if it shows something from before the build, so that anything later that it does not show did not happen; false if the node may
+   * have forgotten the message and lacks blocks that it could be in.
+   */
   readonly reachesBack: boolean;
   /** True if the node has all blocks since the build; needed for a wallet without earlier transactions. */
   readonly hasBlocks: boolean;
@@ -129,7 +132,11 @@ async function askNode(ports: SearchPorts, endpoint: RpcEndpoint, query: Message
     finalizedSlot: info.slot,
   };
   try {
-    return { blockHeight: info.height, view: await viewOf(ports, endpoint, query, range) };
+    const view = await viewOf(ports, endpoint, query, range);
+    const isRemembered = info.height <= lastValidBlockHeight + STATUS_CACHE_BLOCKS;
+    if (isRemembered || !view.reachesBack || view.found !== undefined) return { blockHeight: info.height, view };
+    const reachesBack = await hasEveryBlock(pool, endpoint, range, lastValidBlockHeight);
+    return { blockHeight: info.height, view: { ...view, reachesBack } };
   } catch (error) {
     if (isWithoutHistory(error)) return { blockHeight: info.height, view: undefined };
     throw error;
@@ -187,6 +194,39 @@ async function viewOf(
   }
   const reachesBack = entries.some(({ slot }) => slot <= buildSlot);
   return { found, reachesBack, hasBlocks: !reachesBack && (await hasBlocksFrom(buildSlot, pool, endpoint)) };
+}
+
+/**
+ * False if the node shows that it lacks a final block that the message could be in: a node that starts again from a newer snapshot shows
+ * what is older, and nothing of the time in between. True also if it does not serve blocks.
+ *
+ * @throws TradewireError UPSTREAM_ERROR
+ */
+async function hasEveryBlock(
+  pool: RpcPool,
+  endpoint: RpcEndpoint,
+  range: { readonly first: bigint; readonly last: bigint },
+  lastValidBlockHeight: bigint,
+): Promise<boolean> {
+  const commitment = "finalized";
+  const heightOf = async (slot: bigint) => {
+    const config = { commitment, transactionDetails: "none", rewards: false, maxSupportedTransactionVersion: 1 };
+    const block = asRecord(await pool.ask(endpoint, "getBlock", [Number(slot), config], TIMEOUT_MS), "a block");
+    return asInteger(block.blockHeight, "a block");
+  };
+  try {
+    const params = [Number(range.first), Number(range.last), { commitment }];
+    const slots = asList(await pool.ask(endpoint, "getBlocks", params, TIMEOUT_MS), "slots of blocks");
+    if (slots.length === 0) return false;
+    const [first, last] = await Promise.all(
+      [slots[0], slots.at(-1)].map((slot) => heightOf(asInteger(slot, "slots of blocks"))),
+    );
+    const isCovered = first! <= lastValidBlockHeight - LIFETIME_BLOCKS + 2n && last! >= lastValidBlockHeight;
+    return isCovered && last! - first! === BigInt(slots.length - 1);
+  } catch (error) {
+    if (isRefusal(error)) return true;
+    throw error;
+  }
 }
 
 /** Also false if the node does not serve the method. @throws TradewireError UPSTREAM_ERROR */

@@ -97,7 +97,8 @@ export class EndJudge {
       if (fate === undefined || fate.error === null) this.#note(says);
       else if (isFinal && !this.#isFinal(fate)) this.#note(`${says}, too early`);
     }
-    this.#decide(code, fate);
+    // If the record of an end is lost, nodes that have forgotten it too leave nothing to say.
+    if (code !== "OUTCOME_UNKNOWN" || this.excusedUntilMs !== Number.POSITIVE_INFINITY) this.#decide(code, fate);
   }
 
   /** How the message ends, or ended before that was undone, in this slot. */

@@ -34,6 +34,9 @@ const STEP_MS = 200;
 const KNOWN_WITHIN = FINAL_AFTER + 140;
 /** After an outage of the database a process learns within this time what another one has written. Milliseconds. */
 const LEARNT_MS = 10_000;
+/** Slots for which a node that starts again is away: it loads a snapshot. */
+const AWAY = [15, 60, 400] as const;
+const RETRIED_MS = 1_000;
 const FOREVER = new Promise<never>(() => {});
 /** What a node says to a transaction that it has in a block, or whose blockhash it does not know yet. */
 const SEND_ERRORS = ["AlreadyProcessed", "BlockhashNotFound"];
@@ -59,6 +62,13 @@ export async function runEnds(seed: number, log: (line: string) => void = () => 
   return await run.run();
 }
 
+/** Nodes that start again: the slots in which they are away, and of which they then have no blocks. */
+interface Restart {
+  readonly from: number;
+  readonly until: number;
+  readonly gap: readonly [number, number] | undefined;
+}
+
 interface Process {
   readonly name: string;
   readonly submitter: Submitter;
@@ -80,6 +90,8 @@ class EndedTrade {
   readonly #token: string;
   readonly #judge: EndJudge;
   readonly #submitted: number;
+  /** The slot from which every node answers again. */
+  #answeredFrom = 0;
   #processes: Process[] = [];
   #started = 0;
 
@@ -113,11 +125,13 @@ class EndedTrade {
     const moments = { submitted: undone?.until ?? this.#submitted, last: this.#last };
     this.#truth = this.#drawEnd(moments);
     const nodes = random.pick([1, 2, 3]);
-    const liars = nodes === 3 && random.chance(0.5) ? 1 : 0;
+    const restarted = random.chance(0.25) ? { ...this.#drawRestart(moments), isOne: random.chance(0.5) } : undefined;
+    const liars = nodes === 3 && restarted === undefined && random.chance(0.5) ? 1 : 0;
     this.#stories = Array.from({ length: nodes }, (_, i) => {
       if (i < liars) return drawLiar(random, this.#truth, moments);
       const story = drawHonest(random, this.#truth, moments);
-      return undone === undefined ? this.#withBranches(story) : this.#withUndone(story, undone);
+      const told = undone === undefined ? this.#withBranches(story) : this.#withUndone(story, undone);
+      return restarted === undefined || (restarted.isOne && i > 0) ? told : this.#withRestart(told, restarted);
     });
     this.#signed = signedTrade(lastHeight);
     this.#database = createMemorySubmissions(Date.now);
@@ -179,12 +193,35 @@ class EndedTrade {
     return all;
   }
 
+  /** When nodes start again, and whether they do from a snapshot of others: they then lack the blocks in between. */
+  #drawRestart({ submitted, last }: Moments): Restart {
+    const random = this.#random;
+    const from = submitted + Math.floor((random.u32() / 2 ** 32) * (last + 30 - submitted));
+    const until = from + random.pick(AWAY);
+    const gap = random.chance(0.6) ? ([from - 1, until - 1 - (random.u32() % 12)] as const) : undefined;
+    this.#answeredFrom = until;
+    this.#log(`nodes start again: away from ${from} to ${until}, without the blocks ${gap}`);
+    return { from, until, gap };
+  }
+
+  #withRestart(story: Story, { from, until, gap }: Restart): Story {
+    const before = story.filter((one) => one.from < from);
+    const at = story.findLast((one) => one.from <= until)!.told;
+    const back = { isSilent: false, gap };
+    return [
+      ...before,
+      { from, told: { ...before.at(-1)!.told, isSilent: true } },
+      { from: until, told: { ...at, ...back } },
+      ...story.filter((one) => one.from > until).map((one) => ({ ...one, told: { ...one.told, ...back } })),
+    ];
+  }
+
   async run(): Promise<Verdict> {
     const random = this.#random;
     this.#start();
     await this.#pass(this.#submitted);
     this.#submit();
-    const end = Math.max(this.#last, this.#submitted) + KNOWN_WITHIN;
+    const end = Math.max(this.#last, this.#submitted, this.#answeredFrom) + KNOWN_WITHIN;
     const troubled = end - 90;
     while (this.#heights.slot < end) {
       const isTroubled = this.#heights.slot < troubled;
@@ -271,6 +308,10 @@ class EndedTrade {
           if (isDead) return FOREVER;
           if (!random.chance(0.02)) return result;
           this.#log(`LOST the answer to ${property} of ${name}`);
+          // A look-up that cannot read the record says what its process knows.
+          const { excusedUntilMs } = this.#judge;
+          if (property === "bySignature")
+            this.#judge.excusedUntilMs = Math.max(excusedUntilMs, Date.now() + RETRIED_MS);
           throw new TradewireError("UPSTREAM_ERROR", "The answer of the database was lost.");
         };
       },

@@ -40,6 +40,8 @@ export interface Told {
   readonly finalAfter: number;
   /** The slot in which its history begins. */
   readonly historyFrom: number;
+  /** The first and the last slot of which it has no block, because it started again from a newer snapshot; undefined: none. */
+  readonly gap?: readonly [first: number, last: number] | undefined;
   readonly hasStatus: boolean;
   readonly hasRecord: boolean;
   /** Whether the blockhash is still accepted; undefined: as its heights say. */
@@ -130,6 +132,10 @@ export class ToldNode implements RpcEndpoint {
         return { context, value: told.isAccepted ?? this.#heights.heightAt(slot) <= this.#trade.lastHeight };
       case "getFirstAvailableBlock":
         return Math.max(0, FIRST_SLOT + told.historyFrom);
+      case "getBlocks":
+        return this.#blocks(told, slot, [first as number, second as unknown as number]);
+      case "getBlock":
+        return { blockHeight: this.#heights.heightAt((first as number) - FIRST_SLOT) + told.moreHeight };
       case "getSignaturesForAddress":
         return this.#listed(told, slot);
       default:
@@ -145,7 +151,7 @@ export class ToldNode implements RpcEndpoint {
     const { fate } = told;
     if (!told.hasStatus || !this.#isOf(told, signature) || fate.slot === undefined || slot < fate.slot) return null;
     const roots = this.#heights.heightAt(slot - FINAL_AFTER) - this.#heights.heightAt(fate.slot);
-    if (roots > REMEMBERED && fate.slot < told.historyFrom) return null;
+    if (roots > REMEMBERED && !hasBlock(told, fate.slot)) return null;
     const age = slot - fate.slot;
     const confirmationStatus =
       age >= told.finalAfter ? "finalized" : age >= told.confirmedAfter ? "confirmed" : "processed";
@@ -160,7 +166,7 @@ export class ToldNode implements RpcEndpoint {
   ): unknown {
     const { fate } = told;
     const isHeld = told.hasRecord && this.#isOf(told, signature) && fate.slot !== undefined;
-    if (!isHeld || fate.slot < told.historyFrom) return null;
+    if (!isHeld || !hasBlock(told, fate.slot)) return null;
     if (slot - fate.slot < (commitment === "finalized" ? told.finalAfter : told.confirmedAfter)) return null;
     const { forms, accounts, token } = this.#trade;
     const transaction = Buffer.from(forms[fate.form].transaction).toString("base64");
@@ -181,16 +187,31 @@ export class ToldNode implements RpcEndpoint {
     return { slot: FIRST_SLOT + fate.slot, transaction: { signatures: [signature], message }, meta };
   }
 
-  #listed({ fate, listing, finalAfter, historyFrom }: Told, slot: number): unknown {
+  /** The slots of its final blocks among these. */
+  #blocks(told: Told, slot: number, [first, last]: readonly [number, number]): readonly number[] {
+    const { heightAt } = this.#heights;
+    const slots: number[] = [];
+    const final = this.#heights.finalAt?.(slot) ?? slot - FINAL_AFTER;
+    for (let at = first - FIRST_SLOT; at <= Math.min(last - FIRST_SLOT, final); at++)
+      if (heightAt(at) > heightAt(at - 1) && hasBlock(told, at)) slots.push(FIRST_SLOT + at);
+    return slots;
+  }
+
+  #listed(told: Told, slot: number): unknown {
+    const { fate, listing, finalAfter, historyFrom } = told;
     if (listing === "empty") return [];
     if (listing === "old alone") return [OLD];
     const { forms } = this.#trade;
     if (listing === "a foreign signature")
       return [{ ...OLD, signature: forms[1].signature, slot: FIRST_SLOT + 20 }, OLD];
-    const isListed = fate.slot !== undefined && slot - fate.slot >= finalAfter && fate.slot >= historyFrom;
+    const isListed = fate.slot !== undefined && slot - fate.slot >= finalAfter && hasBlock(told, fate.slot);
     const landed = { signature: forms[fate.form].signature, slot: FIRST_SLOT + (fate.slot ?? 0), err: fate.error };
     return [...(isListed ? [landed] : []), ...(historyFrom === Number.NEGATIVE_INFINITY ? [OLD] : [])];
   }
+}
+
+function hasBlock({ historyFrom, gap }: Told, slot: number): boolean {
+  return slot >= historyFrom && (gap === undefined || slot < gap[0] || slot > gap[1]);
 }
 
 /** What the trade truly moves and costs. Base units, lamports. */

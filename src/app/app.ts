@@ -32,6 +32,7 @@ import { Health } from "./report/health.ts";
 import { LandedTrades } from "./report/landed-trades.ts";
 import { LimitedWarnings } from "./report/limited-warnings.ts";
 import { observeCalls, openAdmin } from "./report/observers.ts";
+import { type OwnProcess, processGauges } from "./report/process-gauges.ts";
 import { describeNetwork, describeStatus } from "./report/service-status.ts";
 import { connectShadow, type ShadowParts } from "./shadow/shadow-parts.ts";
 import { shareLimits } from "./share-limits.ts";
@@ -76,6 +77,8 @@ export async function startApp(options: {
   readonly chain?: EmbeddedChain | undefined;
   /** Called once if the nodes now serve another chain: none of this service's state is valid there. */
   readonly onForeignChain?: (message: string) => void;
+  /** The process it runs in, whose memory and processor time its metrics report. */
+  readonly own?: OwnProcess;
   /** The socket of this machine's shadow process; absent: one is started, if the settings ask for it. */
   readonly shadowPath?: string | undefined;
 }): Promise<App> {
@@ -90,6 +93,7 @@ export async function startApp(options: {
     random: Math.random,
     warn: (message) => warnings.warn(message),
     onForeignChain,
+    own: options.own,
     closers,
   };
   try {
@@ -155,6 +159,7 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
     readiness: () => health.readiness(),
   });
   metrics.watch(serviceGauges({ ...parts, api, trades, canBuild: () => health.canBuild() }));
+  if (context.own !== undefined) metrics.watch(processGauges(context.own));
   closers.keep(api);
   const deployed = new DeployedVenues(parts.reader, venues, monotonicMs);
   const recent = publishesFigures(config, location)

@@ -1,5 +1,6 @@
 import type { Config } from "../config/settings.ts";
 import type { Now } from "../primitives/clock.ts";
+import type { OwnProcess } from "./report/process-gauges.ts";
 
 /** Where the service reports. A pino logger is one. */
 export interface AppLogger {
@@ -22,6 +23,8 @@ export interface AppContext {
   readonly warn: (message: string) => void;
   /** Called once if the nodes now serve another chain. */
   readonly onForeignChain?: ((message: string) => void) | undefined;
+  /** Whose metrics are reported; undefined: nobody's. */
+  readonly own?: OwnProcess | undefined;
   readonly closers: Closers;
 }
 

@@ -91,6 +91,7 @@ async function runApp(config: Config, logger: Logger): Promise<void> {
     now: Date.now,
     chain,
     shadowPath: process.env[SHADOW_VARIABLE],
+    own: process,
     // Whatever supervises the process starts it again, on the new chain. Submissions of the old one can never end there.
     onForeignChain: (message) => {
       logger.error(message);

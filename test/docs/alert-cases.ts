@@ -150,6 +150,19 @@ export const ALERT_CASES: readonly AlertCase[] = [
     summary: "The event loop of a:9090 is busy 95% of the time.",
   },
   {
+    alert: "TradewireFilesRunOut",
+    sick: {
+      ...constant('process_open_fds{job="tradewire"}', 950),
+      ...constant('process_max_fds{job="tradewire"}', 1000),
+    },
+    well: {
+      ...constant('process_open_fds{job="tradewire"}', 900),
+      ...constant('process_max_fds{job="tradewire"}', 1000),
+    },
+    labels: { ...instance, job: "tradewire" },
+    summary: "a:9090 has 95% of the files open that it may open.",
+  },
+  {
     alert: "TradewireMarketsWithheld",
     sick: constant("tradewire_shadow_markets_withheld", 2),
     well: constant("tradewire_shadow_markets_withheld", 0),

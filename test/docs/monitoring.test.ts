@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { Metrics } from "../../src/api/observe/metrics.ts";
 import { serviceGauges } from "../../src/app/report/gauges.ts";
+import { processGauges } from "../../src/app/report/process-gauges.ts";
 import { ALERT_CASES, type AlertCase } from "./alert-cases.ts";
 
 interface Rule {
@@ -49,21 +50,23 @@ const types = (() => {
     shadow,
     trades,
   };
-  const gauges = serviceGauges({ ...parts, canBuild: () => true } as never);
+  const gauges = [...serviceGauges({ ...parts, canBuild: () => true } as never), ...processGauges(process)];
   metrics.watch(gauges.map((gauge) => ({ ...gauge, read: () => 0 })));
   return new Map([...metrics.describe().matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name, type]) => [name!, type!]));
 })();
 
 /** Metrics that a query reads: of a histogram, the name before `_bucket`. */
 const namesIn = (query: string): string[] =>
-  [...query.matchAll(/\btradewire_\w+/g)].map(([name]) => (types.has(name) ? name : name.replace(/_bucket$/, "")));
+  [...query.matchAll(/\b(?:tradewire|process|nodejs)_\w+/g)].map(([name]) =>
+    types.has(name) ? name : name.replace(/_bucket$/, ""),
+  );
 
 /** What is wrong with a query by the types of its metrics. */
 function faultsOf(query: string): string[] {
   const faults = namesIn(query)
     .filter((name) => !types.has(name))
     .map((name) => `${name} does not exist`);
-  for (const [whole, before, name] of query.matchAll(/(\w+\()?(tradewire_\w+)/g)) {
+  for (const [whole, before, name] of query.matchAll(/(\w+\()?\b((?:tradewire|process|nodejs)_\w+)/g)) {
     const type = types.get(name!) ?? types.get(name!.replace(/_bucket$/, ""));
     const isRate = before === "rate(" || before === "increase(";
     if (type !== "gauge" && !isRate) faults.push(`${whole} is no gauge: it only grows`);
@@ -81,7 +84,8 @@ describe("the dashboard", () => {
 
   it("has every metric in a panel", () => {
     const shown = new Set(queries.flatMap(namesIn));
-    expect([...types.keys()].filter((name) => !shown.has(name) && name !== "tradewire_slot")).toEqual([]);
+    const unshown = ["tradewire_slot", "process_start_time_seconds"];
+    expect([...types.keys()].filter((name) => !shown.has(name) && !unshown.includes(name))).toEqual([]);
   });
 
   it("explains every panel, and lays them out without overlap", () => {

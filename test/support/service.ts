@@ -159,6 +159,7 @@ async function start(environment: Environment, options: StartOptions) {
   try {
     const app = await startApp({
       config,
+      own: process,
       now: Date.now,
       logger: { info: log, warn: log, error: log },
       ...(chain === undefined ? {} : { chain: describeChain(chain) }),

@@ -1,7 +1,7 @@
 // The trades of an account, page by page, and as files.
 
 import { sol } from "../shared/amounts.js";
-import { byId, call, element, fetchStatus, localTime, suspend, takeKey } from "../shared/page.js";
+import { byId, call, codeWords, element, fetchStatus, localTime, suspend, takeKey } from "../shared/page.js";
 import { Tokens } from "../shared/tokens.js";
 
 let tokens;
@@ -96,7 +96,7 @@ function rowOf(trade) {
       BigInt(costs.tip) +
       BigInt(costs.rentPaid) -
       BigInt(costs.rentReturned);
-  const words = failure === null ? [] : [element("small", { title: failure.message }, ` ${failure.code}`)];
+  const words = failure === null ? [] : [element("small", { title: failure.message }, " ", ...codeWords(failure.code))];
   if (diagnosis !== null)
     words.push(element("small", { class: "under", title: diagnosis.evidence }, diagnosis.cause.replaceAll("_", " ")));
   // Roles: a small screen shows the rows as blocks, which are no table to a screen reader without them.

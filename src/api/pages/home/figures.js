@@ -1,6 +1,6 @@
 // The last minutes on the home page: what was asked, how long it took, how it landed.
 
-import { byId, element } from "../shared/page.js";
+import { byId, codeWords, element } from "../shared/page.js";
 import { bar, lineChart } from "./charts.js";
 
 /** A duration in the unit that fits. @param ms milliseconds */
@@ -28,7 +28,7 @@ export function showFigures({ recent, landing }) {
     ...recent.failures
       .slice(0, 6)
       .flatMap(({ code, count }) => [
-        element("dt", {}, element("a", { href: `/docs#${code}` }, code)),
+        element("dt", {}, element("a", { href: `/docs#${code}` }, ...codeWords(code))),
         element("dd", {}, number(count)),
       ]),
   );

@@ -159,6 +159,9 @@ export function element(name, attributes = {}, ...children) {
   return made;
 }
 
+/** An error code, whose lines break between its words. */
+export const codeWords = (code) => code.split(/(?<=_)/).flatMap((word) => [word, element("wbr")]);
+
 /** Disables a button, and returns what enables it again: it gets back the focus that it loses meanwhile. */
 export function suspend(button) {
   const isFocused = document.activeElement === button;

@@ -3,6 +3,7 @@ import type { Http2ServerResponse } from "node:http2";
 import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { invalidField, TradewireError } from "../../errors/tradewire-error.ts";
+import { asksForPage, UNKNOWN_PAGE_HEADERS, unknownPage } from "../pages/unknown-page.ts";
 import { answerRefused } from "../rpc/forms/refused-request.ts";
 import type { ApiLogger, ApiSettings } from "../settings.ts";
 import { refuseLast } from "./closing/refuse-last.ts";
@@ -47,8 +48,12 @@ export function registerRefusals(fastify: FastifyInstance, parts: RefusalParts):
   const refuseUnknown = (request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.split("?", 1)[0]!;
     const allowed = paths.methodsAt(path, request.method);
+    const meant = paths.meant(path);
+    if (allowed.length === 0 && asksForPage(request.raw, path)) {
+      return reply.code(404).headers(UNKNOWN_PAGE_HEADERS).send(unknownPage(path, meant));
+    }
     if (allowed.length > 0) reply.header("allow", allowed.join(", "));
-    sendFailure(reply, unknownRoute(request.method, path, allowed, paths.meant(path)), requestIds());
+    return sendFailure(reply, unknownRoute(request.method, path, allowed, meant), requestIds());
   };
   fastify.setNotFoundHandler(refuseUnknown);
   fastify.setErrorHandler((error, request, reply) => {

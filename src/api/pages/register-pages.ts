@@ -4,6 +4,8 @@ import { loadBrowserModules } from "./browser-modules.ts";
 import { changelog } from "./docs/changelog.ts";
 import { errorRows } from "./docs/error-rows.ts";
 import type { Documents } from "./documents.ts";
+import { withHeader } from "./page-header.ts";
+import { PAGE_HEADERS } from "./page-headers.ts";
 import { SharedDocument } from "./shared-document.ts";
 
 const TYPES = {
@@ -66,17 +68,6 @@ const ASSETS = [
 
 const FILES = [...Object.entries(PAGES), ...ASSETS.map((file) => [`/assets/${file}`, file] as const)];
 
-/** Pages load nothing from other hosts, run no inline code and cannot be framed. Wallet icons are data URLs. */
-const HEADERS = {
-  "content-security-policy":
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-  "cross-origin-opener-policy": "same-origin",
-  "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=()",
-  "cache-control": "no-cache",
-} as const;
-
 /** How long a status is reused: anyone may ask for it, at any rate. Milliseconds. */
 const STATUS_LIFE_MS = 200;
 
@@ -87,7 +78,7 @@ const STATUS_LIFE_MS = 200;
  */
 export function registerPages(documents: Documents, status: () => ServiceStatus, nowMs: () => number): void {
   for (const [path, file] of FILES) {
-    const headers = { ...HEADERS, "content-type": TYPES[file.split(".").at(-1) as keyof typeof TYPES] };
+    const headers = { ...PAGE_HEADERS, "content-type": TYPES[file.split(".").at(-1) as keyof typeof TYPES] };
     const text = readFileSync(new URL(file, import.meta.url), "utf8");
     const page = new SharedDocument(Buffer.from(fill(text, path)), headers);
     documents.serve(path, () => page);
@@ -108,12 +99,9 @@ export function registerPages(documents: Documents, status: () => ServiceStatus,
   });
 }
 
-const HEADER = readFileSync(new URL("shared/header.html", import.meta.url), "utf8").trimEnd();
-
-/** Puts in what a page takes from elsewhere. Its header marks the link to the page itself. */
+/** Puts in what a page takes from elsewhere. */
 function fill(text: string, path: string): string {
-  return text
-    .replace("<!-- header -->", () => HEADER.replace(`href="${path}"`, (link) => `${link} aria-current="page"`))
+  return withHeader(text, path)
     .replace("<!-- errors -->", () => errorRows())
     .replace("<!-- changelog -->", () => changelog());
 }
@@ -126,7 +114,7 @@ function registerModules(documents: Documents): void {
   let loading: Promise<ReadonlyMap<string, SharedDocument>> | undefined;
   documents.serveLater(`${MODULES}*`, async (path) => {
     loading ??= loadBrowserModules(MODULES).then((modules) => {
-      const headers = { ...HEADERS, "content-type": TYPES.js };
+      const headers = { ...PAGE_HEADERS, "content-type": TYPES.js };
       return new Map(Array.from(modules, ([name, text]) => [name, new SharedDocument(Buffer.from(text), headers)]));
     });
     try {

@@ -241,6 +241,14 @@ describe.each(wires.filter(({ isFramed }) => isFramed))("a request in frames, ov
       "VALIDATION_ERROR",
       "The message is compressed, but no header says how.",
     ]);
+    // Such as the end of a stream, which only answers have.
+    for (const flags of [2, 3, 0x80]) {
+      expect(await shape(framed("{}", flags))).toEqual([
+        Code.InvalidArgument,
+        "VALIDATION_ERROR",
+        "The frame has a flag that no request has: only compression may be set.",
+      ]);
+    }
   });
 });
 

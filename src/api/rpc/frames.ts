@@ -18,7 +18,7 @@ export function frameHead(flags: number, length: number): string {
  *
  * @param inflate undoes the coding that a header names
  * @throws ConnectError unimplemented if there is none or more than one; internal if it is compressed without naming how
- * @throws TradewireError VALIDATION_ERROR if it is truncated or not compressed as said; BODY_TOO_LARGE
+ * @throws TradewireError VALIDATION_ERROR if it is truncated, has other flags or is not compressed as said; BODY_TOO_LARGE
  */
 export function unframe(body: Buffer, inflate?: Inflate): Buffer {
   if (body.length === 0) throw protocolError(Code.Unimplemented, "The request contains no message.");
@@ -27,6 +27,12 @@ export function unframe(body: Buffer, inflate?: Inflate): Buffer {
     throw new TradewireError("VALIDATION_ERROR", "The request message is truncated.");
   }
   if (end < body.length) throw protocolError(Code.Unimplemented, "The request contains more than one message.");
+  if (body[0]! > COMPRESSED) {
+    throw new TradewireError(
+      "VALIDATION_ERROR",
+      "The frame has a flag that no request has: only compression may be set.",
+    );
+  }
   if (body[0] === COMPRESSED && inflate !== undefined) return inflate(body.subarray(FRAME_HEAD));
   if (body[0] !== 0) throw protocolError(Code.Internal, "The message is compressed, but no header says how.");
   return body.subarray(FRAME_HEAD);

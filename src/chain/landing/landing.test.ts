@@ -697,6 +697,59 @@ describe("two nodes", () => {
     expect(box.outcome).toMatchObject({ ...landedIn(1_101n), witnesses: 1 });
   });
 
+  /** A node that does not answer from now on. */
+  const fallSilent = (endpoint: FakeEndpoint) => {
+    const fromMs = Date.now();
+    endpoint.silentForMs = () => Date.now() - fromMs;
+    for (const method of Object.keys(endpoint.methods))
+      endpoint.methods[method] = () => Promise.reject(new NodeError("unreachable", "no answer"));
+  };
+
+  it("one takes nothing back that the other has shown before it fell silent", async () => {
+    start(2);
+    const reasons: string[] = [];
+    const box = land({ deadlineMs: Date.now() + 300_000, onDispute: (reason) => reasons.push(reason) });
+    views[0]!.status = confirmed(1_101);
+    views[1]!.statusSlot = 1_110;
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(box.outcome).toBeUndefined();
+    fallSilent(endpoints[0]!);
+    height = 300n;
+    Object.assign(views[1]!, { finalizedSlot: 1_270, finalizedHeight: 270, statusSlot: 1_300 });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(box.outcome).toBeUndefined();
+    expect(reasons).toHaveLength(1);
+    // Of three, two show that it is in no block.
+    landing.close();
+    height = 100n;
+    start(3);
+    const decided = land({ deadlineMs: Date.now() + 300_000 });
+    views[0]!.status = confirmed(1_101);
+    for (const view of views.slice(1)) view.statusSlot = 1_110;
+    await vi.advanceTimersByTimeAsync(2_000);
+    fallSilent(endpoints[0]!);
+    height = 300n;
+    for (const view of views.slice(1))
+      Object.assign(view, { finalizedSlot: 1_270, finalizedHeight: 270, statusSlot: 1_300 });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(decided.outcome).toEqual({ kind: "expired" });
+  });
+
+  it("one makes up nothing that the other lacked at that slot before it fell silent", async () => {
+    start(2);
+    const box = land({ deadlineMs: Date.now() + 300_000 });
+    views[0]!.statusSlot = 1_105;
+    await vi.advanceTimersByTimeAsync(1_000);
+    fallSilent(endpoints[0]!);
+    views[1]!.status = confirmed(1_101);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(box.outcome).toBeUndefined();
+    // Of a later slot it has said nothing.
+    views[1]!.status = confirmed(1_106);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(box.outcome).toMatchObject({ ...landedIn(1_106n), witnesses: 1 });
+  });
+
   it("one that is stuck at a slot is passed over in time", async () => {
     start(2);
     const box = land({ deadlineMs: Date.now() + 60_000 });

@@ -4,6 +4,7 @@ import { createRpcPool } from "../../rpc/rpc-pool.ts";
 import { Witnesses } from "../../rpc/witnesses.ts";
 import type { PendingTransaction } from "../pending-transaction.ts";
 import { ExpiryChecks } from "./expiry-checks.ts";
+import { RecordVotes } from "./record-votes.ts";
 
 /** A node that claims to have seen the signatures that begin with "disputed". */
 const node = () =>
@@ -20,17 +21,19 @@ const node = () =>
 
 it("comes to every transaction in turn, however many of them nodes cannot decide", async () => {
   const names = [...Array.from({ length: 300 }, (_, i) => `disputed ${i}`), "ours"];
+  const pool = createRpcPool({ endpoints: [node()], now: Date.now, warn: () => {} });
+  const witnesses = new Witnesses({ pool, now: Date.now, warn: () => {} });
+  const votes = new RecordVotes(witnesses, () => true);
   const pending = new Map(
     names.map((signature) => [
       signature,
-      { signature, lastValidBlockHeight: 500n, blockhash: undefined } as PendingTransaction,
+      { signature, lastValidBlockHeight: 500n, blockhash: undefined, votes } as PendingTransaction,
     ]),
   );
-  const pool = createRpcPool({ endpoints: [node()], now: Date.now, warn: () => {} });
   const expired: string[] = [];
   let atMs = 0;
   const checks = new ExpiryChecks({
-    witnesses: new Witnesses({ pool, now: Date.now, warn: () => {} }),
+    witnesses,
     pending,
     head: { blockHeight: () => 540n, slot: () => 1_540n, slotMs: () => 400 },
     monotonicMs: () => atMs,

@@ -25,6 +25,8 @@ const CHECK_SLOTS = 4;
 /** Undecided attempts after which callers and the log get the reason; a few are normal, because nodes are some slots apart. */
 const CHECKS_UNTIL_DISPUTE = 8;
 
+const SILENT_SEER = "a node that has shown it in a block gives no answer any more";
+
 /** Looks for proof that overdue transactions have expired, every few slots. */
 export class ExpiryChecks {
   readonly #options: ExpiryChecksOptions;
@@ -50,9 +52,12 @@ export class ExpiryChecks {
     const findings = await proveExpiry(witnesses, overdue);
     this.#isChecking = false;
     for (const transaction of overdue) {
-      const { isExpired, seen, doubt } = findings.get(transaction.signature)!;
+      const { isExpired, by, seen, doubt: undecided } = findings.get(transaction.signature)!;
       if (seen !== undefined) onSeen(transaction, seen.by, seen.status);
-      if (isExpired) onExpired(transaction);
+      // One node alone takes nothing back that another has shown.
+      const isOutvoted = isExpired && by.length === 1 && transaction.votes.isShownBeside(by[0]!);
+      if (isExpired && !isOutvoted) onExpired(transaction);
+      const doubt = isOutvoted ? SILENT_SEER : undecided;
       if (doubt === undefined) continue;
       transaction.doubtfulChecks += 1;
       if (transaction.doubtfulChecks >= CHECKS_UNTIL_DISPUTE) reportDispute(transaction, doubt, this.#options);

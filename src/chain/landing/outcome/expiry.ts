@@ -16,6 +16,8 @@ interface ExpiryCase {
 
 interface ExpiryFinding {
   readonly isExpired: boolean;
+  /** The nodes whose finalized chain has passed it and lacks it. */
+  readonly by: readonly RpcEndpoint[];
   /** A node that has seen it in a block. */
   readonly seen?: { readonly by: RpcEndpoint; readonly status: SignatureStatus } | undefined;
   /** Why it is undecided although a node finds it expired; undefined if none does. */
@@ -73,13 +75,14 @@ export async function proveExpiry(
     }
     const seen = seers[0] && { by: seers[0].endpoint, status: seers[0].statuses[i]! };
     const doubt = seen ? "a node still reports it in a block" : "fewer nodes than must agree find that it has expired";
-    findings.set(one.signature, { isExpired: false, seen, doubt: agreeing.length > 0 ? doubt : undefined });
+    findings.set(one.signature, { isExpired: false, by: [], seen, doubt: agreeing.length > 0 ? doubt : undefined });
   });
   await Promise.all(
     finished.map(async ({ one, agreeing }) => {
       const isAccepted = await isStillAccepted(witnesses, one.blockhash, agreeing);
       const doubt = isAccepted ? "a node still accepts its blockhash, or gives no answer about that" : undefined;
-      findings.set(one.signature, { isExpired: !isAccepted, doubt });
+      const by = agreeing.map(({ endpoint }) => endpoint);
+      findings.set(one.signature, { isExpired: !isAccepted, by, doubt });
     }),
   );
   return findings;

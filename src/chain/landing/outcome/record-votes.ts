@@ -57,6 +57,15 @@ export class RecordVotes {
     );
   }
 
+  /** True if a node other than this one has shown the transaction in a confirmed block, by record or status, and has not taken it back. */
+  isShownBeside(endpoint: RpcEndpoint): boolean {
+    return this.#witnesses.endpoints.some((other) => {
+      if (other === endpoint || this.#misses.has(other)) return false;
+      const status = this.#statuses.get(other);
+      return this.#recordOf(other) !== undefined || (status !== undefined && isFirm(status));
+    });
+  }
+
   /** Takes in the error of a notice that the transaction is confirmed; null if it succeeded. */
   receiveNotice(error: unknown | null): void {
     this.#noticedError = { error };
@@ -190,14 +199,14 @@ export class RecordVotes {
 
   /**
    * True for a node that cannot vouch for this record: silent, stuck, not serving records, or without a usable answer. A node that reached
-   * the record's slot and had the transaction in no block contradicts it, whether it serves records or not, unless it reached it so long
-   * ago that it may have forgotten. A node that has not reached the slot is waited for.
+   * the record's slot and had the transaction in no block contradicts it, whether it serves records or not, and though it is silent now,
+   * unless it reached it so long ago that it may have forgotten. A node that has not reached the slot is waited for.
    */
   #hasNoSay(endpoint: RpcEndpoint, record: TransactionRecord, atMs: number): boolean {
-    if (this.#witnesses.isSilent(endpoint)) return true;
     const { slot } = record;
     const misses = this.#misses.get(endpoint) ?? [];
     if (misses.some((missed) => missed >= slot && missed <= slot + STATUS_SLOTS)) return false;
+    if (this.#witnesses.isSilent(endpoint)) return true;
     const answer = this.#answers.get(endpoint);
     const newest = misses.at(-1);
     const isStuck = this.#witnesses.isStuck(endpoint) && !this.#standsStill();

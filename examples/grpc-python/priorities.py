@@ -3,6 +3,8 @@
     pip install -r requirements.txt
     python -m grpc_tools.protoc -I ../../proto --python_out=. --grpc_python_out=. ../../proto/{buf/validate,tradewire/v1}/*.proto
     TRADEWIRE_URL=http://127.0.0.1:8080 python priorities.py
+
+In an environment without the package of clients/python, whose name is tradewire too: it would be imported instead.
 """
 
 import os

@@ -54,3 +54,8 @@ test("what a stranger answers does not change by itself", () => {
   const answered = new ConnectError("HTTP 400", Code.Internal, { "content-type": "text/html" });
   expect(toTradeError(answered)).toMatchObject({ code: "INTERNAL_ERROR", retryable: false });
 });
+
+test("a message of the service is cut to what can be read", () => {
+  const { message } = toTradeError(new ConnectError("x".repeat(4_000_000), Code.InvalidArgument));
+  expect(message).toHaveLength(4_001);
+});

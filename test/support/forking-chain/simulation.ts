@@ -45,7 +45,7 @@ const MOST_SKIPPED = 28;
 const MOST_APART = 6;
 /** By which the wall clock is set ahead or back. Milliseconds. */
 const CLOCK_STEP_MS = 30_000;
-/** Further draws are made from another sequence. */
+/** Further draws are made from other sequences. */
 const FURTHER = 1_000_003;
 
 /** Follows a chain that forks through nodes that fail, in time that the caller holds, and compares what is served with the truth. */
@@ -68,8 +68,9 @@ class Simulation {
   readonly #sockets = new Set<NodeSocket>();
   readonly #streams = new Set<NodeStream>();
   readonly #isYellowstone: boolean;
-  /** True if nodes start again in this run; else some are late. */
+  /** True if nodes start again in this run, and if some are late: one of the two at least. */
   readonly #isRestarting: boolean;
+  readonly #isLagging: boolean;
   /** True if final blocks are undone in this run. */
   readonly #isUndoing: boolean;
   /** True if leaders are absent for several slots, and if the wall clock is set, in this run. */
@@ -119,6 +120,8 @@ class Simulation {
     );
     const isCompared = count > 1 && random.chance(0.5);
     const further = createRandom(seed + FURTHER);
+    const furthest = createRandom(seed + 2 * FURTHER);
+    this.#isLagging = !this.#isRestarting || furthest.chance(0.5);
     this.#further = further;
     const isWitnessed = isCompared && further.chance(0.5);
     this.#isLasting = further.chance(0.5);
@@ -298,8 +301,9 @@ class Simulation {
   #fail(): void {
     const random = this.#random;
     const isAlone = this.#nodes.length === 1;
-    const several = isAlone ? [] : ["stall", "down", this.#isRestarting ? "restart" : "lag"];
-    const kinds = ["cut", "cut", "refollow", "refresh", "replay", ...(this.#isUndoing ? ["undo"] : []), ...several];
+    const several = ["stall", "down", ...(this.#isRestarting ? ["restart"] : []), ...(this.#isLagging ? ["lag"] : [])];
+    const kinds = ["cut", "cut", "refollow", "refresh", "replay", ...(this.#isUndoing ? ["undo"] : [])];
+    if (!isAlone) kinds.push(...several);
     if (this.#isSkipping) kinds.push("absent");
     if (this.#isSettingClock) kinds.push("clock");
     const kind = random.pick(kinds);

@@ -672,6 +672,18 @@ test("while a stream's slots are discarded, accounts are current up to the first
   expect(source.currentAtMs(key)).toBe(atMs);
 });
 
+test("an account that does not change is current up to the first slot that is discarded, and again as the stream goes on from before it", async () => {
+  await streamAt100(() => 100n);
+  const atMs = Date.now();
+  for (const slot of [120n, 121n]) {
+    vi.setSystemTime(Date.now() + 1_000);
+    subscriptions.slot(slot, slot === 120n ? 100n : 120n);
+    expect(source.currentAtMs(key)).toBe(atMs + 1_000);
+  }
+  subscriptions.slot(102n, 100n);
+  expect(source.currentAtMs(key)).toBe(atMs + 2_000);
+});
+
 test("an account of which a change is discarded depends on reads, though its slot is not", async () => {
   let byNodes: bigint | undefined;
   await streamAt100(() => byNodes);

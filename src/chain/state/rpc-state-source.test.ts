@@ -175,18 +175,20 @@ test("a lost subscription leaves the account current up to the last slot receive
   subscriptions.slot(10n);
   subscriptions.activate();
   await vi.advanceTimersByTimeAsync(400);
+  // Later than the last read.
+  vi.setSystemTime(Date.now() + 100);
   subscriptions.slot(11n);
   broken = true;
   subscriptions.lose();
   await vi.advanceTimersByTimeAsync(3_000);
   subscriptions.slot(12n);
-  expect(source.currentAtMs(key)).toBe(1_000_400);
+  expect(source.currentAtMs(key)).toBe(1_000_500);
   broken = false;
   nodeSlot = 12n;
   nodeValue = 9;
   await vi.advanceTimersByTimeAsync(400);
   expect(received.at(-1)).toEqual({ value: 9, slot: 12n });
-  expect(source.currentAtMs(key)).toBe(1_003_600);
+  expect(source.currentAtMs(key)).toBe(1_003_700);
 });
 
 test("a node far behind the head proves nothing current", async () => {

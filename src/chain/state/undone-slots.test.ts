@@ -140,6 +140,20 @@ test("what subscriptions report is not current while their node prefers a branch
   expect([held, ageMs()]).toEqual([3, 0]);
 });
 
+test("which branch a node preferred says nothing about the one that is followed after it", async () => {
+  await stream();
+  begin(12, 11);
+  notice(12, 2);
+  begin(13, 11);
+  subscriptions.lose();
+  begin(14, 13);
+  subscriptions.activate();
+  begin(15, 14);
+  await readAt(15n, 1);
+  begin(16, 15);
+  expect([held, ageMs()]).toEqual([1, 0]);
+});
+
 test("what a node says of a slot that the stream never names is undone as the next one begins on another", async () => {
   await stream();
   await readAt(12n, 5);

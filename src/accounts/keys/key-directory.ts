@@ -3,8 +3,10 @@ import { TradewireError } from "../../errors/tradewire-error.ts";
 import { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
 import type { KeyDirectory, Principal } from "../port.ts";
+import { mayHaveDeleted } from "../store/retention.ts";
 import type { Store } from "../store/store.ts";
 import { checkApiKey, hashApiKey, keyIdOf } from "./api-key.ts";
+import { EndedKeys } from "./ended-keys.ts";
 import { WatchedKeys } from "./watched-keys.ts";
 
 /** How often to check for revocations by other processes. A revoked key is accepted for at most twice this long. */
@@ -25,8 +27,6 @@ const MAX_KEYS_IN_MEMORY = 50_000;
 const UNKNOWN_MS = 1_000;
 
 const MAX_UNKNOWN_IN_MEMORY = 10_000;
-
-const KEYS_PER_QUERY = 500;
 
 /** How often the use of a key is written down, and a key in memory is looked up again. Milliseconds. */
 const USE_NOTED_MS = 24 * 3_600_000;
@@ -85,6 +85,7 @@ class CachedKeyDirectory implements LiveKeyDirectory {
   /** Keys that the store did not accept, by digest, oldest first. */
   readonly #refused = new Map<string, { readonly atMs: number; readonly message: string }>();
   readonly #watched = new WatchedKeys();
+  readonly #ended: EndedKeys;
 
   /** Raised by every revocation seen: a look-up begun before one must not be cached after it. */
   #generation = 0;
@@ -98,6 +99,7 @@ class CachedKeyDirectory implements LiveKeyDirectory {
     this.#now = options.now;
     this.#epochMs = options.epochMs;
     this.#checkedAtMs = options.now();
+    this.#ended = new EndedKeys(options);
     // This timer does not report outages: the age of the last check limits how long memory is trusted.
     this.#timer = setInterval(() => this.refresh().catch(() => {}), options.pollMs ?? POLL_MS);
     this.#timer.unref();
@@ -260,16 +262,23 @@ class CachedKeyDirectory implements LiveKeyDirectory {
     const { count } = await this.#store.run((db) =>
       db.selectFrom("revocation_count").select("count").executeTakeFirstOrThrow(),
     );
-    const isNew = count !== this.#revocationCount;
+    const isNew = count !== this.#revocationCount || this.#ended.isDue;
     if (isNew) this.#generation++;
     // A key watched only now may have been revoked just before.
-    const ids = isNew ? new Set([...this.#digestOfKeyId.keys(), ...this.#watched.ids()]) : this.#watched.unchecked();
-    const ended = await this.#endedAmong([...ids]);
+    const unchecked = this.#watched.unchecked();
+    const ended = [
+      ...(await this.#ended.among(unchecked)),
+      ...(isNew ? await this.#ended.sinceLast(() => this.#keysInUse(), mayHaveDeleted(count)) : []),
+    ];
     if (isNew || ended.length > 0) this.forget(ended);
-    this.#watched.checked(ids);
+    this.#watched.checked(unchecked);
     this.#revocationCount = count;
     this.#checkedAtMs = Math.max(this.#checkedAtMs, askedAtMs);
     this.#dropOld();
+  }
+
+  #keysInUse(): Iterable<string> {
+    return new Set([...this.#digestOfKeyId.keys(), ...this.#watched.ids()]);
   }
 
   /** Keys known for a day are looked up again at their next call, which writes down that they are in use. */
@@ -280,20 +289,6 @@ class CachedKeyDirectory implements LiveKeyDirectory {
       if (known.sinceMs > sinceMs || left-- === 0) return;
       this.#drop(keyId);
     }
-  }
-
-  /** Those of the keys that are revoked, or deleted because nobody called with them for so long. */
-  async #endedAmong(keyIds: readonly string[]): Promise<string[]> {
-    const ended: string[] = [];
-    for (let at = 0; at < keyIds.length; at += KEYS_PER_QUERY) {
-      const some = keyIds.slice(at, at + KEYS_PER_QUERY);
-      const rows = await this.#store.run((db) =>
-        db.selectFrom("api_keys").select("id").where("id", "in", some).where("revoked_at_ms", "is", null).execute(),
-      );
-      const live = new Set(rows.map(({ id }) => id));
-      ended.push(...some.filter((id) => !live.has(id)));
-    }
-    return ended;
   }
 
   close(): void {

@@ -120,7 +120,8 @@ async function removeKeysOf(
         .where("id", "in", select(db))
         .returning(["account_id", "revoked_at_ms"])
         .execute();
-      if (keys.some(({ revoked_at_ms }) => revoked_at_ms === null)) await countRevocation(db, randomBytes);
+      if (keys.some(({ revoked_at_ms }) => revoked_at_ms === null))
+        await countRevocation(db, randomBytes, { isDeletion: true });
       const owners = [...new Set(keys.map(({ account_id }) => account_id))];
       if (owners.length > 0)
         await db
@@ -139,12 +140,17 @@ async function removeKeysOf(
 /**
  * Has every process look again at the keys that it or its streams use. A number drawn, not the next one: a database that takes over
  * without the last revocation would give the next one a number that processes have seen.
+ *
+ * @param isDeletion true if keys were deleted that were not revoked: the number is then odd, see `mayHaveDeleted`
  */
-export const countRevocation = (db: Database, randomBytes: RandomBytes) =>
+export const countRevocation = (db: Database, randomBytes: RandomBytes, { isDeletion = false } = {}) =>
   db
     .updateTable("revocation_count")
-    .set({ count: randomBytes(COUNT_BYTES).readUIntBE(0, COUNT_BYTES) })
+    .set({ count: 2 * Math.floor(randomBytes(COUNT_BYTES).readUIntBE(0, COUNT_BYTES) / 2) + (isDeletion ? 1 : 0) })
     .execute();
+
+/** False if the count was set by a revocation; versions before this one drew any number. */
+export const mayHaveDeleted = (count: number): boolean => count % 2 === 1;
 
 const selectIds = (db: Database) => db.selectFrom("api_keys").select("id");
 

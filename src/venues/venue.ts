@@ -256,6 +256,8 @@ export interface ProgramErrors {
   readonly listed: readonly ListedError[];
   readonly byName: ReadonlyMap<string, ProgramErrorCode>;
   readonly byNumber: ReadonlyMap<number, ProgramErrorCode>;
+  /** Of a swap in which the program panics. Absent: unknown. */
+  readonly panic?: ProgramErrorCode;
 }
 
 /** The same quote for a swap with as few accounts as the venue knows; undefined if it has no leaner one. */

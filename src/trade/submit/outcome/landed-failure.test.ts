@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import type { TransactionRecord } from "../../../chain/port.ts";
 import { Address } from "../../../primitives/address.ts";
-import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../../solana/programs.ts";
+import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../../solana/programs.ts";
 import { programErrors } from "../../../venues/shared/program-errors.ts";
 import type { Venue } from "../../../venues/venue.ts";
+import type { RouteLeg } from "../../trade.ts";
 import { failedOutcome } from "./landed-failure.ts";
 import type { Outcome } from "./outcome.ts";
 
@@ -54,4 +55,40 @@ test("a trade that failed says what was paid, and that it could not close an acc
   expect(outcomeOf("AccountNotFound", [], 1n).message).toContain("and only the network fees were paid");
   expect(outcomeOf(custom(2, 11)).message).toMatch(/^Tokens arrived in the account/);
   expect(outcomeOf(custom(1, 6_001), [log(venue, 6_001)]).message).toMatch(/did not accept the accounts/);
+});
+
+const wallet = Address.from(new Uint8Array(32).fill(8));
+const coin = Address.from(new Uint8Array(32).fill(9));
+const lacking = { error: custom(1, 1), logs: [log(TOKEN_PROGRAM, 1), log(venue, 1)] };
+const soldFor = (inMint: Address, inAmounts: readonly bigint[]) => ({
+  wallet,
+  inMint,
+  route: inAmounts.map((inAmount) => ({ inMint, inAmount })) as unknown as readonly RouteLeg[],
+});
+
+test.each<[string, Parameters<typeof failedOutcome>[5], bigint, string]>([
+  ["pays with SOL that the trade itself wraps", soldFor(SOL_MINT, [70n]), 0n, "SLIPPAGE_EXCEEDED"],
+  ["had the tokens that the trade was quoted at", soldFor(coin, [70n, 30n]), 100n, "SLIPPAGE_EXCEEDED"],
+  ["had a token less than that", soldFor(coin, [70n, 30n]), 99n, "INSUFFICIENT_TOKEN_BALANCE"],
+  ["is not known", undefined, 100n, "INSUFFICIENT_TOKEN_BALANCE"],
+])("a swap that lacks tokens means another price if the wallet %s", (_what, trade, held, code) => {
+  const preTokenBalances = [
+    { accountIndex: 3, mint: coin, owner: venue, amount: 10n ** 9n },
+    { accountIndex: 4, mint: SOL_MINT, owner: wallet, amount: 10n ** 9n },
+    { accountIndex: 5, mint: coin, owner: wallet, amount: held },
+  ];
+  const record = { slot: 9n, feeLamports: 5_000n, preTokenBalances, ...lacking } as unknown as TransactionRecord;
+  expect(failedOutcome("sig", record, programs, 2, venues, trade)).toMatchObject({ code });
+});
+
+test("a venue's program that panics says what its venue lists for that, unless it ran out of units", () => {
+  const panicking = [{ programs: [venue], errors: { ...errors, panic: "INSUFFICIENT_LIQUIDITY" } } as unknown as Venue];
+  const outcomeFor = (why: string, among = panicking) => {
+    const error = { InstructionError: [1, "ProgramFailedToComplete"] };
+    const logs = [`Program ${venue} failed: ${why}`];
+    return failedOutcome("sig", { slot: 9n, error, logs } as unknown as TransactionRecord, programs, 2, among);
+  };
+  expect(outcomeFor("SBF program panicked")).toMatchObject({ code: "INSUFFICIENT_LIQUIDITY" });
+  expect(outcomeFor("SBF program panicked", venues)).toMatchObject({ code: "PROGRAM_ERROR" });
+  expect(outcomeFor("exceeded CUs meter at BPF instruction")).toMatchObject({ code: "PROGRAM_ERROR" });
 });

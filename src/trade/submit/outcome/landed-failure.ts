@@ -1,7 +1,9 @@
 import type { TransactionRecord } from "../../../chain/port.ts";
 import type { ErrorCode } from "../../../errors/error-codes.ts";
 import type { Address } from "../../../primitives/address.ts";
+import { SOL_MINT } from "../../../solana/programs.ts";
 import type { Venue } from "../../../venues/venue.ts";
+import type { SealedTrade } from "../../build/token/sealed-trade.ts";
 import type { Outcome } from "./outcome.ts";
 import {
   classifyFailure,
@@ -34,16 +36,21 @@ const OUT_OF_UNITS = "The trade took more compute units than it asked for, as it
  *
  * @param programs the program of each instruction, from the bytes that were sent: nodes need not agree on this
  * @param witnesses nodes that agree on the record
+ * @param trade what the build was for; absent: a lack of tokens is taken for the wallet's
  */
 export function failedOutcome(
   signature: string,
-  { slot, error, logs, feeLamports }: TransactionRecord,
+  record: TransactionRecord,
   programs: readonly Address[],
   witnesses: number,
   venues: readonly Venue[],
+  trade?: Pick<SealedTrade, "wallet" | "inMint" | "route">,
 ): Outcome {
+  const { slot, error, logs, feeLamports } = record;
   const failure = parseProgramFailure(logs) ?? failureOfInstruction(error, programs);
-  const reason = isGuardFailure(error, programs) ? "SLIPPAGE_EXCEEDED" : reasonOf(failure, error, venues);
+  const told = isGuardFailure(error, programs) ? "SLIPPAGE_EXCEEDED" : reasonOf(failure, error, venues);
+  const isOthers = told === "INSUFFICIENT_TOKEN_BALANCE" && trade !== undefined && hadInput(trade, record);
+  const reason = isOthers ? "SLIPPAGE_EXCEEDED" : told;
   const meaning = isCloseFailure(error, programs)
     ? NOT_CLOSED
     : isOutOfUnits(error, logs)
@@ -71,6 +78,24 @@ export function failedOutcome(
       },
     },
   };
+}
+
+/**
+ * True if the wallet had the whole input before the transaction, as quoted, or pays with SOL, which the transaction itself wraps. A swap
+ * that lacks tokens then asks for more than it was quoted at: programs may pay before they compare with the bound, or look at the balance
+ * first.
+ */
+function hadInput(
+  { wallet, inMint, route }: Pick<SealedTrade, "wallet" | "inMint" | "route">,
+  record: TransactionRecord,
+) {
+  if (inMint === SOL_MINT) return true;
+  const quoted = route.reduce((sum, leg) => (leg.inMint === inMint ? sum + leg.inAmount : sum), 0n);
+  const held = record.preTokenBalances.reduce(
+    (sum, { owner, mint, amount }) => (owner === wallet && mint === inMint ? sum + amount : sum),
+    0n,
+  );
+  return held >= quoted;
 }
 
 function reasonOf(failure: ProgramFailure | undefined, error: unknown, venues: readonly Venue[]): ErrorCode {

@@ -8,9 +8,11 @@ export interface ProgramFailure {
   readonly number: number | undefined;
   /** Anchor error name, if the program logs one. */
   readonly name: string | undefined;
+  /** True if the program panicked. */
+  readonly hasPanicked?: boolean;
 }
 
-const FAILED = /^Program (\w+) failed: (?:custom program error: 0x([0-9a-f]+))?/;
+const FAILED = /^Program (\w+) failed: (?:custom program error: 0x([0-9a-f]+)|(SBF program panicked))?/;
 const ANCHOR = /Error Code: (\w+)\. Error Number: (\d+)/;
 
 /**
@@ -29,7 +31,13 @@ export function parseProgramFailure(logs: readonly string[]): ProgramFailure | u
     const failed = FAILED.exec(line);
     if (failed !== null) {
       const number = failed[2] === undefined ? undefined : Number.parseInt(failed[2], 16);
-      return { program: failed[1]!, number, name: named === number ? name : undefined };
+      const hasPanicked = failed[3] !== undefined;
+      return {
+        program: failed[1]!,
+        number,
+        name: named === number ? name : undefined,
+        ...(hasPanicked && { hasPanicked }),
+      };
     }
   }
   return undefined;
@@ -114,7 +122,7 @@ const HOLDS_FEES = 35;
 
 /** The code of a failure, by the program's error name, else by its number; PROGRAM_ERROR if both are unknown. */
 export function classifyFailure(failure: ProgramFailure, venues: readonly Venue[]): ProgramErrorCode | "PROGRAM_ERROR" {
-  const { program, number, name } = failure;
+  const { program, number, name, hasPanicked = false } = failure;
   if (program === SYSTEM) return number === INSUFFICIENT ? "INSUFFICIENT_SOL" : "PROGRAM_ERROR";
   if (TOKEN_PROGRAMS.has(program)) return number === INSUFFICIENT ? "INSUFFICIENT_TOKEN_BALANCE" : "PROGRAM_ERROR";
   const venue = venues.find(({ programs }) => programs.some((id) => id.toString() === program));
@@ -122,6 +130,7 @@ export function classifyFailure(failure: ProgramFailure, venues: readonly Venue[
   return (
     (name === undefined ? undefined : venue.errors.byName.get(name)) ??
     (number === undefined ? undefined : venue.errors.byNumber.get(number)) ??
+    (hasPanicked ? venue.errors.panic : undefined) ??
     "PROGRAM_ERROR"
   );
 }

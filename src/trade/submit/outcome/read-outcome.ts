@@ -18,7 +18,7 @@ export function readOutcome(
 ): Outcome {
   if (record.error !== null) {
     const programs = programsOf(wireLayout(transaction).message);
-    return failedOutcome(signature, record, programs, witnesses, venues);
+    return failedOutcome(signature, record, programs, witnesses, venues, sealed);
   }
   const { result, costs } = readReceipt(sealed, record);
   // Never "finalized": processes that see it land at different times must write the same. Reading an outcome adds that.

@@ -9,7 +9,7 @@ export function drawClmm(draw: Draw): Place {
   const { svm, random, mints, index } = draw;
   const spacing = random.pick([1, 10, 60, 120]);
   const wallet = provided(draw);
-  const config = writeClmmConfig(svm, index, spacing, random.pick([100, 2_500, 10_000]));
+  const config = writeClmmConfig(svm, index, spacing, random.pick([0, 100, 2_500, 10_000, 999_999]));
   const tick = Number(random.between(0n, 40n)) * 1_000 - 20_000;
   const pool = createClmmPool(svm, wallet, config, spacing, mints, clmmSqrtPrice(tick));
   const center = Math.round(tick / spacing) * spacing;
@@ -26,7 +26,7 @@ export function drawWhirlpool(draw: Draw): Place {
   const tickSpacing = random.pick([1, 8, 64, 128]);
   const wallet = provided(draw);
   const sqrtPrice = random.pick([ONE, ONE * 7n, ONE / 9n]);
-  const feeRate = random.pick([0, 100, 2_500, 30_000]);
+  const feeRate = random.pick([0, 100, 2_500, 30_000, 60_000]);
   const pool = createWhirlpool(svm, { creator: insider, mints, tickSpacing, feeRate, sqrtPrice });
   const tick = viewOf(svm.get(pool.address)!.data).getInt32(TICK_OFFSET, true);
   const center = Math.round(tick / tickSpacing) * tickSpacing;
@@ -51,7 +51,7 @@ export function drawDlmm(draw: Draw): Place {
   const bench = createDlmmPair(svm, provided(draw), ...mints, {
     ...random.pick([CALM, LIVELY]),
     binStep: random.pick([1, 5, 25, 100, 400]),
-    baseFactor: 10_000,
+    baseFactor: random.pick([10_000, 10_000, 1, 60_000]),
     limitOrders: random.chance(0.3),
     collectFeeMode: random.pick([0, 1]),
     activeId,

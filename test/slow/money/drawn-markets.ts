@@ -43,7 +43,7 @@ const PUMP_FEES = [PUMP_FEE_PROGRAM, pumpFile("fees")] as const;
 
 function drawCpmm(draw: Draw): Place {
   const { svm, random, mints, index, insider } = draw;
-  const trade = random.pick([0n, 100n, 2_500n, 40_000n]);
+  const trade = random.pick([0n, 100n, 2_500n, 40_000n, 999_000n]);
   const config = writeCpmmConfig(svm, index, { trade, protocol: 120_000n, fund: 40_000n, creator: 500n });
   const amounts = [depth(random), depth(random)] as const;
   return { venue: "raydium_cpmm", address: createCpmmPool(svm, { creator: insider, config, mints, amounts }), mints };
@@ -78,6 +78,8 @@ function drawDammV2(draw: Draw): Place {
     timeFee(2_500_000n, 0, 0n, 0n, false),
     timeFee(500_000_000n, 100, 60n, 4_000_000n, false),
     timeFee(500_000_000n, 100, 20n, 300n, true),
+    timeFee(100_000n, 0, 0n, 0n, false),
+    timeFee(990_000_000n, 0, 0n, 0n, false),
   ]);
   const address = createDammV2Pool(svm, provided(draw), {
     mintA: mints[0],
@@ -116,11 +118,27 @@ function drawDbc({ svm, random, mints, insider }: Draw): Place | undefined {
   return { venue: "meteora_dbc", address, mints: [SOL_MINT, baseMint] };
 }
 
+/** Of the input: what nearly every pool takes, nothing, much, and nearly all. */
+const AMM_V4_FEES = [
+  [25n, 10_000n],
+  [25n, 10_000n],
+  [0n, 10_000n],
+  [1n, 25n],
+  [9_999n, 10_000n],
+] as const;
+
 function drawAmmV4({ svm, random, mints }: Draw): Place | undefined {
   if (mints.some((mint) => isToken2022(svm, mint))) return undefined;
   const owed = random.pick([[0n, 0n] as const, [1_000n, 777n] as const]);
   const amounts = [depth(random), depth(random)] as const;
-  const address = writeAmmV4Pool(svm, { mints, amounts, fee: [25n, 10_000n], owed, status: 6n, openTime: 0n });
+  const address = writeAmmV4Pool(svm, {
+    mints,
+    amounts,
+    fee: random.pick(AMM_V4_FEES),
+    owed,
+    status: 6n,
+    openTime: 0n,
+  });
   return { venue: "raydium_amm_v4", address, mints };
 }
 

@@ -9,8 +9,10 @@ import type { Account } from "../../../src/solana/account.ts";
 import { COMPUTE_BUDGET_PROGRAM, SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
 import { isTokenAccount } from "../../../src/solana/token/token-account.ts";
 import type { SealedTrade } from "../../../src/trade/build/token/sealed-trade.ts";
+import { failedOutcome } from "../../../src/trade/submit/outcome/landed-failure.ts";
 import { readReceipt } from "../../../src/trade/submit/outcome/receipt.ts";
 import type { BuiltTrade, TradeRequest } from "../../../src/trade/trade.ts";
+import { venues } from "../../../src/venues/registry.ts";
 import type { Svm } from "../../support/svm.ts";
 import { forOlderAmm } from "../client/world-builds.ts";
 
@@ -48,7 +50,10 @@ export function executeAndJudge(
   const read = (): Held => accounts.map((address) => svm.get(address));
   const before = read();
   const done = svm.inner.sendTransaction(getTransactionDecoder().decode(wire));
-  if (done instanceof FailedTransactionMetadata) return [reasonOf(done)];
+  if (done instanceof FailedTransactionMetadata) {
+    const execution = { accounts, before, after: before, transfers: [] };
+    return [`fails: ${codeOf(done, wire, sealed, execution)} ${reasonOf(done)}`];
+  }
   const faults: string[] = [];
   const after = read();
   const units = Number(done.computeUnitsConsumed());
@@ -67,7 +72,7 @@ export function executed(svm: Svm, { unsignedTransaction }: BuiltTrade): boolean
 /** Why a built trade would fail now; undefined if it would not. */
 export function simulated(svm: Svm, { unsignedTransaction }: BuiltTrade): string | undefined {
   const done = svm.inner.simulateTransaction(getTransactionDecoder().decode(forOlderAmm(unsignedTransaction)));
-  return done instanceof FailedTransactionMetadata ? reasonOf(done) : undefined;
+  return done instanceof FailedTransactionMetadata ? `fails: ${reasonOf(done)}` : undefined;
 }
 
 function reasonOf(failed: FailedTransactionMetadata): string {
@@ -75,7 +80,28 @@ function reasonOf(failed: FailedTransactionMetadata): string {
     .meta()
     .logs()
     .filter((line) => !/^Program data|invoke|success|consumed/.test(line));
-  return `fails: ${failed.toString().slice(0, 120)} | ${told.slice(-5).join(" / ").slice(0, 500)}`;
+  return `${failed.toString().slice(0, 120)} | ${told.slice(-5).join(" / ").slice(0, 500)}`;
+}
+
+/** The code that a submit would answer. */
+function codeOf(
+  failed: FailedTransactionMetadata,
+  wire: Uint8Array,
+  sealed: SealedTrade,
+  execution: Execution,
+): string {
+  const programs = readTransaction(wire).instructions.map(({ program }) => program);
+  const record = { ...recordOf(execution, 0n), error: errorOf(failed), logs: failed.meta().logs() };
+  const outcome = failedOutcome("money", record, programs, 1, venues, sealed);
+  return outcome.kind === "failed" ? outcome.code : outcome.kind;
+}
+
+/** As a node says it. */
+function errorOf(failed: FailedTransactionMetadata): unknown {
+  const [, index, number] = /InstructionError\((\d+), (?:Custom\((\d+)\))?/.exec(failed.toString()) ?? [];
+  return index === undefined
+    ? failed.toString()
+    : { InstructionError: [Number(index), number === undefined ? "Failed" : { Custom: Number(number) }] };
 }
 
 /** What a built trade told that balances contradict. */

@@ -27,8 +27,11 @@ export type Maker = (draw: Draw) => Place | undefined;
 
 const HELD = 1n << 62n;
 export const ONE = 1n << 64n;
-/** Base units of one side of a market. */
-export const depth = (random: Random): bigint => 10n ** (4n + random.below(10n)) * random.between(1n, 9n);
+/** Base units of one side of a market: at times hardly any, or nearly as many as there can be. */
+export function depth(random: Random): bigint {
+  if (random.chance(0.9)) return 10n ** (4n + random.below(10n)) * random.between(1n, 9n);
+  return random.chance(0.5) ? random.between(1n, 9_999n) : random.between(1n << 47n, 1n << 61n);
+}
 
 export const isToken2022 = (svm: Svm, mint: Address): boolean => svm.get(mint)!.owner === TOKEN_2022_PROGRAM;
 export const hasExtensions = (svm: Svm, mint: Address): boolean => svm.get(mint)!.data.length > 165;

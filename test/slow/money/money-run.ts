@@ -7,10 +7,8 @@ import { TradewireError } from "../../../src/errors/tradewire-error.ts";
 import type { Address } from "../../../src/primitives/address.ts";
 import { createRandom, type Random } from "../../../src/primitives/random.ts";
 import { SYSTEM_PROGRAM } from "../../../src/solana/programs.ts";
-import { decodeMint } from "../../../src/solana/token/mint.ts";
 import { type BuildPorts, buildTrade } from "../../../src/trade/build/build-trade.ts";
 import type { BuiltTrade, TradeRequest } from "../../../src/trade/trade.ts";
-import { CLMM_PROGRAM } from "../../../src/venues/raydium-clmm/layout.ts";
 import type { Svm } from "../../support/svm.ts";
 import { answerOf } from "../client/honest-builds.ts";
 import { worldNode } from "../client/world-node.ts";
@@ -18,7 +16,8 @@ import { disturb } from "./disturbance.ts";
 import { drawOrder } from "./drawn-order.ts";
 import { drawWallet } from "./drawn-wallet.ts";
 import { type DrawnWorld, drawWorld } from "./drawn-world.ts";
-import { executeAndJudge, simulated } from "./executed-trade.ts";
+import { type Disturbance, executeAndJudge, simulated } from "./executed-trade.ts";
+import { isOfOlderBuild } from "./older-build.ts";
 import { worldPorts } from "./world-ports.ts";
 
 /** What became of the trades of a world. */
@@ -93,22 +92,29 @@ async function trade(
   const sealed = ports.sealer.open(built.submissionToken, "money");
   const { since, found: foundBefore } = await disturb(world, portsNow, request, built, random);
   const differs = executeAndJudge(world.svm, built, sealed, request, since);
-  if ([...refused, ...foundBefore, ...differs].some((fault) => isOfOlderBuild(world, fault)))
+  if ([...refused, ...foundBefore, ...differs].some((fault) => isOfOlderBuild(world.svm, world.pair, fault)))
     return { end: "refused by an older build", on: NONE, found: [] };
   const hasTraded = since === "market" || since === "own";
   if (hasTraded && differs.some((fault) => fault.startsWith("fails")))
-    return { end: `failed after another trade: ${since}`, on: NONE, found: [...refused, ...foundBefore] };
+    return {
+      end: `failed after another trade: ${since}`,
+      on: NONE,
+      found: [...refused, ...foundBefore, ...differs.flatMap((fault) => misnamed(built, since, fault))],
+    };
   const found = [...refused, ...foundBefore, ...differs].map((text) => `${built.platform}: ${text}`);
   return { end: "executed", on: new Set(built.route.map((leg) => leg.venue)), found };
 }
 
-/**
- * True of a failure that a later build of the program would not have: raydium_clmm's one public build takes no exact output of a token
- * with a transfer fee, and no input that the token's inverse fee does not give.
- */
-function isOfOlderBuild({ svm, pair }: DrawnWorld, fault: string): boolean {
-  const isTaxed = pair.some((mint) => decodeMint(svm.get(mint)!).transferFees !== undefined);
-  return isTaxed && fault.includes(`Program ${CLMM_PROGRAM} failed: custom program error: 0x9c5`);
+/** The codes of a trade that another one made impossible: prices moved, or the market is complete. */
+const AFTER_MARKET = /^fails: (SLIPPAGE_EXCEEDED|INSUFFICIENT_LIQUIDITY|NO_ROUTE) /;
+/** Also of one before which the wallet spent what it sells. */
+const AFTER_OWN =
+  /^fails: (SLIPPAGE_EXCEEDED|INSUFFICIENT_LIQUIDITY|NO_ROUTE|INSUFFICIENT_SOL|INSUFFICIENT_TOKEN_BALANCE|PROGRAM_ERROR .*Custom\(3012\)) /;
+
+/** A failure whose code names another cause than the one there is. */
+function misnamed({ platform }: BuiltTrade, since: Disturbance, fault: string): readonly string[] {
+  const known = since === "own" ? AFTER_OWN : AFTER_MARKET;
+  return known.test(fault) ? [] : [`${platform}: after another trade (${since}), ${fault}`];
 }
 
 /** Why the client refuses to sign the build, if it does. */
@@ -159,7 +165,7 @@ async function neededFault(world: DrawnWorld, ports: BuildPorts, request: TradeR
     const built = await buildTrade(ports, request);
     const error = simulated(svm, built);
     if (error !== undefined)
-      return isOfOlderBuild(world, error)
+      return isOfOlderBuild(svm, world.pair, error)
         ? []
         : [`with the ${neededLamports} lamports asked for: ${built.platform} ${error}`];
     // Without slippage nothing is kept for worse prices.

@@ -3,7 +3,7 @@ import type { AccountView } from "../../solana/account.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { filterByMint, filterEitherWay } from "../shared/mint-filter.ts";
-import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
+import { degraded, dust, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import { requireReserve } from "../shared/reserves.ts";
 import type { Ask, Quote, Venue } from "../venue.ts";
@@ -134,7 +134,7 @@ function quote({ market, pool, mints, sides }: AmmV4State, ask: Ask): Quote<AmmV
   const exactIn = ask.mode === "exactIn";
   const fill = exactIn ? ammV4ExactIn(ask.amount, side) : ammV4ExactOut(ask.amount, side);
   if (fill === undefined || fill.input > U64_MAX - side.reserveIn) throw tooLarge(market);
-  if (exactIn ? feeRoundsToNothing(ask.amount, side) : inputRoundsToNothing(ask.amount, side)) throw tooSmall();
+  if (exactIn ? feeRoundsToNothing(ask.amount, side) : inputRoundsToNothing(ask.amount, side)) throw dust();
   if (fill.input <= 0n || fill.output <= 0n || fill.netIn <= 0n) throw tooSmall();
   return {
     mode: ask.mode,

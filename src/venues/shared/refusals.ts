@@ -6,6 +6,12 @@ export function tooSmall(): TradewireError {
   return new TradewireError("VALIDATION_ERROR", "the amount is too small: it trades for nothing", { field: "amount" });
 }
 
+/** A trade so small that builds of the program round it differently. */
+export function dust(): TradewireError {
+  const reason = "the amount is too small: builds of the venue's program differ in how they round its fee";
+  return new TradewireError("VALIDATION_ERROR", reason, { field: "amount" });
+}
+
 /** A trade larger than the market can give. */
 export function tooLarge({ venue, address }: Market): TradewireError {
   return new TradewireError("INSUFFICIENT_LIQUIDITY", `${venue} market ${address} does not hold enough for this trade`);

@@ -362,6 +362,40 @@ test.runIf(hasPackages)(hasPackages ? kept : `${kept} (not run: cryptography is 
   expect(calls).toBe(9 + 24);
 });
 
+const NO_TEXT = `
+import sys
+from tradewire import Tradewire, Wallet
+wallet = Wallet("US517G5965aydkZ46HS38QLi7UQiSojurfbQfKCELFx")
+for _ in range(4):
+    try:
+        Tradewire(sys.argv[1]).sign_in(wallet)
+    except ConnectionError as broken:
+        print(broken)
+for transaction in (None, 5, ["AQ=="], {}):
+    try:
+        wallet.sign(transaction)
+    except ValueError as refused:
+        print(refused)
+`;
+const noText = "the client in Python takes nothing for a text that is none";
+
+test.runIf(hasPackages)(hasPackages ? noText : `${noText} (not run: cryptography is not here)`, async () => {
+  const answers = [{}, { message: ["a"] }, { message: 1.5 }, { message: "" }];
+  const server = createServer((_, response) => {
+    response.end(JSON.stringify({ success: true, data: answers.shift() }));
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const env = childEnvironment({ PYTHONPATH: PACKAGES, PYTHONDONTWRITEBYTECODE: "1" });
+  const { stdout } = await promisify(execFile)("python3", ["-c", NO_TEXT, url], { env });
+  server.close();
+  server.closeAllConnections();
+  expect(stdout.trim().split("\n")).toEqual([
+    ...Array(4).fill("the answer has no such text, or is not the service's"),
+    ...Array(4).fill("not an unsigned transaction in base64"),
+  ]);
+});
+
 const BAD_KEY = `
 import sys, traceback
 from tradewire import Tradewire

@@ -22,6 +22,13 @@ def _pause_of(asked_ms: object) -> float:
     return max(0.5, min(asked_ms, 10_000) / 1000) if isinstance(asked_ms, (int, float)) else 0.5
 
 
+def _text_of(value: object) -> str:
+    """What an answer has to have as a text."""
+    if not isinstance(value, str) or value == "":
+        raise ConnectionError("the answer has no such text, or is not the service's")
+    return value
+
+
 class Tradewire(Calls):
     """Calls one service."""
 
@@ -30,11 +37,11 @@ class Tradewire(Calls):
 
         `domain`: the service's host in its challenges, if it is not that of its URL.
         """
-        message = self.create_challenge({"walletAddress": wallet.address})["message"]
+        message = _text_of(self.create_challenge({"walletAddress": wallet.address}).get("message"))
         check_challenge(message, wallet.address, self.base_url, domain)
         signature = wallet.sign_text(message)
         proof: RegisterRequest = {"walletAddress": wallet.address, "message": message, "signature": signature, "label": label}
-        self.api_key = self.register(proof)["apiKey"]
+        self.api_key = _text_of(self.register(proof).get("apiKey"))
         return self.api_key
 
     def submit(self, request: SubmitRequest) -> SubmitResponse:

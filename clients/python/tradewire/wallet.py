@@ -36,6 +36,8 @@ class Wallet:
         What the instructions do is not looked at: only the TypeScript client proves that. Bound what you can lose: compare the
         estimates with a limit of your own, set maxPriorityCost, and keep in the wallet what you trade with.
         """
+        if not isinstance(unsigned_transaction, str):
+            raise ValueError("not an unsigned transaction in base64")
         wire = bytearray(base64.b64decode(unsigned_transaction, validate=True))
         self._check(wire)
         wire[1:65] = self._key.sign(bytes(wire[65:]))

@@ -900,6 +900,27 @@ describe.each(homes)("submissions on $name", (home) => {
       expect(await accountsOf(store)).toEqual([]);
     });
 
+    it("looks for keys without reading those that are kept, however long nobody has used them", async () => {
+      const { store, clock } = await start(home.reused);
+      const rows = Array.from({ length: 2_000 }, (_, i) => ({
+        id: `key ${i}`,
+        account_id: "acc",
+        hash: Uint8Array.of(1),
+        label: "",
+        created_at_ms: START_MS,
+        revoked_at_ms: null,
+        used_at_ms: START_MS + 1,
+      }));
+      await store.run((db) =>
+        db.insertInto("accounts").values({ id: "acc", wallet: "wallet", created_at_ms: START_MS }).execute(),
+      );
+      await store.run((db) => db.insertInto("api_keys").values(rows).execute());
+      if (!store.isEmbedded) await store.run((db) => sql`analyze api_keys`.execute(db));
+      clock.nowMs += 100 * DAY_MS;
+      const plans = await plansOf(store, (noting) => sweepStore(noting, clock.nowMs, randomBytes, LIVES));
+      for (const index of ["api_keys_revoked", "api_keys_by_use", "api_keys_unused"]) expect(plans).toContain(index);
+    });
+
     it("reports a key that is dropped to the streams it was opened with, in every process", async () => {
       const place = home.reused;
       const here = await start(place);

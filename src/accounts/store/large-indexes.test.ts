@@ -60,7 +60,7 @@ describe.skipIf(postgres === undefined)("an index that a large PostgreSQL lacks"
     await start();
     client = await connect();
     writer = await connect();
-    await client.query("drop index submissions_pending, api_keys_revoked");
+    await client.query("drop index submissions_pending, api_keys_revoked, api_keys_unused");
     await client.query("delete from kysely_migration where name >= '0012'");
     await writer.query("begin");
     await writeSubmission(writer, "before");

@@ -8,6 +8,8 @@ const INDEXES: Readonly<Record<string, string>> = {
   submissions_pending: "submissions (account_id, claimed_at_ms, message_hash) where outcome is null",
   // Keys revoked long ago, however many are live.
   api_keys_revoked: "api_keys (revoked_at_ms) where revoked_at_ms is not null",
+  // Keys that were never used, however many others nobody has used of late.
+  api_keys_unused: "api_keys (used_at_ms) where used_at_ms = created_at_ms",
 };
 
 /** The advisory lock of the process that makes indexes: any number that is not the migrator's. */

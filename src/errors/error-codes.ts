@@ -147,7 +147,7 @@ export const ERRORS = {
   NO_ROUTE: final(
     422,
     "failed_precondition",
-    "No market can make the trade now, or not in one transaction; `details.tried` says why, `details.transactionBytes`, `limitBytes` and `remedy` describe what does not fit. Or the wallet's own account of the token is frozen, belongs to another wallet, or has a Token-2022 setting that makes the trade fail. Or the wallet itself was assigned to a program, and can pay for nothing",
+    "No market can make the trade now, or not in one transaction; `details.tried` says why, `details.transactionBytes`, `limitBytes` and `remedy` describe what does not fit. `details.lowerAmount` and `higherAmount`, of the exact side in base units, are amounts that a market takes, if the trade is too large for some and too small for the others. Or the wallet's own account of the token is frozen, belongs to another wallet, or has a Token-2022 setting that makes the trade fail. Or the wallet itself was assigned to a program, and can pay for nothing",
     "Try later or another amount, or trade through SOL or USDC in two steps; if `details.signature` is set, the transaction landed and traded nothing",
   ),
   INSUFFICIENT_LIQUIDITY: final(422, "failed_precondition", "Every market is too small for the amount", "Trade less"),

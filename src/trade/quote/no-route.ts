@@ -3,6 +3,7 @@ import type { MarketFault } from "../../market/port.ts";
 import { MAX_COMPUTE_UNITS, MAX_INSTRUCTIONS } from "../../solana/compute-budget.ts";
 import { MAX_TRANSACTION_SIZE, MAX_TRANSACTION_SIZE_V1 } from "../../solana/message.ts";
 import type { TradeRequest } from "../trade.ts";
+import type { NearestAmounts } from "./nearest-amounts.ts";
 
 /** Codes that apply to the whole trade if every open market refused it with the same one: they concern the trade, not the market. */
 export const SHARED_CODES = ["INSUFFICIENT_LIQUIDITY", "VALIDATION_ERROR", "UNSUPPORTED_TOKEN_EXTENSION"] as const;
@@ -12,12 +13,14 @@ export const SHARED_CODES = ["INSUFFICIENT_LIQUIDITY", "VALIDATION_ERROR", "UNSU
  *
  * @param searched venues that were searched for markets
  * @param isNarrowed true if the request leaves out markets or hubs
+ * @param nearest amounts that a market takes, asked if the trade is too large for some and too small for the others
  */
 export function noRoute(
   refusals: readonly TradewireError[],
   faults: readonly MarketFault[],
   searched: readonly string[],
   isNarrowed = false,
+  nearest: () => NearestAmounts = () => ({}),
 ): TradewireError {
   const tried = faults
     .map(({ venue, market, reason }) => `${venue}${market === undefined ? "" : ` ${market}`}: ${reason}`)
@@ -37,9 +40,16 @@ export function noRoute(
         : asSentence(first.message);
     return new TradewireError(code, message, { ...first.facts, ...field, details: { tried }, tried: venues });
   }
+  const isOfSize = open.length > 0 && open.every((refusal) => SIZE_CODES.has(refusal.code));
+  if (isOfSize)
+    return nothingPriced(tried, venues, searched, isNarrowed, UNFIT_SIZE, { field: "amount", amounts: nearest() });
   const reasons = new Set(refusals.map(({ message }) => message));
   return nothingPriced(tried, venues, searched, isNarrowed, reasons.size === 1 ? [...reasons][0] : "");
 }
+
+/** Codes of trades too large and too small. Markets that refuse with both leave room between, or beyond. */
+const SIZE_CODES: ReadonlySet<string> = new Set(["INSUFFICIENT_LIQUIDITY", "VALIDATION_ERROR"]);
+const UNFIT_SIZE = "some hold too little for it, and for the others it is too small";
 
 /** The venues whose markets were tried. A venue without a tried market, such as one whose search failed, is left out. */
 function venuesOf(faults: readonly MarketFault[]): NonNullable<ErrorFacts["tried"]> {
@@ -78,13 +88,14 @@ function nothingPriced(
   searched: readonly string[],
   isNarrowed: boolean,
   reason = "",
+  { amounts, ...facts }: Pick<ErrorFacts, "field"> & { readonly amounts?: NearestAmounts } = {},
 ): TradewireError {
-  const details = { searched: searched.join(", "), ...(tried === "" ? {} : { tried }) };
+  const details = { searched: searched.join(", "), ...(tried === "" ? {} : { tried }), ...amounts };
   const none = isNarrowed
     ? "No market that this request allows trades these two mints: see its venues, excludeVenues, maxLegs, directOnly and requireChecked."
     : "No supported venue has a market for these two mints, directly or through SOL or USDC.";
   const message = tried === "" ? none : `No market can make this trade now${reason === "" ? "" : `: ${reason}`}.`;
-  return new TradewireError("NO_ROUTE", message, { details, tried: venues });
+  return new TradewireError("NO_ROUTE", message, { ...facts, details, tried: venues });
 }
 
 /** Markets give their reason without a capital and a full stop, so that it can follow a colon. */

@@ -10,6 +10,7 @@ import { createRandom } from "../../primitives/random.ts";
 import { HUB_MINTS } from "../../solana/hub-mints.ts";
 import { SOL_MINT, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
+import type { Quote } from "../../venues/venue.ts";
 import type { Intent } from "../intent.ts";
 import { allAtOnce } from "./long-searches.ts";
 import { routeBoundsOf } from "./route-bounds.ts";
@@ -82,7 +83,15 @@ test("a pair is searched again if its markets are closed or there are none, not 
       },
     },
   });
+  const factsOf = (markets: readonly HotMarket[]) => failing(markets)[0]?.facts;
   const asked = (markets: readonly HotMarket[], bounds: Parameters<typeof routeBoundsOf>[0] = {}) => {
+    const [error, searches] = failing(markets, bounds);
+    return [error?.message ?? "a route", searches];
+  };
+  function failing(
+    markets: readonly HotMarket[],
+    bounds: Parameters<typeof routeBoundsOf>[0] = {},
+  ): [TradewireError | undefined, number] {
     let searches = 0;
     const intent: Intent = {
       ...{ inMint: mintOf(mint), outMint: mintOf(SOL_MINT), mode: "exactIn", amount: 1_000_000n },
@@ -92,17 +101,38 @@ test("a pair is searched again if its markets are closed or there are none, not 
     const routes = routesOf({ searchSoon: () => void searches++ }, intent, snapshot, clock);
     try {
       allAtOnce(routes);
-      return ["a route", searches];
+      return [undefined, searches];
     } catch (error) {
-      return [(error as Error).message, searches];
+      return [error as TradewireError, searches];
     }
-  };
+  }
   expect(asked(known)).toEqual(["a route", 0]);
   expect(asked([])).toEqual([expect.stringContaining("No supported venue"), 1]);
   expect(asked([], { directOnly: true })).toEqual([expect.stringContaining("that this request allows"), 1]);
   expect(asked([refusing("NO_ROUTE")])).toEqual([expect.stringContaining("No market can make this trade now"), 1]);
   const bySize = [refusing("INSUFFICIENT_LIQUIDITY"), refusing("VALIDATION_ERROR")];
   expect(asked(bySize)).toEqual([expect.stringContaining("No market can make this trade now"), 0]);
+  const quoted = new Set<bigint>();
+  const between = (low: bigint, high: bigint): HotMarket => ({
+    ...refusing("INSUFFICIENT_LIQUIDITY"),
+    venue: {
+      ...known[0]!.venue,
+      quote: (_, { amount }) => {
+        quoted.add(amount);
+        if (amount >= low && amount <= high) return { outAmount: 1n } as Quote;
+        throw new TradewireError(amount < low ? "VALIDATION_ERROR" : "INSUFFICIENT_LIQUIDITY", "not this much");
+      },
+    },
+  });
+  const apart = [between(1n, 70_000n), between(9_000_000n, 10n ** 12n)];
+  expect(factsOf(apart)).toMatchObject({
+    field: "amount",
+    details: { lowerAmount: "62500", higherAmount: "16000000", tried: expect.stringContaining("not this much") },
+  });
+  expect(quoted.size).toBeLessThan(20);
+  expect(factsOf([between(9_000_000n, 10n ** 12n), refusing("INSUFFICIENT_LIQUIDITY")])?.details).not.toHaveProperty(
+    "lowerAmount",
+  );
   // A completed curve beside the pool that it became: the pool alone says what is wrong with the trade.
   const tooLarge = [refusing("NO_ROUTE"), refusing("INSUFFICIENT_LIQUIDITY")];
   expect(asked(tooLarge)).toEqual(["No market holds enough for this trade. Trade less.", 1]);

@@ -7,6 +7,7 @@ import type { Mint } from "../../solana/token/mint.ts";
 import type { Intent } from "../intent.ts";
 import type { Leader } from "./bounds/leader.ts";
 import { allAtOnce, pausing, type Steps } from "./long-searches.ts";
+import { nearestAmounts } from "./nearest-amounts.ts";
 import { noRoute, SHARED_CODES } from "./no-route.ts";
 import { inputNear } from "./pricing/input-near.ts";
 import { type HubMarkets, priceRoutes, type Routes, routesAbove } from "./pricing/price-routes.ts";
@@ -94,7 +95,7 @@ export function* routesOf(
 ): Steps<FoundRoutes> {
   const eligible = eligibleOf(intent, snapshot);
   const { direct, hubs, between = [] } = eligible;
-  const refuse = (tried: Tried) => refusalOf(markets, intent, tried, { snapshot, eligible });
+  const refuse = (tried: Tried) => refusalOf(markets, intent, tried, { snapshot, eligible, clock });
   if (hasOneWay(eligible)) {
     const { routes, refusals, faults } = priceRoutes(intent, direct, NO_HUBS, clock, least);
     if (routes.length > 0) return { routes, faults };
@@ -154,11 +155,17 @@ type Tried = Pick<ReturnType<typeof priceRoutes>, "refusals" | "faults">;
  */
 function refusalOf(
   markets: Pick<Markets, "searchSoon">,
-  { inMint, outMint }: Intent,
+  intent: Intent,
   { refusals, faults }: Tried,
-  { snapshot, eligible }: { readonly snapshot: Snapshot; readonly eligible: Snapshot },
+  {
+    snapshot,
+    eligible,
+    clock,
+  }: { readonly snapshot: Snapshot; readonly eligible: Snapshot; readonly clock: ChainClock },
 ): ReturnType<typeof noRoute> {
-  const refusal = noRoute(refusals, faults, eligible.direct.searched, eligible !== snapshot);
+  const { inMint, outMint } = intent;
+  const nearest = () => nearestAmounts(intent, eligible.direct, clock);
+  const refusal = noRoute(refusals, faults, eligible.direct.searched, eligible !== snapshot, nearest);
   const byTrade = refusals.filter(({ code }) => SHARED_CODES.some((shared) => shared === code)).length;
   const isClosed = faults.filter(({ market }) => market !== undefined).length > byTrade;
   const isEmpty = refusal.code === "NO_ROUTE" && snapshot.direct.markets.length === 0;

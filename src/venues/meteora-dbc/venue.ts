@@ -142,10 +142,11 @@ function quote(state: DbcState, ask: Ask): Quote<DbcQuoteFill> {
     : dbcExactOut(config, pool, selling, ask.amount, moment);
   if (fill === undefined) {
     if (selling || !exactIn) throw tooLarge(market);
+    const mostIn = dbcMostIn(config, pool, moment).toString();
     throw new TradewireError(
       "INSUFFICIENT_LIQUIDITY",
-      `meteora_dbc curve ${market.address} is nearly complete and takes less than this: ask for the most it takes`,
-      { details: { mostIn: dbcMostIn(config, pool, moment).toString() } },
+      `meteora_dbc curve ${market.address} is nearly complete and takes ${mostIn} base units at most`,
+      { details: { mostIn } },
     );
   }
   if (fill.input <= 0n || fill.output <= 0n) throw tooSmall();

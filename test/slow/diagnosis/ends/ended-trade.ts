@@ -37,6 +37,8 @@ const LEARNT_MS = 10_000;
 /** Slots for which a node that starts again is away: it loads a snapshot. */
 const AWAY = [15, 60, 400] as const;
 const RETRIED_MS = 1_000;
+/** By how much clocks are wrong, or are set forward or back. Milliseconds. */
+const SKEWS_MS = [-3_600_000, -20_000, 20_000, 3_600_000];
 const FOREVER = new Promise<never>(() => {});
 /** What a node says to a transaction that it has in a block, or whose blockhash it does not know yet. */
 const SEND_ERRORS = ["AlreadyProcessed", "BlockhashNotFound"];
@@ -90,6 +92,10 @@ class EndedTrade {
   readonly #token: string;
   readonly #judge: EndJudge;
   readonly #submitted: number;
+  /** How far the machine's clock is ahead, which processes on an embedded database share with it. Milliseconds. */
+  #aheadMs = 0;
+  /** True if the database has a clock of its own, and each process another one. */
+  readonly #hasClocks: boolean;
   /** The slot from which every node answers again. */
   #answeredFrom = 0;
   #processes: Process[] = [];
@@ -134,7 +140,8 @@ class EndedTrade {
       return restarted === undefined || (restarted.isOne && i > 0) ? told : this.#withRestart(told, restarted);
     });
     this.#signed = signedTrade(lastHeight);
-    this.#database = createMemorySubmissions(Date.now);
+    this.#hasClocks = random.chance(0.5);
+    this.#database = createMemorySubmissions(() => Date.now() + (this.#hasClocks ? 0 : this.#aheadMs));
     const keys = [{ id: "k", secret: hex("07".repeat(32)), seals: true }];
     this.#sealer = createTokenSealer({ keys, genesisHash: "virtual", now: Date.now, fillRandom: randomFillSync });
     this.#token = this.#sealer.seal(this.#signed.sealed, PRINCIPAL.accountId);
@@ -228,6 +235,7 @@ class EndedTrade {
       if (isTroubled && random.chance(0.01)) this.#kill();
       if (isTroubled && random.chance(0.01)) this.#outage();
       if (isTroubled && random.chance(0.004)) this.#loseRecord();
+      if (isTroubled && random.chance(0.004)) this.#setClock();
       if (this.#processes.every(({ isDead }) => isDead) || (random.chance(0.01) && this.#processes.length < 3))
         this.#start();
       if (random.chance(0.03)) this.#submit();
@@ -273,14 +281,16 @@ class EndedTrade {
       };
       return node;
     });
-    const pool = createRpcPool({ endpoints, now: Date.now, warn: () => {} });
+    const skewMs = this.#hasClocks && random.chance(0.5) ? random.pick(SKEWS_MS) : 0;
+    const now = () => Date.now() + this.#aheadMs + skewMs;
+    const pool = createRpcPool({ endpoints, now, warn: () => {} });
     const error = BigInt(Math.floor((random.u32() / 2 ** 32) * 11)) - 5n;
     const head = {
       blockHeight: () => BigInt(this.#heights.heightAt(this.#heights.slot - 1)) + error,
       slot: () => BigInt(FIRST_SLOT + this.#heights.slot - 1),
       slotMs: () => SLOT_MS,
     };
-    const shared = { now: Date.now, warn: () => {} };
+    const shared = { now, warn: () => {} };
     const landing = createLanding({
       ...{ ...shared, pool, head, witnesses: new Witnesses({ ...shared, pool }) },
       senders: endpoints.map((endpoint, i) => createNodeSender(endpoint, i, shared)),
@@ -355,6 +365,11 @@ class EndedTrade {
     setTimeout(() => {
       this.#database.isDown = false;
     }, ms);
+  }
+
+  #setClock(): void {
+    this.#aheadMs += this.#random.pick(SKEWS_MS);
+    this.#log(`clocks set: ${this.#aheadMs} ms ahead`);
   }
 
   /** A standby takes over that lacks what was written last. */

@@ -13,7 +13,7 @@ import type { SubmittedTrade } from "../../../../src/trade/trade.ts";
 import { fakeSubscriptions } from "../../../support/fake-chain.ts";
 import { createMemorySubmissions } from "../../../support/memory-submissions.ts";
 import { signedTrade, wallet } from "./signed-trade.ts";
-import { drawHonest, drawLiar, drawTruth, type Story } from "./stories.ts";
+import { drawHonest, drawLiar, drawTruth, type Story, withSilence } from "./stories.ts";
 import {
   type Fate,
   FEE,
@@ -55,9 +55,12 @@ export async function runLies(seed: number, nodes: number): Promise<Verdict> {
   const moments = { submitted, last: LIFE };
   const truth = drawTruth(random, moments);
   const liar = Number(random.below(BigInt(nodes)));
-  const stories = Array.from({ length: nodes }, (_, i) =>
-    i === liar ? drawLiar(random, truth, moments) : drawHonest(random, truth, moments),
-  );
+  const away = nodes > 2 && random.chance(0.3) ? (liar + 1) % nodes : undefined;
+  const stories = Array.from({ length: nodes }, (_, i) => {
+    if (i === liar) return drawLiar(random, truth, moments);
+    const story = drawHonest(random, truth, moments);
+    return i === away ? withSilence(random, story, moments) : story;
+  });
   const toldBy = (story: Story) => () => story.findLast(({ from }) => heights.slot >= from)!.told;
   const endpoints = stories.map((story, i) => new ToldNode(`node ${i}`, heights, trade, toldBy(story)));
   const pool = createRpcPool({ endpoints, now: Date.now, warn: () => {} });

@@ -74,6 +74,21 @@ export function drawHonest(random: Random, truth: Fate, { last }: Moments): Stor
   return story;
 }
 
+/** The node, which gives no answer for a while. */
+export function withSilence(random: Random, story: Story, { submitted, last }: Moments): Story {
+  const from = int(random, submitted - 5, last + 40);
+  const until = from + int(random, 8, 80);
+  const change = (one: Story[number], isSilent: boolean) => ({ from: one.from, told: { ...one.told, isSilent } });
+  const at = (slot: number) => ({ from: slot, told: story.findLast((one) => one.from <= slot)!.told });
+  return [
+    ...story.filter((one) => one.from < from),
+    change(at(from), true),
+    ...story.filter((one) => one.from > from && one.from < until).map((one) => change(one, true)),
+    at(until),
+    ...story.filter((one) => one.from > until),
+  ];
+}
+
 /** A node that tells false stories, each the same in all methods, and turns to another at a moment that matters, or at any. */
 export function drawLiar(random: Random, truth: Fate, { submitted, last }: Moments): Story {
   const landed = truth.slot ?? last;

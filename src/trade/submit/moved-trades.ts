@@ -44,7 +44,7 @@ interface MovedTradesPorts {
 
 /**
  * Corrects the ends of trades whose confirmed block was undone. Of those that are final in another one, slot, amounts and costs become
- * those of the final record; those that had failed may be final under another signature, or have expired.
+ * those of the final record, also under another signature. One that had failed may have expired; one that had landed stays confirmed then.
  */
 export class MovedTrades {
   readonly #ports: MovedTradesPorts;
@@ -60,8 +60,8 @@ export class MovedTrades {
   }
 
   /**
-   * Corrects the end of a message that is final in this slot, or that failed and is in no block any more. Never rejects: the next look at
-   * the trade tries again.
+   * Corrects the end of a message that is final in this slot, or in no block any more under its signature. Never rejects: the next look at the
+   * trade tries again.
    */
   async correct(messageHash: string, finalSlot: bigint | undefined): Promise<void> {
     if (this.#correcting.has(messageHash)) return;
@@ -100,6 +100,8 @@ export class MovedTrades {
       const end = await this.#endOf(record, sealed, finalSlot);
       // While the other nodes are silent, one alone takes back nothing that two have shown.
       if (end === undefined || end.witnesses < agreeingOn(stored)) return;
+      // Confirmed is never taken back; who may build a failed trade again has to know that it expired.
+      if (end.slot === undefined && stored.kind === "landed") return;
       const { outcome, signature, transaction } = end;
       // The record is found by its first signature too.
       if (signature !== record.signature) await submissions.addSignature(messageHash, record);

@@ -374,6 +374,41 @@ describe("finality", () => {
     }
   });
 
+  it("comes to a trade whose block was undone under the signature that its wallet's history shows", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = await submitLanded(a);
+    const other = resigned(trade);
+    await rest(400);
+    world.progress = undefined;
+    world.finding = { kind: "found", transaction: other.signedTransaction, sinceMs: 10_000, isRemembered: true };
+    expect(await b.find(principal, trade.signature)).toMatchObject({ status: "confirmed", slot: SLOT });
+    await rest(10);
+    expire("b", trade.signature);
+    await rest(10);
+    landElsewhere("b", other.signature);
+    await rest(400);
+    const final = { status: "finalized", slot: SLOT + 9n, signature: other.signature, result: { outAmount: 41n } };
+    for (const one of [a, b, startProcess("c")]) {
+      expect(await one.find(principal, trade.signature)).toMatchObject({ ...final, signature: trade.signature });
+      expect(await one.submit(trade)).toMatchObject(final);
+    }
+  });
+
+  it("comes to no trade whose block was undone and that is in no other: it stays confirmed", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = await submitLanded(a);
+    await rest(400);
+    world.progress = undefined;
+    await b.find(principal, trade.signature);
+    await rest(10);
+    expire("b", trade.signature);
+    await rest(400);
+    for (const one of [a, b, startProcess("c")]) {
+      expect(await one.find(principal, trade.signature)).toMatchObject({ status: "confirmed", slot: SLOT });
+      expect(await one.submit(trade)).toMatchObject({ status: "confirmed", slot: SLOT });
+    }
+  });
+
   it("comes to no trade that failed while fewer nodes than vouched for that show that it has expired", async () => {
     const a = startProcess("a");
     const { trade } = await submitFailed(a);

@@ -26,7 +26,7 @@ export class Finality {
   /** By message hash. */
   readonly #finalized = new Map<string, FinalTrade>();
 
-  /** @param onMoved called if a trade is final in another slot than it ended in, or if one that failed is in none: that one was undone */
+  /** @param onMoved called if a trade is final in another slot than it ended in, or is in none any more: that end was undone */
   constructor(
     submissions: Submissions,
     chain: ProgressCache,
@@ -54,8 +54,7 @@ export class Finality {
     let slot = this.#finalized.get(messageHash)?.slot;
     if (slot === undefined) {
       const seen = await this.#chain.fetch(signature);
-      // A trade that landed stays reported as confirmed; who may build another has to know how the failed one ended.
-      if (seen === undefined && outcome.kind === "failed") this.#onMoved(messageHash, undefined);
+      if (seen === undefined) this.#onMoved(messageHash, undefined);
       if (seen?.commitment !== "finalized") return outcome;
       if (seen.slot === slotOf(outcome) && (seen.error != null) !== (outcome.kind === "failed")) return outcome;
       slot = seen.slot;

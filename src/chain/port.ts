@@ -271,6 +271,8 @@ export interface Landing {
    * never past the last valid block height. `landed` means at least confirmed, and that the nodes agree on the record.
    */
   land(order: LandingOrder): Promise<LandingOutcome>;
+  /** Stops sending and following a transaction: every wait for it ends as pending. */
+  drop(signature: string): void;
   /**
    * Asks the nodes once for a transaction's progress, as far as they agree; undefined if it is in no block. Given the last valid block
    * height of its message, a block outside the message's lifetime is not accepted.

@@ -108,6 +108,7 @@ export function startProcess(owner: string, warn: (message: string) => void = ()
         world.inFlight.set(`${owner} ${order.signature}`, { order, end: resolve });
         order.onEvent?.({ kind: "sent", sender: "rpc-1" });
       }),
+    drop: (signature) => world.inFlight.get(`${owner} ${signature}`)?.end({ kind: "pending" }),
     async fetchProgress(signature) {
       world.looks++;
       await world.nodesAnswer;

@@ -137,6 +137,19 @@ function land(order: Partial<LandingOrder> = {}): { outcome: LandingOutcome | un
 
 const confirmed = (slot: number, err: unknown = null): Status => ({ slot, err, confirmationStatus: "confirmed" });
 
+test("a transaction that is dropped is sent no more, and every wait for it ends as pending", async () => {
+  start(1);
+  const boxes = [land(), land()];
+  await vi.advanceTimersByTimeAsync(1_000);
+  const sent = endpoints[0]!.countOf("sendTransaction");
+  landing.drop(SIGNATURE);
+  landing.drop("another one");
+  await vi.advanceTimersByTimeAsync(10_000);
+  for (const { outcome } of boxes) expect(outcome).toEqual({ kind: "pending" });
+  expect(endpoints[0]!.countOf("sendTransaction")).toBe(sent);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
 test("the bytes go to every endpoint at once, without preflight or the node's own retries", async () => {
   start(3);
   land();

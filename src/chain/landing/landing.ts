@@ -149,6 +149,11 @@ class BroadcastLanding implements LiveLanding {
     });
   }
 
+  drop(signature: string): void {
+    const transaction = this.#pending.get(signature);
+    if (transaction !== undefined) this.#settle(transaction, { kind: "pending" });
+  }
+
   fetchProgress(signature: string, lastValidBlockHeight?: bigint): Promise<TransactionProgress | undefined> {
     // Nodes remember the last few hundred slots.
     const mayBeOld = lastValidBlockHeight === undefined || this.#head.blockHeight() > lastValidBlockHeight;

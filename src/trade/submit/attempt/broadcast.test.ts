@@ -10,12 +10,15 @@ import { Broadcast } from "./broadcast.ts";
 function broadcastOf(...signatures: readonly string[]) {
   const ends = new Map<string, (outcome: LandingOutcome) => void>();
   const land: Landing["land"] = ({ signature }) => new Promise((resolve) => ends.set(signature, resolve));
+  const dropped: string[] = [];
+  const drop = (signature: string) => void dropped.push(signature);
   const progress = new AttemptProgress({ status: "pending" } as SubmittedTrade, () => 0);
   const terms = { lastValidBlockHeight: 1n, senders: [] };
-  const broadcast = new Broadcast({ land } as Landing, () => 0, terms, progress);
+  const broadcast = new Broadcast({ land, drop } as Landing, () => 0, terms, progress);
   for (const signature of signatures) broadcast.add(signature, new Uint8Array(1));
   return {
     broadcast,
+    dropped,
     sent: () => [...ends.keys()],
     end: (signature: string, kind: "pending" | "expired") => ends.get(signature)!({ kind }),
     land(signature: string, landing: LandingOutcome) {
@@ -78,4 +81,18 @@ test("a broadcast that has ended keeps nothing of the record that ended it", asy
   collect();
   expect(ended.deref()).toBeUndefined();
   expect(broadcast.signatures).toEqual(["first"]);
+});
+
+test("once a signature has landed no other is sent any more, not even one that was being stored", async () => {
+  const { broadcast, dropped, sent, land } = broadcastOf("first", "second");
+  const stored = Promise.withResolvers<void>();
+  broadcast.add("third", new Uint8Array(1), stored.promise);
+  const landing = broadcast.land();
+  await new Promise(setImmediate);
+  land("second", { kind: "landed", record: {} as TransactionRecord, witnesses: 1 });
+  expect(await landing).toMatchObject({ signature: "second" });
+  expect(dropped).toContain("first");
+  stored.resolve();
+  await new Promise(setImmediate);
+  expect(sent()).not.toContain("third");
 });

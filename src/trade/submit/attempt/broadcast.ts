@@ -35,6 +35,7 @@ export class Broadcast {
   /** By signature. */
   readonly #signed = new Map<string, SignedTransaction>();
   readonly #started = new Set<string>();
+  #hasLanded = false;
   /** Wakes `land` when a signature is added; undefined while it does not wait. */
   #onAdded: (() => void) | undefined;
 
@@ -78,7 +79,7 @@ export class Broadcast {
 
   /**
    * Sends every signature, also those added later, until one has landed or none can land any more. While one is undecided, so is the
-   * message. May be called again after more are added.
+   * message. Once one has landed, no other is sent any more. May be called again after more are added.
    */
   async land(): Promise<LandedSignature> {
     const pending = new Map<string, Promise<LandedSignature>>();
@@ -94,7 +95,11 @@ export class Broadcast {
         });
         const first = await Promise.race([...pending.values(), added]);
         if (first === undefined) continue;
-        if (first.landing.kind === "landed") return first;
+        if (first.landing.kind === "landed") {
+          this.#hasLanded = true;
+          for (const signature of pending.keys()) this.#landing.drop(signature);
+          return first;
+        }
         if (first.landing.kind === "pending") undecided = first;
         if (pending.size === 1) return undecided ?? first;
         pending.delete(first.signature);
@@ -107,6 +112,7 @@ export class Broadcast {
 
   async #send(signature: string, { transaction, stored }: SignedTransaction): Promise<LandedSignature> {
     if (stored !== undefined) await stored;
+    if (this.#hasLanded) return { signature, landing: { kind: "pending" } };
     const landing = await this.#landing.land({
       transaction,
       signature,

@@ -59,6 +59,11 @@ export class EndJudge {
     if (result !== undefined) this.#decide(`landed in ${slot}`, fate);
   }
 
+  /** A process sends what it has said has ended. After an undone end was corrected, a repeated submit begins anew. */
+  hearSent(name: string): void {
+    if (this.#undone === undefined || this.#end === undefined) this.#note(`sent by ${name} after its end`);
+  }
+
   hearListed({ status, slot, trade, failure }: ListedTrade): void {
     if (failure === undefined) {
       if (trade !== undefined && status !== "failed" && status !== "expired") this.hear({ ...trade, status }, "list");

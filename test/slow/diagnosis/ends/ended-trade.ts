@@ -39,6 +39,8 @@ const AWAY = [15, 60, 400] as const;
 const RETRIED_MS = 1_000;
 /** By how much clocks are wrong, or are set forward or back. Milliseconds. */
 const SKEWS_MS = [-3_600_000, -20_000, 20_000, 3_600_000];
+/** How long after a process has said how the trade ended it may still send it. Milliseconds. */
+const SENT_UNTIL_MS = 100;
 const FOREVER = new Promise<never>(() => {});
 /** What a node says to a transaction that it has in a block, or whose blockhash it does not know yet. */
 const SEND_ERRORS = ["AlreadyProcessed", "BlockhashNotFound"];
@@ -75,6 +77,8 @@ interface Process {
   readonly name: string;
   readonly submitter: Submitter;
   kill(): void;
+  /** Notes that it has said how the trade ended. */
+  end(): void;
   readonly isDead: boolean;
 }
 
@@ -266,6 +270,7 @@ class EndedTrade {
     const name = `process ${++this.#started}`;
     this.#log(`START ${name}`);
     let isDead = false;
+    let endedAtMs = Number.POSITIVE_INFINITY;
     const endpoints = this.#stories.map((story, i) => {
       const sendError = random.chance(0.3) ? random.pick(SEND_ERRORS) : undefined;
       const toldBy = () => ({ ...story.findLast(({ from }) => this.#heights.slot >= from)!.told, sendError });
@@ -273,6 +278,7 @@ class EndedTrade {
       const { call } = node;
       node.call = async (...params) => {
         if (isDead) return FOREVER;
+        if (params[0] === "sendTransaction" && Date.now() > endedAtMs + SENT_UNTIL_MS) this.#judge.hearSent(name);
         const answer = await call.apply(node, params).catch((error) => {
           if (isDead) return FOREVER;
           throw error;
@@ -343,6 +349,9 @@ class EndedTrade {
         name,
         submitter,
         kill,
+        end() {
+          endedAtMs = Math.min(endedAtMs, Date.now());
+        },
         get isDead() {
           return isDead;
         },
@@ -387,6 +396,10 @@ class EndedTrade {
   /** False once its process is dead, and tells nobody anything. */
   #isLiving(submitter: Submitter): boolean {
     return this.#processes.some((one) => one.submitter === submitter && !one.isDead);
+  }
+
+  #noteEnd(submitter: Submitter): void {
+    this.#processes.find((one) => one.submitter === submitter)?.end();
   }
 
   #submit(): void {
@@ -438,10 +451,16 @@ class EndedTrade {
         ? submitter.submit({ principal: PRINCIPAL, submissionToken, signedTransaction })
         : submitter.find(PRINCIPAL, signature);
     void answer.then(
-      (said) => this.#isLiving(submitter) && this.#judge.hear(said, why),
+      (said) => {
+        if (!this.#isLiving(submitter)) return;
+        this.#judge.hear(said, why);
+        if (method === "submit" && said.result !== undefined) this.#noteEnd(submitter);
+      },
       (error) => {
         if (!(error instanceof TradewireError)) throw error;
-        if (this.#isLiving(submitter)) this.#judge.hearError(error, why);
+        if (!this.#isLiving(submitter)) return;
+        this.#judge.hearError(error, why);
+        if (method === "submit" && error.facts.safeToRebuild !== undefined) this.#noteEnd(submitter);
       },
     );
   }

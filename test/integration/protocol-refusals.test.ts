@@ -292,4 +292,15 @@ describe("a request refused before its body has come, over HTTP/2", () => {
     await once(stream, "close");
     expect(stream.rstCode).toBe(http2.constants.NGHTTP2_NO_ERROR);
   });
+
+  it("loses its stream, and no more, if the client sends ever more of it", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const stream = session.request({ ":method": "POST", ":path": "/v1/nothing", "content-length": 3_000_000 });
+    stream.write(Buffer.alloc(300_000));
+    await once(stream.resume(), "close");
+    expect(stream.rstCode).toBe(http2.constants.NGHTTP2_NO_ERROR);
+    const next = session.request({ ":path": "/v1/ping" }).resume();
+    expect((await once(next, "response"))[0]).toMatchObject({ ":status": 200 });
+  });
 });

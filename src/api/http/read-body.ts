@@ -217,14 +217,17 @@ export function endUntouchedBody(request: IncomingMessage): void {
 }
 
 /**
- * Drops the rest of a refused body, and closes the stream if its client does not end it. A long one is not read further: its stream stays
- * open for a client that reads the answer only after a write. Node would reset a stream that nobody read as soon as it is answered, and
- * clients that still write, such as curl, then lose the answer.
+ * Drops the rest of a refused body, and closes the stream if that does not end in time or is too long. Node would reset a stream that
+ * nobody reads as soon as it is answered, and clients that still write, such as curl, then lose the answer.
  */
 function endRefusedStream(request: IncomingMessage): void {
   const { stream } = request as unknown as Http2ServerRequest;
-  if (declaredBytes(request) > DRAINED_BYTES) request.pause();
-  else request.resume();
+  let left = DRAINED_BYTES;
+  request.on("data", (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0 && !stream.closed) stream.close();
+  });
+  request.resume();
   const timer = setTimeout(() => stream.close(), REFUSED_STREAM_MS);
   stream.once("close", () => clearTimeout(timer));
 }

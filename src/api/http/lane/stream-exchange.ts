@@ -39,11 +39,6 @@ export class StreamRequest
     return this;
   }
 
-  pause(): this {
-    this.stream.pause();
-    return this;
-  }
-
   resume(): this {
     this.stream.resume();
     return this;

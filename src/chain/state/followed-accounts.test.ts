@@ -178,6 +178,30 @@ test("what was known before an undone slot, and is not proven, was the state whe
   expect(state()).toEqual([11n, 1_100, false]);
 });
 
+test("a doubt up to a slot never makes the stream report every change from an earlier slot on", () => {
+  const { followed, entry } = streaming();
+  const coveredAfter = (from: bigint | undefined, slot: bigint) => {
+    entry.coveredFrom = from;
+    followed.doubtUpTo(entry, slot);
+    return entry.coveredFrom;
+  };
+  expect(coveredAfter(10n, 8n)).toBe(10n);
+  expect(coveredAfter(10n, 10n)).toBe(11n);
+  expect(coveredAfter(10n, 12n)).toBe(13n);
+  expect(coveredAfter(undefined, 12n)).toBe(undefined);
+});
+
+test("what the nodes agree on brings back none of the older versions that were dropped for their number", () => {
+  const { followed, entry, report } = streaming();
+  entry.droppedUpTo = 9n;
+  followed.replace(entry, { slot: 12n, account: null });
+  report(8n, false);
+  expect([...versionsOf(entry)].map(({ slot }) => slot)).toEqual([12n, 11n]);
+  // They are sure of a slot that was dropped.
+  followed.replace(entry, { slot: 9n, account: null });
+  expect([...versionsOf(entry)].map(({ slot }) => slot)).toEqual([9n]);
+});
+
 test("what is left once the stream's reports are dropped is proven only if none of them came before", () => {
   const { followed, entry, report, state } = streaming();
   report(12n, true);

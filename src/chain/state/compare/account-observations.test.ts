@@ -125,18 +125,36 @@ test("what the stream has not reported differs only of slots of which it reports
 });
 
 /** Whether node 2 is outvoted by nodes 0 and 1, after what each has said, as `node slot=value`; slot 16 is beyond the chain, 15 off it. */
-function isOutvoted(...said: readonly string[]): boolean {
+const isOutvoted = (...said: readonly string[]): boolean => isOutvotedBeside([], false, ...said);
+
+/** The same after the stream has reported changes, as `slot=value`, if it is another node's or not. */
+function isOutvotedBeside(reported: readonly string[], isElsewhere: boolean, ...said: readonly string[]): boolean {
   const { tree, entry, accountOf } = holding();
   for (const slot of [11n, 12n, 13n, 14n, 15n]) tree.begin(slot, slot - 1n);
   tree.kill(15n);
   const observations = new AccountObservations(entry, true);
+  for (const text of reported) {
+    const [slot, value] = text.split("=").map(Number) as [number, number];
+    observations.streamRecord.note(BigInt(slot), accountOf(value, BigInt(slot)));
+  }
   for (const text of said) {
     const [node, slot, value] = text.split(/[ =]/).map(Number) as [number, number, number];
     const account = accountOf(value, BigInt(slot));
     observations.add({ node, slot: BigInt(slot), account, sentAtMs: 0, receivedAtMs: 0 });
   }
-  return observations.isOutvoted(2, [0, 1], 2, { tree, stream: { slot: 14n } as StreamProgress, atMs: 0 });
+  const context = { tree, stream: { slot: 14n } as StreamProgress, atMs: 0 };
+  return observations.isOutvoted(2, [0, 1], 2, context, isElsewhere);
 }
+
+test("a node is not outvoted for what another node's stream says of the slots too: the others were not asked in between", () => {
+  const said = ["0 11=1", "1 11=1", "0 14=1", "1 14=1", "2 12=2", "2 13=3"];
+  expect(isOutvotedBeside(["12=2", "13=3", "14=1"], true, ...said)).toBe(false);
+  expect(isOutvotedBeside(["12=2", "14=1"], true, ...said)).toBe(false);
+  // As of the slot before.
+  expect(isOutvotedBeside(["11=2", "14=1"], true, ...said)).toBe(false);
+  expect(isOutvotedBeside(["10=2", "11=1", "14=2"], true, ...said)).toBe(true);
+  expect(isOutvotedBeside(["12=2", "13=3", "14=1"], false, ...said)).toBe(true);
+});
 
 test("a node is outvoted if all others have said the same other thing of two slots, or before and after them", () => {
   const others = ["0 11=1", "1 11=1", "0 14=1", "1 14=1"];

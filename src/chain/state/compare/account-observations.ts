@@ -112,13 +112,23 @@ export class AccountObservations {
   }
 
   /**
-   * True if the node has lately said of two slots what as many of the others as needed deny, and none of them bears out. What the known
-   * state has to do with it proves nothing: a stream may be wrong or late, and reads miss what an account held for a slot.
+   * True if the node has lately said of two slots what as many of the others as needed deny, and none of them bears out. That the known
+   * state differs proves nothing: a stream may be wrong or late, and reads miss what an account held for a slot.
+   *
+   * @param isElsewhere true if the stream is another node's: what it has reported too, the node has not made up
    */
-  isOutvoted(node: number, others: readonly number[], needed: number, { tree, atMs }: RelationContext): boolean {
+  isOutvoted(
+    node: number,
+    others: readonly number[],
+    needed: number,
+    { tree, atMs }: RelationContext,
+    isElsewhere: boolean,
+  ): boolean {
     const slots = new Set<bigint>();
-    for (const one of this.#statements[node] ?? [])
-      if (one.receivedAtMs >= atMs - STATEMENT_MS && this.#isDenied(one, others, needed, tree)) slots.add(one.slot);
+    for (const one of this.#statements[node] ?? []) {
+      if (one.receivedAtMs < atMs - STATEMENT_MS || !this.#isDenied(one, others, needed, tree)) continue;
+      if (!isElsewhere || !this.streamRecord.hasReported(one.slot, one.account)) slots.add(one.slot);
+    }
     return slots.size >= OUTVOTED_SLOTS;
   }
 

@@ -297,11 +297,19 @@ export class NodeComparison {
     }
     const nodes = agreed.map(({ node }) => node);
     for (const other of statements) {
-      if (agreed.includes(other) || !observations.isOutvoted(other.node, nodes, needed, context)) continue;
+      if (agreed.includes(other)) continue;
+      const isElsewhere = this.#isStreamElsewhere(other.node);
+      if (!observations.isOutvoted(other.node, nodes, needed, context, isElsewhere)) continue;
       this.#nodes.setAside(other.node, `its state of account ${entry.address} at slot ${other.slot} differs`);
     }
     this.#accounts.settle(observations);
     if (streamRecord.wrong > 0 || entry.isDoubted) this.#accounts.hold(observations);
+  }
+
+  /** True if the followed stream comes from another host than the node's, whatever the ports. */
+  #isStreamElsewhere(node: number): boolean {
+    const host = this.#options.followedHost();
+    return host !== undefined && withoutPort(host) !== withoutPort(this.#nodes.nameOf(node));
   }
 
   #leaveOpen(observations: AccountObservations, other: Statement): void {
@@ -330,3 +338,5 @@ export class NodeComparison {
     this.#options.warn(message);
   }
 }
+
+const withoutPort = (host: string): string => host.replace(/:\d+$/, "");

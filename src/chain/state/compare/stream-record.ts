@@ -137,6 +137,12 @@ export class StreamRecord {
       this.#bytes -= this.#reported.shift()!.bytes;
   }
 
+  /** True if the stream has reported that state as the account's of the slot: in it, or as the last one before. */
+  hasReported(slot: bigint, account: Account | null): boolean {
+    const last = this.#reported.findLast((one) => one.slot <= slot);
+    return last?.states.some((state) => hasSameContent(state, account)) === true;
+  }
+
   /** Notes an agreement of most nodes. @returns false if they agreed on another state of that slot before: they answer from within slots */
   agree(agreement: Agreement): boolean {
     const newest = agreement.slots.reduce(maxOf);

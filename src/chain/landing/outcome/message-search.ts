@@ -133,6 +133,7 @@ async function askNode(ports: SearchPorts, endpoint: RpcEndpoint, query: Message
   };
   try {
     const view = await viewOf(ports, endpoint, query, range);
+    // No node starts again from a newer snapshot within the time for which statuses are remembered.
     const isRemembered = info.height <= lastValidBlockHeight + STATUS_CACHE_BLOCKS;
     if (isRemembered || !view.reachesBack || view.found !== undefined) return { blockHeight: info.height, view };
     const reachesBack = await hasEveryBlock(pool, endpoint, range, lastValidBlockHeight);

@@ -59,9 +59,10 @@ export class EndJudge {
     if (result !== undefined) this.#decide(`landed in ${slot}`, fate);
   }
 
-  /** A process sends what it has said has ended. After an undone end was corrected, a repeated submit begins anew. */
+  /** A process sends what it has said has ended. Once an undone end may be corrected, a repeated submit begins anew. */
   hearSent(name: string): void {
-    if (this.#undone === undefined || this.#end === undefined) this.#note(`sent by ${name} after its end`);
+    const isCorrected = this.#undone !== undefined && this.#heights.slot >= this.#undone.until + FINAL_AFTER;
+    if (!isCorrected) this.#note(`sent by ${name} after its end`);
   }
 
   hearListed({ status, slot, trade, failure }: ListedTrade): void {
@@ -97,6 +98,9 @@ export class EndJudge {
     const fate = this.#fateIn(slot);
     if (code === "TX_EXPIRED") {
       const isOver = this.#heights.slot > this.#last;
+      // Of a record that was lost, a process may know another signature alone, which has expired.
+      const isOfAnother = this.excusedUntilMs === Number.POSITIVE_INFINITY && !isSafe;
+      if (isOver && isOfAnother) return;
       if (!isOver || (landed !== undefined && (form === 0 || isSafe))) this.#note(says);
     } else if (code !== "OUTCOME_UNKNOWN") {
       if (fate === undefined || fate.error === null) this.#note(says);

@@ -2,6 +2,7 @@ import { randomFillSync } from "node:crypto";
 import { vi } from "vitest";
 import type { Submissions } from "../../../../src/accounts/port.ts";
 import { createLanding } from "../../../../src/chain/landing/landing.ts";
+import { STATUS_CACHE_BLOCKS } from "../../../../src/chain/landing/outcome/expiry.ts";
 import { createNodeSender } from "../../../../src/chain/landing/sender.ts";
 import { createRpcPool } from "../../../../src/chain/rpc/rpc-pool.ts";
 import { Witnesses } from "../../../../src/chain/rpc/witnesses.ts";
@@ -35,7 +36,7 @@ const KNOWN_WITHIN = FINAL_AFTER + 140;
 /** After an outage of the database a process learns within this time what another one has written. Milliseconds. */
 const LEARNT_MS = 10_000;
 /** Slots for which a node that starts again is away: it loads a snapshot. */
-const AWAY = [15, 60, 400] as const;
+const AWAY = [15, 60, 400, 700] as const;
 const RETRIED_MS = 1_000;
 /** By how much clocks are wrong, or are set forward or back. Milliseconds. */
 const SKEWS_MS = [-3_600_000, -20_000, 20_000, 3_600_000];
@@ -204,12 +205,16 @@ class EndedTrade {
     return all;
   }
 
-  /** When nodes start again, and whether they do from a snapshot of others: they then lack the blocks in between. */
+  /**
+   * When nodes start again, and whether they do from a snapshot of others: they then lack the blocks in between. Nothing has them back within
+   * the time for which nodes remember the trade.
+   */
   #drawRestart({ submitted, last }: Moments): Restart {
     const random = this.#random;
     const from = submitted + Math.floor((random.u32() / 2 ** 32) * (last + 30 - submitted));
     const until = from + random.pick(AWAY);
-    const gap = random.chance(0.6) ? ([from - 1, until - 1 - (random.u32() % 12)] as const) : undefined;
+    const isForgotten = this.#heights.heightAt(until - FINAL_AFTER) > FIRST_HEIGHT + LIFE + Number(STATUS_CACHE_BLOCKS);
+    const gap = isForgotten && random.chance(0.8) ? ([from - 1, until - 1 - (random.u32() % 12)] as const) : undefined;
     this.#answeredFrom = until;
     this.#log(`nodes start again: away from ${from} to ${until}, without the blocks ${gap}`);
     return { from, until, gap };

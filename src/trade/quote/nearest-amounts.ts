@@ -9,12 +9,14 @@ export interface NearestAmounts {
   readonly higherAmount?: string;
 }
 
-/** Markets asked, each about one amount for each bit on either side. */
+/** Markets asked, each about at most nineteen amounts on either side: a quote to the end of a market costs as much as two builds. */
 const MARKETS_ASKED = 2;
+/** Amounts are first tried so many bits apart. */
+const STRIDE = 4n;
 
 /**
- * Amounts below and above the trade's that a market of the pair itself takes, within a factor of two of the nearest: for a trade that is too
- * large for some markets and too small for the others.
+ * Amounts below and above the trade's that a market of the pair itself takes, for a trade that is too large for some markets and too small
+ * for the others. Each is within a factor of two of the nearest, if that market takes all amounts from there on over a factor of 32.
  */
 export function nearestAmounts(
   { inMint, outMint, mode, amount }: Intent,
@@ -31,10 +33,13 @@ export function nearestAmounts(
         return false;
       }
     });
-  let lower = amount / 2n;
-  while (lower > 0n && !isTaken(lower)) lower /= 2n;
-  let higher = amount * 2n;
-  while (higher <= U64_MAX && !isTaken(higher)) higher *= 2n;
+  let lower = amount >> STRIDE;
+  while (lower > 0n && !isTaken(lower)) lower >>= STRIDE;
+  // Nearer to the trade's amount, while a market takes it.
+  while (lower > 0n && lower * 2n < amount && isTaken(lower * 2n)) lower *= 2n;
+  let higher = amount << STRIDE;
+  while (higher <= U64_MAX && !isTaken(higher)) higher <<= STRIDE;
+  while (higher <= U64_MAX && higher / 2n > amount && isTaken(higher / 2n)) higher /= 2n;
   return {
     ...(lower > 0n ? { lowerAmount: lower.toString() } : {}),
     ...(higher <= U64_MAX ? { higherAmount: higher.toString() } : {}),

@@ -34,6 +34,11 @@ export function kindShares(text: string): readonly Share[] {
   });
 }
 
+/** Samples by thread, those of one name together, and by what was innermost. */
+export function threadShares(text: string): readonly Share[] {
+  return sharesOf(text, ({ thread, frames }) => [thread, frames[0]!]);
+}
+
 /** Samples by the innermost JavaScript function, and by what it had called: itself, a builtin, C++. */
 export function callerShares(text: string): readonly Share[] {
   return sharesOf(text, ({ frames }) => {
@@ -41,6 +46,33 @@ export function callerShares(text: string): readonly Share[] {
     if (at < 0) return ["none", frames[0]!];
     return [frames[at]!.slice("JS:".length), at === 0 ? "itself" : frames[at - 1]!];
   });
+}
+
+/** Code begins at a multiple of so many bytes. */
+const PLACE = 8;
+
+/**
+ * The names of compiled code without those whose memory later code has taken: of two at one address `perf` takes either, and one function
+ * then seems to do another's work.
+ *
+ * @param map lines of address and size, in hexadecimal, and name, as V8 writes them for `perf`
+ */
+export function newestNames(map: string): string {
+  const taken = new Set<number>();
+  const kept: string[] = [];
+  for (const line of map.trimEnd().split("\n").reverse()) {
+    const [, start, size] = /^([\da-f]+) ([\da-f]+) /.exec(line) ?? [];
+    if (start === undefined || size === undefined) continue;
+    const first = Math.floor(Number.parseInt(start, 16) / PLACE);
+    const last = Math.ceil((Number.parseInt(start, 16) + Number.parseInt(size, 16)) / PLACE) - 1;
+    let isTaken = false;
+    for (let place = first; place <= last; place++) {
+      isTaken ||= taken.has(place);
+      taken.add(place);
+    }
+    if (!isTaken) kept.push(line);
+  }
+  return `${kept.reverse().join("\n")}\n`;
 }
 
 function sharesOf(text: string, namesOf: (stack: Stack) => readonly [name: string, inside: string]): readonly Share[] {

@@ -6,8 +6,8 @@ import { SubmitRig } from "./submit-rig.ts";
 import { callAll, callSpaced } from "./trades.ts";
 
 /** Submits of a batch, and how many are pending at a time. */
-const SUBMITS = 192;
-const AT_ONCE = 32;
+export const SUBMITS = 192;
+export const AT_ONCE = 32;
 const BATCHES = 5;
 /** Submits before any is measured, in batches with more pending: a submit takes two to three times as long until what it runs is compiled. */
 const WARM_SUBMITS = 512;
@@ -29,15 +29,20 @@ export async function submitRows(root: string): Promise<readonly BenchRow[]> {
   const rows: BenchRow[] = [];
   for (const nodes of [1, 2] as const) {
     const rig = await SubmitRig.start(root, nodes);
-    for (let batch = 0; batch < WARM_BATCHES; batch++) {
-      const requests = (await rig.sign(WARM_SUBMITS)).map(({ request }) => request);
-      await callAll(rig.port, requests, WARM_AT_ONCE);
-    }
+    await warmUp(rig);
     rows.push(...(await freshRows(rig, nodes)));
     if (nodes === 1) rows.push(...(await replayRows(rig)));
     rig.close();
   }
   return rows;
+}
+
+/** Submits until what a submit runs is compiled. */
+export async function warmUp(rig: SubmitRig): Promise<void> {
+  for (let batch = 0; batch < WARM_BATCHES; batch++) {
+    const requests = (await rig.sign(WARM_SUBMITS)).map(({ request }) => request);
+    await callAll(rig.port, requests, WARM_AT_ONCE);
+  }
 }
 
 /** Processor time of a submit beyond what the service uses at rest, by rest per millisecond. Microseconds. */

@@ -27,6 +27,8 @@ const REST_MS = 2_000;
 /** A service and what it has used. */
 export interface RigService {
   readonly port: number;
+  /** Undefined if it did not start. */
+  readonly pid: number | undefined;
   /** Processor time the service has used. Microseconds. */
   cpu(): Promise<number>;
   close(): void;
@@ -56,8 +58,16 @@ export class SubmitRig implements RigService {
     this.#traders = traders;
   }
 
-  /** @param root of the service's revision */
-  static async start(root: string, nodes: 1 | 2, settings: Readonly<Record<string, string>> = {}): Promise<SubmitRig> {
+  /**
+   * @param root of the service's revision
+   * @param nodeArgs beside those that the service runs with
+   */
+  static async start(
+    root: string,
+    nodes: 1 | 2,
+    settings: Readonly<Record<string, string>> = {},
+    nodeArgs: readonly string[] = [],
+  ): Promise<SubmitRig> {
     const chain = new BenchChild(fileURLToPath(new URL("chain-node.ts", import.meta.url)), root, {
       args: [`${SLOT_MS}`],
     });
@@ -69,9 +79,13 @@ export class SubmitRig implements RigService {
       SOLANA_WS_URLS: urls.map(() => ready.wsUrl).join(","),
       ...settings,
     };
-    const service = await startService(root, environment);
+    const service = await startService(root, environment, nodeArgs);
     const traders = await openTraders(service.port, urls[0]!, TRADERS);
     return new SubmitRig(chain, ready, service, environment, traders);
+  }
+
+  get pid(): number | undefined {
+    return this.#service.pid;
   }
 
   cpu(): Promise<number> {
@@ -122,14 +136,19 @@ export class SubmitRig implements RigService {
   }
 }
 
-async function startService(root: string, environment: Readonly<Record<string, string>>): Promise<RigService> {
+async function startService(
+  root: string,
+  environment: Readonly<Record<string, string>>,
+  nodeArgs: readonly string[] = [],
+): Promise<RigService> {
   const child = new BenchChild(`${root}/test/bench/submit/service.ts`, root, {
     args: [JSON.stringify(environment)],
-    nodeArgs: serviceArgs(root),
+    nodeArgs: [...nodeArgs, ...serviceArgs(root)],
   });
   const { port } = await child.next<{ readonly port: number }>();
   return {
     port,
+    pid: child.pid,
     cpu: async () => (await child.ask<{ readonly cpu: number }>({})).cpu,
     close: () => child.close(),
   };

@@ -52,6 +52,21 @@ export class ReadScript extends NodeCalls {
       const first = await this.result("getFirstAvailableBlock");
       return isInteger(first) && Number(first) <= Number(await this.result("getSlot", [{ commitment: "finalized" }]));
     });
+    await this.holds("final blocks have one height after another, whichever slots have none", async () => {
+      const config = {
+        commitment: "finalized",
+        transactionDetails: "none",
+        rewards: false,
+        maxSupportedTransactionVersion: 1,
+      };
+      const last = Number(await this.result("getSlot", [config]));
+      const range = [Math.max(1, Number(await this.result("getFirstAvailableBlock")), last - 60), last];
+      const slots = (await this.result("getBlocks", [...range, { commitment: "finalized" }])) as number[];
+      const heights: number[] = [];
+      for (const slot of [slots[0], slots.at(-1)])
+        heights.push(Number(asJson(await this.result("getBlock", [slot, config])).blockHeight));
+      return slots.length > 0 && heights[1]! - heights[0]! === slots.length - 1;
+    });
     await this.#checkRentAndFees();
   }
 

@@ -756,6 +756,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
         ["home", "/"],
         ["docs", "/docs"],
         ["register", "/register"],
+        ["unknown", `/${"nothing".repeat(40)}`],
       ] as const) {
         for (const colorScheme of ["light", "dark"] as const) {
           for (const width of [360, 1280]) {
@@ -778,7 +779,7 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
   );
 
   it("can be used by keyboard and read aloud: every control has a name, every page one heading and a main", async () => {
-    for (const path of ["/", "/docs", "/register"]) {
+    for (const path of ["/", "/docs", "/register", "/nothing"]) {
       const page = await open(path);
       await page.waitForLoadState("networkidle");
       expect(await page.locator("h1").count()).toBe(1);

@@ -52,6 +52,8 @@ function drawUnits(world: DrawnWorld, wallet: Address, random: Random, exact: Ad
     () => U64_MAX,
     () => (held > 0n ? random.between(1n, held) : 1n),
     () => held,
+    // What markets share.
+    () => deepest / random.between(2n, 300n),
     // All of a vault, or nearly.
     () => (deepest > 3n ? deepest - random.magnitude(deepest - 1n) + 1n : 1n),
   ])();

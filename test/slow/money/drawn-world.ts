@@ -5,7 +5,7 @@ import { SOL_MINT, TOKEN_2022_PROGRAM, USDC_MINT } from "../../../src/solana/pro
 import { Svm } from "../../support/svm.ts";
 import { appendExtensions, EXTENSION_COUNTS, extendMint } from "../venues/support/extended-mint.ts";
 import { drawMarket, PRESENT } from "./drawn-markets.ts";
-import type { Place } from "./market-draw.ts";
+import type { Drawing, Place } from "./market-draw.ts";
 
 /** Markets of random venues, mints and shapes on a chain of their own. */
 export interface DrawnWorld {
@@ -78,6 +78,8 @@ function changeFee(svm: Svm, random: Random, mint: Address): void {
 }
 
 const SHAPES = ["one", "one", "two", "three", "hub", "hub", "hub", "triangle"] as const;
+/** Of markets that are about as deep. */
+const WIDE_SHAPES = ["two", "three", "three", "triangle", "triangle"] as const;
 
 function pairsOf(
   shape: (typeof SHAPES)[number],
@@ -96,13 +98,14 @@ function pairsOf(
 
 /** The world of a seed; undefined if no venue takes any of its mints. */
 export function drawWorld(seed: number): DrawnWorld | undefined {
-  const random = createRandom(seed);
+  const drawn = createRandom(seed);
+  const random: Drawing = drawn.chance(0.3) ? { ...drawn, depth: 10n ** drawn.between(5n, 12n) } : drawn;
   const svm = new Svm();
   const [rentBefore, rent] = random.pick(RENTS);
   svm.setRent(rentBefore);
   const usdc = svm.newMint({ address: USDC_MINT, decimals: 6 });
   const insider = svm.newWallet(1n << 52n);
-  const shape = random.pick(SHAPES);
+  const shape = random.pick(random.depth === undefined ? SHAPES : WIDE_SHAPES);
   const a = random.chance(0.7) ? SOL_MINT : drawMint(svm, random);
   let b = drawMint(svm, random);
   const hub = a !== SOL_MINT && random.chance(0.4) ? SOL_MINT : random.pick([usdc, drawMint(svm, random)]);

@@ -11,10 +11,16 @@ export interface Place {
   readonly mints: readonly [Address, Address];
 }
 
+/** Draws of a world. */
+export interface Drawing extends Random {
+  /** The most that a side of each market holds, if they are about as deep. Base units. */
+  readonly depth?: bigint;
+}
+
 /** What a market is drawn from. */
 export interface Draw {
   readonly svm: Svm;
-  readonly random: Random;
+  readonly random: Drawing;
   readonly mints: readonly [Address, Address];
   /** Number of the market in its world. */
   readonly index: number;
@@ -27,8 +33,9 @@ export type Maker = (draw: Draw) => Place | undefined;
 
 const HELD = 1n << 62n;
 export const ONE = 1n << 64n;
-/** Base units of one side of a market: at times hardly any, or nearly as many as there can be. */
-export function depth(random: Random): bigint {
+/** Base units of one side of a market: at times hardly any, or nearly as many as there can be; alike in a world of markets that share trades. */
+export function depth(random: Drawing): bigint {
+  if (random.depth !== undefined) return random.depth / random.between(1n, 4n);
   if (random.chance(0.9)) return 10n ** (4n + random.below(10n)) * random.between(1n, 9n);
   return random.chance(0.5) ? random.between(1n, 9_999n) : random.between(1n << 47n, 1n << 61n);
 }

@@ -102,14 +102,15 @@ async function trade(
       found: [...refused, ...foundBefore, ...differs.flatMap((fault) => misnamed(built, since, fault))],
     };
   const found = [...refused, ...foundBefore, ...differs].map((text) => `${built.platform}: ${text}`);
-  return { end: "executed", on: new Set(built.route.map((leg) => leg.venue)), found };
+  const isDivided = built.route.some(({ path }) => (path ?? 0) > 0);
+  return { end: isDivided ? "executed in parts" : "executed", on: new Set(built.route.map((leg) => leg.venue)), found };
 }
 
 /** The codes of a trade that another one made impossible: prices moved, or the market is complete. */
 const AFTER_MARKET = /^fails: (SLIPPAGE_EXCEEDED|INSUFFICIENT_LIQUIDITY|NO_ROUTE) /;
-/** Also of one before which the wallet spent what it sells. */
+/** Also of one before which the wallet spent what it sells, or closed an account that it had emptied (Anchor's AccountNotInitialized). */
 const AFTER_OWN =
-  /^fails: (SLIPPAGE_EXCEEDED|INSUFFICIENT_LIQUIDITY|NO_ROUTE|INSUFFICIENT_SOL|INSUFFICIENT_TOKEN_BALANCE|PROGRAM_ERROR .*Custom\(3012\)) /;
+  /^fails: ((SLIPPAGE_EXCEEDED|INSUFFICIENT_LIQUIDITY|NO_ROUTE|INSUFFICIENT_SOL|INSUFFICIENT_TOKEN_BALANCE) |PROGRAM_ERROR .*Custom\(3012\))/;
 
 /** A failure whose code names another cause than the one there is. */
 function misnamed({ platform }: BuiltTrade, since: Disturbance, fault: string): readonly string[] {

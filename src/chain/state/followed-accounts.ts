@@ -51,7 +51,7 @@ export class FollowedAccounts {
   readonly #tree: SlotTree;
   readonly #now: Now;
   readonly #isComplete: boolean;
-  readonly #begunAtMs: (slot: bigint) => number;
+  readonly #begunAtMs: (slot: bigint, address: Address) => number;
   #byAddress = new AddressTable<FollowedAccount>("followed");
   readonly #readOrder = new ReadOrder<FollowedAccount>();
   readonly #unstreamed = new IndexedSet<FollowedAccount>();
@@ -70,9 +70,9 @@ export class FollowedAccounts {
 
   /**
    * @param isComplete true if the stream reports every change of every slot, including slots that are dropped later
-   * @param begunAtMs when a slot or a later one was first reported, never later than now (epoch milliseconds)
+   * @param begunAtMs when a slot certainly had begun, as far as the account's stream is up to date (epoch milliseconds)
    */
-  constructor(tree: SlotTree, now: Now, isComplete: boolean, begunAtMs: (slot: bigint) => number) {
+  constructor(tree: SlotTree, now: Now, isComplete: boolean, begunAtMs: (slot: bigint, address: Address) => number) {
     this.#tree = tree;
     this.#now = now;
     this.#isComplete = isComplete;
@@ -223,7 +223,7 @@ export class FollowedAccounts {
       if (known === undefined) this.doubt(entry);
       else this.doubtUpTo(entry, known.slot);
       // It was the state at least within its slot.
-      entry.provenAtMs = version === undefined ? 0 : this.#begunAtMs(version.slot);
+      entry.provenAtMs = version === undefined ? 0 : this.#begunAtMs(version.slot, entry.address);
     }
     if (version === undefined) this.listener(entry.address, undefined, this.#tree.head, entry);
     else if (known === undefined || known.account !== version.account)

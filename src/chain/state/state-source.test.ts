@@ -193,6 +193,50 @@ test("while a stream catches up at once, what it has reported so far is as old a
   source.close();
 });
 
+test("what a stream falls back to while it catches up is as old as its last word, not as the moment when it is repeated", async () => {
+  let listener!: FeedListener;
+  let nowMs = 1_000;
+  let liveAtMs = nowMs;
+  const feed = fakeFeed({
+    reportsEveryChange: true,
+    listen(received) {
+      listener = received;
+    },
+    liveAtMs: () => liveAtMs,
+  });
+  const reader: AccountReader = {
+    fetchAccounts: async (addresses) => ({ slot: 101n, accounts: addresses.map((one) => accountOf(one, 1, 101n)) }),
+    fetchProgramAccounts: async () => "refused",
+  };
+  const source = createStateSource({
+    ...{ reader, feed, now: () => nowMs, warn: () => {}, pollMs: 1e9, auditMs: 1e9 },
+  });
+  const [key] = keys as [Address];
+  const write = (slot: bigint, value: number) =>
+    listener.onAccount({ address: key, account: accountOf(key, value, slot), slot, epoch: 1, order: value });
+  listener.onSlot(101n, 100n);
+  await source.follow([key]);
+  nowMs = 9_000;
+  listener.onSlot(102n, 101n);
+  write(102n, 2);
+  listener.onSlot(103n, 102n);
+  write(103n, 3);
+  listener.onSlot(104n, 102n);
+  expect(source.currentAtMs(key)).toBe(1_000);
+  // As it goes on, what it falls back to was the state when its slot began.
+  liveAtMs = 9_400;
+  nowMs = 9_400;
+  listener.onSlot(105n, 104n);
+  write(105n, 4);
+  nowMs = 9_800;
+  liveAtMs = 9_800;
+  listener.onSlot(106n, 105n);
+  write(106n, 5);
+  listener.onSlot(107n, 105n);
+  expect(source.currentAtMs(key)).toBe(9_400);
+  source.close();
+});
+
 /** A slot and its ancestors, newest first. */
 function lineOf(parents: ReadonlyMap<number, number>, slot: number): number[] {
   const line: number[] = [];

@@ -116,7 +116,9 @@ class StreamedStateSource implements LiveStateSource {
     const tree = this.#tree;
     const counters = this.#counters;
     const stream = new StreamProgress({ tree, now, headSlot, slotByNodes, quietMs, maxLagSlots, maxLeadSlots });
-    const followed = new FollowedAccounts(tree, now, feed.reportsEveryChange, (slot) => stream.begunAtMs(slot));
+    // What a stream repeats, or catches up with, has not begun only now.
+    const begunAtMs = (slot: bigint, address: Address) => Math.min(stream.begunAtMs(slot), feed.liveAtMs(address));
+    const followed = new FollowedAccounts(tree, now, feed.reportsEveryChange, begunAtMs);
     const audit = new StreamAudit({ reader, followed, tree, stream, counters, sampleSize: SAMPLE_SIZE });
     this.#stream = stream;
     this.#followed = followed;

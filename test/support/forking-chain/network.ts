@@ -119,6 +119,8 @@ export class ForkingNetwork {
     this.#lost = this.#lost.filter(({ slot }) => slot >= shortest);
     this.#noteAlive(atMs);
     if (block !== undefined) this.#noteAliveIn(block, atMs);
+    // Who executes a bank that is replaced has no other state than that before it.
+    for (const [key, value] of block?.replaced?.parent.state.entries() ?? []) this.#live(key, value, atMs);
     return block;
   }
 

@@ -60,7 +60,7 @@ export class ReadScript extends NodeCalls {
         maxSupportedTransactionVersion: 1,
       };
       const last = Number(await this.result("getSlot", [config]));
-      const range = [Math.max(1, Number(await this.result("getFirstAvailableBlock")), last - 60), last];
+      const range = [Math.max(Number(await this.result("getFirstAvailableBlock")), last - 60), last];
       const slots = (await this.result("getBlocks", [...range, { commitment: "finalized" }])) as number[];
       const heights: number[] = [];
       for (const slot of [slots[0], slots.at(-1)])

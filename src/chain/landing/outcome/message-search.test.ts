@@ -118,6 +118,9 @@ it("does not take a history for whole whose node lacks blocks since, as after a 
       nodeLacking((slot) => slot > 1_360),
     ),
   ).toBe(false);
+  // Of three, the two that have them bear it out.
+  const three = [() => false, () => false, (slot: number) => slot > 1_360].map((lost) => nodeLacking(lost));
+  expect(await search(three, 700n)).toMatchObject({ reachesBack: true, witnesses: 2 });
   // A status that the node still has in memory would have shown the message.
   const young = nodeLacking((slot) => slot > 1_360, 649);
   expect(await search([young], 649n)).toMatchObject({ reachesBack: true, isRemembered: true });

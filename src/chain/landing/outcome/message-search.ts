@@ -85,7 +85,7 @@ export async function searchMessage(ports: SearchPorts, query: MessageQuery): Pr
   // A wallet's history may be pruned before blocks are, but not while the message is remembered.
   const whole = views.filter((view) => view.reachesBack || (view.hasBlocks && age.isRemembered));
   const reachesBack = whole.length >= required;
-  return { kind: "absent", reachesBack, witnesses: views.length, ...age };
+  return { kind: "absent", reachesBack, witnesses: reachesBack ? whole.length : views.length, ...age };
 }
 
 /** Blocks since a message's last valid one. If two nodes must agree, the value of each; else one value twice. */

@@ -77,6 +77,12 @@ describe("expired", () => {
     );
   });
 
+  test("a signer who would have been in time with a blockhash of no age is not to blame for sure", () => {
+    const over = { accepted: undefined, events: [], ended: at(5_190n), blocksLeftAtBuild: 124 };
+    expect(findCause(seen({ ...over, started: at(5_160n) }))).toMatchObject({ cause: "submitted_late", sure: false });
+    expect(findCause(seen({ ...over, started: at(5_180n) }))).toMatchObject({ cause: "submitted_late", sure: true });
+  });
+
   test("an old blockhash is not the signer's fault", () => {
     const old = { blocksLeftAtBuild: 16, started: at(5_137n), accepted: at(5_137n) };
     expect(findCause(seen(old))).toMatchObject({ cause: "blockhash_old", sure: false });

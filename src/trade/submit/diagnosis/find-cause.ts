@@ -173,7 +173,8 @@ function isSure(
 ): boolean {
   switch (cause) {
     case "submitted_late":
-      return scale.blocksLeft < -HEIGHT_ERROR && scale.aged < USUAL_AGE;
+      // With a blockhash of no age it would have been too late as well.
+      return scale.blocksLeft + scale.aged < -HEIGHT_ERROR && scale.aged < USUAL_AGE;
     case "senders_refused":
       return true;
     case "senders_late":

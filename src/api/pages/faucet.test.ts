@@ -84,3 +84,8 @@ it("logs a fault of its own, and says nothing of it", async () => {
   expect(JSON.stringify(body)).not.toContain("secret");
   expect(errors).toEqual([expect.objectContaining({ requestId: body.requestId })]);
 });
+
+it("repeats little of a long name", async () => {
+  const { body } = await openFaucet().ask(WALLET.replace("}", `,"${"s".repeat(5_000)}":1}`));
+  expect(body.error.field).toBe(`${"s".repeat(64)}…`);
+});

@@ -1,3 +1,4 @@
+import { shownName } from "../../errors/shown-name.ts";
 import { invalidField } from "../../errors/tradewire-error.ts";
 import { Address } from "../../primitives/address.ts";
 import type { Documents } from "./documents.ts";
@@ -9,7 +10,10 @@ export type GiveSol = (wallet: Address) => Promise<void>;
 export function registerFaucet(documents: Documents, giveSol: GiveSol): void {
   documents.serveAction("/faucet", async ({ walletAddress, ...others }) => {
     for (const name in others) {
-      throw invalidField(name, `${name} is not a field of this request. Its field is walletAddress.`);
+      throw invalidField(
+        shownName(name),
+        `${shownName(name)} is not a field of this request. Its field is walletAddress.`,
+      );
     }
     const wallet = typeof walletAddress === "string" ? Address.parse(walletAddress) : undefined;
     if (wallet === undefined)

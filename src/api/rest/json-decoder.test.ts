@@ -58,6 +58,7 @@ describe("the JSON decoder", () => {
   it("shows an unknown name as a short text", () => {
     const decode = createJsonDecoder(SwapRequestSchema, "rest");
     expect(() => decode({ "\ud800": 1 })).toThrow(/^\ufffd is not a field/);
+    expect(() => decode({ "": 1 })).toThrow(/^"" is not a field/);
     expect(() => decode({ ["n".repeat(5_000)]: 1 })).toThrow(/^n{64}… is not a field/);
   });
 

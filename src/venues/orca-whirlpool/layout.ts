@@ -199,6 +199,9 @@ export function decodeWhirlpoolTicks(
   return { ticks, liquidityNet };
 }
 
+/** True for an array whose data has no room for ticks that are not initialised. */
+export const isDynamicArray = ({ data }: Account): boolean => data.length < FIXED_ARRAY_SIZE;
+
 /** Ticks covered by one array. */
 export function whirlpoolArraySpan(tickSpacing: number): number {
   return WHIRLPOOL_TICKS_PER_ARRAY * tickSpacing;

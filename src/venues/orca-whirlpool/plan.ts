@@ -52,7 +52,8 @@ export function fillNaming(
   const { aToB, exactIn } = asked;
   const { adaptive, tickSpacing } = state.market;
   const slots = Math.abs(fill.searchedTo - state.curve.tick) / tickSpacing;
-  let units = state.baseUnits + stepUnits(adaptive, fill, slots, aToB, exactIn);
+  const isDynamic = named.some((array) => array.isDynamic === true);
+  let units = state.baseUnits + stepUnits(adaptive, fill, slots, aToB, exactIn, isDynamic);
   for (const array of state.routes[aToB ? 0 : 1].arrays) {
     const passed = named.includes(array);
     if (passed && array.exists) continue;

@@ -14,6 +14,7 @@ import {
   decodeWhirlpoolOracle,
   decodeWhirlpoolTicks,
   isArrayStart,
+  isDynamicArray,
   isWhirlpool,
   WHIRLPOOL_PROGRAM,
   type WhirlpoolMarket,
@@ -31,6 +32,8 @@ const ID = "orca_whirlpool";
 export interface ArraySlot extends DerivedAddress {
   readonly start: number;
   readonly exists: boolean;
+  /** True if its account is only as long as its initialised ticks need. */
+  readonly isDynamic?: boolean;
 }
 
 /** The arrays of one direction, in its order, and the one behind the first, in case the price turns. */
@@ -85,7 +88,12 @@ const arraysOf = decodeTogether((market: WhirlpoolMarket, starts, arrays: readon
     if (array !== undefined && held === undefined && array.owner === WHIRLPOOL_PROGRAM) {
       throw degraded(ID, `${derived.address} is not a tick array of ${market.address}`);
     }
-    slots.set(start, { ...derived, start, exists: held !== undefined });
+    slots.set(start, {
+      ...derived,
+      start,
+      exists: held !== undefined,
+      isDynamic: held !== undefined && isDynamicArray(array!),
+    });
     if (held === undefined) continue;
     ticks.push(...held.ticks);
     liquidityNet.push(...held.liquidityNet);

@@ -85,3 +85,13 @@ it.each(MEASURED)(
     expect(bound).toBeLessThan(1.25 * used);
   },
 );
+
+/** A trade on the build of July 2025 through three dynamic arrays: 54,060 units beside `baseUnits`. */
+it("bounds closely what crossing ticks of dynamic arrays takes", () => {
+  const fill = { steps: 7, crossed: 6, borderBits: [0, 0], searchedBits: 42, sqrtPrice: 34525678981431638035n };
+  const boundOf = (isDynamic: boolean) =>
+    stepUnits(false, fill as unknown as WhirlpoolFill, 203, false, true, isDynamic);
+  expect(boundOf(false)).toBeLessThan(54_060);
+  expect(boundOf(true)).toBeGreaterThanOrEqual(54_060);
+  expect(boundOf(true)).toBeLessThan(1.25 * 54_060);
+});

@@ -52,6 +52,8 @@ const ADAPTIVE: StepUnits = {
   endBelow: 150,
   derivation: 1_820,
 };
+/** For each tick crossed where an array is dynamic: the program seeks the tick's place among those that are initialised. */
+const DYNAMIC_CROSSING_UNITS = 1_700;
 /** For each attempt at the oracle's address beyond the first, on pools without an oracle too. */
 const ORACLE_UNITS = 1_530;
 /**
@@ -108,20 +110,21 @@ export function baseUnits(
   );
 }
 
-/** Compute units of what a swap passes through, `slots` of ticks searched. */
+/** Compute units of what a swap passes through, `slots` of ticks searched. `isDynamic`: an array is. */
 export function stepUnits(
   adaptive: boolean,
   { steps, crossed, borderBits: [above, below], searchedBits, sqrtPrice }: WhirlpoolFill,
   slots: number,
   aToB: boolean,
   exactIn: boolean,
+  isDynamic = false,
 ): number {
   const units = adaptive ? ADAPTIVE : PLAIN;
   const stepsBetween = Math.max(steps - 1 - crossed, 0);
   return (
     (aToB === exactIn ? units.tokenA : 0) +
     (aToB ? units.aToB + crossed * units.crossingAToB : 0) +
-    crossed * units.crossing +
+    crossed * (units.crossing + (isDynamic ? DYNAMIC_CROSSING_UNITS : 0)) +
     stepsBetween * units.step +
     Math.ceil(slots) * units.slot +
     Math.max(0, (searchedBits - FIRST_BITS) * units.endAbove - (steps - 1) * SEARCHED_UNITS) +

@@ -20,6 +20,7 @@ import type { MintPair, Venue } from "../../src/venues/venue.ts";
 import { memoryPorts } from "../support/memory-ports.ts";
 import { WORLD_CLOCK } from "../support/world.ts";
 import { LiveChain } from "./live/live-chain.ts";
+import { UNLIMITED } from "./live/live-service.ts";
 
 const MARKETS = 10_000;
 const UPDATES_PER_SECOND = 5_000;
@@ -50,7 +51,10 @@ const venue: Venue = {
 const tokens = [...pools.keys()];
 const ports = memoryPorts({ mint: tokens[0]!, clock: WORLD_CLOCK, wallet, markets: [] });
 const head = { slotAgeMs: () => Date.now() - chain.liveAtMs, clock: ports.head.clock };
-const markets = createMarkets({ reader, source, head, venues: [venue], now: Date.now, warn: console.warn });
+const markets = createMarkets({
+  ...{ reader, source, head, venues: [venue], searchBudget: UNLIMITED },
+  ...{ now: Date.now, warn: console.warn },
+});
 const buildPorts = { ...ports, markets };
 
 const before = memoryBytes();

@@ -13,7 +13,14 @@ import { WORLD_CLOCK } from "../../support/world.ts";
 import type { LiveChain } from "./live-chain.ts";
 
 /** Any number of searches: budgets are not what is measured. */
-const UNLIMITED = { perKey: 0, perAddress: 0, perSecond: 0, burstSeconds: 60, atOnce: 1_000, waitMs: 60_000 } as const;
+export const UNLIMITED = {
+  perKey: 0,
+  perAddress: 0,
+  perSecond: 0,
+  burstSeconds: 60,
+  atOnce: 1_000,
+  waitMs: 60_000,
+} as const;
 const SLOT_MS = 200;
 /** Pairs, mints and accounts that no limit drops. */
 const MANY = 10_000_000;

@@ -100,6 +100,13 @@ describe("expired", () => {
     expect(findCause(seen({ ...over, blocksLeftAtBuild: 60 })).cause).toBe("blockhash_old");
   });
 
+  test("a bid that was enough in the first slot is not to blame for sure: that slot may have been lost otherwise", () => {
+    const dear = pricesIn(-10, 145, 900n, 900n)!;
+    expect(findCause(seen({ prices: dear }))).toMatchObject({ cause: "priority_low", sure: true });
+    const bySlot = new Map([...dear.bySlot, ...pricesIn(1, 1, 20n, 50n)!.bySlot]);
+    expect(findCause(seen({ prices: { ...dear, bySlot } }))).toMatchObject({ cause: "priority_low", sure: false });
+  });
+
   test("a bid below all that landed on its accounts: sure by two nodes, likely by one, unknown by none", () => {
     expect(findCause(seen({ prices: pricesIn(-10, 145, 50n, 900n) }))).toMatchObject({
       cause: "contention",

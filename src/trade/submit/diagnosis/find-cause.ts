@@ -186,7 +186,7 @@ function isSure(
       const isCorroborated = (seen.prices?.nodes ?? 0) >= NODES_TO_BE_SURE;
       // Slots without a block show no price: with many of them, too little is known.
       const isListed = scale.skippedShare < 0.5;
-      return others.length === 0 && alone <= 1 && isCorroborated && isListed && (share === 0 || share === 1);
+      return others.length === 0 && alone === 0 && isCorroborated && isListed && (share === 0 || share === 1);
     }
     default:
       return false;

@@ -112,13 +112,14 @@ test("a pair is searched again if its markets are closed or there are none, not 
   expect(asked([refusing("NO_ROUTE")])).toEqual([expect.stringContaining("No market can make this trade now"), 1]);
   const bySize = [refusing("INSUFFICIENT_LIQUIDITY"), refusing("VALIDATION_ERROR")];
   expect(asked(bySize)).toEqual([expect.stringContaining("No market can make this trade now"), 0]);
-  const quoted = new Set<bigint>();
+  const quoted: bigint[] = [];
   const between = (low: bigint, high: bigint): HotMarket => ({
     ...refusing("INSUFFICIENT_LIQUIDITY"),
     venue: {
       ...known[0]!.venue,
       quote: (_, { amount }) => {
-        quoted.add(amount);
+        // Powers of two are asked for what bounds the market's price.
+        if (amount !== 1_000_000n && (amount & (amount - 1n)) !== 0n) quoted.push(amount);
         if (amount >= low && amount <= high) return { outAmount: 1n } as Quote;
         throw new TradewireError(amount < low ? "VALIDATION_ERROR" : "INSUFFICIENT_LIQUIDITY", "not this much");
       },
@@ -129,7 +130,13 @@ test("a pair is searched again if its markets are closed or there are none, not 
     field: "amount",
     details: { lowerAmount: "62500", higherAmount: "16000000", tried: expect.stringContaining("not this much") },
   });
-  expect(quoted.size).toBeLessThan(20);
+  // Six amounts on either side: a caller can make a market that every refusal walks to its end.
+  expect(quoted.length).toBeLessThanOrEqual(12);
+  quoted.length = 0;
+  expect(factsOf([between(1n, 1n), between(1n, 1n), refusing("VALIDATION_ERROR")])?.details).toMatchObject({
+    lowerAmount: "1",
+  });
+  expect(quoted.length).toBeLessThanOrEqual(12);
   expect(factsOf([between(9_000_000n, 10n ** 12n), refusing("INSUFFICIENT_LIQUIDITY")])?.details).not.toHaveProperty(
     "lowerAmount",
   );

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { simulate } from "../../../test/support/forking-chain/simulation.ts";
 
-const RUNS = Number(process.env.RUNS ?? (process.env.EXHAUSTIVE === "1" ? 3_000 : 25));
+/** Over so many chains, those in which accounts can seldom be used, because nodes are away, weigh little. */
+const MANY_RUNS = 25;
+const RUNS = Number(process.env.RUNS ?? (process.env.EXHAUSTIVE === "1" ? 3_000 : MANY_RUNS));
 const FIRST_SEED = Number(process.env.SEED ?? 1);
 
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
@@ -25,5 +27,5 @@ test("through forks, cuts and failing nodes, accounts are served as the chain ha
   }
   expect(wrong).toEqual([]);
   // To serve nothing would be right too.
-  expect(usable / looks).toBeGreaterThan(0.7);
+  if (RUNS >= MANY_RUNS) expect(usable / looks).toBeGreaterThan(0.7);
 });

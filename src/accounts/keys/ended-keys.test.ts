@@ -125,6 +125,20 @@ test("within a minute of any revocation all keys in use are looked up, those dat
   expect(statements).toBe(1);
 });
 
+test("a database restored from a backup, which lacks the newest revocation, has all keys in use looked up", async () => {
+  nowMs += 1_000;
+  await revoke(1);
+  await keys.refresh();
+  nowMs += 1_000;
+  await store.transact(async (db) => {
+    // Key 0 was revoked last before the backup; keys 1 and 2 came after it.
+    for (const index of [1, 2]) await db.deleteFrom("api_keys").where("id", "=", keyIdOf(apiKeys[index]!)).execute();
+    await countRevocation(db, randomBytes);
+  });
+  await keys.refresh();
+  expect([isKnown(2), isKnown(3)]).toEqual([false, true]);
+});
+
 test("a date yet to come hides no revocation", async () => {
   await revoke(1, nowMs + 3_600_000);
   nowMs += 1_000;

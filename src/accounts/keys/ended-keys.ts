@@ -51,8 +51,11 @@ export class EndedKeys {
     const since = this.#newestAtMs;
     const isRecent = this.#options.now() - this.#wholeAtMs < WHOLE_EVERY_MS;
     if (since !== undefined && isRecent && !isWhole) {
-      const revoked = await this.#revokedFrom(this.#believed(since) - LATE_MS);
-      if (revoked.length < MOST_REVOKED) {
+      const sinceMs = this.#believed(since);
+      const revoked = await this.#revokedFrom(sinceMs - LATE_MS);
+      // A database without the newest revocation seen is a backup, or took over too early: it may lack keys too.
+      const isSame = this.#newestAtMs! >= sinceMs;
+      if (revoked.length < MOST_REVOKED && isSame) {
         this.#owesWhole = true;
         return revoked;
       }
@@ -90,7 +93,7 @@ export class EndedKeys {
         .limit(MOST_REVOKED)
         .execute(),
     );
-    if (rows.length > 0) this.#newestAtMs = rows[0]!.atMs!;
+    this.#newestAtMs = rows[0]?.atMs ?? 0;
     return rows.map(({ id }) => id);
   }
 

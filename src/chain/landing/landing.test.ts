@@ -540,6 +540,63 @@ test.each([
   expect(asked[0]).toBe(bs58.encode(blockhash));
 });
 
+/** Far past the time for which nodes remember statuses. */
+const long = { finalizedSlot: 1_900, finalizedHeight: 900, statusSlot: 1_932 };
+
+describe("nodes that give no status of a transaction that they have forgotten, though asked to search their history", () => {
+  const overdueLong = async (...records: readonly (Status | null)[]) => {
+    start(records.length);
+    height = 932n;
+    for (const [i, record] of records.entries()) Object.assign(views[i]!, long, { record });
+    const box = land({ senders: [] });
+    await vi.advanceTimersByTimeAsync(8_000);
+    return box.outcome;
+  };
+
+  it.each([1, 2, 3])("do not make it expire if %i have its record: it has landed", async (count) => {
+    const records = Array.from({ length: count }, () => confirmed(1_101));
+    expect(await overdueLong(...records)).toMatchObject({ ...landedIn(1_101n), witnesses: Math.min(count, 2) });
+  });
+
+  it("leave it pending if only one of two has its record", async () => {
+    expect(await overdueLong(confirmed(1_101), null)).toBeUndefined();
+  });
+
+  it("make it expire if they have no record either", async () => {
+    expect(await overdueLong(null, null)).toEqual({ kind: "expired" });
+  });
+
+  it("leave it pending while one gives no answer about its record", async () => {
+    start(1);
+    height = 932n;
+    Object.assign(views[0]!, long);
+    endpoints[0]!.methods.getTransaction = () => Promise.reject(new NodeError("answered", "busy", { rpcCode: -32603 }));
+    const box = land({ senders: [] });
+    await vi.advanceTimersByTimeAsync(8_000);
+    expect(box.outcome).toBeUndefined();
+  });
+
+  it("leave it pending if a single node lacked it while it must have remembered it", async () => {
+    start(1);
+    Object.assign(views[0]!, past, { record: confirmed(1_101) });
+    height = LAST_VALID + 40n;
+    const box = land();
+    await vi.advanceTimersByTimeAsync(8_000);
+    expect(box.outcome).toBeUndefined();
+  });
+});
+
+test("a record that one of three nodes makes up does not keep the others from finding it expired", async () => {
+  start(3);
+  for (const view of views) Object.assign(view, past);
+  views[2]!.record = confirmed(1_101);
+  height = LAST_VALID + 40n;
+  const box = land();
+  await vi.advanceTimersByTimeAsync(4_000);
+  expect(box.outcome).toEqual({ kind: "expired" });
+  expect(warnings.join()).toContain("node 2 contradicts");
+});
+
 test("not expired at the last valid height itself", async () => {
   expect((await overdue({ ...past, finalizedHeight: 150 })).outcome).toBeUndefined();
 });
@@ -746,6 +803,19 @@ describe("two nodes", () => {
       Object.assign(view, { finalizedSlot: 1_270, finalizedHeight: 270, statusSlot: 1_300 });
     await vi.advanceTimersByTimeAsync(60_000);
     expect(decided.outcome).toEqual({ kind: "expired" });
+  });
+
+  it("beside a third that has shown it before it fell silent, take nothing back that they may have forgotten", async () => {
+    start(3);
+    const box = land({ deadlineMs: Date.now() + 300_000 });
+    views[2]!.status = confirmed(1_101);
+    for (const view of views.slice(0, 2)) view.statusSlot = 1_099;
+    await vi.advanceTimersByTimeAsync(2_000);
+    fallSilent(endpoints[2]!);
+    height = 932n;
+    for (const view of views.slice(0, 2)) Object.assign(view, long);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(box.outcome).toBeUndefined();
   });
 
   it("one makes up nothing that the other lacked at that slot before it fell silent", async () => {

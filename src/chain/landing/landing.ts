@@ -113,6 +113,7 @@ class BroadcastLanding implements LiveLanding {
       warn,
       onExpired: (transaction) => this.#settle(transaction, { kind: "expired" }),
       onSeen: onStatus,
+      onRecorded: (transaction) => this.#records.read(transaction),
     });
     this.#polling = new StatusPolling({
       pool,

@@ -40,6 +40,7 @@ it("comes to every transaction in turn, however many of them nodes cannot decide
     warn: () => {},
     onExpired: ({ signature }) => expired.push(signature),
     onSeen: () => {},
+    onRecorded: () => {},
   });
   for (let round = 0; round < 2; round++) {
     await checks.checkIfDue();

@@ -4,7 +4,7 @@ import { MAX_SIGNATURES_PER_CALL, type SignatureStatus } from "../../rpc/signatu
 import type { Witnesses } from "../../rpc/witnesses.ts";
 import type { LandingHead } from "../landing-head.ts";
 import type { PendingTransaction } from "../pending-transaction.ts";
-import { proveExpiry } from "./expiry.ts";
+import { outvotes, proveExpiry } from "./expiry.ts";
 import { reportDispute } from "./report-dispute.ts";
 
 interface ExpiryChecksOptions {
@@ -18,6 +18,8 @@ interface ExpiryChecksOptions {
   readonly onExpired: (transaction: PendingTransaction) => void;
   /** Called if an endpoint has seen the transaction in a block after all. */
   readonly onSeen: (transaction: PendingTransaction, endpoint: RpcEndpoint, status: SignatureStatus) => void;
+  /** Called if an endpoint has its record, though no status of it. */
+  readonly onRecorded: (transaction: PendingTransaction) => void;
 }
 
 /** Slots between two attempts to prove an expiry. */
@@ -41,7 +43,7 @@ export class ExpiryChecks {
 
   /** Checks the transactions past their last valid block height, unless the last check was just now or still runs. */
   async checkIfDue(): Promise<void> {
-    const { witnesses, pending, head, monotonicMs, onExpired, onSeen } = this.#options;
+    const { witnesses, pending, head, monotonicMs, onExpired, onSeen, onRecorded } = this.#options;
     if (monotonicMs() < this.#nextAtMs) return;
     if (this.#isChecking) return;
     const height = head.blockHeight();
@@ -52,10 +54,11 @@ export class ExpiryChecks {
     const findings = await proveExpiry(witnesses, overdue);
     this.#isChecking = false;
     for (const transaction of overdue) {
-      const { isExpired, by, seen, doubt: undecided } = findings.get(transaction.signature)!;
+      const { isExpired, by, certain, isRecorded, seen, doubt: undecided } = findings.get(transaction.signature)!;
       if (seen !== undefined) onSeen(transaction, seen.by, seen.status);
-      // One node alone takes nothing back that another has shown.
-      const isOutvoted = isExpired && by.length === 1 && transaction.votes.isShownBeside(by[0]!);
+      if (isRecorded && !isExpired) onRecorded(transaction);
+      // What another node has shown counts, though that one is silent now.
+      const isOutvoted = isExpired && !outvotes(certain, transaction.votes.shownBeside(by));
       if (isExpired && !isOutvoted) onExpired(transaction);
       const doubt = isOutvoted ? SILENT_SEER : undecided;
       if (doubt === undefined) continue;

@@ -1,9 +1,10 @@
 import { minOf } from "../../../primitives/integer.ts";
-import { isRefusal } from "../../rpc/node-error.ts";
+import { isRefusal, isWithoutHistory } from "../../rpc/node-error.ts";
 import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
 import type { RpcPool } from "../../rpc/rpc-pool.ts";
 import { asContext, asInteger, asList, asRecord } from "../../rpc/rpc-values.ts";
 import { decodeStatus, type SignatureStatus } from "../../rpc/signature-status.ts";
+import { fetchRecord } from "../../rpc/transaction-reader.ts";
 import type { Witnesses } from "../../rpc/witnesses.ts";
 
 /** A transaction that may have expired. */
@@ -18,6 +19,10 @@ interface ExpiryFinding {
   readonly isExpired: boolean;
   /** The nodes whose finalized chain has passed it and lacks it. */
   readonly by: readonly RpcEndpoint[];
+  /** How many of them are certain to remember every status of its life. */
+  readonly certain: number;
+  /** True if a node has its record, though no status of it. */
+  readonly isRecorded: boolean;
   /** A node that has seen it in a block. */
   readonly seen?: { readonly by: RpcEndpoint; readonly status: SignatureStatus } | undefined;
   /** Why it is undecided although a node finds it expired; undefined if none does. */
@@ -43,8 +48,9 @@ export const STATUS_CACHE_BLOCKS = 149n;
  * Finds out which transactions can no longer land. Expired is proven by three facts:
  *
  * 1. The finalized block height is past the last valid one, on as many nodes as must agree.
- * 2. Read from a state at least that old, they find the signature in no block, the whole history searched. A node that has
- *    seen it is outvoted only by two, while their memory of the message's life is certain to be complete.
+ * 2. Read from a state at least that old, they find the signature in no block, the whole history searched, and have no record of it: some
+ *    nodes look for statuses in their memory alone. A node that has seen it is outvoted only by two, while their memory of the message's
+ *    life is certain to be complete.
  * 3. No node that has come as far still accepts the blockhash, unless outvoted by two; if answers are lost, as many as must
  *    agree say that it is over. This holds even if the last valid
  *    height was reported wrong.
@@ -61,38 +67,81 @@ export async function proveExpiry(
   const settled = await Promise.allSettled(endpoints.map((endpoint) => observe(pool, endpoint, cases)));
   const observations = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   const findings = new Map<string, ExpiryFinding>();
-  const finished: { readonly one: ExpiryCase; readonly agreeing: readonly Observation[] }[] = [];
-  cases.forEach((one, i) => {
-    const agreeing = observations.filter(
-      ({ finalizedHeight, statuses }) => finalizedHeight > one.lastValidBlockHeight && statuses[i] === null,
-    );
-    const seers = observations.filter(({ statuses }) => statuses[i] !== null);
-    if (agreeing.length >= witnesses.quorum() && (seers.length === 0 || outvotes(agreeing, seers, one))) {
-      finished.push({ one, agreeing });
-      for (const { endpoint } of seers)
-        witnesses.setAside(endpoint, "it reports a transaction that the finalized chain does not have");
-      return;
-    }
-    const seen = seers[0] && { by: seers[0].endpoint, status: seers[0].statuses[i]! };
-    const doubt = seen ? "a node still reports it in a block" : "fewer nodes than must agree find that it has expired";
-    findings.set(one.signature, { isExpired: false, by: [], seen, doubt: agreeing.length > 0 ? doubt : undefined });
-  });
   await Promise.all(
-    finished.map(async ({ one, agreeing }) => {
-      const isAccepted = await isStillAccepted(witnesses, one.blockhash, agreeing);
-      const doubt = isAccepted ? "a node still accepts its blockhash, or gives no answer about that" : undefined;
-      const by = agreeing.map(({ endpoint }) => endpoint);
-      findings.set(one.signature, { isExpired: !isAccepted, by, doubt });
+    cases.map(async (one, i) => {
+      const agreeing = observations.filter(
+        ({ finalizedHeight, statuses }) => finalizedHeight > one.lastValidBlockHeight && statuses[i] === null,
+      );
+      const seers = observations.filter(({ statuses }) => statuses[i] !== null);
+      findings.set(one.signature, await judge(witnesses, one, { agreeing, seers, i }));
     }),
   );
   return findings;
 }
 
-function outvotes(agreeing: readonly Observation[], seers: readonly Observation[], one: ExpiryCase): boolean {
-  const certain = agreeing.filter(
-    ({ finalizedHeight }) => finalizedHeight <= one.lastValidBlockHeight + STATUS_CACHE_BLOCKS,
-  );
-  return certain.length >= 2 && certain.length > seers.length;
+/** The observations that say that a transaction has expired, and those that have seen it; `i` is its place in them. */
+interface Votes {
+  readonly agreeing: readonly Observation[];
+  readonly seers: readonly Observation[];
+  readonly i: number;
+}
+
+async function judge(witnesses: Witnesses, one: ExpiryCase, { agreeing, seers, i }: Votes): Promise<ExpiryFinding> {
+  const seen = seers[0] && { by: seers[0].endpoint, status: seers[0].statuses[i]! };
+  const undecided = (doubt: string | undefined, isRecorded = false) =>
+    ({ isExpired: false, by: [], certain: 0, isRecorded, seen, doubt }) satisfies ExpiryFinding;
+  const fewer = "fewer nodes than must agree find that it has expired";
+  if (!isEnough(witnesses, agreeing, seers, one))
+    return undecided(agreeing.length === 0 ? undefined : seen ? "a node still reports it in a block" : fewer);
+  const [isAccepted, answers] = await Promise.all([
+    isStillAccepted(witnesses, one.blockhash, agreeing),
+    Promise.all(agreeing.map(({ endpoint }) => hasRecord(witnesses.pool, endpoint, one.signature))),
+  ]);
+  const lacking = agreeing.filter((_, at) => answers[at] === false);
+  const holding = [...seers, ...agreeing.filter((_, at) => answers[at] === true)];
+  const isRecorded = holding.length > seers.length;
+  if (!isEnough(witnesses, lacking, holding, one))
+    return undecided(isRecorded ? "a node that reports it in no block has its record" : fewer, isRecorded);
+  for (const { endpoint } of holding)
+    witnesses.setAside(endpoint, "it reports a transaction that the finalized chain does not have");
+  const by = lacking.map(({ endpoint }) => endpoint);
+  const certain = lacking.filter((observation) => isCertain(observation, one)).length;
+  const doubt = isAccepted ? "a node still accepts its blockhash, or gives no answer about that" : undefined;
+  return { isExpired: !isAccepted, by, certain, isRecorded, doubt };
+}
+
+/** True if as many nodes as must agree find a transaction expired, and outvote those that have seen it. */
+function isEnough(
+  witnesses: Witnesses,
+  agreeing: readonly Observation[],
+  seers: readonly Observation[],
+  one: ExpiryCase,
+): boolean {
+  if (agreeing.length < witnesses.quorum()) return false;
+  return outvotes(agreeing.filter((observation) => isCertain(observation, one)).length, seers.length);
+}
+
+/** True if the node is certain to remember every status of the message's life. */
+function isCertain({ finalizedHeight }: Observation, { lastValidBlockHeight }: ExpiryCase): boolean {
+  return finalizedHeight <= lastValidBlockHeight + STATUS_CACHE_BLOCKS;
+}
+
+/**
+ * True if nodes that find a transaction expired outvote those that have seen it, if any has.
+ *
+ * @param certain how many of the former are certain to remember every status of its life
+ */
+export function outvotes(certain: number, seers: number): boolean {
+  return seers === 0 || (certain >= 2 && certain > seers);
+}
+
+/** Whether the node has the record of a transaction; false also if it keeps none. Undefined if it gives no usable answer. */
+async function hasRecord(pool: RpcPool, endpoint: RpcEndpoint, signature: string): Promise<boolean | undefined> {
+  try {
+    return (await fetchRecord(pool, endpoint, signature)) !== null;
+  } catch (error) {
+    return isWithoutHistory(error) ? false : undefined;
+  }
 }
 
 /**

@@ -38,7 +38,7 @@ function nodeWith(
 }
 
 /** Slots are 1,000 ahead of heights: the message lived from slot 1,349 to 1,500. */
-function search(endpoints: readonly FakeEndpoint[], height = 540n, skipped = 1_000n) {
+function search(endpoints: readonly FakeEndpoint[], height = 540n, skipped = 1_000n, known: readonly string[] = []) {
   const pool = createRpcPool({ endpoints, now: Date.now, warn: () => {} });
   const witnesses = new Witnesses({ pool, now: Date.now, warn: () => {} });
   const head = { blockHeight: () => height, slot: () => height + skipped, slotMs: () => 200 };
@@ -51,7 +51,7 @@ function search(endpoints: readonly FakeEndpoint[], height = 540n, skipped = 1_0
       messageHash,
       lastValidBlockHeight: LAST_VALID,
       buildSlot: 1_349n,
-      known: [],
+      known,
     },
   );
 }
@@ -80,6 +80,17 @@ it("proves it absent if as many nodes as must agree show the wallet's history wi
     sinceMs: 8_000,
     isRemembered: true,
   });
+});
+
+it("takes no history for proof that shows a followed signature, unless two whole ones outvote it", async () => {
+  const [showing, lacking] = [() => nodeWith([at(1_390), funding]), () => nodeWith([funding])];
+  const proves = (...nodes: readonly FakeEndpoint[]) => search(nodes, 540n, 1_000n, [ours.signature]);
+  for (const nodes of [[showing()], [showing(), showing()], [showing(), lacking()], [nodeWith([at(1_390)]), lacking()]])
+    await expect(proves(...nodes)).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
+  expect(await proves(showing(), lacking(), lacking())).toMatchObject({ kind: "absent", reachesBack: true });
+  // They may have forgotten it by now.
+  const late = [[at(1_390), funding], [funding], [funding]].map((entries) => nodeWith(entries, 700));
+  await expect(search(late, 700n, 1_000n, [ours.signature])).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
 });
 
 it("reports a history that does not reach back, and a message that nodes may have pruned", async () => {

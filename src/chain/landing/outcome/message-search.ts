@@ -11,7 +11,7 @@ import type { RpcPool } from "../../rpc/rpc-pool.ts";
 import { asInteger, asList, asRecord, asText } from "../../rpc/rpc-values.ts";
 import type { Witnesses } from "../../rpc/witnesses.ts";
 import { HEIGHT_TOLERANCE, type LandingHead, LIFETIME_BLOCKS } from "../landing-head.ts";
-import { STATUS_CACHE_BLOCKS } from "./expiry.ts";
+import { outvotes, STATUS_CACHE_BLOCKS } from "./expiry.ts";
 import type { HistoryMessages } from "./history-messages.ts";
 
 const WHAT = "a wallet's history";
@@ -45,6 +45,8 @@ interface Answer {
 interface View {
   /** The transaction that has the message, under a signature that is not followed yet. */
   readonly found: Uint8Array | undefined;
+  /** True if it shows a signature that is followed. */
+  readonly showsFollowed: boolean;
   /**
    * True if it shows something from before the build, so that anything later that it does not show did not happen; false if the node may
    * have forgotten the message and lacks blocks that it could be in.
@@ -59,7 +61,7 @@ interface View {
  * the history is asked, and each transaction within the message's lifetime is compared with the message. Each node says for itself where
  * that lifetime lies and how long ago it ended, because the head may rest on another node's word. Call it once the message has expired.
  *
- * @throws TradewireError UPSTREAM_ERROR if too few nodes answer now
+ * @throws TradewireError UPSTREAM_ERROR if too few nodes answer now, or one shows a followed signature and is not outvoted
  */
 export async function searchMessage(ports: SearchPorts, query: MessageQuery): Promise<MessageFinding> {
   const { witnesses, head } = ports;
@@ -84,6 +86,10 @@ export async function searchMessage(ports: SearchPorts, query: MessageQuery): Pr
   if (views.length < required) throw failureAmong(settled);
   // A wallet's history may be pruned before blocks are, but not while the message is remembered.
   const whole = views.filter((view) => view.reachesBack || (view.hasBlocks && age.isRemembered));
+  const showing = views.filter((view) => view.showsFollowed);
+  const denying = age.isRemembered ? whole.length - whole.filter((view) => view.showsFollowed).length : 0;
+  if (!outvotes(denying, showing.length))
+    throw new NodeError("malformed", "A wallet's history shows a transaction of which nodes have no status.");
   const reachesBack = whole.length >= required;
   return { kind: "absent", reachesBack, witnesses: reachesBack ? whole.length : views.length, ...age };
 }
@@ -194,7 +200,13 @@ async function viewOf(
     throw new NodeError("malformed", `The Solana node ${endpoint.name} has made up a transaction.`);
   }
   const reachesBack = entries.some(({ slot }) => slot <= buildSlot);
-  return { found, reachesBack, hasBlocks: !reachesBack && (await hasBlocksFrom(buildSlot, pool, endpoint)) };
+  const showsFollowed = entries.some(({ signature }) => known.includes(signature));
+  return {
+    found,
+    showsFollowed,
+    reachesBack,
+    hasBlocks: !reachesBack && (await hasBlocksFrom(buildSlot, pool, endpoint)),
+  };
 }
 
 /**

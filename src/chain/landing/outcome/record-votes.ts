@@ -57,13 +57,13 @@ export class RecordVotes {
     );
   }
 
-  /** True if a node other than this one has shown the transaction in a confirmed block, by record or status, and has not taken it back. */
-  isShownBeside(endpoint: RpcEndpoint): boolean {
-    return this.#witnesses.endpoints.some((other) => {
-      if (other === endpoint || this.#misses.has(other)) return false;
+  /** How many nodes beside these have shown the transaction in a confirmed block, by record or status, and have not taken it back. */
+  shownBeside(endpoints: readonly RpcEndpoint[]): number {
+    return this.#witnesses.endpoints.filter((other) => {
+      if (endpoints.includes(other) || this.#misses.has(other)) return false;
       const status = this.#statuses.get(other);
       return this.#recordOf(other) !== undefined || (status !== undefined && isFirm(status));
-    });
+    }).length;
   }
 
   /** Takes in the error of a notice that the transaction is confirmed; null if it succeeded. */
@@ -181,14 +181,19 @@ export class RecordVotes {
     return { record: isWhole ? record : { ...record, logs, transfers }, witnesses: agreeing.length };
   }
 
-  /** True if the node's record is credible and its status agrees. Of a single node, its notice may stand for the status. */
+  /**
+   * True if the node's record is credible and its status agrees. Of a single node, its notice may stand for the status. No status is needed
+   * of a node that was first asked for it when it may have forgotten it.
+   */
   #isConsistent(endpoint: RpcEndpoint): boolean {
     const record = this.#recordOf(endpoint);
     if (record === undefined || !this.#isCredible(record)) return false;
     const status = this.#statuses.get(endpoint);
     if (status !== undefined) return isSameEnd(record, status);
     const notice = this.#witnesses.endpoints.length === 1 ? this.#noticedError : undefined;
-    return notice !== undefined && isSameError(record.error, notice.error);
+    if (notice !== undefined) return isSameError(record.error, notice.error);
+    const misses = this.#misses.get(endpoint) ?? [];
+    return misses.length > 0 && misses.length < MOST_MISSES && misses[0]! > record.slot + STATUS_SLOTS;
   }
 
   /** True if any node's status contradicts this node's record. */

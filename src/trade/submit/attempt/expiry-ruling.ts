@@ -16,7 +16,7 @@ const MAX_SEARCHES = 30;
 /** Searches after which callers see why the trade is still pending. */
 const SEARCHES_UNTIL_TOLD = 8;
 const UNPROVEN =
-  "it has expired as it was submitted; whether it has landed under another signature, neither its wallet's history nor the database shows yet";
+  "the nodes have no status of it as it was submitted; whether it has landed, perhaps under another signature, neither its wallet's history nor the database proves yet";
 const UNSERVED = { kind: "unserved", sinceMs: 0, isRemembered: false } as const;
 
 /** What a ruling reads. */

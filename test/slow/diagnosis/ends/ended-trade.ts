@@ -15,7 +15,7 @@ import type { SubmittedTrade } from "../../../../src/trade/trade.ts";
 import { fakeSubscriptions } from "../../../support/fake-chain.ts";
 import { createMemorySubmissions, type MemorySubmissions } from "../../../support/memory-submissions.ts";
 import { signedTrade, wallet } from "../lies/signed-trade.ts";
-import { drawHonest, drawLiar, drawTruth, type Moments, type Story } from "../lies/stories.ts";
+import { drawHonest, drawLiar, drawTruth, METHODS, type Moments, type Story } from "../lies/stories.ts";
 import {
   type Fate,
   FINAL_AFTER,
@@ -23,6 +23,7 @@ import {
   FIRST_SLOT,
   type Heights,
   SLOT_MS,
+  type Told,
   ToldNode,
 } from "../lies/told-node.ts";
 import { EndJudge, type Undone } from "./end-judge.ts";
@@ -59,8 +60,8 @@ export interface Verdict {
 
 /**
  * Submits one trade, under two signatures, to processes that die and others that take over, on one database whose answers may be lost, over
- * nodes that lag, forget and follow branches that are dropped; of three, one may lie. Blocks are skipped, and a confirmed one may be undone: the network
- * then continues from the block before it. Needs fake timers.
+ * nodes that lag, forget, stop for ever and follow branches that are dropped, perhaps several behind one address; of three, one may lie. Blocks are skipped,
+ * and a confirmed one may be undone: the network then continues from the block before it. Needs fake timers.
  */
 export async function runEnds(seed: number, log: (line: string) => void = () => {}): Promise<Verdict> {
   const run = new EndedTrade(seed, log);
@@ -104,7 +105,11 @@ class EndedTrade {
   /** The slot from which every node answers again. */
   #answeredFrom = 0;
   #processes: Process[] = [];
+  /** The slots from and up to which no process runs. */
+  #idle: readonly [number, number] = [0, 0];
   #started = 0;
+  /** Machines behind each address; each call is answered by one of them, some slots behind the others. */
+  readonly #machines: number;
 
   constructor(seed: number, log: (line: string) => void) {
     const random = createRandom(seed);
@@ -137,13 +142,27 @@ class EndedTrade {
     this.#truth = this.#drawEnd(moments);
     const nodes = random.pick([1, 2, 3]);
     const restarted = random.chance(0.25) ? { ...this.#drawRestart(moments), isOne: random.chance(0.5) } : undefined;
+    const forgetful = random.chance(0.4);
     const liars = nodes === 3 && restarted === undefined && random.chance(0.5) ? 1 : 0;
     this.#stories = Array.from({ length: nodes }, (_, i) => {
       if (i < liars) return drawLiar(random, this.#truth, moments);
       const story = drawHonest(random, this.#truth, moments);
       const told = undone === undefined ? this.#withBranches(story) : this.#withUndone(story, undone);
-      return restarted === undefined || (restarted.isOne && i > 0) ? told : this.#withRestart(told, restarted);
+      const searching = forgetful
+        ? told.map((one) => ({ ...one, told: { ...one.told, searchesStatuses: false } }))
+        : told;
+      const lasting =
+        restarted === undefined || (restarted.isOne && i > 0) ? searching : this.#withRestart(searching, restarted);
+      return liars > 0 || i === 0 ? lasting : this.#withLasting(lasting, moments);
     });
+    this.#machines = random.chance(0.25) ? 2 : 1;
+    if (this.#machines > 1) this.#log("each address serves two machines");
+    if (random.chance(0.3)) {
+      const from = this.#submitted + (random.u32() % (this.#last + 40 - this.#submitted));
+      this.#idle = [from, from + random.pick(AWAY)];
+      this.#answeredFrom = Math.max(this.#answeredFrom, this.#idle[1]);
+      this.#log(`no process from ${this.#idle}; nodes search statuses: ${!forgetful}`);
+    }
     this.#signed = signedTrade(lastHeight);
     this.#hasClocks = random.chance(0.5);
     this.#database = createMemorySubmissions(() => Date.now() + (this.#hasClocks ? 0 : this.#aheadMs));
@@ -155,6 +174,25 @@ class EndedTrade {
     this.#log(
       `${nodes} nodes, ${liars} of them lies, skips ${skip}, submitted ${this.#submitted}, last ${this.#last}, ${told}`,
     );
+  }
+
+  /** The node may stand still or fall silent for ever, or refuse a method. */
+  #withLasting(story: Story, { submitted, last }: Moments): Story {
+    const random = this.#random;
+    if (random.chance(0.6)) return story;
+    const from = submitted + (random.u32() % (last + 60 - submitted));
+    const change = random.pick<Partial<Told>>([
+      { isSilent: true },
+      { standsAt: from },
+      { refused: random.pick(METHODS) },
+    ]);
+    this.#log(`from ${from} one node for ever: ${JSON.stringify(change)}`);
+    const at = story.findLast((one) => one.from <= from)!.told;
+    return [
+      ...story.filter((one) => one.from <= from),
+      { from, told: { ...at, ...change } },
+      ...story.filter((one) => one.from > from).map((one) => ({ ...one, told: { ...one.told, ...change } })),
+    ];
   }
 
   /** A trade lands in a slot that has a block. */
@@ -245,7 +283,9 @@ class EndedTrade {
       if (isTroubled && random.chance(0.01)) this.#outage();
       if (isTroubled && random.chance(0.004)) this.#loseRecord();
       if (isTroubled && random.chance(0.004)) this.#setClock();
-      if (this.#processes.every(({ isDead }) => isDead) || (random.chance(0.01) && this.#processes.length < 3))
+      const isIdle = this.#heights.slot >= this.#idle[0] && this.#heights.slot < this.#idle[1];
+      if (isIdle) for (const process of this.#processes) process.kill();
+      else if (this.#processes.every(({ isDead }) => isDead) || (random.chance(0.01) && this.#processes.length < 3))
         this.#start();
       if (random.chance(0.03)) this.#submit();
       if (random.chance(0.1)) this.#find();
@@ -278,7 +318,11 @@ class EndedTrade {
     let endedAtMs = Number.POSITIVE_INFINITY;
     const endpoints = this.#stories.map((story, i) => {
       const sendError = random.chance(0.3) ? random.pick(SEND_ERRORS) : undefined;
-      const toldBy = () => ({ ...story.findLast(({ from }) => this.#heights.slot >= from)!.told, sendError });
+      const lags = Array.from({ length: this.#machines }, (_, m) => (m === 0 ? 0 : random.u32() % 50));
+      const toldBy = () => {
+        const { told } = story.findLast(({ from }) => this.#heights.slot >= from)!;
+        return { ...told, sendError, lag: told.lag + (lags.length > 1 ? random.pick(lags) : 0) };
+      };
       const node = new ToldNode(`node ${i}`, this.#heights, this.#signed.trade, toldBy);
       const { call } = node;
       node.call = async (...params) => {

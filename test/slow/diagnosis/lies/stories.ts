@@ -13,7 +13,8 @@ export interface Moments {
 
 const NEVER: Fate = { slot: undefined, error: null, form: 0, moreFee: 0, moreOutput: 0 };
 const ERRORS = [{ InstructionError: [0, { Custom: 1 }] }, { InstructionError: [0, { Custom: 6005 }] }, "AccountInUse"];
-const METHODS = [
+/** Methods that nodes refuse, or answer with an error. */
+export const METHODS = [
   "getTransaction",
   "getSignatureStatuses",
   "getEpochInfo",

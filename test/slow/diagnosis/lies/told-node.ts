@@ -33,6 +33,8 @@ export interface Told {
   readonly fate: Fate;
   /** Slots that it is behind the chain; ahead if negative. */
   readonly lag: number;
+  /** The slot in which it stands still, though it answers; undefined: it moves on. */
+  readonly standsAt?: number | undefined;
   readonly moreHeight: number;
   /** Slots by which it names finality too early. */
   readonly earlyFinality: number;
@@ -43,6 +45,8 @@ export interface Told {
   /** The first and the last slot of which it has no block, because it started again from a newer snapshot; undefined: none. */
   readonly gap?: readonly [first: number, last: number] | undefined;
   readonly hasStatus: boolean;
+  /** False: it gives statuses from its memory alone, though asked to search its history; undefined: it searches. */
+  readonly searchesStatuses?: boolean | undefined;
   readonly hasRecord: boolean;
   /** Whether the blockhash is still accepted; undefined: as its heights say. */
   readonly isAccepted: boolean | undefined;
@@ -112,7 +116,7 @@ export class ToldNode implements RpcEndpoint {
   }
 
   #answer(told: Told, method: string, [first, second]: readonly unknown[]): unknown {
-    const slot = this.#heights.slot - told.lag;
+    const slot = Math.min(this.#heights.slot - told.lag, told.standsAt ?? Number.POSITIVE_INFINITY);
     const context = { slot: FIRST_SLOT + slot };
     const { commitment, encoding } = (second ?? first ?? {}) as Readonly<Record<string, string>>;
     switch (method) {
@@ -151,7 +155,7 @@ export class ToldNode implements RpcEndpoint {
     const { fate } = told;
     if (!told.hasStatus || !this.#isOf(told, signature) || fate.slot === undefined || slot < fate.slot) return null;
     const roots = this.#heights.heightAt(slot - FINAL_AFTER) - this.#heights.heightAt(fate.slot);
-    if (roots > REMEMBERED && !hasBlock(told, fate.slot)) return null;
+    if (roots > REMEMBERED && (told.searchesStatuses === false || !hasBlock(told, fate.slot))) return null;
     const age = slot - fate.slot;
     const confirmationStatus =
       age >= told.finalAfter ? "finalized" : age >= told.confirmedAfter ? "confirmed" : "processed";

@@ -114,3 +114,34 @@ print(client.get_priority()["connection"])`;
     expect(await run(`http://127.0.0.1:${port}`, ask)).toEqual(["1", "2", "1"]);
   });
 });
+
+describe.runIf(hasPackages)(`an answer to the client in Python that never ends${where}`, () => {
+  const HEAD = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const REFUSAL = "HTTP/1.1 503 Service Unavailable\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const ask = `
+from tradewire import TradewireError, transport
+transport.TIMEOUT = 1
+for _ in range(3):
+    try:
+        client.get_priority()
+    except TimeoutError as late:
+        print(late)
+    except TradewireError as refused:
+        print(refused.status, refused.retryable)`;
+
+  test.each([["http", false] as const, ["https", true] as const])(
+    "is cut on time over %s: in the head of a chunk, after the last one, and in a refusal",
+    async (scheme, secure) => {
+      const drips: NodeJS.Timeout[] = [];
+      const drip = (socket: Socket, text: string) => drips.push(setInterval(() => socket.write(text), 50));
+      const port = await serve((call, _, socket) => {
+        socket.write([`${HEAD}2;name=`, `${HEAD}2\r\n{}\r\n0\r\n`, `${REFUSAL}2;name=`][call - 1]!);
+        drip(socket, call === 2 ? "Trailer: value\r\n" : "a");
+      }, secure);
+      const host = secure ? "localhost" : "127.0.0.1";
+      const said = await run(`${scheme}://${host}:${port}`, ask);
+      for (const each of drips) clearInterval(each);
+      expect(said).toEqual(["the answer took too long", "the answer took too long", "503 True"]);
+    },
+  );
+});

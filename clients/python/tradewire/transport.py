@@ -21,6 +21,8 @@ TIMEOUT = 40
 IDLE = 60
 # Bytes of an answer, or of one message of a stream, at most: one without end would fill the memory.
 MOST_BYTES = 4 << 20
+LATE = "the answer took too long"
+OVER = "the stream was open for as long as was asked for"
 
 
 class TradewireError(Exception):
@@ -189,14 +191,17 @@ class Transport:
             raise ConnectionError("the answer was cut, or is not the service's") from cut
         try:
             if not 200 <= response.status < 300:
-                raise TradewireError(response.status, _parsed(_rest_of(response, time.monotonic() + TIMEOUT)))
+                until = time.monotonic() + TIMEOUT
+                with _cut_at(until, response, LATE):
+                    rest = _rest_of(response, until)
+                raise TradewireError(response.status, _parsed(rest))
             yield response
         finally:
             self._connections.give_back(connection, response)
 
     def call(self, verb: str, path: str, body: Any = None, query: Optional[Mapping[str, Any]] = None) -> Any:
         until = time.monotonic() + TIMEOUT
-        with self._open(verb, path, body, query, TIMEOUT) as response:
+        with self._open(verb, path, body, query, TIMEOUT) as response, _cut_at(until, response, LATE):
             try:
                 envelope = json.loads(_read(response, until))
                 if envelope["success"] is not True or not isinstance(envelope["data"], dict):
@@ -213,7 +218,7 @@ class Transport:
         `seconds`: raises TimeoutError that long after the first message was asked for, however quiet the stream is.
         """
         until = None if seconds is None else time.monotonic() + seconds
-        with self._open(verb, path, None, query, min(TIMEOUT, seconds or TIMEOUT)) as response, _cut_at(until, response):
+        with self._open(verb, path, None, query, min(TIMEOUT, seconds or TIMEOUT)) as response, _cut_at(until, response, OVER):
             event = ""
             try:
                 while line := response.readline(MOST_BYTES + 1):
@@ -234,16 +239,17 @@ class Transport:
 
 
 @contextlib.contextmanager
-def _cut_at(until: Optional[float], response: Any) -> Iterator[None]:
-    """Ends the connection of a response at a time by the monotonic clock in seconds. What was read from it then ends with TimeoutError."""
+def _cut_at(until: Optional[float], response: Any, why: str) -> Iterator[None]:
+    """Ends the connection of a response at a time by the monotonic clock in seconds. A read then ends with TimeoutError, which says why.
+
+    The time-out of a socket bounds one read of it: of a chunk's head, or of what follows the last chunk, a byte at a time would do.
+    """
     if until is None:
         yield
         return
     connection = socket.fromfd(response.fileno(), socket.AF_INET, socket.SOCK_STREAM)
-    late = threading.Event()
 
     def cut() -> None:
-        late.set()
         with contextlib.suppress(OSError):
             connection.shutdown(socket.SHUT_RDWR)
 
@@ -253,8 +259,8 @@ def _cut_at(until: Optional[float], response: Any) -> Iterator[None]:
     try:
         yield
     except OSError as ended:
-        if late.is_set():
-            raise TimeoutError("the stream was open for as long as was asked for") from ended
+        if time.monotonic() >= until:
+            raise TimeoutError(why) from ended
         raise
     finally:
         timer.cancel()
@@ -269,7 +275,7 @@ def _read(response: Any, until: float) -> bytes:
         if len(body) > MOST_BYTES:
             raise ValueError("the answer is too long")
         if time.monotonic() > until:
-            raise TimeoutError("the answer took too long")
+            raise TimeoutError(LATE)
     if response.length:
         raise http.client.IncompleteRead(bytes(body), response.length)
     response.read()  # Nothing is left: it only marks the answer as read, so that its connection may take another call.

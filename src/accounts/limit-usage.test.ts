@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { plansOf } from "../../test/support/query-plans.ts";
 import { createLimitUsage } from "./limit-usage.ts";
 import { openStore, type Store } from "./store/store.ts";
 
@@ -120,20 +121,51 @@ it("a clock that jumps ahead makes no usage of others old: each entry is read, o
   expect([received, jumped]).toEqual([60, 60]);
 });
 
-it("charges what was used elsewhere although the database failed in between", async () => {
+it("charges what was used elsewhere, whichever statement the database failed at in between", async () => {
   const one = await begin("one");
-  let statements = 0;
+  let left = Number.POSITIVE_INFINITY;
+  const answering = <T>(work: () => Promise<T>): Promise<T> =>
+    left-- === 0 ? Promise.reject(new Error("away")) : work();
   const failing: Store = {
     ...store,
-    run: (work) => (++statements === 4 ? Promise.reject(new Error("away")) : store.run(work)),
+    run: (work) => answering(() => store.run(work)),
+    query: (text, parameters) => answering(() => store.query(text, parameters)),
+    write: (text, parameters) => answering(() => store.write(text, parameters)),
   };
   const now = () => clock.nowMs;
   const two = createLimitUsage(failing, "two", now, now, 1_000);
   await two.exchange(SILENCE);
-  await one.exchange(new Map([["build key", 5]]));
-  await expect(two.exchange(SILENCE)).rejects.toThrow("away");
-  expect(await two.exchange(SILENCE)).toEqual(new Map([["build key", 5]]));
-  expect(await two.exchange(SILENCE)).toEqual(SILENCE);
+  for (let at = 0; at < 4; at++) {
+    await one.exchange(new Map([["build key", 5]]));
+    left = at;
+    await expect(two.exchange(new Map([["build other", 1]])), `at statement ${at}`).rejects.toThrow("away");
+    expect(await two.exchange(SILENCE), `at statement ${at}`).toEqual(new Map([["build key", 5]]));
+    expect(await two.exchange(SILENCE)).toEqual(SILENCE);
+    // So that the next exchange has rows to delete.
+    clock.nowMs += 61_000;
+  }
+});
+
+it("reads and deletes rows by who wrote them and when, not among all of the last minute", async () => {
+  const [one, two] = [await begin("one"), await begin("two")];
+  const callers = Array.from({ length: 2_000 }, (_, i) => [`address-read 198.51.100.${i}`, 1] as const);
+  await one.exchange(new Map(callers));
+  await two.exchange(new Map(callers));
+  const plans = await plansOf(store, async (noting) => {
+    const three = createLimitUsage(
+      noting,
+      "two",
+      () => clock.nowMs,
+      () => clock.nowMs,
+      1_000,
+    );
+    await three.exchange(SILENCE);
+    clock.nowMs += 61_000;
+    await three.exchange(SILENCE);
+  });
+  expect(plans).toContain("limit_usage_by_time (owner=? AND at_ms>?)");
+  expect(plans).toContain("limit_usage_by_time (owner=? AND at_ms<?)");
+  expect(plans).not.toContain("SCAN limit_usage");
 });
 
 it("deletes what a process left that writes no more", async () => {

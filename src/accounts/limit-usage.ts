@@ -1,4 +1,5 @@
 import type { Now } from "../primitives/clock.ts";
+import type { Database } from "./store/schema.ts";
 import type { Store } from "./store/store.ts";
 
 /** For how long a process counts under one name, and its rows are kept, at least, and in exchanges: others read each before that. */
@@ -8,6 +9,24 @@ const LIFE_EXCHANGES = 3;
 /** Names written per statement: PostgreSQL allows 65,535 parameters, and a name needs four. */
 const NAMES_PER_WRITE = 1_000;
 
+/** Owners whose rows one statement reads: SQLite allows 500 parts. */
+const OWNERS_PER_QUERY = 200;
+
+/** Rows deleted per statement: far fewer than take as long as its time-out. */
+const ROWS_PER_DELETE = 5_000;
+
+/** By their places, and in the order of one index: what PostgreSQL knows of an owner is older than the owner, and would mislead it. */
+const OLDEST = (one: string, other: string, place: string) =>
+  `select ${place} from limit_usage where owner = ${one} and at_ms <= ${other} order by at_ms limit ${ROWS_PER_DELETE}`;
+const DELETE = `delete from limit_usage where ctid = any(array(${OLDEST("$1", "$2", "ctid")}))`;
+const DELETE_EMBEDDED = `delete from limit_usage where rowid in (${OLDEST("?", "?", "rowid")})`;
+
+/** The owners that have rows, each found from the one before. */
+const OWNERS =
+  "with recursive owners (owner) as (select min(owner) from limit_usage union all " +
+  "select (select min(owner) from limit_usage where limit_usage.owner > owners.owner) from owners where owners.owner is not null) " +
+  "select owner from owners where owner is not null";
+
 /** How processes that share limits exchange what has been used. */
 export interface LimitUsage {
   /**
@@ -15,13 +34,6 @@ export interface LimitUsage {
    * @throws TradewireError UPSTREAM_ERROR
    */
   exchange(used: ReadonlyMap<string, number>): Promise<Map<string, number>>;
-}
-
-/** What was received of a count, which only grows. */
-interface Count {
-  readonly calls: number;
-  /** When it was last seen to grow, by the monotonic clock of this process. Milliseconds. */
-  readonly atMs: number;
 }
 
 /**
@@ -43,12 +55,21 @@ export function createLimitUsage(
   return new StoredLimitUsage(store, owner, now, elapsedMs, Math.max(LEAST_LIFE_MS, LIFE_EXCHANGES * everyMs));
 }
 
-/** What was read of another process. */
+/** What was read of another process under one of its names. */
 interface Other {
   /** Its newest row, by its own clock (epoch milliseconds). */
-  readonly untilMs: number;
+  untilMs: number;
   /** When a newer row was last read, by the monotonic clock of this process. */
-  readonly seenAtMs: number;
+  seenAtMs: number;
+  /** The calls in its rows, by name. Forgotten together: one by one, those of a minute would be looked at in each exchange. */
+  readonly calls: Map<string, number>;
+}
+
+interface UsageRow {
+  readonly owner: string;
+  readonly name: string;
+  readonly calls: number;
+  readonly atMs: number;
 }
 
 class StoredLimitUsage implements LimitUsage {
@@ -57,13 +78,12 @@ class StoredLimitUsage implements LimitUsage {
   readonly #now: Now;
   /** Calls counted under the present name. */
   readonly #published = new Map<string, number>();
-  readonly #received = new Map<string, Count>();
   readonly #elapsedMs: () => number;
-  /** For how long it counts under one name, and keeps what it wrote. Others keep what they received for twice as long. */
+  /** For how long it counts under one name, and keeps what it wrote. */
   readonly #lifeMs: number;
   #names = 0;
   #namedAtMs: number;
-  /** By owner. */
+  /** By owner. What was received is kept for twice as long as a process counts under one name. */
   readonly #others = new Map<string, Other>();
   #publishedAtMs = 0;
   /** True if the last counts may not have been written. */
@@ -79,66 +99,81 @@ class StoredLimitUsage implements LimitUsage {
     this.#namedAtMs = elapsedMs();
   }
 
-  /** Every name of this process, as a pattern. */
-  get #ownNames(): string {
-    return `${this.#owner}:%`;
-  }
-
   async exchange(used: ReadonlyMap<string, number>): Promise<Map<string, number>> {
     const elapsedMs = this.#elapsedMs();
     await this.#publish(used, elapsedMs);
-    const others = await this.#readOthers();
+    const owners = await this.#readOwners();
+    const rows = await this.#readOthers(owners.filter((owner) => !this.#isOwn(owner)));
     // Last of what may fail: what was noted as received is charged.
-    await this.#deleteOld(elapsedMs);
-    const fresh = receive(others, this.#received, elapsedMs);
-    forgetBefore(this.#received, elapsedMs - 2 * this.#lifeMs);
-    for (const { owner, atMs } of others) {
-      this.#others.set(owner, { untilMs: Math.max(atMs, this.#others.get(owner)?.untilMs ?? 0), seenAtMs: elapsedMs });
-    }
+    await this.#deleteOld(owners, elapsedMs);
+    const fresh = this.#receive(rows, elapsedMs);
     if (!this.#isFirst) return fresh;
     // Usage from before this process started does not count against its buckets.
     this.#isFirst = false;
     return new Map();
   }
 
-  /**
-   * Each process deletes its own old rows, by the clock that dated them, and all of a process that has written nothing for a while. A
-   * clock that is ahead would take for old what the others have yet to read.
-   */
-  async #deleteOld(elapsedMs: number): Promise<void> {
-    const silent = [...this.#others].filter(([, { seenAtMs }]) => seenAtMs < elapsedMs - 2 * this.#lifeMs);
-    await this.#store.run((db) =>
-      db
-        .deleteFrom("limit_usage")
-        .where((where) =>
-          where.or([
-            where.and([where("owner", "like", this.#ownNames), where("at_ms", "<", this.#now() - this.#lifeMs)]),
-            ...silent.map(([owner, { untilMs }]) =>
-              where.and([where("owner", "=", owner), where("at_ms", "<=", untilMs)]),
-            ),
-          ]),
-        )
-        .execute(),
-    );
-    for (const [owner] of silent) this.#others.delete(owner);
+  /** The name that calls are counted under now. */
+  get #ownName(): string {
+    return `${this.#owner}:${this.#names}`;
+  }
+
+  #isOwn(owner: string): boolean {
+    return owner.startsWith(`${this.#owner}:`);
+  }
+
+  /** Who has rows: one step on the index for each. `distinct` would read all rows. */
+  async #readOwners(): Promise<readonly string[]> {
+    const rows = await this.#store.query<{ readonly owner: string }>(OWNERS, []);
+    return rows.map(({ owner }) => owner);
   }
 
   /** Rows written since the last exchange: its cost depends on current traffic, not on that of the last minute. */
-  #readOthers() {
-    return this.#store.run((db) =>
-      db
-        .selectFrom("limit_usage")
-        .select(["owner", "name", "calls", "at_ms as atMs"])
-        .where("owner", "not like", this.#ownNames)
-        .where((where) =>
-          where.and(
-            [...this.#others].map(([owner, { untilMs }]) =>
-              where.or([where("owner", "!=", owner), where("at_ms", ">", untilMs)]),
-            ),
-          ),
-        )
-        .execute(),
-    );
+  async #readOthers(owners: readonly string[]): Promise<readonly UsageRow[]> {
+    const rows: UsageRow[] = [];
+    for (let at = 0; at < owners.length; at += OWNERS_PER_QUERY) {
+      const some = owners.slice(at, at + OWNERS_PER_QUERY);
+      rows.push(...(await this.#store.run((db) => newRows(db, some, this.#others).execute())));
+    }
+    return rows;
+  }
+
+  /**
+   * Each process deletes what it wrote under earlier names, by the clock that dated it, and all of a process that has written nothing
+   * for a while. A clock that is ahead would take for old what the others have yet to read.
+   */
+  async #deleteOld(owners: readonly string[], elapsedMs: number): Promise<void> {
+    const beforeMs = this.#now() - this.#lifeMs;
+    for (const owner of owners)
+      if (this.#isOwn(owner) && owner !== this.#ownName) await this.#deleteUntil(owner, beforeMs - 1);
+    for (const [owner, { seenAtMs, untilMs }] of this.#others) {
+      if (seenAtMs >= elapsedMs - 2 * this.#lifeMs) continue;
+      if (owners.includes(owner)) await this.#deleteUntil(owner, untilMs);
+      this.#others.delete(owner);
+    }
+  }
+
+  async #deleteUntil(owner: string, untilMs: number): Promise<void> {
+    const sql = this.#store.isEmbedded ? DELETE_EMBEDDED : DELETE;
+    while ((await this.#store.write(sql, [owner, untilMs])) === ROWS_PER_DELETE);
+  }
+
+  /** Calls in the rows beyond those received before, by name. */
+  #receive(rows: readonly UsageRow[], elapsedMs: number): Map<string, number> {
+    const fresh = new Map<string, number>();
+    for (const { owner, name, calls, atMs } of rows) {
+      let other = this.#others.get(owner);
+      if (other === undefined) {
+        other = { untilMs: 0, seenAtMs: 0, calls: new Map() };
+        this.#others.set(owner, other);
+      }
+      const added = calls - (other.calls.get(name) ?? 0);
+      other.calls.set(name, calls);
+      other.untilMs = Math.max(atMs, other.untilMs);
+      other.seenAtMs = elapsedMs;
+      if (added > 0) fresh.set(name, (fresh.get(name) ?? 0) + added);
+    }
+    return fresh;
   }
 
   /** Writes this process's totals of the names just used. */
@@ -151,7 +186,7 @@ class StoredLimitUsage implements LimitUsage {
       this.#names += 1;
       this.#namedAtMs = elapsedMs;
     }
-    const owner = `${this.#owner}:${this.#names}`;
+    const owner = this.#ownName;
     const totals = [...used].map(([name, added]) => {
       const calls = (this.#published.get(name) ?? 0) + added;
       this.#published.set(name, calls);
@@ -181,22 +216,21 @@ class StoredLimitUsage implements LimitUsage {
   }
 }
 
-/** Calls in the rows beyond those received before, by name. */
-function receive(
-  rows: readonly { readonly owner: string; readonly name: string; readonly calls: number }[],
-  received: Map<string, Count>,
-  atMs: number,
-): Map<string, number> {
-  const fresh = new Map<string, number>();
-  for (const { owner, name, calls } of rows) {
-    const key = `${owner} ${name}`;
-    const added = calls - (received.get(key)?.calls ?? 0);
-    received.set(key, { calls, atMs });
-    if (added > 0) fresh.set(name, (fresh.get(name) ?? 0) + added);
-  }
-  return fresh;
-}
-
-function forgetBefore(counts: Map<string, Count>, ms: number): void {
-  for (const [name, { atMs }] of counts) if (atMs < ms) counts.delete(name);
+/** The rows of these owners that are newer than those known. */
+function newRows(db: Database, owners: readonly string[], known: ReadonlyMap<string, Other>) {
+  const [first, ...others] = owners.map((owner) =>
+    db
+      .selectFrom((nested) =>
+        nested
+          .selectFrom("limit_usage")
+          .select(["owner", "name", "calls", "at_ms as atMs"])
+          .where("owner", "=", owner)
+          .where("at_ms", ">", known.get(owner)?.untilMs ?? 0)
+          // Only one index has this order, see `DELETE`.
+          .orderBy("at_ms")
+          .as("of_owner"),
+      )
+      .selectAll(),
+  );
+  return others.reduce((query, another) => query.unionAll(another), first!);
 }

@@ -12,6 +12,7 @@ import { createAccounts } from "../../src/accounts/accounts.ts";
 import { memoMessage } from "../../src/accounts/challenge/challenge-proof.ts";
 import { createKeyDirectory, type LiveKeyDirectory } from "../../src/accounts/keys/key-directory.ts";
 import { requirePepper } from "../../src/accounts/keys/require-pepper.ts";
+import { createLimitUsage } from "../../src/accounts/limit-usage.ts";
 import type { Accounts, Principal, Registered, SubmissionClaim, SubmissionRecord } from "../../src/accounts/port.ts";
 import type { PostgresLimits } from "../../src/accounts/store/postgres-limits.ts";
 import { countRevocation, sweepStore } from "../../src/accounts/store/retention.ts";
@@ -1064,6 +1065,39 @@ async function claimUntilKilled(place: Place, round: number): Promise<string[]> 
   expect(child.signalCode).toBe("SIGKILL");
   return lines;
 }
+
+describe.each(homes)("shared limits on $name", (home) => {
+  const NAMES = 6_000;
+
+  it("reads what is new and deletes what is old by an index, though the database knows nothing of who wrote it", async () => {
+    const { store, clock } = await start(home.reused);
+    const now = () => clock.nowMs;
+    const begin = (owner: string, on = store) => createLimitUsage(on, owner, now, now, 1_000);
+    const counts = (from: number) =>
+      new Map(Array.from({ length: NAMES }, (_, i) => [`build key${from + i}`, 2] as const));
+    const [one, two] = [begin("one"), begin("two")];
+    await one.exchange(counts(0));
+    await two.exchange(new Map());
+    if (!store.isEmbedded) await store.run((db) => sql`analyze limit_usage`.execute(db));
+    // Under another name.
+    clock.nowMs += 61_000;
+    await one.exchange(counts(0));
+    expect(await two.exchange(new Map())).toEqual(counts(0));
+    await one.exchange(counts(NAMES));
+    expect(await two.exchange(new Map())).toEqual(counts(NAMES));
+    const plans = await plansOf(store, async (noting) => {
+      const three = begin("two", noting);
+      await three.exchange(new Map([["build other", 1]]));
+      clock.nowMs += 61_000;
+      for (let i = 0; i < 2; i++) await three.exchange(new Map());
+    });
+    expect(plans).toContain("limit_usage_by_time");
+    expect(plans).not.toMatch(/Seq Scan on limit_usage|SCAN limit_usage|using (index )?limit_usage_key/i);
+    await one.exchange(new Map());
+    const left = await store.run((db) => db.selectFrom("limit_usage").select("owner").execute());
+    expect(left).toEqual([]);
+  });
+});
 
 describe.each(homes.filter(({ name }) => name === "postgres"))("connections to $name", (home) => {
   it("are reopened when the server drops them", async () => {

@@ -36,7 +36,12 @@ async function share(
   const folder = mkdtempSync(join(tmpdir(), "tradewire-shared-limits-"));
   const store = await openStore({ dataDir: folder });
   let isAway = false;
-  const shared: Store = { ...store, run: (work) => (isAway ? Promise.reject(AWAY) : store.run(work)) };
+  const shared: Store = {
+    ...store,
+    run: (work) => (isAway ? Promise.reject(AWAY) : store.run(work)),
+    query: (text, parameters) => (isAway ? Promise.reject(AWAY) : store.query(text, parameters)),
+    write: (text, parameters) => (isAway ? Promise.reject(AWAY) : store.write(text, parameters)),
+  };
   let nowMs = 1_000_000;
   const now = () => nowMs;
   const settings = { ...DEFAULT_API_SETTINGS.limits, build: PER_SECOND, burstSeconds: BURST_SECONDS };

@@ -18,6 +18,10 @@ export async function plansOf(store: Store, work: (store: Store) => Promise<unkn
       made.push({ sql, parameters });
       return store.query(sql, parameters);
     },
+    write(sql, parameters) {
+      made.push({ sql, parameters });
+      return store.write(sql, parameters);
+    },
     run: (queries) => store.run((db) => queries(noted(db))),
     transact: (queries) => store.transact((db) => queries(noted(db))),
   };

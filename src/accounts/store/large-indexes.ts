@@ -10,6 +10,8 @@ const INDEXES: Readonly<Record<string, string>> = {
   api_keys_revoked: "api_keys (revoked_at_ms) where revoked_at_ms is not null",
   // Keys that were never used, however many others nobody has used of late.
   api_keys_unused: "api_keys (used_at_ms) where used_at_ms = created_at_ms",
+  // What a process has counted since another one read it last, however many names it counted in the last minute.
+  limit_usage_by_time: "limit_usage (owner, at_ms)",
 };
 
 /** The advisory lock of the process that makes indexes: any number that is not the migrator's. */

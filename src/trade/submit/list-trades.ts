@@ -1,4 +1,6 @@
-import type { SubmissionPlace, SubmissionRecord, Submissions } from "../../accounts/port.ts";
+import type { SubmissionPlace, SubmissionQuery, SubmissionRecord, Submissions } from "../../accounts/port.ts";
+import { background } from "../../primitives/turns/background.ts";
+import { FairSlots } from "../../primitives/turns/fair-slots.ts";
 import type { SealedTrade } from "../build/token/sealed-trade.ts";
 import type { TokenSealer } from "../build/token/submission-token.ts";
 import type { ExactAmounts, ListedTrade, SubmittedTrade, TradePage, TradeQuery } from "../trade.ts";
@@ -13,6 +15,10 @@ import { within } from "./waiting.ts";
 
 /** Most chunks read for one page: a filter that few trades pass ends the page early. */
 const MOST_CHUNKS = 5;
+/** Chunks read at a time, of all callers: they take turns. The rows of many at once would come in one turn of the loop. */
+const CHUNKS_AT_ONCE = 2;
+/** Records opened before others get a turn: a fraction of a millisecond's worth. */
+const RECORDS_IN_TURN = 8;
 /** Most trades of a page for which a node is asked; the rest are reported as recorded. */
 const MOST_LOOK_UPS = 20;
 /** Longest that a node may delay a page. Milliseconds. */
@@ -27,9 +33,19 @@ interface ListPorts {
   readonly finality: Finality;
 }
 
+/** A record as read; of one that is `left out`, only its place counts. */
+interface ReadRecord {
+  readonly record: SubmissionRecord;
+  readonly outcome: Outcome | undefined;
+  readonly sealed: SealedTrade | undefined;
+  /** True if it is certain not to pass the query. */
+  readonly isLeftOut: boolean;
+}
+
 /** Lists the submitted trades of an account, from the database. */
 export class TradeLister {
   readonly #ports: ListPorts;
+  readonly #reads = new FairSlots(CHUNKS_AT_ONCE);
 
   constructor(ports: ListPorts) {
     this.#ports = ports;
@@ -43,10 +59,13 @@ export class TradeLister {
     let after = query.after;
     for (let chunk = 0; chunk < MOST_CHUNKS; chunk++) {
       const wanted = { most, after, sinceMs, untilMs, state: stateOf(query) };
-      const records = await this.#ports.submissions.listOf(accountId, wanted);
-      const listed = await Promise.all(records.map((record) => this.#entryOf(record, lookUps)));
+      const records = await this.#reads.run(accountId, () => this.#read(accountId, wanted, query.statuses));
+      const listed = await Promise.all(
+        records.map((record) => (record.isLeftOut ? undefined : this.#entryOf(record, lookUps))),
+      );
       for (const [i, trade] of listed.entries()) {
-        after = placeOf(records[i]!);
+        after = placeOf(records[i]!.record);
+        if (trade === undefined) continue;
         if (query.statuses.size === 0 || query.statuses.has(trade.status)) trades.push(trade);
         if (trades.length === most) return { trades, next: isLast(records, i, most) ? undefined : after };
       }
@@ -55,11 +74,22 @@ export class TradeLister {
     return { trades, next: after };
   }
 
-  async #entryOf(record: SubmissionRecord, lookUps: { left: number }): Promise<ListedTrade> {
+  /** Reads a chunk, some records in a turn of the loop. */
+  async #read(accountId: string, wanted: SubmissionQuery, statuses: TradeQuery["statuses"]): Promise<ReadRecord[]> {
+    const records = await this.#ports.submissions.listOf(accountId, wanted);
+    const read: ReadRecord[] = [];
+    for (const record of records) {
+      if (read.length % RECORDS_IN_TURN === RECORDS_IN_TURN - 1) await background.next();
+      const outcome = storedOutcome(record);
+      const isLeftOut = statuses.size > 0 && outcome !== undefined && isFinal(outcome) && !statuses.has(endOf(outcome));
+      read.push({ record, outcome, sealed: isLeftOut ? undefined : this.#open(record), isLeftOut });
+    }
+    return read;
+  }
+
+  async #entryOf({ record, outcome, sealed }: ReadRecord, lookUps: { left: number }): Promise<ListedTrade> {
     const { signature, claimedAtMs, endedAtMs } = record;
-    const sealed = this.#open(record);
     const times = { signature, submittedAtMs: claimedAtMs, endedAtMs };
-    const outcome = storedOutcome(record);
     if (outcome === undefined) {
       const trade = sealed && (await this.#observe(record, sealed, lookUps));
       return { ...times, status: trade?.status ?? "pending", slot: trade?.slot, trade, quoted: quotedOf(sealed) };
@@ -70,14 +100,14 @@ export class TradeLister {
       const { code, message, facts } = end;
       return {
         ...ended,
-        status: code === "TX_EXPIRED" ? "expired" : "failed",
+        status: endOf(end),
         trade: sealed && pendingTrade(sealed, signature),
         diagnosis: diagnosisIn(end),
         failure: { code, message, safeToRebuild: facts.safeToRebuild === true },
       };
     }
-    const { status, diagnosis } = end;
-    return { ...ended, status, trade: sealed && answerOf(sealed, signature, end), diagnosis };
+    const trade = sealed && answerOf(sealed, signature, end);
+    return { ...ended, status: endOf(end), trade, diagnosis: end.diagnosis };
   }
 
   /** What was sealed at the build; undefined if its key has left the ring, or the record is damaged. */
@@ -108,10 +138,16 @@ export class TradeLister {
 }
 
 /** True if no record follows the one at `i`: the chunk is not full and this is its end. */
-const isLast = (records: readonly SubmissionRecord[], i: number, most: number): boolean =>
+const isLast = (records: readonly ReadRecord[], i: number, most: number): boolean =>
   i === records.length - 1 && records.length < most;
 
 const placeOf = ({ claimedAtMs, messageHash }: SubmissionRecord): SubmissionPlace => ({ claimedAtMs, messageHash });
+
+/** The status of a trade that has ended. */
+function endOf(end: Outcome): ListedTrade["status"] {
+  if (end.kind === "landed") return end.status;
+  return end.code === "TX_EXPIRED" ? "expired" : "failed";
+}
 
 /** The part of a query's statuses that the database can filter by: an outcome is stored once a trade has ended. */
 function stateOf({ statuses }: TradeQuery): "pending" | "ended" | undefined {

@@ -1,8 +1,7 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
 import { ByteWriter } from "../../../primitives/byte-writer.ts";
 import { putAscii } from "../../../primitives/bytes.ts";
-import { Base64Writer } from "../../../primitives/encoding/base64.ts";
-import { type Ghash, MEMORY, openGhash } from "./ghash-module.ts";
+import { MEMORY, SealModule } from "./seal-module.ts";
 
 const BLOCK = 16;
 /** Room for the additional data, that of the key first, zero-padded. Bytes. */
@@ -31,6 +30,8 @@ const NOTHING = new Uint8Array(0);
 /** The key stream of the text that is being opened, and the tag that it should have. */
 const OPENED_AT = STREAMS_AT + STREAMS * STREAM_BYTES;
 const TAG_AT = OPENED_AT + STREAM_BYTES;
+/** Where the text of a token begins, after room for its prefix. */
+const TOKEN_AT = TAG_AT + BLOCK + PREFIX_ROOM;
 
 /**
  * AES-256-GCM for many short texts with random nonces. A cipher of Node's serves one text, and its set-up and three buffers cost more than
@@ -39,7 +40,7 @@ const TAG_AT = OPENED_AT + STREAM_BYTES;
  * @see NIST SP 800-38D, algorithm 4, for nonces of 96 bits
  */
 export class GcmStreams {
-  readonly #ghash: Ghash;
+  readonly #module: SealModule;
   readonly #bytes: Buffer;
   readonly #words: Uint32Array;
   readonly #fillRandom: (bytes: Uint8Array) => void;
@@ -60,13 +61,12 @@ export class GcmStreams {
   #next = STREAMS;
   /** Where the caller writes the next text to seal. */
   readonly text: ByteWriter;
-  /** The token in one piece: a string concatenated from two would be copied before it is written. */
-  readonly #token = new Base64Writer("base64url", HEAD_BYTES + MOST_TEXT + BLOCK, PREFIX_ROOM);
-  #tokenAt = PREFIX_ROOM;
+  /** Where the token begins, in one piece: a string concatenated from two would be copied before it is written. */
+  #tokenAt = TOKEN_AT;
 
   private constructor(fillRandom: (bytes: Uint8Array) => void) {
-    this.#ghash = openGhash();
-    const { buffer } = this.#ghash.memory;
+    this.#module = new SealModule();
+    const { buffer } = this.#module.memory;
     this.#bytes = Buffer.from(buffer);
     this.#words = new Uint32Array(buffer);
     this.#fillRandom = fillRandom;
@@ -95,13 +95,12 @@ export class GcmStreams {
   useKey(key: KeyObject, bound: Uint8Array, prefix = ""): void {
     this.#boundToAll = bound.length;
     if (bound.length > BOUND_ROOM) return;
-    this.#tokenAt = PREFIX_ROOM - prefix.length;
-    this.#token.text.write(prefix, this.#tokenAt, "latin1");
+    this.#tokenAt = TOKEN_AT - prefix.length;
+    this.#bytes.write(prefix, this.#tokenAt, "latin1");
     const blocks = createCipheriv("aes-256-ecb", key, null).setAutoPadding(false);
-    this.#bytes.set(blocks.update(new Uint8Array(BLOCK)), MEMORY.key);
+    this.#module.useHashKey(blocks.update(new Uint8Array(BLOCK)));
     this.#bytes.fill(0, BOUND, BOUND + BOUND_ROOM).set(bound, BOUND);
-    this.#words.fill(0, MEMORY.state / 4, MEMORY.state / 4 + 4);
-    this.#ghash.hash(BOUND, bound.length >> 4);
+    this.#module.hash(BOUND, bound.length >> 4);
     this.#words.copyWithin(BEGUN / 4, MEMORY.state / 4, MEMORY.state / 4 + 4);
     this.#blocks = blocks;
     this.#next = STREAMS;
@@ -125,9 +124,9 @@ export class GcmStreams {
     this.#putHead(head);
     this.#next += 1;
     const end = TEXT + length;
-    this.#ghash.add(TEXT, stream + BLOCK, (length + BLOCK - 1) >> 4);
+    this.#module.add(TEXT, TEXT, stream + BLOCK, (length + BLOCK - 1) >> 4);
     this.#putTag(end, length, bound, stream);
-    return this.#token.text.toString("latin1", this.#tokenAt, this.#token.write(bytes, TEXT - HEAD_BYTES, end + BLOCK));
+    return bytes.toString("latin1", this.#tokenAt, this.#encode(TEXT - HEAD_BYTES, end + BLOCK));
   }
 
   /**
@@ -149,14 +148,14 @@ export class GcmStreams {
     this.#putTag(TAG_AT, length, bound, OPENED_AT);
     if (!timingSafeEqual(bytes.subarray(TAG_AT, TAG_AT + BLOCK), sealed.subarray(HEAD_BYTES + length)))
       return undefined;
-    this.#ghash.add(TEXT, OPENED_AT + BLOCK, blocks);
+    this.#module.add(TEXT, TEXT, OPENED_AT + BLOCK, blocks);
     return new Uint8Array(bytes.buffer, TEXT, length);
   }
 
   /** Writes the tag of the sealed text at `TEXT`, whose key stream begins at `stream`. */
   #putTag(to: number, length: number, bound: number, stream: number): void {
     const bytes = this.#bytes;
-    const { hash, finish } = this.#ghash;
+    const { hash, add } = this.#module;
     const blocks = (length + BLOCK - 1) >> 4;
     const padded = TEXT + blocks * BLOCK;
     for (let at = TEXT + length; at < padded; at++) bytes[at] = 0;
@@ -166,7 +165,16 @@ export class GcmStreams {
     const whole = this.#boundToAll >> 4;
     hash(BOUND + whole * BLOCK, ((bound + BLOCK - 1) >> 4) - whole);
     hash(TEXT, blocks + 1);
-    finish(to, stream);
+    add(to, MEMORY.state, stream, 1);
+  }
+
+  /** Writes the bytes between two places after the token's prefix, as base64url. @returns its end */
+  #encode(from: number, to: number): number {
+    // The last character may stand for bits beyond the last byte.
+    this.#bytes[to] = 0;
+    this.#bytes[to + 1] = 0;
+    this.#module.encode(TOKEN_AT, from, Math.ceil((to - from) / 12));
+    return TOKEN_AT + Math.ceil(((to - from) * 4) / 3);
   }
 
   /** Writes the day and the nonce before the text. */

@@ -1,5 +1,6 @@
 /**
- * Instructions of WebAssembly, a stack machine, for code that needs whole 64-bit words: bytes, and instructions within instructions.
+ * Instructions of WebAssembly, a stack machine, for code that works on vectors of 16 bytes: bytes, and instructions within
+ * instructions.
  *
  * @see https://webassembly.github.io/spec/core/binary/
  */
@@ -7,17 +8,15 @@ export type Code = readonly (number | Code)[];
 
 const GET = 0x20;
 const SET = 0x21;
-const TEE = 0x22;
-export const AND = 0x83;
-export const OR = 0x84;
-export const XOR = 0x85;
-export const MUL = 0x7e;
-const SHL = 0x86;
-const SHR = 0x88;
-const ROTL = 0x89;
-export const I32_ADD = 0x6a;
+const I32_ADD = 0x6a;
 const I32_SUB = 0x6b;
-const [I32, I64] = [0x7f, 0x7e];
+const I32_AND = 0x71;
+const I32_LESS = 0x49;
+const [I32, V128] = [0x7f, 0x7b];
+const VECTOR = 0xfd;
+/** An address of 16 bytes has no stricter alignment. */
+const ALIGNED = 4;
+const LANES = 16;
 
 function unsigned(value: number): number[] {
   const bytes: number[] = [];
@@ -27,64 +26,79 @@ function unsigned(value: number): number[] {
   }
 }
 
-function signed(value: bigint): number[] {
+function signed(value: number): number[] {
   const bytes: number[] = [];
-  for (let rest = BigInt.asIntN(64, value); ; rest >>= 7n) {
-    const low = Number(rest & 0x7fn);
-    if (rest >> 6n === 0n || rest >> 6n === -1n) return [...bytes, low];
+  for (let rest = value; ; rest >>= 7) {
+    const low = rest & 0x7f;
+    if (rest >> 6 === 0 || rest >> 6 === -1) return [...bytes, low];
     bytes.push(low | 0x80);
   }
 }
 
+const vector = (operation: number, ...operands: readonly Code[]): Code => [...operands, VECTOR, ...unsigned(operation)];
+
 export const get = (local: number): Code => [GET, ...unsigned(local)];
 export const set = (local: number, value: Code): Code => [value, SET, ...unsigned(local)];
-const tee = (local: number, value: Code): Code => [value, TEE, ...unsigned(local)];
-export const i32 = (value: number): Code => [0x41, ...signed(BigInt(value))];
-/** Memoized: a few constants are used hundreds of times. */
-const constants = new Map<bigint, Code>();
-export const i64 = (value: bigint): Code => {
-  const known = constants.get(value);
-  if (known !== undefined) return known;
-  const code = [0x42, ...signed(value)];
-  constants.set(value, code);
-  return code;
-};
-export const two = (operation: number, a: Code, b: Code): Code => [a, b, operation];
-export const all = (operation: number, first: Code, ...rest: readonly Code[]): Code =>
-  rest.reduce((sum, one) => two(operation, sum, one), first);
-export const shl = (value: Code, by: bigint): Code => two(SHL, value, i64(by));
-export const shr = (value: Code, by: bigint): Code => two(SHR, value, i64(by));
-export const load = (at: Code, offset = 0): Code => [at, 0x29, 3, ...unsigned(offset)];
-export const store = (at: Code, value: Code, offset = 0): Code => [at, value, 0x37, 3, ...unsigned(offset)];
+export const i32 = (value: number): Code => [0x41, ...signed(value)];
+export const add = (a: Code, b: Code): Code => [a, b, I32_ADD];
+export const subtract = (a: Code, b: Code): Code => [a, b, I32_SUB];
+export const modulo = (a: Code, powerOfTwo: number): Code => [a, i32(powerOfTwo - 1), I32_AND];
+/** Of numbers without signs. */
+export const isLess = (a: Code, b: Code): Code => [a, b, I32_LESS];
 
-/** Exchanges neighbouring groups of `by` bits in the local. The mask selects the lower group of each pair. */
-const exchange = (local: number, by: bigint, mask: bigint): Code =>
-  set(local, two(OR, two(AND, shr(get(local), by), i64(mask)), shl(two(AND, get(local), i64(mask)), by)));
-/** Reverses the bits of each byte in the local. */
-const reverseInBytes = (local: number): Code => [
-  ...exchange(local, 1n, 0x5555555555555555n),
-  ...exchange(local, 2n, 0x3333333333333333n),
-  ...exchange(local, 4n, 0x0f0f0f0f0f0f0f0fn),
-];
-/** Reverses the bytes in the local. */
-export const reverseBytes = (local: number): Code => [
-  ...exchange(local, 8n, 0x00ff00ff00ff00ffn),
-  ...exchange(local, 16n, 0x0000ffff0000ffffn),
-  ...set(local, two(ROTL, get(local), i64(32n))),
-];
-export const reverse = (local: number): Code => [...reverseInBytes(local), ...reverseBytes(local)];
+export const load = (at: Code, offset = 0): Code => [vector(0, at), ALIGNED, ...unsigned(offset)];
+export const store = (at: Code, value: Code, offset = 0): Code => [vector(11, at, value), ALIGNED, ...unsigned(offset)];
+/** A vector of these bytes. */
+export const bytes16 = (bytes: readonly number[]): Code => [vector(12), ...bytes];
+/** A vector of one byte sixteen times. */
+export const splat = (byte: number): Code => bytes16(new Array<number>(LANES).fill(byte));
+export const ZERO = splat(0);
+/** The bytes at these places of 32, those of `a` before those of `b`. */
+export const pick = (a: Code, b: Code, places: readonly number[]): Code => [vector(13, a, b), ...places];
+/** Sixteen neighbours of 32 bytes, from place `from` on. */
+export const window = (a: Code, b: Code, from: number): Code =>
+  pick(
+    a,
+    b,
+    Array.from({ length: LANES }, (_, lane) => from + lane),
+  );
+/** The bytes of `table` at the places that `places` names, each below 16: all machines agree on these. */
+export const lookUp = (table: Code, places: Code): Code => vector(0x100, table, places);
+export const and = (a: Code, b: Code): Code => vector(78, a, b);
+export const or = (...all: readonly Code[]): Code => all.reduce((sum, one) => vector(80, sum, one));
+export const xor = (...all: readonly Code[]): Code => all.reduce((sum, one) => vector(81, sum, one));
+/** Each byte by itself, by as many bits. */
+export const shiftBytesUp = (value: Code, by: number): Code => vector(107, value, i32(by));
+export const shiftBytesDown = (value: Code, by: number): Code => vector(109, value, i32(by));
 
-/** Runs the body while counting the counter down to zero. */
-export function repeated(counter: number, body: Code): Code {
-  const [block, loop, none, br, brIf, end, eqz] = [0x02, 0x03, 0x40, 0x0c, 0x0d, 0x0b, 0x45];
-  const count = tee(counter, two(I32_SUB, get(counter), i32(1)));
-  // Not even once if the counter is zero.
-  return [...[block, none, get(counter), eqz, brIf, 0], ...[loop, none, body, count, eqz, brIf, 1, br, 0, end, end]];
+/** Each byte by itself: the sum, the difference or zero if it is negative, and all bits if `a` is the greater one (with signs). */
+export const addBytes = (a: Code, b: Code): Code => vector(110, a, b);
+export const excessBytes = (a: Code, b: Code): Code => vector(115, a, b);
+export const areGreater = (a: Code, b: Code): Code => vector(39, a, b);
+/** Each word of 32 bits by itself, its lowest byte first. */
+export const words = (word: number): Code =>
+  bytes16(Array.from({ length: LANES }, (_, lane) => (word >>> (8 * (lane & 3))) & 0xff));
+export const shiftWordsUp = (value: Code, by: number): Code => vector(171, value, i32(by));
+export const shiftWordsDown = (value: Code, by: number): Code => vector(173, value, i32(by));
+
+/** Runs the body while the condition holds; not even once if it does not. */
+export function repeatedWhile(condition: Code, body: Code): Code {
+  const [loop, none, brIf, end] = [0x03, 0x40, 0x0d, 0x0b];
+  return onlyIf(condition, [loop, none, body, condition, brIf, 0, end]);
 }
 
-export function functionBody(code: Code, locals: number): Code {
-  const declared = locals === 0 ? [0] : [1, ...unsigned(locals), I64];
-  const bytes = bytesOf([declared, code, 0x0b]);
+/** Runs the body if the condition holds. */
+export function onlyIf(condition: Code, body: Code): Code {
+  return [condition, 0x04, 0x40, body, 0x0b];
+}
+
+/** @param numbers of 32 bits among the locals, which come first; then `vectors` */
+export function functionBody(code: Code, numbers: number, vectors: number): Code {
+  const kinds = [
+    [...unsigned(numbers), I32],
+    [...unsigned(vectors), V128],
+  ];
+  const bytes = bytesOf([kinds.length, ...kinds, code, 0x0b]);
   return [...unsigned(bytes.length), bytes];
 }
 

@@ -1,0 +1,96 @@
+import { base64Body } from "./base64-code.ts";
+import { BLOCK, GROUP, hashBody, PRODUCT_BYTES, writeProducts } from "./ghash-code.ts";
+import {
+  add,
+  type Code,
+  functionBody,
+  get,
+  i32,
+  isLess,
+  load,
+  moduleOf,
+  repeatedWhile,
+  set,
+  store,
+  subtract,
+  xor,
+} from "./wasm-code.ts";
+
+/** Where things lie in the module's memory, which is one page. Bytes; all multiples of 16. */
+export const MEMORY = {
+  /** The state of the hash. */
+  state: 0,
+  products: BLOCK,
+  /** Where the caller's memory begins. */
+  free: BLOCK + PRODUCT_BYTES,
+} as const;
+
+interface Functions {
+  readonly memory: WebAssembly.Memory;
+  readonly hash: (at: number, blocks: number) => void;
+  readonly add: (to: number, one: number, other: number, blocks: number) => void;
+  readonly encode: (to: number, from: number, count: number) => void;
+}
+
+/** Parameters and code of each function. */
+const FUNCTIONS = [
+  { name: "hash", parameters: 2, body: () => hashBody(MEMORY) },
+  { name: "add", parameters: 4, body: addBody },
+  { name: "encode", parameters: 3, body: base64Body },
+] as const;
+
+/** `add(to, one, other, blocks)`: the sums of blocks, bit by bit. */
+function addBody(): Code {
+  const [to, one, other, blocks] = [0, 1, 2, 3];
+  const each = [
+    ...store(get(to), xor(load(get(one)), load(get(other)))),
+    ...[to, one, other].flatMap((place) => set(place, add(get(place), i32(BLOCK)))),
+    ...set(blocks, subtract(get(blocks), i32(1))),
+  ];
+  return functionBody(repeatedWhile(isLess(i32(0), get(blocks)), each), 0, 0);
+}
+
+let compiled: WebAssembly.Module | undefined;
+
+/** What sealing a token does with its bytes, on vectors of 16 of them, in memory of its own. */
+export class SealModule {
+  readonly memory: WebAssembly.Memory;
+  /** Hashes `blocks` blocks from `at` on into the state of GHASH, which has the format's order of bytes. */
+  readonly hash: Functions["hash"];
+  /** Writes the sums of the blocks at `one` and at `other`, bit by bit, to `to`, which may be one of them. */
+  readonly add: Functions["add"];
+  /** Writes the base64url of twelve bytes, `count` times, to `to`: sixteen characters each. Reads four bytes beyond them. */
+  readonly encode: Functions["encode"];
+  readonly #bytes: Uint8Array;
+
+  /** @throws Error if the machine has no WebAssembly with vectors, or no room for it */
+  constructor() {
+    compiled ??= new WebAssembly.Module(moduleOf(FUNCTIONS));
+    const { memory, hash, add, encode } = new WebAssembly.Instance(compiled).exports as unknown as Functions;
+    this.memory = memory;
+    this.hash = hash;
+    this.add = add;
+    this.encode = encode;
+    this.#bytes = new Uint8Array(memory.buffer);
+  }
+
+  /**
+   * Hashes with this key from now on, beginning with no block. Overwrites one block of the caller's memory.
+   *
+   * @param key AES of the zero block
+   */
+  useHashKey(key: Uint8Array): void {
+    const products = this.#bytes.subarray(MEMORY.products, MEMORY.free);
+    const state = this.#bytes.subarray(MEMORY.state, MEMORY.state + BLOCK);
+    products.fill(0);
+    for (let power = key, exponent = 1; exponent <= GROUP; exponent++) {
+      writeProducts(products, power, exponent);
+      // The hash of one block is the block times the key, of a power the next one.
+      this.#bytes.set(power, MEMORY.free);
+      state.fill(0);
+      this.hash(MEMORY.free, 1);
+      power = state.slice();
+    }
+    state.fill(0);
+  }
+}

@@ -8,7 +8,8 @@ export class SlotTimes {
 
   /** The newest slot known; 0 before the first. */
   get newest(): bigint {
-    return this.#slots.at(-1) ?? 0n;
+    const { length } = this.#slots;
+    return length === 0 ? 0n : this.#slots[length - 1]!;
   }
 
   note(slot: bigint, atMs: number): void {
@@ -24,7 +25,8 @@ export class SlotTimes {
   newestBy(atMs: number): bigint {
     let i = this.#slots.length - 1;
     while (i >= 0 && this.#atMs[i]! > atMs) i -= 1;
-    return this.#slots[i] ?? 0n;
+    // A look outside of the list would make every later one slow.
+    return i < 0 ? 0n : this.#slots[i]!;
   }
 
   /**

@@ -58,6 +58,9 @@ test.each([0x00, 0x7f, 0x80, 0xff, undefined])("an address writes and finds its 
   expect(address.first).toBe(bytes[0]);
   const out = new Uint8Array(40).fill(1);
   address.write(out, 5);
+  const viewed = new Uint8Array(out.length).fill(out[0]!);
+  address.writeTo(new DataView(viewed.buffer), 5);
+  expect(viewed).toEqual(out);
   expect(out).toEqual(Uint8Array.of(1, 1, 1, 1, 1, ...bytes, 1, 1, 1));
   expect(address.isAt(out, 5)).toBe(true);
   for (let at = 0; at < 32; at++) {
@@ -72,6 +75,7 @@ test("nothing is written to or found at a place without room for an address", ()
   for (const place of [-1, 9]) {
     const out = new Uint8Array(40);
     expect(() => address.write(out, place)).toThrow(RangeError);
+    expect(() => address.writeTo(new DataView(new ArrayBuffer(40)), place)).toThrow(RangeError);
     expect(out).toEqual(new Uint8Array(40));
     expect(address.isAt(out, place)).toBe(false);
   }

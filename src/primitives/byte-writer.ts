@@ -51,7 +51,7 @@ export class ByteWriter {
 
   address(value: Address): this {
     const at = this.#reserve(32);
-    value.write(this.#bytes, at);
+    value.writeTo(this.#view, at);
     return this;
   }
 

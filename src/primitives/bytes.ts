@@ -82,6 +82,7 @@ export function hex(text: string): Uint8Array {
 
 const POOL_SIZE = 1 << 16;
 let pool = /* @__PURE__ */ new ArrayBuffer(POOL_SIZE);
+let poolView = /* @__PURE__ */ new DataView(pool);
 let pooled = 0;
 
 /**
@@ -95,11 +96,17 @@ export function pooledBytes(length: number, before = 0): Uint8Array {
   if (size > POOL_SIZE >> 3) return new Uint8Array(new ArrayBuffer(size), before, length);
   if (pooled + size > POOL_SIZE) {
     pool = new ArrayBuffer(POOL_SIZE);
+    poolView = new DataView(pool);
     pooled = 0;
   }
   const bytes = new Uint8Array(pool, pooled + before, length);
   pooled += size;
   return bytes;
+}
+
+/** A view of all memory around the bytes, which begin at their `byteOffset`. Of newly pooled bytes it is not made again. */
+export function viewOfBuffer(bytes: Uint8Array): DataView {
+  return bytes.buffer === pool ? poolView : new DataView(bytes.buffer);
 }
 
 /** One array holding all parts in order. */

@@ -1,4 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
+import { viewOfBuffer } from "../../primitives/bytes.ts";
 import { FilledInstruction, type Instruction, type InstructionPattern } from "../instruction.ts";
 import type { AccountTable } from "./account-table.ts";
 import { lengthSize } from "./compact-length.ts";
@@ -7,6 +8,14 @@ import { lengthSize } from "./compact-length.ts";
 const MOST_ACCOUNTS = 256;
 /** In the place of a number, for what is not there. */
 const NONE = 255;
+
+/** Which first bytes addresses have, without their highest bit: one bit for each, in four numbers. Most other addresses have another. */
+export interface FirstBytes {
+  readonly firsts0: number;
+  readonly firsts1: number;
+  readonly firsts2: number;
+  readonly firsts3: number;
+}
 
 /** The open accounts of the message that is being filled in. Serves every layout; none waits. */
 const taken = new Array<Address | undefined>(MOST_ACCOUNTS).fill(undefined);
@@ -99,6 +108,16 @@ export class MessageLayout {
     this.key = [patterns, ...numbers, this.#fixedAt].join(" ");
   }
 
+  /** The first bytes of a message's fixed accounts. */
+  firstBytes(message: Uint8Array): FirstBytes {
+    const bits = [0, 0, 0, 0];
+    for (const at of this.#fixedAt) {
+      const first = message[at]!;
+      bits[(first >>> 5) & 3]! |= 1 << (first & 31);
+    }
+    return { firsts0: bits[0]!, firsts1: bits[1]!, firsts2: bits[2]!, firsts3: bits[3]! };
+  }
+
   /** What a message is known by: what decides the fixed accounts of its instructions, of those that have any, then its open accounts. */
   knownBy(payer: Address, instructions: readonly FilledInstruction[]): unknown[] {
     const open: Address[] = [payer];
@@ -121,11 +140,13 @@ export class MessageLayout {
   write(out: Uint8Array, instructions: readonly Instruction[], blockhash: Uint8Array, known: unknown[]): void {
     const at = this.#openAt;
     const first = this.#fixedCount;
+    const view = viewOfBuffer(out);
+    const start = out.byteOffset;
     for (let open = 0; open < at.length; open++) {
       const address = taken[open]!;
       if (known[first + open] === address) continue;
       known[first + open] = undefined;
-      address.write(out, at[open]!);
+      address.writeTo(view, start + at[open]!);
     }
     out.set(blockhash, this.#blockhashAt);
     for (let index = 0; index < instructions.length; index++)
@@ -138,8 +159,15 @@ export class MessageLayout {
    *
    * @param message of this layout
    * @param known what it is known by
+   * @param firsts by `firstBytes`
    */
-  take(payer: Address, instructions: readonly Instruction[], message: Uint8Array, known: readonly unknown[]): boolean {
+  take(
+    payer: Address,
+    instructions: readonly Instruction[],
+    message: Uint8Array,
+    known: readonly unknown[],
+    firsts: FirstBytes,
+  ): boolean {
     const patterns = this.#patterns;
     if (instructions.length !== patterns.length) return false;
     const places = this.#fixedPlaces;
@@ -161,12 +189,11 @@ export class MessageLayout {
         else if (open !== NONE && taken[open] !== own[at]) return false;
       }
     }
-    return this.#areApart(message, known);
+    return this.#areApart(message, known, firsts);
   }
 
   /** True if no open account is that of another place: compiled, both would be one. */
-  #areApart(message: Uint8Array, known: readonly unknown[]): boolean {
-    const fixedAt = this.#fixedAt;
+  #areApart(message: Uint8Array, known: readonly unknown[], firsts: FirstBytes): boolean {
     const firstKnown = this.#fixedCount;
     const { length } = this.#openAt;
     for (let open = 0; open < length; open++) {
@@ -174,10 +201,23 @@ export class MessageLayout {
       for (let other = 0; other < open; other++) if (taken[other] === address) return false;
       // One of the message itself is.
       if (known[firstKnown + open] === address) continue;
-      const { first } = address;
-      for (let at = 0; at < fixedAt.length; at++)
-        if (message[fixedAt[at]!] === first && address.isAt(message, fixedAt[at]!)) return false;
+      if (mayContain(firsts, address.first) && this.#isFixed(message, address)) return false;
     }
     return true;
   }
+
+  /** True if the address is one of the message's fixed accounts. */
+  #isFixed(message: Uint8Array, address: Address): boolean {
+    const at = this.#fixedAt;
+    const { first } = address;
+    for (let fixed = 0; fixed < at.length; fixed++)
+      if (message[at[fixed]!] === first && address.isAt(message, at[fixed]!)) return true;
+    return false;
+  }
+}
+
+function mayContain({ firsts0, firsts1, firsts2, firsts3 }: FirstBytes, first: number): boolean {
+  const quarter = (first >>> 5) & 3;
+  const bits = quarter === 0 ? firsts0 : quarter === 1 ? firsts1 : quarter === 2 ? firsts2 : firsts3;
+  return ((bits >>> (first & 31)) & 1) === 1;
 }

@@ -3,7 +3,7 @@ import { AddressTable, type Tabled } from "../../primitives/addresses/address-ta
 import { pooledBytes } from "../../primitives/bytes.ts";
 import type { FilledInstruction, Instruction } from "../instruction.ts";
 import type { AccountTable } from "./account-table.ts";
-import { MessageLayout } from "./message-layout.ts";
+import { type FirstBytes, MessageLayout } from "./message-layout.ts";
 
 /** The parts of a message without lookup tables. */
 interface Plan {
@@ -30,7 +30,7 @@ const MOST_FILLED = 1_024;
  * A message laid out once. Another is filled in only if compiling it would give the same layout, and the same bytes but for the accounts,
  * amounts and data that its instructions bring.
  */
-class MessageTemplate implements Tabled {
+class MessageTemplate implements Tabled, FirstBytes {
   readonly table: object;
   /** Shared with those of other markets, so that it is in the processor's caches. */
   readonly layout: MessageLayout;
@@ -40,6 +40,10 @@ class MessageTemplate implements Tabled {
   /** What decides its fixed accounts, then its open accounts that all messages had so far: those are neither compared nor written. */
   readonly #known: unknown[];
   #filled = 0;
+  readonly firsts0: number;
+  readonly firsts1: number;
+  readonly firsts2: number;
+  readonly firsts3: number;
 
   /** @param message compiled of the plan, without lookup tables */
   constructor(table: object, layout: MessageLayout, { payer, instructions }: Plan, message: Uint8Array) {
@@ -48,6 +52,12 @@ class MessageTemplate implements Tabled {
     this.next = undefined;
     this.#bytes = message.slice();
     this.#known = layout.knownBy(payer, instructions as readonly FilledInstruction[]);
+    // In this object, since another would be one more thing to read.
+    const firsts = layout.firstBytes(message);
+    this.firsts0 = firsts.firsts0;
+    this.firsts1 = firsts.firsts1;
+    this.firsts2 = firsts.firsts2;
+    this.firsts3 = firsts.firsts3;
   }
 
   /** Reads one byte of each line of the processor's caches. @returns their sum */
@@ -67,7 +77,7 @@ class MessageTemplate implements Tabled {
     const { layout } = this;
     const bytes = this.#bytes;
     const known = this.#known;
-    if (!layout.take(payer, instructions, bytes, known) || this.#filled++ === MOST_FILLED) return undefined;
+    if (!layout.take(payer, instructions, bytes, known, this) || this.#filled++ === MOST_FILLED) return undefined;
     const out = pooledBytes(bytes.length, before);
     out.set(bytes);
     layout.write(out, instructions, blockhash, known);

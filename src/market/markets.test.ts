@@ -560,8 +560,33 @@ test("a wallet's account becomes live by being asked for, and is never waited fo
   expect(markets.account(wallet)?.lamports).toBe(1n);
   state.set(wallet, undefined);
   expect(markets.account(wallet)).toBe(null);
-  state.currentUntilMs = Date.now() - 2_001;
+  // Nothing more becomes known of it.
+  state.currentUntilMs = Date.now();
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(markets.account(wallet)).toBe(null);
+  await vi.advanceTimersByTimeAsync(1);
   expect(markets.account(wallet)).toBeUndefined();
+  state.currentUntilMs = undefined;
+  expect(markets.account(wallet)).toBe(null);
+  // What was known of it no longer holds.
+  state.currentUntilMs = Date.now() - 2_001;
+  state.setbacks += 1;
+  expect(markets.account(wallet)).toBeUndefined();
+});
+
+test("a wallet's account changes at once, is unknown at once, and comes back", async () => {
+  start([]);
+  const wallet = address(70);
+  state.set(wallet, new Uint8Array());
+  await markets.warm([wallet]);
+  const first = markets.account(wallet);
+  expect(first?.data.length).toBe(0);
+  state.set(wallet, new Uint8Array(3));
+  expect(markets.account(wallet)?.data.length).toBe(3);
+  state.forget(wallet);
+  expect(markets.account(wallet)).toBeUndefined();
+  state.set(wallet, new Uint8Array(4));
+  expect(markets.account(wallet)?.data.length).toBe(4);
 });
 
 test("warming waits for the first read; refreshing reads again", async () => {

@@ -35,18 +35,23 @@ const CROWDED = 0.1;
 /** How long an account that was a mint still counts as one: a single node may say otherwise before others are asked. Milliseconds. */
 const GONE_MS = 5_000;
 
-/** Times are of `sinceStart`. */
+/** Times are of `sinceStart`. What every build reads comes first: most of these are in no cache of the processor. */
 interface Single {
   readonly table: AddressTable<Single>;
-  readonly address: Address;
+  /** As `held` has it. Undefined before the account is held, and while its state is unknown. */
+  account: Account | null | undefined;
+  lastUsedMs: number;
+  /** Until then the account is fresh without a look at its record, unless there was a setback since. */
+  freshUntilMs: number;
+  setbacks: number;
+  mint: Mint | null;
+  decodedFrom: Account | undefined;
   /** Undefined before the account is held. */
   held: HeldAccount | undefined;
-  lastUsedMs: number;
+  readonly address: Address;
   readonly firstUsedMs: number;
   /** Requested as a mint, so not kept for long if there is none. */
   isMint: boolean;
-  decodedFrom: Account | undefined;
-  mint: Mint | null;
   /** When it was first seen to be no mint any more; undefined if it never was one. */
   goneAtMs: number | undefined;
 }
@@ -55,7 +60,12 @@ interface Single {
 export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm" | "refresh"> {
   readonly #options: SingleAccountsOptions;
   readonly #singles = new AddressTable<Single>("single");
-  readonly #holder: AccountHolder = { onChange() {} };
+  readonly #holder: AccountHolder = {
+    onChange: (address, account) => {
+      const entry = this.#singles.get(address);
+      if (entry !== undefined) entry.account = account;
+    },
+  };
   readonly #sweep = new GradualSweep();
   /** Accounts that memory says are missing although a trade has opened them: until they have been read again. */
   readonly #opened = new Map<Address, Promise<void>>();
@@ -67,21 +77,18 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
   /** Touches the entry of an address, see `ReadAhead`. @returns a number that depends on all of it */
   readAhead(address: Address): number {
     const entry = this.#singles.get(address);
-    if (entry === undefined || entry.held === undefined) return 0;
-    const { account, record } = entry.held;
+    if (entry === undefined) return 0;
+    const { account, mint } = entry;
     const read = entry.lastUsedMs + address.first;
-    if (entry.mint !== null) return read + entry.mint.decimals;
-    const lasting = record?.isLasting === true ? 1 : 0;
-    if (account == null) return read + lasting;
-    return read + lasting + account.data.length + (account.lamports > 0n ? 1 : 0);
+    if (mint !== null) return read + mint.decimals;
+    return account == null ? read : read + account.data.length + (account.lamports > 0n ? 1 : 0);
   }
 
   /** @throws TradewireError UPSTREAM_ERROR, RATE_LIMIT_EXCEEDED, OVERLOADED */
   mint(address: Address, caller?: SearchCaller): Mint | null | Promise<Mint | null> {
     const { proofs } = this.#options;
     const entry = this.#singles.get(address);
-    const account = entry?.held?.account;
-    if (entry !== undefined && account !== undefined) return this.#mintOf(address, entry, account);
+    if (entry?.account !== undefined) return this.#mintOf(address, entry, entry.account);
     if (proofs.isAbsent(address)) return null;
     const read = this.#readMint(address, caller);
     // Callers that only look into memory drop the promise.
@@ -107,12 +114,20 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
       return undefined;
     }
     const atMs = now();
-    entry.lastUsedMs = sinceStart(atMs);
-    const { held } = entry;
-    const account = held?.account;
+    const sinceMs = sinceStart(atMs);
+    entry.lastUsedMs = sinceMs;
+    const { account } = entry;
     if (account === null && this.#opened.size > 0 && this.#opened.has(address)) return undefined;
+    const { setbacks } = live;
+    // What changes later is newer than what was found fresh.
+    if (sinceMs < entry.freshUntilMs && setbacks === entry.setbacks) return account;
+    if (account === undefined) return undefined;
     const leastMs = atMs - maxAgeMs;
-    return account !== undefined && live.currentAtMs(address, held, leastMs) >= leastMs ? account : undefined;
+    const currentAtMs = live.currentAtMs(address, entry.held, leastMs);
+    if (currentAtMs < leastMs) return undefined;
+    entry.freshUntilMs = sinceStart(Math.min(currentAtMs, atMs) + maxAgeMs);
+    entry.setbacks = setbacks;
+    return account;
   }
 
   /** @throws TradewireError UPSTREAM_ERROR */
@@ -154,7 +169,11 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
   #hold(addresses: readonly Address[], known?: ReadonlyMap<Address, KnownAccount>): Promise<void> {
     const { live } = this.#options;
     const holding = live.hold(this.#holder, addresses, known);
-    for (const address of addresses) this.#single(address).held = live.entryOf(address);
+    for (const address of addresses) {
+      const entry = this.#single(address);
+      entry.held = live.entryOf(address);
+      entry.account = entry.held?.account;
+    }
     return holding;
   }
 
@@ -201,13 +220,16 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
       const atMs = sinceStart(this.#options.now());
       entry = {
         table: this.#singles,
-        address,
-        held: undefined,
+        account: undefined,
         lastUsedMs: atMs,
+        freshUntilMs: 0,
+        setbacks: 0,
+        mint: null,
+        decodedFrom: undefined,
+        held: undefined,
+        address,
         firstUsedMs: atMs,
         isMint: false,
-        decodedFrom: undefined,
-        mint: null,
         goneAtMs: undefined,
       };
       this.#singles.set(address, entry);

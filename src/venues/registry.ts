@@ -9,10 +9,10 @@ import { raydiumAmmV4 } from "./raydium-amm-v4/venue.ts";
 import { raydiumClmm } from "./raydium-clmm/venue.ts";
 import { raydiumCpmm } from "./raydium-cpmm/venue.ts";
 import { raydiumLaunchlab } from "./raydium-launchlab/venue.ts";
+import { sameShape } from "./same-shape.ts";
 import type { Venue } from "./venue.ts";
 
-/** All venues. The order is the last tie-breaker between equal quotes. */
-export const venues: readonly Venue[] = [
+const ordered: readonly Venue[] = [
   pumpFun,
   pumpSwap,
   raydiumCpmm,
@@ -25,3 +25,6 @@ export const venues: readonly Venue[] = [
   raydiumLaunchlab,
   meteoraDammV1,
 ];
+
+/** All venues. The order is the last tie-breaker between equal quotes. */
+export const venues: readonly Venue[] = ordered.map(sameShape);

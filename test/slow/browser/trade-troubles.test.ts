@@ -204,6 +204,22 @@ describe.skipIf(chromium === undefined)("trading in Chromium when something goes
     await lands(page);
   });
 
+  it("says until when to sign by the clock of the reader, however wrong it is", async () => {
+    const page = await pages.newPage();
+    await page.addInitScript(() => {
+      const now = Date.now;
+      Date.now = () => now() - 3_600_000;
+    });
+    await buildWithThrowaway(page);
+    const [verdict, soon] = await page.evaluate(() => [
+      document.querySelector("#verdict")!.textContent,
+      Array.from({ length: 40 }, (_, index) => new Date(Date.now() + 1_000 * (index - 5)).toLocaleTimeString()),
+    ]);
+    expect(soon).toContain(/Sign before (.+)\.$/.exec(verdict!)![1]);
+    await sign(page);
+    await lands(page);
+  });
+
   it("marks a price that it cannot follow, and follows it again", async () => {
     const page = await pages.newPage();
     await page.goto(`${pages.service.url}/trade`);

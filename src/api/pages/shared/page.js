@@ -46,6 +46,9 @@ function learnTime(response) {
 /** The service's time, whatever this machine's clock says. Epoch milliseconds, to about a second. */
 export const serviceTimeMs = () => Date.now() + clockErrorMs;
 
+/** What this machine's clock shows at a time of the service's. Epoch milliseconds, to about a second. */
+export const ownTimeMs = (serviceMs) => serviceMs - clockErrorMs;
+
 /** Resolves after this many milliseconds. */
 export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 

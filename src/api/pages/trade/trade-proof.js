@@ -11,7 +11,7 @@ import {
 } from "/assets/modules/client/entry/verify.js";
 import { isBoundGross } from "/assets/modules/client/proof/transfer-fee.js";
 import { sol, toWords } from "../shared/amounts.js";
-import { call, element } from "../shared/page.js";
+import { call, element, ownTimeMs } from "../shared/page.js";
 import { signTransaction } from "../shared/wallets.js";
 import { lostToFit } from "./quote-view.js";
 
@@ -67,7 +67,7 @@ function judge(made, tipAccounts) {
       ? `Not signed: the tip of ${sol(built.costs.tip)} goes to ${tips.join(", ")}, which is none of the eight accounts known to take tips for block producers. If the operator of this service names it as a relay's, allow it for this trade; or go back and choose a priority without a tip.`
       : refused
         ? `Not signed: ${problems.map(describeProblem).join("; ")}`
-        : `Every instruction is part of your trade, and nothing else is${tipAccounts.length === 0 ? "" : ", with the tip you allowed"}. Sign before ${new Date(built.expiresAt).toLocaleTimeString()}.`,
+        : `Every instruction is part of your trade, and nothing else is${tipAccounts.length === 0 ? "" : ", with the tip you allowed"}. Sign before ${new Date(ownTimeMs(Date.parse(built.expiresAt))).toLocaleTimeString()}.`,
     allowTip: isTipAlone ? () => judge(made, tips) : undefined,
     sign: () => signTransaction(session.wallet, session.account, wire, session.network),
   };

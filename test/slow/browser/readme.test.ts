@@ -31,7 +31,7 @@ describe.skipIf(chromium === undefined)("the README", () => {
     // npm and what it runs.
     if (service?.pid !== undefined) process.kill(-service.pid);
     rmSync(folder, { recursive: true, force: true });
-  });
+  }, 600_000);
 
   it("installs with the npm that comes with Node 20, too", () => {
     const args = [

@@ -549,7 +549,9 @@ describe("nodes that give no status of a transaction that they have forgotten, t
     height = 932n;
     for (const [i, record] of records.entries()) Object.assign(views[i]!, long, { record });
     const box = land({ senders: [] });
+    const moving = setInterval(() => views.forEach((view) => void view.statusSlot++), 200);
     await vi.advanceTimersByTimeAsync(8_000);
+    clearInterval(moving);
     return box.outcome;
   };
 
@@ -583,6 +585,48 @@ describe("nodes that give no status of a transaction that they have forgotten, t
     const box = land();
     await vi.advanceTimersByTimeAsync(8_000);
     expect(box.outcome).toBeUndefined();
+  });
+});
+
+describe("one of two nodes that stands still", () => {
+  /** The other one has come past the message's life, and finds it in no block. */
+  const besideOneAt = async (processedHeight: number, knowsBlockhash = false) => {
+    start(2);
+    Object.assign(views[0]!, { finalizedSlot: 1_510, finalizedHeight: 501, statusSlot: 1_541 });
+    const finalized = { finalizedSlot: 969 + processedHeight, finalizedHeight: processedHeight - 31 };
+    Object.assign(views[1]!, { ...finalized, statusSlot: 1_000 + processedHeight });
+    for (const [i, endpoint] of endpoints.entries())
+      endpoint.methods.isBlockhashValid = () => ({
+        context: { slot: views[i]!.statusSlot },
+        value: i === 1 && knowsBlockhash,
+      });
+    const wallet = createTestWallet();
+    const { transaction } = signTransfer({
+      from: wallet,
+      to: wallet.address,
+      lamports: 1n,
+      blockhash: new Uint8Array(32),
+    });
+    height = 540n;
+    const box = land({ transaction, lastValidBlockHeight: 500n, deadlineMs: Date.now() + 60_000 });
+    const moving = setInterval(() => void views[0]!.statusSlot++, 200);
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect(box.outcome).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(4_000);
+    clearInterval(moving);
+    return box.outcome;
+  };
+
+  it("has no say about a message whose blockhash is later than its newest block", async () => {
+    expect(await besideOneAt(348)).toEqual({ kind: "expired" });
+  });
+
+  it.each([
+    ["may have it in a block, if it stopped after its blockhash", 420, true],
+    ["may have it in a block, though it does not know the blockhash", 420, false],
+    ["keeps its say if it knows the blockhash, whatever the heights say", 348, true],
+  ])("%s: it stays pending", async (_what, height, knows) => {
+    expect(await besideOneAt(height, knows)).toBeUndefined();
   });
 });
 

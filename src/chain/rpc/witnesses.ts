@@ -66,9 +66,25 @@ export class Witnesses {
     return known !== undefined && known.lastMs - known.sinceMs >= this.silentAfterMs;
   }
 
-  /** How many nodes must agree now: two, or one if no more than one is configured or answers. */
-  quorum(): number {
-    const speaking = this.endpoints.filter((endpoint) => !this.isSilent(endpoint)).length;
+  /**
+   * True for a node that stands still while no other does: it can no longer know what happens on the chain. Two nodes that stay at one slot
+   * show that the chain has stopped.
+   */
+  isLeftBehind(endpoint: RpcEndpoint): boolean {
+    return (
+      this.isStuck(endpoint) && this.endpoints.filter((one) => this.isStuck(one) && !this.isSilent(one)).length < 2
+    );
+  }
+
+  /**
+   * How many nodes must agree now: two, or one if no more than one is configured or answers.
+   *
+   * @param without nodes that cannot know what is asked
+   */
+  quorum(without: readonly RpcEndpoint[] = []): number {
+    const speaking = this.endpoints.filter(
+      (endpoint) => !this.isSilent(endpoint) && !without.includes(endpoint),
+    ).length;
     return Math.max(1, Math.min(QUORUM, speaking));
   }
 

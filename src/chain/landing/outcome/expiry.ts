@@ -1,4 +1,5 @@
 import { minOf } from "../../../primitives/integer.ts";
+import { decodeHeight } from "../../head/head-answers.ts";
 import { isRefusal, isWithoutHistory } from "../../rpc/node-error.ts";
 import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
 import type { RpcPool } from "../../rpc/rpc-pool.ts";
@@ -6,6 +7,7 @@ import { asContext, asInteger, asList, asRecord } from "../../rpc/rpc-values.ts"
 import { decodeStatus, type SignatureStatus } from "../../rpc/signature-status.ts";
 import { fetchRecord } from "../../rpc/transaction-reader.ts";
 import type { Witnesses } from "../../rpc/witnesses.ts";
+import { LIFETIME_BLOCKS } from "../landing-head.ts";
 
 /** A transaction that may have expired. */
 interface ExpiryCase {
@@ -55,6 +57,8 @@ export const STATUS_CACHE_BLOCKS = 149n;
  *    agree say that it is over. This holds even if the last valid
  *    height was reported wrong.
  *
+ * A node that stands still at an earlier block than the blockhash's, and does not know it, is not among those that must agree.
+ *
  * The result has every signature.
  *
  * @see agave send-transaction-service: a transaction is dropped once the root bank's height has passed its last valid height
@@ -63,9 +67,10 @@ export async function proveExpiry(
   witnesses: Witnesses,
   cases: readonly ExpiryCase[],
 ): Promise<ReadonlyMap<string, ExpiryFinding>> {
-  const { pool, endpoints } = witnesses;
-  const settled = await Promise.allSettled(endpoints.map((endpoint) => observe(pool, endpoint, cases)));
+  const { endpoints } = witnesses;
+  const settled = await Promise.allSettled(endpoints.map((endpoint) => observe(witnesses, endpoint, cases)));
   const observations = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const behind = await Promise.all(observations.map(({ endpoint }) => heightLeftBehind(witnesses, endpoint)));
   const findings = new Map<string, ExpiryFinding>();
   await Promise.all(
     cases.map(async (one, i) => {
@@ -73,34 +78,44 @@ export async function proveExpiry(
         ({ finalizedHeight, statuses }) => finalizedHeight > one.lastValidBlockHeight && statuses[i] === null,
       );
       const seers = observations.filter(({ statuses }) => statuses[i] !== null);
-      findings.set(one.signature, await judge(witnesses, one, { agreeing, seers, i }));
+      const early = observations.filter((_, at) => isBefore(behind[at], one)).map(({ endpoint }) => endpoint);
+      findings.set(one.signature, await judge(witnesses, one, { agreeing, seers, early, i }));
     }),
   );
   return findings;
 }
 
-/** The observations that say that a transaction has expired, and those that have seen it; `i` is its place in them. */
+/**
+ * The observations that say that a transaction has expired, and those that have seen it; `i` is its place in them. And the nodes that
+ * stopped before its message could land.
+ */
 interface Votes {
   readonly agreeing: readonly Observation[];
   readonly seers: readonly Observation[];
+  readonly early: readonly RpcEndpoint[];
   readonly i: number;
 }
 
-async function judge(witnesses: Witnesses, one: ExpiryCase, { agreeing, seers, i }: Votes): Promise<ExpiryFinding> {
+async function judge(
+  witnesses: Witnesses,
+  one: ExpiryCase,
+  { agreeing, seers, early, i }: Votes,
+): Promise<ExpiryFinding> {
   const seen = seers[0] && { by: seers[0].endpoint, status: seers[0].statuses[i]! };
   const undecided = (doubt: string | undefined, isRecorded = false) =>
     ({ isExpired: false, by: [], certain: 0, isRecorded, seen, doubt }) satisfies ExpiryFinding;
   const fewer = "fewer nodes than must agree find that it has expired";
-  if (!isEnough(witnesses, agreeing, seers, one))
+  const quorum = witnesses.quorum(early);
+  if (!isEnough(quorum, agreeing, seers, one))
     return undecided(agreeing.length === 0 ? undefined : seen ? "a node still reports it in a block" : fewer);
   const [isAccepted, answers] = await Promise.all([
-    isStillAccepted(witnesses, one.blockhash, agreeing),
+    isStillAccepted(witnesses, one.blockhash, { agreeing, early }),
     Promise.all(agreeing.map(({ endpoint }) => hasRecord(witnesses.pool, endpoint, one.signature))),
   ]);
   const lacking = agreeing.filter((_, at) => answers[at] === false);
   const holding = [...seers, ...agreeing.filter((_, at) => answers[at] === true)];
   const isRecorded = holding.length > seers.length;
-  if (!isEnough(witnesses, lacking, holding, one))
+  if (!isEnough(quorum, lacking, holding, one))
     return undecided(isRecorded ? "a node that reports it in no block has its record" : fewer, isRecorded);
   for (const { endpoint } of holding)
     witnesses.setAside(endpoint, "it reports a transaction that the finalized chain does not have");
@@ -112,12 +127,12 @@ async function judge(witnesses: Witnesses, one: ExpiryCase, { agreeing, seers, i
 
 /** True if as many nodes as must agree find a transaction expired, and outvote those that have seen it. */
 function isEnough(
-  witnesses: Witnesses,
+  quorum: number,
   agreeing: readonly Observation[],
   seers: readonly Observation[],
   one: ExpiryCase,
 ): boolean {
-  if (agreeing.length < witnesses.quorum()) return false;
+  if (agreeing.length < quorum) return false;
   return outvotes(agreeing.filter((observation) => isCertain(observation, one)).length, seers.length);
 }
 
@@ -145,25 +160,50 @@ async function hasRecord(pool: RpcPool, endpoint: RpcEndpoint, signature: string
 }
 
 /**
+ * The block height at which a node that is left behind stands still; undefined for any other.
+ *
+ * A message whose blockhash comes after that block cannot have landed before it, and if the whole chain stopped there, nobody could have
+ * known the blockhash of a block to come: such a node has no say about it.
+ */
+export async function heightLeftBehind(witnesses: Witnesses, endpoint: RpcEndpoint): Promise<bigint | undefined> {
+  if (!witnesses.isLeftBehind(endpoint)) return undefined;
+  try {
+    return decodeHeight(await witnesses.pool.ask(endpoint, "getEpochInfo", [{ commitment: "processed" }])).height;
+  } catch {
+    return undefined;
+  }
+}
+
+/** True for a height before the block of the message's blockhash; false if undefined. */
+export function isBefore(
+  height: bigint | undefined,
+  { lastValidBlockHeight }: Pick<ExpiryCase, "lastValidBlockHeight">,
+): boolean {
+  return height !== undefined && height < lastValidBlockHeight - LIFETIME_BLOCKS;
+}
+
+/**
  * True if a node that has come as far as those that agree still accepts the blockhash, unless two others outvote it; also while answers
- * are lost and fewer nodes than must agree say that it is over.
+ * are lost and fewer nodes than must agree say that it is over, and if a node that is said to have stopped before it may know it.
  */
 async function isStillAccepted(
   witnesses: Witnesses,
   blockhash: string | undefined,
-  agreeing: readonly Observation[],
+  { agreeing, early }: Pick<Votes, "agreeing" | "early">,
 ): Promise<boolean> {
-  if (blockhash === undefined) return false;
+  if (blockhash === undefined) return early.length > 0;
   const { pool, endpoints } = witnesses;
   const reached = agreeing.reduce(
     (least, { finalizedSlot }) => minOf(least, finalizedSlot),
     agreeing[0]!.finalizedSlot,
   );
   let [valid, invalid, lost] = [0, 0, 0];
+  const unaware = new Set<RpcEndpoint>();
   const ask = async (endpoint: RpcEndpoint): Promise<void> => {
     try {
       const answer = await pool.ask(endpoint, "isBlockhashValid", [blockhash, { commitment: "processed" }]);
       const { slot, value } = asContext(answer, "a blockhash's validity");
+      if (value === false) unaware.add(endpoint);
       if (slot < reached) return;
       if (typeof value !== "boolean") lost += 1;
       else if (value) valid += 1;
@@ -174,11 +214,17 @@ async function isStillAccepted(
     }
   };
   await Promise.all(endpoints.map(ask));
-  if (lost > 0 && invalid < witnesses.quorum()) return true;
+  if (early.some((endpoint) => !unaware.has(endpoint))) return true;
+  if (lost > 0 && invalid < witnesses.quorum(early)) return true;
   return valid > 0 && !(invalid >= 2 && invalid > valid);
 }
 
-async function observe(pool: RpcPool, endpoint: RpcEndpoint, cases: readonly ExpiryCase[]): Promise<Observation> {
+async function observe(
+  witnesses: Witnesses,
+  endpoint: RpcEndpoint,
+  cases: readonly ExpiryCase[],
+): Promise<Observation> {
+  const { pool } = witnesses;
   const info = asRecord(await pool.ask(endpoint, "getEpochInfo", [{ commitment: "finalized" }]), "epoch info");
   const finalizedSlot = asInteger(info.absoluteSlot, "epoch info");
   const { slot, value } = asContext(
@@ -189,6 +235,7 @@ async function observe(pool: RpcPool, endpoint: RpcEndpoint, cases: readonly Exp
     "signature statuses",
   );
   const statuses = asList(value, "signature statuses");
+  witnesses.noteSlot(endpoint, slot);
   return {
     endpoint,
     finalizedSlot,

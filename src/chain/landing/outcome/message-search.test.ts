@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import bs58 from "bs58";
-import { expect, it, vi } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { type FakeEndpoint, fakeEndpoint } from "../../../../test/support/fake-chain.ts";
 import { signTransfer } from "../../../../test/support/transfer.ts";
 import { createTestWallet } from "../../../../test/support/wallet.ts";
@@ -195,6 +195,20 @@ it("says nothing while one of two nodes alone says that the other need no longer
     reachesBack: true,
     sinceMs: 30_000,
   });
+});
+
+it("does not wait for a node that stands still at a block before the message could land, nor take one for it that may have it", async () => {
+  const standing = nodeWith([], 348);
+  const isLeftBehind = vi.spyOn(Witnesses.prototype, "isLeftBehind").mockImplementation((one) => one === standing);
+  onTestFinished(() => isLeftBehind.mockRestore());
+  expect(await search([nodeWith([funding]), standing])).toMatchObject({
+    kind: "absent",
+    reachesBack: true,
+    witnesses: 1,
+  });
+  await expect(search([standing, nodeWith([at(1_390), funding])])).resolves.toMatchObject({ kind: "found" });
+  standing.methods.getEpochInfo = () => ({ absoluteSlot: 1_349, blockHeight: 349 });
+  await expect(search([nodeWith([funding]), standing])).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
 });
 
 it("says nothing while no node says how far it has come", async () => {

@@ -11,7 +11,7 @@ import type { RpcPool } from "../../rpc/rpc-pool.ts";
 import { asInteger, asList, asRecord, asText } from "../../rpc/rpc-values.ts";
 import type { Witnesses } from "../../rpc/witnesses.ts";
 import { HEIGHT_TOLERANCE, type LandingHead, LIFETIME_BLOCKS } from "../landing-head.ts";
-import { outvotes, STATUS_CACHE_BLOCKS } from "./expiry.ts";
+import { heightLeftBehind, isBefore, outvotes, STATUS_CACHE_BLOCKS } from "./expiry.ts";
 import type { HistoryMessages } from "./history-messages.ts";
 
 const WHAT = "a wallet's history";
@@ -66,9 +66,12 @@ interface View {
 export async function searchMessage(ports: SearchPorts, query: MessageQuery): Promise<MessageFinding> {
   const { witnesses, head } = ports;
   const settled = await Promise.allSettled(witnesses.endpoints.map((endpoint) => askNode(ports, endpoint, query)));
-  const answers = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  // They stopped before the message could land.
+  const early = witnesses.endpoints.filter((_, i) => isEarly(settled[i]!));
+  const quorum = witnesses.quorum(early);
+  const answers = settled.flatMap((one) => (one.status === "fulfilled" && one.value !== "early" ? [one.value] : []));
   const views = answers.flatMap(({ view }) => view ?? []);
-  const blocksSince = blocksSinceExpiry(answers, witnesses.quorum(), query);
+  const blocksSince = blocksSinceExpiry(answers, quorum, query);
   const age = {
     sinceMs: Number(blocksSince?.least ?? 0n) * head.slotMs(),
     isRemembered: blocksSince !== undefined && blocksSince.most <= STATUS_CACHE_BLOCKS,
@@ -77,12 +80,14 @@ export async function searchMessage(ports: SearchPorts, query: MessageQuery): Pr
   if (found !== undefined) return { kind: "found", transaction: found, ...age };
   if (blocksSince !== undefined && areDivided(blocksSince))
     throw new NodeError("malformed", "Two Solana nodes contradict each other about how long ago a message expired.");
-  const serving = settled.filter((one, i) => !isUnserved(one) && !witnesses.isSilent(witnesses.endpoints[i]!)).length;
+  const serving = settled.filter(
+    (one, i) => !isUnserved(one) && !isEarly(one) && !witnesses.isSilent(witnesses.endpoints[i]!),
+  ).length;
   if (serving === 0) {
     if (blocksSince === undefined && !settled.every(isUnserved)) throw failureAmong(settled);
     return { kind: "unserved", ...age };
   }
-  const required = Math.min(witnesses.quorum(), serving);
+  const required = Math.min(quorum, serving);
   if (views.length < required) throw failureAmong(settled);
   // A wallet's history may be pruned before blocks are, but not while the message is remembered.
   const whole = views.filter((view) => view.reachesBack || (view.hasBlocks && age.isRemembered));
@@ -118,19 +123,26 @@ function areDivided({ least, most }: BlocksSince): boolean {
   return least <= STATUS_CACHE_BLOCKS && most > STATUS_CACHE_BLOCKS && most - least > HEIGHT_TOLERANCE;
 }
 
-const isUnserved = (one: PromiseSettledResult<Answer>) =>
-  one.status === "fulfilled" ? one.value.view === undefined : isWithoutHistory(one.reason);
+type Settled = PromiseSettledResult<Answer | "early">;
 
-function failureAmong(settled: readonly PromiseSettledResult<Answer>[]): unknown {
+const isEarly = (one: Settled) => one.status === "fulfilled" && one.value === "early";
+
+const isUnserved = (one: Settled) =>
+  one.status === "fulfilled" ? one.value !== "early" && one.value.view === undefined : isWithoutHistory(one.reason);
+
+function failureAmong(settled: readonly Settled[]): unknown {
   return settled.find((one) => one.status === "rejected")?.reason;
 }
 
-async function askNode(ports: SearchPorts, endpoint: RpcEndpoint, query: MessageQuery): Promise<Answer> {
+/** A node's answer; "early" if it stands still at a block before the message could land. */
+async function askNode(ports: SearchPorts, endpoint: RpcEndpoint, query: MessageQuery): Promise<Answer | "early"> {
   const { pool } = ports.witnesses;
   const { buildSlot, lastValidBlockHeight } = query;
   const info = decodeHeight(await pool.ask(endpoint, "getEpochInfo", [{ commitment: "finalized" }], TIMEOUT_MS));
-  if (info.height <= lastValidBlockHeight)
+  if (info.height <= lastValidBlockHeight) {
+    if (isBefore(await heightLeftBehind(ports.witnesses, endpoint), query)) return "early";
     throw new NodeError("malformed", `The Solana node ${endpoint.name} has not come as far as a message's last block.`);
+  }
   const last = lastValidBlockHeight + info.slot - info.height;
   const range = {
     first: maxOf(0n, minOf(buildSlot, last - LIFETIME_BLOCKS) - HEIGHT_TOLERANCE),

@@ -18,7 +18,7 @@ const witnesses = {
   trusted: undefined,
   silentAfterMs: 5_000,
   isSilent: () => false,
-  isStuck: () => false,
+  isLeftBehind: () => false,
 };
 
 /** A failure with as long an error as a node may name. */
@@ -156,7 +156,7 @@ describe("records of several nodes", () => {
         ...witnesses,
         endpoints,
         isSilent: (one: RpcEndpoint) => silent.includes(endpoints.indexOf(one)),
-        isStuck: (one: RpcEndpoint) => endpoints.indexOf(one) === stuck,
+        isLeftBehind: (one: RpcEndpoint) => endpoints.indexOf(one) === stuck,
         setAside: ({ name }: RpcEndpoint) => void aside.push(name),
       } as unknown as Witnesses,
       () => true,

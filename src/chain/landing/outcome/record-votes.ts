@@ -214,7 +214,7 @@ export class RecordVotes {
     if (this.#witnesses.isSilent(endpoint)) return true;
     const answer = this.#answers.get(endpoint);
     const newest = misses.at(-1);
-    const isStuck = this.#witnesses.isStuck(endpoint) && !this.#standsStill();
+    const isStuck = this.#witnesses.isLeftBehind(endpoint);
     if (newest !== undefined && newest < slot && !isStuck) return false;
     if (answer === "mute" || (isStuck && this.#isLate(endpoint, atMs))) return true;
     const status = this.#statuses.get(endpoint);
@@ -229,15 +229,6 @@ export class RecordVotes {
   #isLate(endpoint: RpcEndpoint, atMs: number): boolean {
     const sinceMs = this.#withoutSinceMs.get(endpoint);
     return sinceMs !== undefined && atMs - sinceMs >= this.#witnesses.silentAfterMs;
-  }
-
-  /**
-   * Two nodes that stay at one slot show that the chain has stopped: they do not make a node that claims a later block the only one left.
-   */
-  #standsStill(): boolean {
-    const { endpoints } = this.#witnesses;
-    const stuck = endpoints.filter((one) => this.#witnesses.isStuck(one) && !this.#witnesses.isSilent(one));
-    return stuck.length >= 2;
   }
 }
 

@@ -184,6 +184,7 @@ class EndedTrade {
     const change = random.pick<Partial<Told>>([
       { isSilent: true },
       { standsAt: from },
+      { standsAt: -10 },
       { refused: random.pick(METHODS) },
     ]);
     this.#log(`from ${from} one node for ever: ${JSON.stringify(change)}`);

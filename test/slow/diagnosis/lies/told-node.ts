@@ -133,7 +133,7 @@ export class ToldNode implements RpcEndpoint {
         return { absoluteSlot: FIRST_SLOT + at, blockHeight: this.#heights.heightAt(at) + told.moreHeight };
       }
       case "isBlockhashValid":
-        return { context, value: told.isAccepted ?? this.#heights.heightAt(slot) <= this.#trade.lastHeight };
+        return { context, value: told.isAccepted ?? this.#isValidAt(slot) };
       case "getFirstAvailableBlock":
         return Math.max(0, FIRST_SLOT + told.historyFrom);
       case "getBlocks":
@@ -145,6 +145,12 @@ export class ToldNode implements RpcEndpoint {
       default:
         throw new NodeError("refused", method, { rpcCode: -32601 });
     }
+  }
+
+  /** Whether the blockhash, that of the block at FIRST_HEIGHT, is valid in this slot. */
+  #isValidAt(slot: number): boolean {
+    const height = this.#heights.heightAt(slot);
+    return height >= FIRST_HEIGHT && height <= this.#trade.lastHeight;
   }
 
   #isOf({ fate }: Told, signature: string): boolean {

@@ -1,50 +1,40 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { TradewireError } from "../../errors/tradewire-error.ts";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import type { QuotedTrade } from "../../trade/trade.ts";
 import { watchQuote } from "./quote-stream.ts";
 
-/** A stream of prices, each of which differs from the one before while `moves`. */
-function watching() {
-  const market = { output: 100n, moves: false, refuses: false, worstCases: 0 };
+const STREAMS = 400;
+/** Prices that are late share a turn. */
+const MOST_IN_TURN = 8;
+
+/** Turns of the event loop so far. */
+let turn = 0;
+let counting: NodeJS.Immediate;
+const count = () => {
+  turn += 1;
+  counting = setImmediate(count);
+};
+beforeEach(count);
+afterEach(() => clearImmediate(counting));
+
+it("makes a few prices in a turn of the loop, however many streams are due", async () => {
   const closing = new AbortController();
-  const quoted = (worstCase: object | undefined) =>
-    ({ estimates: { inAmount: 1n, outAmount: market.output, worstCase }, route: [] }) as unknown as QuotedTrade;
+  const made = new Map<number, number>();
+  let amount = 0n;
   const price = async () => {
-    if (market.moves) market.output++;
-    return quoted(undefined);
+    made.set(turn, (made.get(turn) ?? 0) + 1);
+    const estimates = { inAmount: 1n, outAmount: amount, threshold: 1n, priceImpact: 0 };
+    return { estimates, needsOpenAccounts: false, route: [] } as unknown as QuotedTrade;
   };
-  const withWorstCase = async () => {
-    market.worstCases++;
-    if (market.refuses) throw new TradewireError("RATE_LIMIT_EXCEEDED", "Too many worst cases were asked for.");
-    return quoted({});
-  };
-  const stream = watchQuote({ price, withWorstCase }, () => undefined, closing.signal);
-  return { market, stream, end: () => closing.abort() };
-}
-
-const wait = (ms: number) => vi.advanceTimersByTimeAsync(ms);
-
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
-
-test("worst cases are computed for prices that differ alone, and a refusal skips a price instead of ending the stream", async () => {
-  const { market, stream, end } = watching();
-  expect((await stream.next()).value?.estimates.worstCase).toBeDefined();
-  const next = stream.next();
-  await wait(1_200);
-  expect(market.worstCases).toBe(1);
-  market.refuses = true;
-  market.moves = true;
-  await wait(700);
-  expect(market.worstCases).toBeGreaterThan(1);
-  market.refuses = false;
-  await wait(500);
-  expect((await next).value?.estimates).toMatchObject({ worstCase: {} });
-  end();
-});
-
-test("a stream whose first worst case is refused does not begin", async () => {
-  const { market, stream } = watching();
-  market.refuses = true;
-  await expect(stream.next()).rejects.toMatchObject({ code: "RATE_LIMIT_EXCEEDED" });
+  const received: bigint[][] = [];
+  const streams = Array.from({ length: STREAMS }, async (_, i) => {
+    received[i] = [];
+    for await (const { estimates } of watchQuote({ price, withWorstCase: undefined }, () => {}, closing.signal))
+      received[i].push(estimates.outAmount);
+  });
+  await expect.poll(() => received.every((prices) => prices.length === 1)).toBe(true);
+  amount = 1n;
+  await expect.poll(() => received.every((prices) => prices.length === 2), { timeout: 10_000 }).toBe(true);
+  closing.abort();
+  await Promise.all(streams);
+  expect(Math.max(...made.values())).toBeLessThanOrEqual(MOST_IN_TURN);
 });

@@ -1,9 +1,13 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
+import { OneATurn } from "../../primitives/turns/one-a-turn.ts";
 import { sleep } from "../../trade/submit/waiting.ts";
 import type { QuotedTrade } from "../../trade/trade.ts";
 
 /** Pause between two prices of a stream. Milliseconds. */
 const PRICE_EVERY_MS = 500;
+
+/** Turns of the event loop for prices: thousands of streams may be due in one. */
+const turns = new OneATurn();
 
 interface WatchedPrice {
   readonly price: () => Promise<QuotedTrade>;
@@ -23,7 +27,9 @@ export async function* watchQuote(
   signal: AbortSignal,
 ): AsyncGenerator<QuotedTrade> {
   let sent: string | undefined;
-  while (!signal.aborted) {
+  for (;;) {
+    await turns.next();
+    if (signal.aborted) return;
     if (sent === undefined || hasTurn(takeTurn)) {
       if (sent === undefined) takeTurn();
       const plain = await price();

@@ -139,7 +139,8 @@ describe("an order given to the verifier", () => {
     expect(expects({ decimals, minOutputAmount: 2 })).toBe(2n);
     expect(expects({ decimals, minOutputAmount: 1.5 })).toBe(2n);
     expect(expects({ decimals, minOutputAmount: 0.25 })).toBe(2n);
-    expect(() => expects({ decimals, minOutputAmount: 2.5 })).toThrow("less than your minimum of 3");
+    const little = "as little as 2 base units (its estimate less the slippage), less than your minimum of 3";
+    expect(() => expects({ decimals, minOutputAmount: 2.5 })).toThrow(little);
     expect(expects({ decimals, maxInputAmount: 0.0000010001 })).toBe(2n);
     expect(() => expects({ decimals, maxInputAmount: 0.0000009999 })).toThrow("more than your maximum of 999");
     // Digits that a double holds are no fraction of a base unit.

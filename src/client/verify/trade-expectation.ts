@@ -264,18 +264,18 @@ function checkLimits(
       `Priority costs ${answer.priorityCost} SOL, more than ${limits.maxPriorityCost}. Nothing was signed.`,
     );
   }
-  const leastOut = mode === "exactIn" ? threshold : amount;
-  const mostIn = mode === "exactIn" ? amount : threshold;
+  const isExactIn = mode === "exactIn";
+  const [mostIn, leastOut] = isExactIn ? [amount, threshold] : [threshold, amount];
   if (floor !== undefined && leastOut < floor) {
     throw new TradeError(
       "LIMIT_EXCEEDED",
-      `The trade may deliver as little as ${leastOut} base units, less than your minimum of ${floor}. Nothing was signed.`,
+      `The trade may deliver as little as ${leastOut} base units${isExactIn ? " (its estimate less the slippage)" : ""}, less than your minimum of ${floor}. Nothing was signed.`,
     );
   }
   if (ceiling !== undefined && mostIn > ceiling) {
     throw new TradeError(
       "LIMIT_EXCEEDED",
-      `The trade may take as much as ${mostIn} base units, more than your maximum of ${ceiling}. Nothing was signed.`,
+      `The trade may take as much as ${mostIn} base units${isExactIn ? "" : " (its estimate plus the slippage)"}, more than your maximum of ${ceiling}. Nothing was signed.`,
     );
   }
 }

@@ -84,3 +84,27 @@ test("a node whose answers have another form is unavailable, whatever they hold"
   wire[0] = 1;
   await expect(node.verdict(wire, "signature", 1, undefined)).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });
 });
+
+test("a transaction is expired for a node that has neither a status nor a record of it, after a final block past its life", async () => {
+  const node = rpcNode("http://node.example");
+  const wire = new Uint8Array(200);
+  wire[0] = 1;
+  const verdictOf = (answers: Readonly<Record<string, unknown>>) => {
+    const all: Readonly<Record<string, unknown>> = {
+      isBlockhashValid: { context: { slot: 10 }, value: false },
+      getSignatureStatuses: { context: { slot: 12 }, value: [null] },
+      getTransaction: null,
+      ...answers,
+    };
+    vi.stubGlobal("fetch", (_url: string, { body }: { readonly body: string }) =>
+      Promise.resolve(Response.json({ result: all[JSON.parse(body).method] })),
+    );
+    return node.verdict(wire, "signature", 10, undefined);
+  };
+  expect(await verdictOf({})).toBe("expired");
+  expect(await verdictOf({ getTransaction: { slot: 3 } })).toBe("landed");
+  expect(await verdictOf({ getSignatureStatuses: { context: { slot: 12 }, value: [{ slot: 3 }] } })).toBe("landed");
+  expect(await verdictOf({ getSignatureStatuses: { context: { slot: 9 }, value: [null] } })).toBe("pending");
+  expect(await verdictOf({ isBlockhashValid: { context: { slot: 9 }, value: false } })).toBe("pending");
+  await expect(verdictOf({ getTransaction: undefined })).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });
+});

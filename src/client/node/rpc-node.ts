@@ -97,7 +97,8 @@ async function readLookupTables(
 
 /**
  * A finalized block in which the blockhash is too old, and which is no older than the check that found it valid, ends the
- * transaction's life. Its status, read after that block, covers every block in which it could be.
+ * transaction's life. Its status, read after that block, covers every block in which it could be; its record does so too if the node looks
+ * for statuses in its memory alone.
  */
 async function readVerdict(
   call: RpcCall,
@@ -118,5 +119,8 @@ async function readVerdict(
   };
   const status = statuses.value?.[0];
   if (status !== null && status !== undefined) return "landed";
-  return isOver && statuses.value?.length === 1 && (statuses.context?.slot ?? 0) >= slot ? "expired" : "pending";
+  const isCovered = statuses.value?.length === 1 && (statuses.context?.slot ?? 0) >= slot;
+  if (!isOver || !isCovered) return "pending";
+  const config = { encoding: "base64", commitment: "confirmed", maxSupportedTransactionVersion: 1 };
+  return (await call("getTransaction", [signature, config], signal)) === null ? "expired" : "landed";
 }

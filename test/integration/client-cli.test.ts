@@ -457,6 +457,13 @@ describe("the command line", () => {
     expect([admin.code, admin.notes.join("\n")]).toEqual([EXIT.unreachable, expect.stringContaining("admin port")]);
     const chain = await run(`${order} --url ${service.sandbox.rpcUrl}`, apiKey());
     expect(chain.notes.join("\n")).toContain("Solana RPC node");
+    for (const path of ["/v1", "/elsewhere/"]) {
+      const misplaced = await run(`${order} --url ${service.url}${path}`, apiKey());
+      expect([misplaced.code, misplaced.notes.join("\n")]).toEqual([
+        EXIT.unreachable,
+        expect.stringContaining(`There is a Tradewire at ${service.url}`),
+      ]);
+    }
     const other = await service.newClient(5);
     const mixed = await run(order, { TRADEWIRE_API_KEY: other.apiKey! });
     expect([mixed.code, mixed.notes.join("\n")]).toEqual([

@@ -210,16 +210,26 @@ async function refusal(response: Response): Promise<ConnectError> {
   const fallback = codeOfStatus(response.status);
   const text = new TextDecoder().decode(await new BodyReader(response).rest());
   const metadata = new Headers(demux(response.headers).flatMap((headers) => [...headers]));
+  const status = `HTTP ${response.status}`;
   try {
-    return toConnectError(JSON.parse(text) as ErrorBody, fallback, metadata);
+    const body = JSON.parse(text) as ErrorBody & Partial<Envelope>;
+    // What is not of this protocol, such as a path that the service does not have, is refused in REST's form.
+    const said = body.error?.message;
+    return toConnectError(body, fallback, metadata, typeof said === "string" ? `${status}: ${said}` : status);
   } catch {
-    return new ConnectError(`HTTP ${response.status}`, fallback, metadata);
+    return new ConnectError(status, fallback, metadata);
   }
 }
 
-function toConnectError(body: ErrorBody, fallback: Code, metadata: Headers): ConnectError {
+/** A refusal in REST's form. */
+interface Envelope {
+  readonly error: { readonly message?: unknown } | null;
+}
+
+/** @param otherwise the message if the body has none */
+function toConnectError(body: ErrorBody, fallback: Code, metadata: Headers, otherwise = ""): ConnectError {
   const code = CODES.get(String(body.code)) ?? fallback;
-  const error = new ConnectError(typeof body.message === "string" ? body.message : "", code, metadata);
+  const error = new ConnectError(typeof body.message === "string" ? body.message : otherwise, code, metadata);
   for (const { type, value } of body.details ?? []) {
     if (typeof type === "string" && typeof value === "string") error.details.push({ type, value: base64Decode(value) });
   }

@@ -39,6 +39,24 @@ test("a service that does not answer is a lost connection, never the caller's ow
   client.close();
 });
 
+test("what answers at a wrong address is told in its own words, or by its status", async () => {
+  const said = "There is nothing at POST /v1/tradewire.v1.TradeService/GetPriority.";
+  const answers: [object | string | null, string][] = [
+    [{ success: false, error: { code: "NOT_FOUND", message: said } }, `HTTP 404: ${said}`],
+    [{ error: "Not Found" }, "HTTP 404"],
+    [{ error: null }, "HTTP 404"],
+    [null, "HTTP 404"],
+    ["<h1>Not Found</h1>", "HTTP 404"],
+  ];
+  for (const [body, message] of answers) {
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    vi.stubGlobal("fetch", async () => new Response(text, { status: 404 }));
+    const client = Tradewire.connect({ ...options, baseUrl: "http://service.example/v1" });
+    await expect(client.priorities(), text).rejects.toMatchObject({ code: "INTERNAL_ERROR", message });
+    client.close();
+  }
+});
+
 test("a service that says that the caller aborted is not believed", async () => {
   const refuse = () => Promise.reject(new ConnectError("canceled", Code.Canceled));
   const client = Tradewire.connect({ ...options, transport: { unary: refuse, stream: refuse } as never });

@@ -22,7 +22,9 @@ export async function callNode(node: string, method: string, params: readonly un
     redirect: "error",
     signal: AbortSignal.timeout(10_000),
   });
-  const { result, error } = (await response.json()) as { result?: unknown; error?: { message?: string } };
+  const answer = (await response.json()) as { jsonrpc?: unknown; result?: unknown; error?: { message?: string } };
+  const { jsonrpc, result, error } = answer;
+  if (jsonrpc !== "2.0") throw new Error(`What answered is not a node: HTTP ${response.status}.`);
   if (error !== undefined) throw new Error(`The node answered: ${error.message}`);
   return result;
 }
@@ -51,14 +53,19 @@ export async function explorerLink(
 
 /** What answers at a URL that is not the service: undefined if it is the service, or nothing can be said. */
 export async function describeStranger(url: string): Promise<string | undefined> {
-  const get = (path: string) =>
-    fetch(`${url}${path}`, { redirect: "manual", signal: AbortSignal.timeout(PROBE_MS) }).then(
+  const get = (path: string, base = url) =>
+    fetch(`${base}${path}`, { redirect: "manual", signal: AbortSignal.timeout(PROBE_MS) }).then(
       async (response) => ({ status: response.status, text: (await response.text()).slice(0, 10_000) }),
       () => undefined,
     );
   const ping = await get("/v1/ping");
   if (ping === undefined) return `Nothing answers at ${url}. Is the service running, and is the URL right?`;
-  if (ping.status === 200 && ping.text === "") return undefined;
+  const isService = (one: typeof ping | undefined) => one?.status === 200 && one.text === "";
+  if (isService(ping)) return undefined;
+  const { origin } = new URL(url);
+  if (url !== origin && isService(await get("/v1/ping", origin))) {
+    return `There is a Tradewire at ${origin}, and none at ${url}: give its URL without a path.`;
+  }
   const metrics = await get("/metrics");
   if (metrics?.status === 200 && metrics.text.includes("tradewire_")) {
     return `${url} is the admin port of a Tradewire, which takes no trades. Use the port of its API.`;

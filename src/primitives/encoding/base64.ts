@@ -1,61 +1,61 @@
-const SEXTETS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+import { moduleOf } from "../wasm/wasm-code.ts";
+import { base64Body, base64Constants, CONSTANT_BYTES, ENCODED_BYTES } from "./base64-code.ts";
+
 const PAD = 0x3d;
+/** Where the code's constants, the source and the text lie in the memory. Bytes. */
+const CONSTANTS = 0;
+const FROM = CONSTANT_BYTES;
+const TEXT = 32 * 1024;
+const MOST = 23 * 1024;
 
 /**
- * Writes base64 into memory of its own, from which it is copied to where it is wanted. Node makes a text of it instead, an object
- * as long as the text for every call.
+ * Writes base64 on vectors of bytes, into memory of its own, from which it is copied to where it is wanted. Node makes a text of it instead, an
+ * object as long as the text for every call.
  */
 export class Base64Writer {
-  /** Where the text is, from `front` on, until the next one is written. */
-  readonly text: Buffer;
-  readonly front: number;
   /** The longest source. Bytes. */
-  readonly most: number;
-  readonly #isUrl: boolean;
-  /** The same memory as the text. The first character of four is the lowest byte: so is it on every machine that Node runs on. */
-  readonly #words: Uint32Array;
-  /** Two characters, by the twelve bits that they stand for. */
-  readonly #pairs = new Uint16Array(1 << 12);
+  static readonly most = MOST;
+  /** Begins with the text, until the next one is written. */
+  readonly text: Buffer;
+  readonly #source: Uint8Array;
+  readonly #encode: (to: number, from: number, count: number) => void;
 
-  /**
-   * @param variant "base64url" has no padding
-   * @param most the longest source. Bytes
-   * @param front room before the text. Bytes, a multiple of four
-   */
-  constructor(variant: "base64" | "base64url", most: number, front = 0) {
-    this.#isUrl = variant === "base64url";
-    this.front = front;
-    this.most = most;
-    this.#words = new Uint32Array(front / 4 + Math.ceil(most / 3));
-    this.text = Buffer.from(this.#words.buffer);
-    const alphabet = SEXTETS + (this.#isUrl ? "-_" : "+/");
-    for (let bits = 0; bits < this.#pairs.length; bits++)
-      this.#pairs[bits] = alphabet.charCodeAt(bits >> 6) | (alphabet.charCodeAt(bits & 63) << 8);
+  private constructor() {
+    const module = new WebAssembly.Module(
+      moduleOf([{ name: "encode", parameters: 3, body: () => base64Body(CONSTANTS) }]),
+    );
+    const { memory, encode } = new WebAssembly.Instance(module).exports as unknown as {
+      readonly memory: WebAssembly.Memory;
+      readonly encode: (to: number, from: number, count: number) => void;
+    };
+    new Uint8Array(memory.buffer).set(base64Constants("+/"), CONSTANTS);
+    this.#source = new Uint8Array(memory.buffer, FROM, TEXT - FROM);
+    this.text = Buffer.from(memory.buffer, TEXT);
+    this.#encode = encode;
   }
 
-  /** Writes the text of the bytes between two places, `most` of them or fewer. @returns its end */
-  write(bytes: Uint8Array, from = 0, to = bytes.length): number {
-    const words = this.#words;
-    const pairs = this.#pairs;
-    const whole = to - ((to - from) % 3);
-    let word = this.front / 4;
-    for (let at = from; at < whole; at += 3) {
-      const bits = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!;
-      words[word++] = pairs[bits >>> 12]! | (pairs[bits & 0xfff]! << 16);
+  /** Undefined if the machine has no WebAssembly with vectors. */
+  static open(): Base64Writer | undefined {
+    try {
+      return new Base64Writer();
+    } catch {
+      return undefined;
     }
-    const end = 4 * word;
-    return whole === to ? end : this.#writeLast(end, bytes[whole]!, whole + 1 === to ? undefined : bytes[whole + 1]!);
   }
 
-  /** Writes the last one or two bytes. */
-  #writeLast(at: number, first: number, second: number | undefined): number {
-    const { text } = this;
-    const bits = (first << 16) | ((second ?? 0) << 8);
-    text.writeUInt16LE(this.#pairs[bits >>> 12]!, at);
-    text.writeUInt16LE(this.#pairs[bits & 0xfff]!, at + 2);
-    const end = at + (second === undefined ? 2 : 3);
-    if (this.#isUrl) return end;
-    text.fill(PAD, end, at + 4);
-    return at + 4;
+  /** Writes the text of at most `most` bytes. @returns its length */
+  write(bytes: Uint8Array): number {
+    const { length } = bytes;
+    const source = this.#source;
+    source.set(bytes);
+    // The last character may stand for bits beyond the last byte.
+    source[length] = 0;
+    source[length + 1] = 0;
+    this.#encode(TEXT, FROM, Math.ceil(length / ENCODED_BYTES));
+    const end = 4 * Math.ceil(length / 3);
+    const rest = length % 3;
+    if (rest > 0) this.text[end - 1] = PAD;
+    if (rest === 1) this.text[end - 2] = PAD;
+    return end;
   }
 }

@@ -36,8 +36,7 @@ const [MILLION, BILLION] = [1e6, 1e9];
 /** No two decimals with at most fifteen digits share a double. */
 const FIFTEEN_DIGITS = 1e15;
 
-/** Transactions of the usual version are shorter. */
-const base64 = new Base64Writer("base64", 1_536);
+const base64 = Base64Writer.open();
 
 const double = new Float64Array(1);
 const octets = new Uint8Array(double.buffer);
@@ -266,7 +265,7 @@ export class AnswerBytes {
   /** Bytes as a text of JSON in base64. */
   jsonBase64(value: Uint8Array): void {
     this.byte(QUOTE);
-    if (value.length > base64.most) this.latin1(Buffer.from(value).toString("base64"));
+    if (base64 === undefined || value.length > Base64Writer.most) this.latin1(Buffer.from(value).toString("base64"));
     else {
       const end = base64.write(value);
       this.#reserve(end);

@@ -21,7 +21,7 @@ import {
   window,
   xor,
   ZERO,
-} from "./wasm-code.ts";
+} from "../../../primitives/wasm/wasm-code.ts";
 
 export const BLOCK = 16;
 const NIBBLES = 16;

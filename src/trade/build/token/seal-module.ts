@@ -1,5 +1,4 @@
-import { base64Body } from "./base64-code.ts";
-import { BLOCK, GROUP, hashBody, PRODUCT_BYTES, writeProducts } from "./ghash-code.ts";
+import { base64Body, base64Constants, CONSTANT_BYTES } from "../../../primitives/encoding/base64-code.ts";
 import {
   add,
   type Code,
@@ -14,15 +13,18 @@ import {
   store,
   subtract,
   xor,
-} from "./wasm-code.ts";
+} from "../../../primitives/wasm/wasm-code.ts";
+import { BLOCK, GROUP, hashBody, PRODUCT_BYTES, writeProducts } from "./ghash-code.ts";
 
 /** Where things lie in the module's memory, which is one page. Bytes; all multiples of 16. */
 export const MEMORY = {
   /** The state of the hash. */
   state: 0,
-  products: BLOCK,
+  /** Of the code that writes base64url. */
+  constants: BLOCK,
+  products: BLOCK + CONSTANT_BYTES,
   /** Where the caller's memory begins. */
-  free: BLOCK + PRODUCT_BYTES,
+  free: BLOCK + CONSTANT_BYTES + PRODUCT_BYTES,
 } as const;
 
 interface Functions {
@@ -36,7 +38,7 @@ interface Functions {
 const FUNCTIONS = [
   { name: "hash", parameters: 2, body: () => hashBody(MEMORY) },
   { name: "add", parameters: 4, body: addBody },
-  { name: "encode", parameters: 3, body: base64Body },
+  { name: "encode", parameters: 3, body: () => base64Body(MEMORY.constants) },
 ] as const;
 
 /** `add(to, one, other, blocks)`: the sums of blocks, bit by bit. */
@@ -72,6 +74,7 @@ export class SealModule {
     this.add = add;
     this.encode = encode;
     this.#bytes = new Uint8Array(memory.buffer);
+    this.#bytes.set(base64Constants("-_"), MEMORY.constants);
   }
 
   /**

@@ -62,7 +62,7 @@ export const window = (a: Code, b: Code, from: number): Code =>
     b,
     Array.from({ length: LANES }, (_, lane) => from + lane),
   );
-/** The bytes of `table` at the places that `places` names, each below 16: all machines agree on these. */
+/** The bytes of `table` at the places that `places` names: each below 16, or 128 for none. On others machines disagree. */
 export const lookUp = (table: Code, places: Code): Code => vector(0x100, table, places);
 export const and = (a: Code, b: Code): Code => vector(78, a, b);
 export const or = (...all: readonly Code[]): Code => all.reduce((sum, one) => vector(80, sum, one));
@@ -76,8 +76,6 @@ export const addBytes = (a: Code, b: Code): Code => vector(110, a, b);
 export const excessBytes = (a: Code, b: Code): Code => vector(115, a, b);
 export const areGreater = (a: Code, b: Code): Code => vector(39, a, b);
 /** Each word of 32 bits by itself, its lowest byte first. */
-export const words = (word: number): Code =>
-  bytes16(Array.from({ length: LANES }, (_, lane) => (word >>> (8 * (lane & 3))) & 0xff));
 export const shiftWordsUp = (value: Code, by: number): Code => vector(171, value, i32(by));
 export const shiftWordsDown = (value: Code, by: number): Code => vector(173, value, i32(by));
 

@@ -12,8 +12,8 @@ const RENEWALS_PER_LEASE = 4;
  * ended by then.
  */
 const RENEWED_AFTER = 1 / 8;
-/** Attempts kept in memory; settled ones answer repeated submits while the database is away. */
-const MAX_ATTEMPTS = 1_024;
+/** Settled attempts kept in memory, however many are pending: they answer repeated submits while the database is away. */
+const MAX_SETTLED = 1_024;
 
 /** The attempts of this process, by message and by signature. Renews the leases of those whose claim it holds. */
 export class Attempts {
@@ -22,6 +22,8 @@ export class Attempts {
   readonly #byMessage = new Map<string, Attempt>();
   readonly #bySignature = new Map<string, Attempt>();
   readonly #pending = new Set<Attempt>();
+  /** In the order in which they settled. */
+  readonly #settled = new Set<Attempt>();
   readonly #settledByToken = new Map<string, Attempt>();
   readonly #ends: RecentEnds;
   readonly #timer: NodeJS.Timeout;
@@ -99,6 +101,7 @@ export class Attempts {
 
   #settle(attempt: Attempt): void {
     this.#pending.delete(attempt);
+    this.#settled.add(attempt);
     this.#settledByToken.set(attempt.claim.submissionToken, attempt);
     this.#ends.add(attempt);
     this.#makeRoom();
@@ -106,6 +109,7 @@ export class Attempts {
 
   #forget(attempt: Attempt): void {
     this.#pending.delete(attempt);
+    this.#settled.delete(attempt);
     const { messageHash, submissionToken } = attempt.claim;
     if (this.#settledByToken.get(submissionToken) === attempt) this.#settledByToken.delete(submissionToken);
     if (this.#byMessage.get(messageHash) === attempt) this.#byMessage.delete(messageHash);
@@ -113,12 +117,11 @@ export class Attempts {
       if (this.#bySignature.get(signature) === attempt) this.#bySignature.delete(signature);
   }
 
+  /** Those that settled longest ago go: to look for them among all would take as long as there are pending ones. */
   #makeRoom(): void {
-    if (this.#byMessage.size <= MAX_ATTEMPTS) return;
-    for (const attempt of this.#byMessage.values()) {
-      if (!attempt.isSettled) continue;
+    for (const attempt of this.#settled) {
+      if (this.#settled.size <= MAX_SETTLED) return;
       this.#forget(attempt);
-      if (this.#byMessage.size <= MAX_ATTEMPTS) return;
     }
   }
 

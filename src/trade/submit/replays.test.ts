@@ -14,8 +14,8 @@ import { createTestWallet } from "../../../test/support/wallet.ts";
 
 const world = useSubmitWorld();
 
-/** A process that has a settled trade in memory, and how often it has opened tokens since. */
-async function settledTrade() {
+/** A process that has a settled trade in memory beside pending ones, and how often it has opened tokens since. */
+async function settledTrade(pending = 0) {
   const sealer = sealerOf("07");
   let opened = 0;
   const counting = {
@@ -26,6 +26,7 @@ async function settledTrade() {
     },
   };
   const process = startProcess("a", undefined, counting);
+  for (let i = 0; i < pending; i++) boxOf(process.submit(signedTrade()));
   const trade = signedTrade();
   const first = boxOf(process.submit(trade));
   await rest(10);
@@ -76,4 +77,12 @@ it("what another process has reported as finalized is never reported as less fro
   expect(await process.submit(trade)).toEqual({ ...answer, status: "finalized" });
   world.submissions.isDown = true;
   expect(await process.submit(trade)).toEqual({ ...answer, status: "finalized" });
+});
+
+it("a trade that has ended is answered from memory, however many others are pending", async () => {
+  const { process, trade, answer, opened } = await settledTrade(1_100);
+  expect(await process.submit(trade)).toEqual(answer);
+  expect(opened()).toBe(0);
+  world.submissions.isDown = true;
+  expect(await process.submit(trade)).toEqual(answer);
 });

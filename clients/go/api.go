@@ -493,7 +493,7 @@ type SubmitResponse struct {
 	// Nodes that agree on the outcome; absent while there is none. 1: it rests on one node's word.
 	Witnesses *int64 `json:"witnesses"`
 
-	// Why the outcome is still open although a node has reported the transaction as landed or expired.
+	// Why the outcome is still open although a node has reported the transaction as landed or expired; of a confirmed trade: its block was undone.
 	PendingReason *string `json:"pendingReason"`
 
 	// Why it landed late; absent if it landed in time. A trade that expired has the same facts in the details of TX_EXPIRED.
@@ -745,7 +745,7 @@ type GetTradeResponse struct {
 	// Nodes that agree on the outcome; absent while there is none. 1: it rests on one node's word.
 	Witnesses *int64 `json:"witnesses"`
 
-	// Why the outcome is still open although a node has reported the transaction as landed or expired.
+	// Why the outcome is still open although a node has reported the transaction as landed or expired; of a confirmed trade: its block was undone.
 	PendingReason *string `json:"pendingReason"`
 
 	// Why it landed late; absent if it landed in time. A trade that expired has the same facts in the details of TX_EXPIRED.
@@ -859,7 +859,7 @@ type WatchTradeResponse struct {
 	// Nodes that agree on the outcome; absent while there is none. 1: it rests on one node's word.
 	Witnesses *int64 `json:"witnesses"`
 
-	// Why the outcome is still open although a node has reported the transaction as landed or expired.
+	// Why the outcome is still open although a node has reported the transaction as landed or expired; of a confirmed trade: its block was undone.
 	PendingReason *string `json:"pendingReason"`
 
 	// Why it landed late; absent if it landed in time. A trade that expired has the same facts in the details of TX_EXPIRED.

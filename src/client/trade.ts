@@ -61,7 +61,7 @@ export interface Trade {
   readonly route: readonly TradeLeg[];
   /** Nodes that agree on the outcome; absent while there is none. 1: it rests on one node's word. */
   readonly witnesses?: number | undefined;
-  /** Why the outcome is still open although a node has reported the transaction as landed or expired. */
+  /** Why the outcome is still open although a node has reported the transaction as landed or expired; of a confirmed trade: its block was undone. */
   readonly pendingReason?: string | undefined;
   /** Why it landed late; absent if it landed in time. */
   readonly diagnosis?: TradeDiagnosis | undefined;

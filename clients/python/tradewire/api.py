@@ -370,7 +370,7 @@ class SubmitResponse(TypedDict):
     route: list[RouteLeg]
     # Nodes that agree on the outcome; absent while there is none. 1: it rests on one node's word.
     witnesses: Optional[int]
-    # Why the outcome is still open although a node has reported the transaction as landed or expired.
+    # Why the outcome is still open although a node has reported the transaction as landed or expired; of a confirmed trade: its block was undone.
     pendingReason: Optional[str]
     # Why it landed late; absent if it landed in time. A trade that expired has the same facts in the details of TX_EXPIRED.
     diagnosis: Optional[Diagnosis]
@@ -556,7 +556,7 @@ class GetTradeResponse(TypedDict):
     route: list[RouteLeg]
     # Nodes that agree on the outcome; absent while there is none. 1: it rests on one node's word.
     witnesses: Optional[int]
-    # Why the outcome is still open although a node has reported the transaction as landed or expired.
+    # Why the outcome is still open although a node has reported the transaction as landed or expired; of a confirmed trade: its block was undone.
     pendingReason: Optional[str]
     # Why it landed late; absent if it landed in time. A trade that expired has the same facts in the details of TX_EXPIRED.
     diagnosis: Optional[Diagnosis]
@@ -644,7 +644,7 @@ class WatchTradeResponse(TypedDict):
     events: list[TradeEvent]
     # Nodes that agree on the outcome; absent while there is none. 1: it rests on one node's word.
     witnesses: Optional[int]
-    # Why the outcome is still open although a node has reported the transaction as landed or expired.
+    # Why the outcome is still open although a node has reported the transaction as landed or expired; of a confirmed trade: its block was undone.
     pendingReason: Optional[str]
     # Why it landed late; absent if it landed in time. A trade that expired has the same facts in the details of TX_EXPIRED.
     diagnosis: Optional[Diagnosis]

@@ -1503,7 +1503,7 @@ export type SubmitResponse = Message<"tradewire.v1.SubmitResponse"> & {
   witnesses?: number | undefined;
 
   /**
-   * Why the outcome is still open although a node has reported the transaction as landed or expired.
+   * Why the outcome is still open although a node has reported the transaction as landed or expired; of a confirmed trade: its block was undone.
    *
    * @generated from field: optional string pending_reason = 21;
    */
@@ -1601,7 +1601,7 @@ export type SubmitResponseJson = {
   witnesses?: number;
 
   /**
-   * Why the outcome is still open although a node has reported the transaction as landed or expired.
+   * Why the outcome is still open although a node has reported the transaction as landed or expired; of a confirmed trade: its block was undone.
    *
    * @generated from field: optional string pending_reason = 21;
    */
@@ -2518,7 +2518,7 @@ export type GetTradeResponse = Message<"tradewire.v1.GetTradeResponse"> & {
   witnesses?: number | undefined;
 
   /**
-   * Why the outcome is still open although a node has reported the transaction as landed or expired.
+   * Why the outcome is still open although a node has reported the transaction as landed or expired; of a confirmed trade: its block was undone.
    *
    * @generated from field: optional string pending_reason = 21;
    */
@@ -2616,7 +2616,7 @@ export type GetTradeResponseJson = {
   witnesses?: number;
 
   /**
-   * Why the outcome is still open although a node has reported the transaction as landed or expired.
+   * Why the outcome is still open although a node has reported the transaction as landed or expired; of a confirmed trade: its block was undone.
    *
    * @generated from field: optional string pending_reason = 21;
    */
@@ -3199,7 +3199,7 @@ export type WatchTradeResponse = Message<"tradewire.v1.WatchTradeResponse"> & {
   witnesses?: number | undefined;
 
   /**
-   * Why the outcome is still open although a node has reported the transaction as landed or expired.
+   * Why the outcome is still open although a node has reported the transaction as landed or expired; of a confirmed trade: its block was undone.
    *
    * @generated from field: optional string pending_reason = 21;
    */
@@ -3304,7 +3304,7 @@ export type WatchTradeResponseJson = {
   witnesses?: number;
 
   /**
-   * Why the outcome is still open although a node has reported the transaction as landed or expired.
+   * Why the outcome is still open although a node has reported the transaction as landed or expired; of a confirmed trade: its block was undone.
    *
    * @generated from field: optional string pending_reason = 21;
    */

@@ -17,6 +17,8 @@ import { verifySignedBytes } from "./signed-bytes.ts";
 const SEARCH_MS = 10_000;
 /** Messages whose last search is remembered. */
 const MAX_SEARCHED = 4_096;
+/** Messages remembered as undone. */
+const MAX_UNDONE = 1_024;
 const UNDONE: Diagnosis = {
   cause: "dropped_block",
   sure: true,
@@ -53,6 +55,8 @@ export class MovedTrades {
   readonly #correcting = new Set<string>();
   /** When messages in no block were searched for (epoch milliseconds), longest ago first. */
   readonly #searchedAtMs = new Map<string, number>();
+  /** Message hashes of those that landed in a block that was undone, and are in no other. */
+  readonly #undone = new Set<string>();
 
   constructor(ports: MovedTradesPorts, attempts: Pick<Attempts, "forgetEnd">) {
     this.#ports = ports;
@@ -74,6 +78,11 @@ export class MovedTrades {
     } finally {
       this.#correcting.delete(messageHash);
     }
+  }
+
+  /** True once the nodes have shown that a trade that had landed is in no block any more, and can be in none. */
+  isUndone(messageHash: string): boolean {
+    return this.#undone.has(messageHash);
   }
 
   /** False if the nodes were searched for the message just now: they may have forgotten it, however often it is asked about. */
@@ -101,7 +110,7 @@ export class MovedTrades {
       // While the other nodes are silent, one alone takes back nothing that two have shown.
       if (end === undefined || end.witnesses < agreeingOn(stored)) return;
       // Confirmed is never taken back; who may build a failed trade again has to know that it expired.
-      if (end.slot === undefined && stored.kind === "landed") return;
+      if (end.slot === undefined && stored.kind === "landed") return this.#noteUndone(messageHash);
       const { outcome, signature, transaction } = end;
       // The record is found by its first signature too.
       if (signature !== record.signature) await submissions.addSignature(messageHash, record);
@@ -112,6 +121,11 @@ export class MovedTrades {
       warn(`The transaction ${signature} was confirmed in slot ${slotOf(stored)}, which was undone: ${where}.`);
     }
     this.#attempts.forgetEnd(messageHash);
+  }
+
+  #noteUndone(messageHash: string): void {
+    if (this.#undone.size >= MAX_UNDONE) this.#undone.delete(this.#undone.values().next().value!);
+    this.#undone.add(messageHash);
   }
 
   /** The end in the final slot; if none is known, the one that the wallet's finalized history shows. Undefined if there is no proof of it. */

@@ -57,7 +57,7 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
   const attempts = new Attempts({ ...ports, outcomePoll: new OutcomePoll(submissions) });
   const chain = new ProgressCache(ports.landing, now, PROGRESS_LIFETIME_MS);
   const moved = new MovedTrades(ports, attempts);
-  const finality = new Finality(submissions, chain, (hash, finalSlot) => void moved.correct(hash, finalSlot));
+  const finality = new Finality(submissions, chain, moved);
   const finder = new TradeFinder({ submissions, sealer, attempts, chain, finality });
   const lister = new TradeLister({ submissions, sealer, attempts, chain, finality });
   const takeOver = new TakeOver(ports, attempts);

@@ -102,10 +102,12 @@ class SentAnswers {
     return events;
   }
 
-  /** True if the trade is further than the last one sent, or has its amounts for the first time. */
+  /** True if the trade is further than the last one sent, or has its amounts, or lost its block, for the first time. */
   isNew(trade: SubmittedTrade): boolean {
     const last = this.#last;
-    return last === undefined || isAhead(trade, last) || (last.result === undefined && trade.result !== undefined);
+    if (last === undefined || isAhead(trade, last)) return true;
+    if (trade.result === undefined) return false;
+    return last.result === undefined || (last.pendingReason === undefined && trade.pendingReason !== undefined);
   }
 
   /** The trade to send. A process that has just taken it over knows less about it than was sent before. */

@@ -394,18 +394,45 @@ describe("finality", () => {
     }
   });
 
-  it("comes to no trade whose block was undone and that is in no other: it stays confirmed", async () => {
+  it("comes to no trade whose block was undone and that is in no other: it stays confirmed, and says so", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];
     const trade = await submitLanded(a);
     await rest(400);
-    world.progress = undefined;
-    await b.find(principal, trade.signature);
+    const cut = new AbortController();
+    const reasons: (string | undefined)[] = [];
+    const watched = (async () => {
+      for await (const { pendingReason } of b.watch(principal, trade.signature, cut.signal))
+        reasons.push(pendingReason);
+    })();
     await rest(10);
-    expire("b", trade.signature);
+    world.progress = undefined;
     await rest(400);
-    for (const one of [a, b, startProcess("c")]) {
-      expect(await one.find(principal, trade.signature)).toMatchObject({ status: "confirmed", slot: SLOT });
-      expect(await one.submit(trade)).toMatchObject({ status: "confirmed", slot: SLOT });
+    const confirmed = { status: "confirmed", slot: SLOT };
+    expect(await b.find(principal, trade.signature)).toMatchObject({ ...confirmed, pendingReason: undefined });
+    await rest(400);
+    expire("b", trade.signature);
+    await rest(10);
+    const undone = { ...confirmed, pendingReason: expect.stringContaining("undone") };
+    for (const answer of [confirmed, undone]) expect(await b.submit(trade)).toMatchObject(answer);
+    expect(await b.find(principal, trade.signature)).toMatchObject(undone);
+    const listed = await b.list(principal, { ...PAGE, statuses: new Set() });
+    expect(listed.trades).toMatchObject([{ status: "confirmed", trade: undone }]);
+    await rest(2_500);
+    cut.abort();
+    await rest(10);
+    await watched;
+    expect(reasons).toEqual([undefined, expect.stringContaining("undone")]);
+    // Another process learns it from the nodes.
+    for (const [one, name] of [
+      [a, "a"],
+      [startProcess("c"), "c"],
+    ] as const) {
+      expect(await one.submit(trade)).toMatchObject({ ...confirmed, pendingReason: undefined });
+      expect(await one.find(principal, trade.signature)).toMatchObject({ ...confirmed, pendingReason: undefined });
+      await rest(10);
+      expire(name, trade.signature);
+      await rest(400);
+      expect(await one.find(principal, trade.signature)).toMatchObject(undone);
     }
   });
 

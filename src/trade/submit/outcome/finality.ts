@@ -1,6 +1,6 @@
 import type { Submissions } from "../../../accounts/port.ts";
 import { within } from "../waiting.ts";
-import { asFinal, isFinal, type Outcome, slotOf } from "./outcome.ts";
+import { asFinal, asUndone, isFinal, type Outcome, slotOf } from "./outcome.ts";
 import type { ProgressCache } from "./progress-cache.ts";
 import { storedOutcome } from "./stored-outcome.ts";
 
@@ -15,6 +15,14 @@ interface FinalTrade {
   readonly writing: Promise<void> | undefined;
 }
 
+/** What becomes of ends whose block was undone. */
+interface UndoneEnds {
+  /** Corrects a trade that is final in another slot, or in no block (undefined). Never rejects. */
+  correct(messageHash: string, finalSlot: bigint | undefined): Promise<void>;
+  /** True once a trade that had landed has been shown to be in no block for good. */
+  isUndone(messageHash: string): boolean;
+}
+
 /**
  * Decides when a trade is reported as finalized, landed or failed. Finality does not change: once observed it is written, and from then on
  * no process asks a node again or reports less.
@@ -22,19 +30,15 @@ interface FinalTrade {
 export class Finality {
   readonly #submissions: Submissions;
   readonly #chain: ProgressCache;
-  readonly #onMoved: (messageHash: string, finalSlot: bigint | undefined) => void;
+  readonly #moved: UndoneEnds;
   /** By message hash. */
   readonly #finalized = new Map<string, FinalTrade>();
 
-  /** @param onMoved called if a trade is final in another slot than it ended in, or is in none any more: that end was undone */
-  constructor(
-    submissions: Submissions,
-    chain: ProgressCache,
-    onMoved: (messageHash: string, finalSlot: bigint | undefined) => void,
-  ) {
+  /** @param moved corrects a trade that is final in another slot than it ended in, or is in none any more: that end was undone */
+  constructor(submissions: Submissions, chain: ProgressCache, moved: UndoneEnds) {
     this.#submissions = submissions;
     this.#chain = chain;
-    this.#onMoved = onMoved;
+    this.#moved = moved;
   }
 
   /**
@@ -44,7 +48,7 @@ export class Finality {
    */
   async complete(messageHash: string, outcome: Outcome, signature: string): Promise<Outcome> {
     const completed = await this.completeUnrecorded(messageHash, outcome, signature);
-    if (completed !== outcome) await this.#write(messageHash, slotOf(outcome));
+    if (completed !== outcome && isFinal(completed)) await this.#write(messageHash, slotOf(outcome));
     return completed;
   }
 
@@ -54,8 +58,11 @@ export class Finality {
     let slot = this.#finalized.get(messageHash)?.slot;
     if (slot === undefined) {
       const seen = await this.#chain.fetch(signature);
-      if (seen === undefined) this.#onMoved(messageHash, undefined);
-      if (seen?.commitment !== "finalized") return outcome;
+      if (seen === undefined) {
+        void this.#moved.correct(messageHash, undefined);
+        return this.#standing(messageHash, outcome);
+      }
+      if (seen.commitment !== "finalized") return outcome;
       if (seen.slot === slotOf(outcome) && (seen.error != null) !== (outcome.kind === "failed")) return outcome;
       slot = seen.slot;
     }
@@ -63,8 +70,13 @@ export class Finality {
       if (!this.#finalized.has(messageHash)) this.#remember(messageHash, { slot, writing: undefined });
       return asFinal(outcome);
     }
-    this.#onMoved(messageHash, slot);
+    void this.#moved.correct(messageHash, slot);
     return outcome;
+  }
+
+  /** An end that is not final, undone if the nodes have shown that. */
+  #standing(messageHash: string, outcome: Outcome): Outcome {
+    return this.#moved.isUndone(messageHash) ? asUndone(outcome) : outcome;
   }
 
   /**
@@ -75,7 +87,7 @@ export class Finality {
     if (isFinal(outcome)) return outcome;
     if (!this.#finalized.has(messageHash)) {
       const reading = this.#submissions.isFinalized(messageHash).catch(() => false);
-      if ((await within(WAIT_MS, reading)) !== true) return outcome;
+      if ((await within(WAIT_MS, reading)) !== true) return this.#standing(messageHash, outcome);
       const record = await within(
         WAIT_MS,
         this.#submissions.byMessageHash(messageHash).catch(() => undefined),

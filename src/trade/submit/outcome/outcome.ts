@@ -16,6 +16,8 @@ export type Outcome =
       readonly witnesses?: number | undefined;
       /** Why it landed late; undefined if it did not. */
       readonly diagnosis?: Diagnosis | undefined;
+      /** True if its block was undone and its message is in no other. Never stored: it is what nodes show now. */
+      readonly isUndone?: true | undefined;
     }
   | {
       readonly kind: "failed";
@@ -23,6 +25,9 @@ export type Outcome =
       readonly message: string;
       readonly facts: Omit<ErrorFacts, "cause">;
     };
+
+const UNDONE =
+  "the block it was confirmed in was undone by the network, and its message has expired and is in no other: nothing was traded";
 
 const BIGINT = /^-?\d+n$/;
 /** Prefix of a text that would otherwise be parsed as an integer. */
@@ -70,6 +75,11 @@ export function asFinal(outcome: Outcome): Outcome {
   if (isFinal(outcome)) return outcome;
   const { facts } = outcome;
   return { ...outcome, facts: { ...facts, details: { ...facts.details, finalized: true } } };
+}
+
+/** The outcome of a message that landed in a block that was undone, and that is in no other. */
+export function asUndone(outcome: Outcome): Outcome {
+  return outcome.kind === "landed" ? { ...outcome, isUndone: true } : outcome;
 }
 
 /** False of an outcome in a block that may still be undone; failures recorded by earlier releases do not say, and stay as they are. */
@@ -138,7 +148,8 @@ export function agreeingOn(outcome: Outcome): number {
 export function answerOf(sealed: SealedTrade, signature: string, outcome: Outcome): SubmittedTrade {
   if (outcome.kind === "failed") throw new TradewireError(outcome.code, outcome.message, outcome.facts);
   const { slot, status, result, costs, witnesses, diagnosis } = outcome;
-  return { ...pendingTrade(sealed, signature), slot, status, result, costs, witnesses, diagnosis };
+  const pendingReason = outcome.isUndone ? UNDONE : undefined;
+  return { ...pendingTrade(sealed, signature), slot, status, result, costs, witnesses, pendingReason, diagnosis };
 }
 
 /** A trade that is neither seen on the chain nor decided. */

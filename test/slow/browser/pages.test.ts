@@ -293,8 +293,16 @@ describe.skipIf(chromium === undefined)("the pages in Chromium", () => {
     await page.getByText("This service trades on mainnet.").waitFor();
     const words = page.locator("#no-wallet");
     await words.waitFor();
-    for (const name of ["Phantom", "Solflare", "Backpack", "npx tradewire wallet new", "npx tradewire register"])
+    for (const name of [
+      "Phantom",
+      "Solflare",
+      "Backpack",
+      "tradewire wallet new",
+      `tradewire register --url ${mainnet.url}`,
+    ])
       expect(await words.textContent()).toContain(name);
+    // It would run what anybody published under that name.
+    expect(await words.textContent()).not.toContain("npx");
     await page.context().close();
     const test = await open("/register");
     await test.getByRole("button", { name: "Throwaway wallet" }).waitFor();

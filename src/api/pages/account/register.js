@@ -33,6 +33,7 @@ networkOf()
   })
   .catch(() => {})
   .finally(() => {
+    byId("register-here").textContent = `tradewire register --url ${location.origin}`;
     byId("no-wallet").hidden = byId("wallets").hasChildNodes();
   });
 

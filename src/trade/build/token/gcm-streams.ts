@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
 import { ByteWriter } from "../../../primitives/byte-writer.ts";
 import { putAscii } from "../../../primitives/bytes.ts";
-import { MEMORY, SealModule } from "./seal-module.ts";
+import { MEMORY, NONCE_BYTES, SealModule, TEXT_BLOCKS } from "./seal-module.ts";
 
 const BLOCK = 16;
 /** Room for the additional data, that of the key first, zero-padded. Bytes. */
@@ -14,13 +14,11 @@ const BEGUN = BOUND + BOUND_ROOM;
 /** Before the text lies its unsealed head, the day and the nonce; after it the tag. */
 const TEXT = BEGUN + 2 * BLOCK;
 const TEXT_ROOM = 8_192;
-const NONCE_BYTES = 12;
 const HEAD_BYTES = 2 + NONCE_BYTES;
 const STREAMS_AT = TEXT + TEXT_ROOM;
-/** Key streams drawn at a time, and the blocks of each: one for the tag, the rest for the text. */
+/** Key streams drawn at a time. Bytes of each: one block for the tag, the rest for the text. */
 const STREAMS = 32;
-const STREAM_BLOCKS = 33;
-const STREAM_BYTES = STREAM_BLOCKS * BLOCK;
+const STREAM_BYTES = TEXT_BLOCKS * BLOCK;
 /** Draws of nonces per call to the random source: a call costs as much as drawing the streams. */
 const DRAWS = 32;
 
@@ -32,6 +30,11 @@ const OPENED_AT = STREAMS_AT + STREAMS * STREAM_BYTES;
 const TAG_AT = OPENED_AT + STREAM_BYTES;
 /** Where the text of a token begins, after room for its prefix. */
 const TOKEN_AT = TAG_AT + BLOCK + PREFIX_ROOM;
+const TOKEN_ROOM = 1_024;
+/** What the cipher encrypts for the streams, and the nonces of many draws. */
+const COUNTED_AT = TOKEN_AT + TOKEN_ROOM;
+const NONCES_AT = COUNTED_AT + STREAMS * STREAM_BYTES;
+const NONCES_BYTES = DRAWS * STREAMS * NONCE_BYTES;
 
 /**
  * AES-256-GCM for many short texts with random nonces. A cipher of Node's serves one text, and its set-up and three buffers cost more than
@@ -44,17 +47,12 @@ export class GcmStreams {
   readonly #bytes: Buffer;
   readonly #words: Uint32Array;
   readonly #fillRandom: (bytes: Uint8Array) => void;
-  readonly #nonces = new Uint32Array((DRAWS * STREAMS * NONCE_BYTES) / 4);
-  readonly #nonceBytes = new Uint8Array(this.#nonces.buffer);
+  readonly #nonces: Uint8Array;
   /** How many of the nonces have had their streams drawn. */
   #noncesDrawn = DRAWS * STREAMS;
-  /** Nonce and counter of each block of all streams. */
-  readonly #counters = new Uint32Array((STREAMS * STREAM_BYTES) / 4);
-  readonly #counterBytes = new Uint8Array(this.#counters.buffer);
-  /** The same for a text to open. */
-  readonly #opening = new Uint32Array(STREAM_BYTES / 4);
-  readonly #openingNonce = new Uint8Array(NONCE_BYTES);
-  readonly #openingWords = new Uint32Array(this.#openingNonce.buffer);
+  readonly #counted: Uint8Array;
+  /** The nonce of a text to open, and what is encrypted for its stream. */
+  readonly #openedNonce: Uint8Array;
   /** Encrypts single blocks (AES-256 in ECB mode). */
   #blocks: ReturnType<typeof createCipheriv> | undefined;
   #boundToAll = 0;
@@ -71,9 +69,9 @@ export class GcmStreams {
     this.#words = new Uint32Array(buffer);
     this.#fillRandom = fillRandom;
     this.text = new ByteWriter(new Uint8Array(buffer, TEXT, TEXT_ROOM));
-    // Counters are written highest byte first.
-    for (let block = 0; block < STREAM_BLOCKS; block++) this.#opening[4 * block + 3] = (1 + block) << 24;
-    for (let stream = 0; stream < STREAMS; stream++) this.#counters.set(this.#opening, (stream * STREAM_BYTES) / 4);
+    this.#nonces = new Uint8Array(buffer, NONCES_AT, NONCES_BYTES);
+    this.#counted = new Uint8Array(buffer, COUNTED_AT, STREAMS * STREAM_BYTES);
+    this.#openedNonce = new Uint8Array(buffer, NONCES_AT + NONCES_BYTES, NONCE_BYTES);
   }
 
   /** Undefined if the machine cannot: texts are then sealed by Node's ciphers. */
@@ -180,8 +178,8 @@ export class GcmStreams {
   /** Writes the day and the nonce before the text. */
   #putHead(head: number): void {
     const words = this.#words;
-    const from = 3 * (this.#noncesDrawn - STREAMS + this.#next);
-    for (let word = 0; word < 3; word++) words[TEXT / 4 - 3 + word] = this.#nonces[from + word]!;
+    const from = NONCES_AT / 4 + 3 * (this.#noncesDrawn - STREAMS + this.#next);
+    for (let word = 0; word < 3; word++) words[TEXT / 4 - 3 + word] = words[from + word]!;
     this.#bytes[TEXT - HEAD_BYTES] = head;
     this.#bytes[TEXT - HEAD_BYTES + 1] = head >>> 8;
   }
@@ -202,38 +200,21 @@ export class GcmStreams {
 
   /** Draws nonces and their key streams. */
   #draw(): void {
-    const nonces = this.#nonces;
-    const counters = this.#counters;
     if (this.#noncesDrawn === DRAWS * STREAMS) {
-      this.#fillRandom(this.#nonceBytes);
+      this.#fillRandom(this.#nonces);
       this.#noncesDrawn = 0;
     }
-    for (let stream = 0; stream < STREAMS; stream++) {
-      const from = 3 * (this.#noncesDrawn + stream);
-      const [a, b, c] = [nonces[from]!, nonces[from + 1]!, nonces[from + 2]!];
-      for (let at = stream * STREAM_BLOCKS * 4, end = at + STREAM_BLOCKS * 4; at < end; at += 4) {
-        counters[at] = a;
-        counters[at + 1] = b;
-        counters[at + 2] = c;
-      }
-    }
-    this.#bytes.set(this.#blocks!.update(this.#counterBytes), STREAMS_AT);
+    this.#module.count(COUNTED_AT, NONCES_AT + NONCE_BYTES * this.#noncesDrawn, STREAMS);
+    this.#bytes.set(this.#blocks!.update(this.#counted), STREAMS_AT);
     this.#noncesDrawn += STREAMS;
     this.#next = 0;
   }
 
   /** Draws the key stream of one nonce, for the tag and so many blocks of text. */
   #drawFor(nonce: Uint8Array, blocks: number): void {
-    this.#openingNonce.set(nonce);
-    const [a, b, c] = [this.#openingWords[0]!, this.#openingWords[1]!, this.#openingWords[2]!];
-    const counters = this.#opening;
-    const end = 4 * (blocks + 1);
-    for (let at = 0; at < end; at += 4) {
-      counters[at] = a;
-      counters[at + 1] = b;
-      counters[at + 2] = c;
-    }
-    this.#bytes.set(this.#blocks!.update(new Uint8Array(counters.buffer, 0, 4 * end)), OPENED_AT);
+    this.#openedNonce.set(nonce);
+    this.#module.count(COUNTED_AT, NONCES_AT + NONCES_BYTES, 1);
+    this.#bytes.set(this.#blocks!.update(this.#counted.subarray(0, BLOCK * (1 + blocks))), OPENED_AT);
   }
 
   /** True if a sample sealed here opens both here and with Node's cipher. */

@@ -36,8 +36,17 @@ def decode58(text: str) -> bytes:
     return bytes(leading) + number.to_bytes((number.bit_length() + 7) // 8, "big")
 
 
+def reason_of(refused: urllib.error.HTTPError) -> str | None:
+    """The service's own words; None of a page that is not its own, which says nothing of what became of the call."""
+    try:
+        error = json.load(refused)["error"]
+        return f"{error['code']}: {error['message']}"
+    except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError):
+        return None
+
+
 def call(path: str, body: dict, api_key: str = "") -> dict:
-    """Asks again after a lost connection, 429 and 503: a submit that is repeated stays one trade."""
+    """Asks again after a lost connection, a proxy's own page, 429 and 503: a submit that is repeated stays one trade."""
     headers = {"content-type": "application/json"}
     if api_key:
         headers["authorization"] = f"Bearer {api_key}"
@@ -47,12 +56,13 @@ def call(path: str, body: dict, api_key: str = "") -> dict:
             with urllib.request.urlopen(request, timeout=40) as response:
                 return json.load(response)["data"]
         except urllib.error.HTTPError as refused:
-            if refused.code not in (429, 503) or pause == 0:
-                error = json.load(refused)["error"]
-                sys.exit(f"{error['code']}: {error['message']}")
-        except (OSError, http.client.HTTPException) as lost:
-            if pause == 0:
-                sys.exit(f"no answer: {lost}")
+            reason = reason_of(refused)
+            if reason is not None and refused.code not in (429, 503):
+                sys.exit(reason)
+        except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError) as lost:
+            reason = f"no answer: {lost}"
+        if pause == 0:
+            sys.exit(reason or "no answer of the service")
         time.sleep(pause)
     raise AssertionError
 

@@ -3,13 +3,19 @@ import { readFileSync } from "node:fs";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
 import bs58 from "bs58";
 import { afterEach, expect, it } from "vitest";
 import { childEnvironment } from "../support/child-environment.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const PAGE = readFileSync(join(ROOT, "docs/guides/bot.md"), "utf8");
-const BOT = /^```js\n([\s\S]*?)^```$/m.exec(PAGE)![1]!;
+const BOT = programOf(PAGE);
+const BY_HAND = programOf(readFileSync(join(ROOT, "docs/guide.md"), "utf8"));
+
+function programOf(page: string): string {
+  return /^```js\n([\s\S]*?)^```$/m.exec(page)![1]!;
+}
 
 let server: Server;
 afterEach(() => server.close());
@@ -80,4 +86,52 @@ it("the page's bot says why its stream of prices was refused or ended, and trade
     expect(calls).toEqual(["/v1/quotes/stream"]);
     server.close();
   }
+});
+
+it("the guide's program submits the same bytes again after whatever says nothing about the trade", async () => {
+  const submitted: string[] = [];
+  const late = { code: "OVERLOADED", message: "busy", retryable: true, safeToRebuild: false };
+  const refused = { code: "PROGRAM_ERROR", message: "refused", retryable: false, safeToRebuild: true };
+  server = createServer(async (request, response) => {
+    const body = await text(request);
+    const succeed = (data: object) => response.end(JSON.stringify({ success: true, data }));
+    if (request.url !== "/v1/tx/submit") {
+      const unsignedTransaction = Buffer.alloc(200).toString("base64");
+      succeed({
+        message: "m",
+        apiKey: "api_k",
+        unsignedTransaction,
+        submissionToken: "t",
+        estimates: {},
+        priorityCost: 0,
+      });
+      return;
+    }
+    switch (submitted.push(body)) {
+      case 1:
+        return void request.socket.destroy();
+      case 2:
+        return void response.writeHead(502).end("<h1>Bad Gateway</h1>");
+      case 3:
+        return void response.writeHead(503).end(JSON.stringify({ success: false, error: late }));
+      case 4:
+        return succeed({ status: "pending" });
+      default:
+        return void response.writeHead(422).end(JSON.stringify({ success: false, error: refused }));
+    }
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const { port } = server.address() as AddressInfo;
+  const env = childEnvironment({
+    TRADEWIRE_URL: `http://127.0.0.1:${port}`,
+    KEY: bs58.encode(Buffer.alloc(64, 1)),
+    MINT: "m",
+  });
+  const given = ["--input-type=module", "-e", BY_HAND];
+  const end = await new Promise<string>((ended) => {
+    execFile(process.execPath, given, { cwd: ROOT, env, timeout: 30_000 }, (_, __, errors) => ended(errors));
+  });
+  expect(end).toContain("PROGRAM_ERROR: refused");
+  expect(submitted).toHaveLength(5);
+  expect(new Set(submitted).size).toBe(1);
 });

@@ -76,7 +76,8 @@ function protoFile(path: string): string {
 }
 
 /**
- * The service, but of three submits the first is answered as one that the chain has not decided, and the second loses its connection.
+ * The service, but of four submits the first is answered as one that the chain has not decided, the second loses its connection, and
+ * the third gets a proxy's own page.
  * Under `/unread` all are answered as landed, with a record that cannot be read yet.
  */
 function undecidedAtFirst(): Server {
@@ -85,10 +86,11 @@ function undecidedAtFirst(): Server {
     const [, unread, path] = /^(\/unread)?(.*)$/.exec(request.url!)!;
     const { method, headers } = request;
     const passed = httpRequest(service.url + path, { method, headers }, async (answer) => {
-      const step = path !== "/v1/tx/submit" ? 2 : unread === undefined ? submits++ % 3 : 0;
+      const step = path !== "/v1/tx/submit" ? 3 : unread === undefined ? submits++ % 4 : 0;
       if (step === 1) return void request.socket.destroy();
+      if (step === 2) return void response.writeHead(502).end("<h1>Bad Gateway</h1>");
       response.writeHead(answer.statusCode!, { "content-type": answer.headers["content-type"] });
-      if (step === 2) return void answer.pipe(response);
+      if (step === 3) return void answer.pipe(response);
       const { data } = JSON.parse(await text(answer));
       const state = unread === undefined ? { status: "pending", slot: null } : {};
       response.end(JSON.stringify({ success: true, data: { ...data, ...state, tradeResult: null } }));

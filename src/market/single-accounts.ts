@@ -35,6 +35,9 @@ const CROWDED = 0.1;
 /** How long an account that was a mint still counts as one: a single node may say otherwise before others are asked. Milliseconds. */
 const GONE_MS = 5_000;
 
+/** What builds read of an account or a mint. */
+export type SeenSingle = Pick<Single, "account" | "mint">;
+
 /** Times are of `sinceStart`. What every build reads comes first: most of these are in no cache of the processor. */
 interface Single {
   readonly table: AddressTable<Single>;
@@ -74,14 +77,9 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
     this.#options = options;
   }
 
-  /** Touches the entry of an address, see `ReadAhead`. @returns a number that depends on all of it */
-  readAhead(address: Address): number {
-    const entry = this.#singles.get(address);
-    if (entry === undefined) return 0;
-    const { account, mint } = entry;
-    const read = entry.lastUsedMs + address.first;
-    if (mint !== null) return read + mint.decimals;
-    return account == null ? read : read + account.data.length + (account.lamports > 0n ? 1 : 0);
+  /** What is in memory of an address, see `ReadAhead`. */
+  seen(address: Address): SeenSingle | undefined {
+    return this.#singles.get(address);
   }
 
   /** @throws TradewireError UPSTREAM_ERROR, RATE_LIMIT_EXCEEDED, OVERLOADED */

@@ -1,5 +1,4 @@
 import type { Now } from "../primitives/clock.ts";
-import { messageTemplates } from "../solana/message/message-template.ts";
 import type { MintPair } from "../venues/venue.ts";
 import { completeWatches } from "./complete-watches.ts";
 import type { RememberedHubs } from "./hubs/remembered-hubs.ts";
@@ -7,7 +6,7 @@ import type { LiveAccounts } from "./live-accounts.ts";
 import type { MarketWatch } from "./market-watch.ts";
 import { PairAnswer } from "./pair-answer.ts";
 import { PassedOver } from "./passed-over.ts";
-import type { MarketFault, PairMarkets } from "./port.ts";
+import type { HotMarket, MarketFault, PairMarkets } from "./port.ts";
 import { type SearchPace, SearchSchedule } from "./search/search-schedule.ts";
 import { sinceStart } from "./watch/since-start.ts";
 import { contestedAmong, contestedState, staleState } from "./watch/state-refusals.ts";
@@ -104,12 +103,10 @@ export class WatchedPair {
     return this.#isResearching;
   }
 
-  /** Reads its answer, and how messages of its only market are laid out. @returns a number that depends on all of it */
-  readAhead(): number {
+  /** Its only market, if it has one and the last answer still stands; undefined otherwise. */
+  get onlyMarket(): HotMarket | undefined {
     const markets = this.#answer?.markets;
-    const own = this.lastUsedMs + (this.hubs?.untilMs ?? 0);
-    if (markets === undefined || markets.length !== 1) return own;
-    return own + messageTemplates.readAhead(markets[0]!.market.address);
+    return markets !== undefined && markets.length === 1 ? markets[0] : undefined;
   }
 
   /** What is in memory of the pair's markets; undefined while one of them still lacks accounts. */

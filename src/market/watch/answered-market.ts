@@ -57,6 +57,11 @@ export class AnsweredMarket implements HotMarket {
     return this.#state;
   }
 
+  /** True if its state is decoded. Looks at the object of the state. */
+  get isDecoded(): boolean {
+    return typeof this.#state === "object" && this.#state !== null;
+  }
+
   /** False if it cannot be read. */
   get isTimeless(): boolean {
     try {

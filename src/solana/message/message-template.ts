@@ -104,9 +104,9 @@ class MessageTemplates {
     return undefined;
   }
 
-  /** Reads the template seen first, and the address. @returns a number that depends on both */
-  readAhead(kind: Address): number {
-    return kind.first + (this.#byKind.get(kind)?.readAhead() ?? 0);
+  /** The template of the kind seen first. */
+  first(kind: Address): Pick<MessageTemplate, "readAhead"> | undefined {
+    return this.#byKind.get(kind);
   }
 
   /**

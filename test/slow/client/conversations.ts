@@ -4,6 +4,7 @@ import bs58 from "bs58";
 import { ErrorDetailSchema } from "../../../gen/tradewire/v1/errors_pb.ts";
 import { TradeStatus } from "../../../gen/tradewire/v1/types_pb.ts";
 import { type BuyOrder, PRIORITIES, type SwapOrder } from "../../../src/client/order/order.ts";
+import { messageOf, VERSION_1 } from "../../../src/client/signature/wire-layout.ts";
 import type { Trade } from "../../../src/client/trade.ts";
 import { TradeError } from "../../../src/client/trade-error.ts";
 import { Tradewire } from "../../../src/client/tradewire.ts";
@@ -72,6 +73,15 @@ const STATUSES = [
   99,
 ];
 
+/** The transaction with another blockhash. */
+function withBlockhash(wire: Uint8Array, blockhash: Uint8Array): Uint8Array {
+  const message = messageOf(wire);
+  const bytes = wire.slice();
+  const first = message.byteOffset - wire.byteOffset;
+  bytes.set(blockhash, first + (message[0] === VERSION_1 ? 8 : 5 + 32 * message[4]!));
+  return bytes;
+}
+
 /** A service that draws every answer from a seed: honest ones, lies, errors in its own or this library's words, silence. */
 class HostileService {
   readonly log: string[] = [];
@@ -79,10 +89,12 @@ class HostileService {
   submits = 0;
   readonly #random: Random;
   readonly #build: HonestBuild;
+  #wire: Uint8Array;
 
   constructor(random: Random, build: HonestBuild) {
     this.#random = random;
     this.#build = build;
+    this.#wire = withBlockhash(build.wire, random.bytes(32));
   }
 
   readonly transport = {
@@ -139,8 +151,12 @@ class HostileService {
   }
 
   #built(): object {
-    const { answer, wire } = this.#build;
+    const { answer } = this.#build;
     const random = this.#random;
+    // A build has a blockhash of its own, so that its message was never signed before; a lie is one that was.
+    if (random.chance(0.95)) this.#wire = withBlockhash(this.#build.wire, random.bytes(32));
+    else this.log.push("the build of before");
+    const wire = this.#wire;
     const honest = { ...answer, unsignedTransaction: wire.slice(), submissionToken: "token" };
     if (random.chance(0.85)) return honest;
     this.log.push("a build that lies");

@@ -5,7 +5,7 @@ import { type Admin, type AdminParts, startAdmin } from "../../api/observe/admin
 import type { Metrics } from "../../api/observe/metrics.ts";
 import { Tracing } from "../../api/observe/tracing.ts";
 import type { AppContext } from "../context.ts";
-import { logCall } from "./call-log.ts";
+import { CallLog } from "./call-log.ts";
 
 /** Everything that sees each finished call: metrics, traces if a collector is set, and the log. */
 export function observeCalls(context: AppContext, metrics: Metrics): CallObserver {
@@ -24,10 +24,11 @@ export function observeCalls(context: AppContext, metrics: Metrics): CallObserve
             warn,
           }),
         );
+  const log = closers.keep(new CallLog(context));
   return (record) => {
     metrics.record(record);
     tracing?.record(record);
-    logCall(context, record);
+    log.add(record);
   };
 }
 

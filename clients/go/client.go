@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Client calls one service. It may be used by several goroutines at once.
@@ -33,6 +34,8 @@ const (
 	defaultTimeout = 40 * time.Second
 	// mostBytes of an answer, or of one message of a stream, are read: one without end would fill the memory.
 	mostBytes = 4 << 20
+	// mostOfMessage of a failure are kept, in bytes: more of it would fill a log.
+	mostOfMessage = 4_000
 )
 
 // New makes a client. It follows no redirect: trades and keys would go with it, to whoever it names.
@@ -80,7 +83,18 @@ func (e envelope) failure(status int) error {
 		return &Error{Code: "NOT_THE_SERVICE", Message: message, Retryable: mayChange}
 	}
 	e.Error.RequestID = e.RequestID
+	e.Error.Code, e.Error.Message = printable(e.Error.Code), printable(e.Error.Message)
 	return e.Error
+}
+
+// printable is text of the service, cut, without characters that write to a terminal or reorder text: a log prints it as it is.
+func printable(text string) string {
+	return strings.Map(func(each rune) rune {
+		if unicode.IsPrint(each) {
+			return each
+		}
+		return ' '
+	}, text[:min(len(text), mostOfMessage)])
 }
 
 func send(ctx context.Context, c *Client, verb, path string, query url.Values, body any) (*http.Response, error) {

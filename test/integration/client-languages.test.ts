@@ -166,6 +166,24 @@ test.runIf(hasPackages)(hasPackages ? notSaid : `${notSaid} (not run: cryptograp
   expect(stdout.trim().split("\n")).toEqual(refused);
 });
 
+const STEERING = `
+import sys
+from tradewire import Tradewire, TradewireError
+try:
+    Tradewire(sys.argv[1] + "/steering").get_priority()
+except TradewireError as refused:
+    print(str(refused)[:40], refused.code, len(refused.message), all(each.isprintable() for each in str(refused)))
+`;
+const steering = "the client in Python hands on no character that steers a terminal";
+
+test.runIf(hasPackages)(hasPackages ? steering : `${steering} (not run: cryptography is not here)`, async () => {
+  const service = await startForeignOutcome();
+  const env = childEnvironment({ PYTHONPATH: PACKAGES, PYTHONDONTWRITEBYTECODE: "1" });
+  const { stdout } = await promisify(execFile)("python3", ["-c", STEERING, service.url], { env });
+  service.close();
+  expect(stdout.trim()).toBe("NO [2J: no ]52;c;QUJD  xxxxxxxxxxxxxxxxx NO [2J 4000 True");
+});
+
 const ENDLESS = `
 import sys
 from tradewire import Tradewire, transport

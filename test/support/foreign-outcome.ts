@@ -13,7 +13,8 @@ const TRADE = { signature: "3".repeat(87), status: "finalized", slot: 7, platfor
 
 /**
  * Under `/endless` its answers have no end; under `/slow` they take for ever, a byte at a time, and under `/slow-head` so do their
- * heads. Under `/failed` an answer has an outcome and says that it is none, under `/empty` it has none. Under `/garbled` a message of a stream is none, under `/quiet` a
+ * heads. Under `/failed` an answer has an outcome and says that it is none, under `/empty` it has none, and under `/steering` it is a
+ * refusal with characters for a terminal. Under `/garbled` a message of a stream is none, under `/quiet` a
  * stream goes on with nothing but signs of life, under `/cut` a stream stops inside one, and under `/early` before its trade is final.
  */
 export async function startForeignOutcome(): Promise<ForeignOutcome> {
@@ -43,6 +44,13 @@ export async function startForeignOutcome(): Promise<ForeignOutcome> {
       response.once("close", () => clearInterval(drip));
     } else if (url.startsWith("/failed")) {
       response.end(JSON.stringify({ success: false, data: TRADE }));
+    } else if (url.startsWith("/steering")) {
+      const error = {
+        code: "NO\u001b[2J",
+        message: `no\u001b]52;c;QUJD\u0007\u202e${"x".repeat(9_000)}`,
+        retryable: false,
+      };
+      response.writeHead(422).end(JSON.stringify({ success: false, error }));
     } else if (url.startsWith("/empty")) {
       response.end('{"success":true,"data":null}');
     } else if (url.startsWith("/garbled")) {

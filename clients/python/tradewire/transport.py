@@ -21,6 +21,8 @@ TIMEOUT = 40
 IDLE = 60
 # Bytes of an answer, or of one message of a stream, at most: one without end would fill the memory.
 MOST_BYTES = 4 << 20
+# Characters of a message that are kept: more of it would fill a log.
+MOST_CHARACTERS = 4_000
 LATE = "the answer took too long"
 OVER = "the stream was open for as long as was asked for"
 
@@ -34,8 +36,8 @@ class TradewireError(Exception):
         if envelope.get("success") is not False or not isinstance(error, dict) or not isinstance(error.get("code"), str):
             error = {}
         self.status = status
-        self.code: str = error.get("code", "")
-        self.message: str = error.get("message", "the service answered with nothing of its own")
+        self.code: str = _printable(error.get("code", ""))
+        self.message: str = _printable(error.get("message", "the service answered with nothing of its own"))
         # A proxy's own page, such as 502, says nothing of what became of the call. Others will not change, nor will an address that moved.
         self.retryable: bool = error.get("retryable", status >= 500 or status in (302, 303, 307, 408, 429))
         self.safe_to_rebuild: Optional[bool] = error.get("safeToRebuild")
@@ -289,6 +291,11 @@ def _rest_of(response: Any, until: float) -> bytes:
         return cut.partial
     except (http.client.HTTPException, ValueError, OSError):
         return b""
+
+
+def _printable(text: Any) -> str:
+    """Text of the service, cut, without characters that write to a terminal or reorder text: a traceback prints it as it is."""
+    return "".join(each if each.isprintable() else " " for each in str(text)[:MOST_CHARACTERS])
 
 
 def _key_of(text: str) -> str:

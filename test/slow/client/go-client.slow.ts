@@ -112,6 +112,8 @@ func main() {
 		got, err := tradewire.New(os.Args[5]+path, "api_x").GetProfile(ctx)
 		fmt.Fprintln(os.Stderr, path, got, err)
 	}
+	_, err = tradewire.New(os.Args[5]+"/steering", "").GetPriority(ctx)
+	fmt.Fprintln(os.Stderr, "steering", err)
 	brief, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	_, err = tradewire.New("http://127.0.0.1:9", "").SubmitUntilDecided(brief, "token", os.Args[4])
@@ -164,6 +166,7 @@ test.runIf(hasGo)(hasGo ? title : `${title} (not run: go is not here)`, async ()
     expect(stderr).toContain("/cut stream the stream was cut");
     expect(stderr).toContain("/early stream the stream ended before the trade was final");
     for (const path of ["failed", "empty"]) expect(stderr).toContain(`\n/${path} <nil> NOT_THE_SERVICE`);
+    expect(stderr).toMatch(/^steering NO \[2J: no \]52;c;QUJD {2}x{3000,4000}$/m);
     expect(stderr).toMatch(/given up: true context deadline exceeded\n.*connection refused/);
     expect(foreign.written).toBeLessThan(60_000_000);
   } finally {

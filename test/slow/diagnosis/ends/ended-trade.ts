@@ -390,6 +390,8 @@ class EndedTrade {
       if (isDead) return;
       isDead = true;
       this.#log(`KILL ${name} ${why}`);
+      // What it has said may be written nowhere, and the nodes may be away.
+      if (this.#database.isDown || why === "before finish") this.#judge.excusedUntilMs = Number.POSITIVE_INFINITY;
       void submitter.close();
       landing.close();
     };

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
 import { ByteWriter } from "../../../primitives/byte-writer.ts";
 import { putAscii } from "../../../primitives/bytes.ts";
+import { ENCODED_BYTES } from "../../../primitives/encoding/base64-code.ts";
 import { MEMORY, NONCE_BYTES, SealModule, TEXT_BLOCKS } from "./seal-module.ts";
 
 const BLOCK = 16;
@@ -171,7 +172,7 @@ export class GcmStreams {
     // The last character may stand for bits beyond the last byte.
     this.#bytes[to] = 0;
     this.#bytes[to + 1] = 0;
-    this.#module.encode(TOKEN_AT, from, Math.ceil((to - from) / 12));
+    this.#module.encode(TOKEN_AT, from, Math.ceil((to - from) / ENCODED_BYTES));
     return TOKEN_AT + Math.ceil(((to - from) * 4) / 3);
   }
 

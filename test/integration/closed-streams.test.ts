@@ -36,9 +36,8 @@ it("leaves what closed HTTP/2 streams held to collections of young objects", asy
     const [freed] = (await once(child!, "message")) as [number];
     return freed;
   };
-  // Twice: what the start leaves behind, and compiled code, would count too.
-  await run();
-  await run();
-  const freed = await run();
-  expect(freed / STREAMS).toBeLessThan(500);
+  // What the start leaves behind, and compiled code that V8 replaces until then, would count too: 1,300 bytes a stream of the second run.
+  for (let warm = 0; warm < 4; warm++) await run();
+  const freed = [await run(), await run(), await run()].sort((a, b) => a - b);
+  expect(freed[1]! / STREAMS).toBeLessThan(500);
 });

@@ -130,3 +130,27 @@ describe("a pool of a few units", () => {
     expect(dammV1ExactOut(small, 1_998n)!.input).toBeLessThan(4_100_000n);
   });
 });
+
+describe("a stable pool that is nearly drained of one token", () => {
+  const held = (shares: bigint): VaultShare => ({
+    vault: { ...vault, total: shares, lockedProfit: 0n },
+    shares,
+    supply: shares,
+    reserve: shares,
+  });
+  const drained = dammV1Bench({
+    pool: { ...pool, tradeFee: { numerator: 10n, denominator: 100_000n }, stable: { ...stable, depeg: "none" } },
+    from: 0,
+    source: held(2_565n),
+    target: held(176_846_855_984_361n),
+    stakedPrice: undefined,
+    now: 2_000n,
+  })!;
+
+  it("gives what the approximation is off by for a unit that is all fee, as the program does", () => {
+    const fill = dammV1ExactIn(drained, 1n)!;
+    expect([fill.netIn, fill.output]).toEqual([0n, 59n]);
+    expect(dammV1ExactOut(drained, 59n)).toEqual(fill);
+    expect(dammV1Impact(drained, fill)).toBe(0);
+  });
+});

@@ -190,8 +190,8 @@ export const ERRORS = {
   PROGRAM_ERROR: final(
     422,
     "aborted",
-    "Landed and failed: a program rejected it; `details` has its name and error number; only the network fees were paid",
-    "Check `details`, then build again",
+    "Landed and failed: a program rejected it; `details` has its name and error number, `account` if tokens had arrived there that a sale of 100 % was to close, `mint` if the wallet's account of it had been closed; only the network fees were paid",
+    "Check `details`, then build again; sell by amount if tokens keep arriving",
   ),
   RATE_LIMIT_EXCEEDED: retryable(
     429,

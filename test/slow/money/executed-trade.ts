@@ -19,6 +19,10 @@ import { forOlderAmm } from "../client/world-builds.ts";
 /** What happens between a build and its landing: nothing, something that may make it fail, or something that must not. */
 export type Disturbance = "none" | "market" | "own" | "strangers";
 
+/** After a code: tokens had arrived in the account that a sale closes, or an account that a trade relied on was closed. */
+export const AFTER_DEPOSIT = " after a deposit,";
+export const WITHOUT_ACCOUNT = " without an account,";
+
 type Held = readonly (Account | null)[];
 
 /** What a transaction did, by its accounts. */
@@ -52,7 +56,7 @@ export function executeAndJudge(
   const done = svm.inner.sendTransaction(getTransactionDecoder().decode(wire));
   if (done instanceof FailedTransactionMetadata) {
     const execution = { accounts, before, after: before, transfers: [] };
-    return [`fails: ${codeOf(done, wire, sealed, execution)} ${reasonOf(done)}`];
+    return [`fails: ${toldOf(svm, done, wire, sealed, execution)} ${reasonOf(done)}`];
   }
   const faults: string[] = [];
   const after = read();
@@ -83,8 +87,9 @@ function reasonOf(failed: FailedTransactionMetadata): string {
   return `${failed.toString().slice(0, 120)} | ${told.slice(-5).join(" / ").slice(0, 500)}`;
 }
 
-/** The code that a submit would answer. */
-function codeOf(
+/** The code that a submit would answer, and what it would tell of the wallet's own accounts, if the chain bears that out. */
+function toldOf(
+  svm: Svm,
   failed: FailedTransactionMetadata,
   wire: Uint8Array,
   sealed: SealedTrade,
@@ -93,7 +98,28 @@ function codeOf(
   const programs = readTransaction(wire).instructions.map(({ program }) => program);
   const record = { ...recordOf(execution, 0n), error: errorOf(failed), logs: failed.meta().logs() };
   const outcome = failedOutcome("money", record, programs, 1, venues, sealed);
-  return outcome.kind === "failed" ? outcome.code : outcome.kind;
+  if (outcome.kind !== "failed") return outcome.kind;
+  const details = outcome.facts.details as Partial<Record<"account" | "arrivedRaw" | "mint", string>>;
+  return `${outcome.code}${changeBorneOut(svm, details, sealed, execution)}`;
+}
+
+function changeBorneOut(
+  svm: Svm,
+  told: Partial<Record<"account" | "arrivedRaw" | "mint", string>>,
+  { wallet, closes, creates, inMint, route }: SealedTrade,
+  { accounts, before }: Execution,
+): string {
+  if (told.account !== undefined) {
+    if (closes === undefined || told.account !== `${closes}`) return "";
+    const sold = route.reduce((sum, leg) => (leg.inMint === inMint ? sum + leg.inAmount : sum), 0n);
+    const arrived = readU64(before[accounts.indexOf(closes)]!.data, 64) - sold;
+    return arrived > 0n && told.arrivedRaw === `${arrived}` ? AFTER_DEPOSIT : "";
+  }
+  if (told.mint === undefined) return "";
+  const mint = Address.of(told.mint);
+  const address = tokenAccountAddress(wallet, mint, svm.get(mint)!.owner);
+  const isClosed = accounts.includes(address) && before[accounts.indexOf(address)] === null;
+  return isClosed && creates.every((created) => created.address !== address) ? WITHOUT_ACCOUNT : "";
 }
 
 /** As a node says it. */

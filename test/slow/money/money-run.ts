@@ -16,7 +16,7 @@ import { disturb } from "./disturbance.ts";
 import { drawOrder } from "./drawn-order.ts";
 import { drawWallet } from "./drawn-wallet.ts";
 import { type DrawnWorld, drawWorld } from "./drawn-world.ts";
-import { type Disturbance, executeAndJudge, simulated } from "./executed-trade.ts";
+import { AFTER_DEPOSIT, type Disturbance, executeAndJudge, simulated, WITHOUT_ACCOUNT } from "./executed-trade.ts";
 import { isOfOlderBuild } from "./older-build.ts";
 import { worldPorts } from "./world-ports.ts";
 
@@ -94,10 +94,10 @@ async function trade(
   const differs = executeAndJudge(world.svm, built, sealed, request, since);
   if ([...refused, ...foundBefore, ...differs].some((fault) => isOfOlderBuild(world.svm, world.pair, fault)))
     return { end: "refused by an older build", on: NONE, found: [] };
-  const hasTraded = since === "market" || since === "own";
-  if (hasTraded && differs.some((fault) => fault.startsWith("fails")))
+  const mayFail = since === "market" || since === "own" || differs.some((fault) => AFTER_STRANGERS.test(fault));
+  if (mayFail && differs.some((fault) => fault.startsWith("fails")))
     return {
-      end: `failed after another trade: ${since}`,
+      end: `failed after: ${since}`,
       on: NONE,
       found: [...refused, ...foundBefore, ...differs.flatMap((fault) => misnamed(built, since, fault))],
     };
@@ -108,14 +108,17 @@ async function trade(
 
 /** The codes of a trade that another one made impossible: prices moved, or the market is complete. */
 const AFTER_MARKET = /^fails: (SLIPPAGE_EXCEEDED|INSUFFICIENT_LIQUIDITY|NO_ROUTE) /;
-/** Also of one before which the wallet spent what it sells, or closed an account that it had emptied (Anchor's AccountNotInitialized). */
-const AFTER_OWN =
-  /^fails: ((SLIPPAGE_EXCEEDED|INSUFFICIENT_LIQUIDITY|NO_ROUTE|INSUFFICIENT_SOL|INSUFFICIENT_TOKEN_BALANCE) |PROGRAM_ERROR .*Custom\(3012\))/;
+/** Of one that closes an account into which strangers sent tokens. */
+const AFTER_STRANGERS = new RegExp(`^fails: PROGRAM_ERROR${AFTER_DEPOSIT}`);
+/** Also of one before which the wallet spent what it sells, bought what it sells all of, or closed an account that it had emptied. */
+const AFTER_OWN = new RegExp(
+  `${AFTER_MARKET.source}|^fails: ((INSUFFICIENT_SOL|INSUFFICIENT_TOKEN_BALANCE) |PROGRAM_ERROR(${AFTER_DEPOSIT}|${WITHOUT_ACCOUNT}))`,
+);
 
-/** A failure whose code names another cause than the one there is. */
+/** A failure that names another cause than the one there is. */
 function misnamed({ platform }: BuiltTrade, since: Disturbance, fault: string): readonly string[] {
-  const known = since === "own" ? AFTER_OWN : AFTER_MARKET;
-  return known.test(fault) ? [] : [`${platform}: after another trade (${since}), ${fault}`];
+  const known = { none: /^$/, market: AFTER_MARKET, own: AFTER_OWN, strangers: AFTER_STRANGERS }[since];
+  return known.test(fault) ? [] : [`${platform}: after another's doing (${since}), ${fault}`];
 }
 
 /** Why the client refuses to sign the build, if it does. */

@@ -1,7 +1,8 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { TransactionRecord } from "../../../chain/port.ts";
 import { Address } from "../../../primitives/address.ts";
-import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../../solana/programs.ts";
+import { associatedTokenAddress } from "../../../solana/pda.ts";
+import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../solana/programs.ts";
 import { programErrors } from "../../../venues/shared/program-errors.ts";
 import type { Venue } from "../../../venues/venue.ts";
 import type { RouteLeg } from "../../trade.ts";
@@ -64,6 +65,8 @@ const soldFor = (inMint: Address, inAmounts: readonly bigint[]) => ({
   wallet,
   inMint,
   route: inAmounts.map((inAmount) => ({ inMint, inAmount })) as unknown as readonly RouteLeg[],
+  creates: [],
+  closes: undefined,
 });
 
 test.each<[string, Parameters<typeof failedOutcome>[5], bigint, string]>([
@@ -79,6 +82,67 @@ test.each<[string, Parameters<typeof failedOutcome>[5], bigint, string]>([
   ];
   const record = { slot: 9n, feeLamports: 5_000n, preTokenBalances, ...lacking } as unknown as TransactionRecord;
   expect(failedOutcome("sig", record, programs, 2, venues, trade)).toMatchObject({ code });
+});
+
+test("a sale of everything that could not close its account says which, and what had arrived there", () => {
+  const account = Address.from(new Uint8Array(32).fill(10));
+  const sale = { ...soldFor(coin, [70n, 30n]), closes: account };
+  const failed = (amount: bigint, number: number) => {
+    const preTokenBalances = [{ accountIndex: 5, mint: coin, owner: wallet, amount }];
+    const record = { slot: 9n, feeLamports: 5_000n, logs: [], error: custom(2, number), preTokenBalances };
+    return failedOutcome("sig", record as unknown as TransactionRecord, programs, 2, venues, sale) as typeof outcome;
+  };
+  const outcome = outcomeOf(custom(2, 11));
+  expect(failed(107n, 11)).toMatchObject({
+    code: "PROGRAM_ERROR",
+    message: expect.stringMatching(/^Tokens arrived in the account.* A sale by amount leaves it open; /),
+    facts: { details: { account: `${account}`, arrivedRaw: "7" } },
+  });
+  // Fees that Token-2022 withheld in it are no balance.
+  expect(failed(100n, 35).facts.details).toMatchObject({ account: `${account}`, code: 35 });
+  expect(failed(100n, 35).facts.details).not.toHaveProperty("arrivedRaw");
+});
+
+describe("an account of the wallet that was closed meanwhile", () => {
+  const other = Address.from(new Uint8Array(32).fill(11));
+  const [ofCoin, ofOther] = [coin, other].map((mint) => associatedTokenAddress(wallet, mint, TOKEN_2022_PROGRAM)) as [
+    Address,
+    Address,
+  ];
+  const trade = {
+    ...soldFor(coin, [70n]),
+    route: [{ inMint: coin, outMint: other, inAmount: 70n }] as unknown as readonly RouteLeg[],
+  };
+  /** Anchor's AccountNotInitialized. */
+  const missing = { error: custom(1, 3_012), logs: [log(venue, 3_012)] };
+  const failed = (lamports: readonly bigint[], change: Partial<typeof trade> = {}, why: object = missing) => {
+    const preTokenBalances = lamports[0] === 0n ? [] : [{ accountIndex: 0, mint: coin, owner: wallet, amount: 70n }];
+    const record = { slot: 9n, accounts: [ofCoin, ofOther], preBalances: lamports, preTokenBalances, ...why };
+    return failedOutcome("sig", record as unknown as TransactionRecord, programs, 2, venues, { ...trade, ...change });
+  };
+
+  test("of the input: there was nothing to sell", () => {
+    expect(failed([0n, 9n])).toMatchObject({ code: "INSUFFICIENT_TOKEN_BALANCE" });
+    expect(failed([0n, 0n])).toMatchObject({ code: "INSUFFICIENT_TOKEN_BALANCE" });
+  });
+
+  test("of the output: the next build opens it", () => {
+    const closed = failed([9n, 0n]);
+    expect(closed).toMatchObject({ code: "PROGRAM_ERROR", facts: { details: { mint: `${other}` } } });
+    expect(closed).toMatchObject({ message: expect.stringMatching(/^A token account .* The next build opens it; /) });
+    expect(failed([9n, 0n], {}, { error: custom(1, 6_001), logs: [log(venue, 6_001)] })).toEqual({
+      ...closed,
+      facts: expect.anything(),
+    });
+  });
+
+  test("is none that the trade itself was to open, and explains no failure that a program explains", () => {
+    const creates = [{ address: ofOther, space: 165, rent: 1n, grows: false }] as never;
+    expect(failed([9n, 0n], { creates })).toMatchObject({ message: expect.stringMatching(/^The program refused/) });
+    expect(failed([9n, 9n])).toMatchObject({ message: expect.stringMatching(/^The program refused/) });
+    const priced = { error: custom(1, 20), logs: [log(venue, 20)] };
+    expect(failed([0n, 0n], {}, priced)).toMatchObject({ code: "SLIPPAGE_EXCEEDED" });
+  });
 });
 
 test("a venue's program that panics says what its venue lists for that, unless it ran out of units", () => {

@@ -3,8 +3,8 @@ import type { ErrorCode } from "../../../errors/error-codes.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { SOL_MINT } from "../../../solana/programs.ts";
 import type { Venue } from "../../../venues/venue.ts";
-import type { SealedTrade } from "../../build/token/sealed-trade.ts";
 import type { Outcome } from "./outcome.ts";
+import { arrivedSince, closedSince, heldBefore, type OwnTrade, quotedInput } from "./own-accounts.ts";
 import {
   classifyFailure,
   failureOfInstruction,
@@ -25,14 +25,16 @@ const MEANING: Partial<Record<ErrorCode, string>> = {
   PROGRAM_ERROR: "The program refused the transaction",
 };
 const NOT_CLOSED =
-  "Tokens arrived in the account that this sale of all of them was to close, which only an empty one can be; the next sale leaves it open";
+  "Tokens arrived in the account that this sale of all of them was to close, which only an empty one can be. A sale by amount leaves it open";
+const CLOSED =
+  "A token account of the wallet that the trade relied on had been closed when the transaction landed. The next build opens it";
 const OUT_OF_UNITS = "The trade took more compute units than it asked for, as it may if the market has moved";
 
 /**
  * The outcome of a transaction that landed and failed: by the guard of the total, else by the deepest failing program in its logs; if they
  * are cut, by the program of the instruction that failed; without one, by the chain's own error: INSUFFICIENT_SOL or PROGRAM_ERROR. A block
  * may contain a transaction whose payer cannot pay: it executes nothing, costs nothing, and its message is used up like any other
- * (SIMD-0290).
+ * (SIMD-0290). If the wallet's other trades or strangers changed its own accounts meanwhile, it says so.
  *
  * @param programs the program of each instruction, from the bytes that were sent: nodes need not agree on this
  * @param witnesses nodes that agree on the record
@@ -44,18 +46,19 @@ export function failedOutcome(
   programs: readonly Address[],
   witnesses: number,
   venues: readonly Venue[],
-  trade?: Pick<SealedTrade, "wallet" | "inMint" | "route">,
+  trade?: OwnTrade,
 ): Outcome {
   const { slot, error, logs, feeLamports } = record;
   const failure = parseProgramFailure(logs) ?? failureOfInstruction(error, programs);
   const told = isGuardFailure(error, programs) ? "SLIPPAGE_EXCEEDED" : reasonOf(failure, error, venues);
-  const isOthers = told === "INSUFFICIENT_TOKEN_BALANCE" && trade !== undefined && hadInput(trade, record);
-  const reason = isOthers ? "SLIPPAGE_EXCEEDED" : told;
-  const meaning = isCloseFailure(error, programs)
+  const isNotClosed = isCloseFailure(error, programs);
+  const change = trade === undefined ? UNCHANGED : changeOf(told, trade, record, isNotClosed);
+  const reason = change.code ?? told;
+  const meaning = isNotClosed
     ? NOT_CLOSED
     : isOutOfUnits(error, logs)
       ? OUT_OF_UNITS
-      : MEANING[reason];
+      : (change.meaning ?? MEANING[reason]);
   // A landed trade is final: a retryable code would make the caller wait for nothing.
   const code = reason === "VENUE_DEGRADED" ? "PROGRAM_ERROR" : reason;
   const paid = feeLamports === 0n ? "no fee was charged" : "only the network fees were paid";
@@ -72,6 +75,7 @@ export function failedOutcome(
         error: JSON.stringify(error),
         witnesses,
         ...(reason === code ? {} : { reason }),
+        ...change.details,
         ...(failure === undefined ? {} : { program: failure.program }),
         ...(failure?.number === undefined ? {} : { code: failure.number }),
         ...(failure?.name === undefined ? {} : { name: failure.name }),
@@ -80,22 +84,38 @@ export function failedOutcome(
   };
 }
 
+/** What the wallet's own accounts say of a failure, in place of the program that failed. */
+interface AccountChange {
+  readonly code?: ErrorCode;
+  readonly meaning?: string;
+  readonly details?: Readonly<Record<string, string>>;
+}
+
+const UNCHANGED: AccountChange = {};
+
+function changeOf(told: ErrorCode, trade: OwnTrade, record: TransactionRecord, isNotClosed: boolean): AccountChange {
+  const { closes, inMint } = trade;
+  if (isNotClosed && closes !== undefined) {
+    const arrived = arrivedSince(trade, record);
+    // Withheld fees keep an account open, too.
+    return { details: { account: `${closes}`, ...(arrived > 0n && { arrivedRaw: arrived.toString() }) } };
+  }
+  if (told === "INSUFFICIENT_TOKEN_BALANCE") return hadInput(trade, record) ? { code: "SLIPPAGE_EXCEEDED" } : UNCHANGED;
+  if (told !== "PROGRAM_ERROR" && told !== "VENUE_DEGRADED") return UNCHANGED;
+  const [mint] = closedSince(trade, record);
+  if (mint === undefined) return UNCHANGED;
+  // Whoever has no account of the input has none of the tokens.
+  if (mint === inMint) return { code: "INSUFFICIENT_TOKEN_BALANCE" };
+  return { code: "PROGRAM_ERROR", meaning: CLOSED, details: { mint: `${mint}` } };
+}
+
 /**
  * True if the wallet had the whole input before the transaction, as quoted, or pays with SOL, which the transaction itself wraps. A swap
  * that lacks tokens then asks for more than it was quoted at: programs may pay before they compare with the bound, or look at the balance
  * first.
  */
-function hadInput(
-  { wallet, inMint, route }: Pick<SealedTrade, "wallet" | "inMint" | "route">,
-  record: TransactionRecord,
-) {
-  if (inMint === SOL_MINT) return true;
-  const quoted = route.reduce((sum, leg) => (leg.inMint === inMint ? sum + leg.inAmount : sum), 0n);
-  const held = record.preTokenBalances.reduce(
-    (sum, { owner, mint, amount }) => (owner === wallet && mint === inMint ? sum + amount : sum),
-    0n,
-  );
-  return held >= quoted;
+function hadInput(trade: OwnTrade, record: TransactionRecord): boolean {
+  return trade.inMint === SOL_MINT || heldBefore(trade.wallet, trade.inMint, record) >= quotedInput(trade);
 }
 
 function reasonOf(failure: ProgramFailure | undefined, error: unknown, venues: readonly Venue[]): ErrorCode {

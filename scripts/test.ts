@@ -3,8 +3,9 @@
  * tests leave while they wait. Arguments go to vitest. What lint and types say is printed as each ends; fails with every one that does.
  */
 import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
 
-const vitest = import.meta.resolve("vitest/package.json").replace("package.json", "vitest.mjs");
+const vitest = fileURLToPath(import.meta.resolve("vitest/package.json")).replace(/package\.json$/, "vitest.mjs");
 
 /** Prints a script's output in one piece once it ends. @returns its exit code */
 function check(script: string): Promise<number> {
@@ -24,7 +25,7 @@ function check(script: string): Promise<number> {
 /** @returns the exit code of vitest */
 function runTests(): Promise<number> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [new URL(vitest).pathname, "run", ...process.argv.slice(2)], {
+    const child = spawn(process.execPath, [vitest, "run", ...process.argv.slice(2)], {
       stdio: "inherit",
     });
     child.once("error", reject);

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { eventually } from "../../test/support/eventually.ts";
 import { monotonicMs } from "../primitives/clock.ts";
@@ -67,7 +68,7 @@ test("a start that the system refuses at once ends nothing: it is tried again", 
 
 test("the shadow process of a killed service ends silently, though it had a question to answer", async () => {
   const folder = mkdtempSync(join(tmpdir(), "tradewire-shadow-"));
-  const entry = new URL("./main.ts", import.meta.url).pathname;
+  const entry = fileURLToPath(new URL("./main.ts", import.meta.url));
   const service = fork(standIn("dies-asking"), [entry, join(folder, "socket")], {
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });

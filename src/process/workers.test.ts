@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { freePorts } from "../../test/support/free-ports.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tradewire-workers-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -18,7 +19,6 @@ async function run(
     program,
     `
     import cluster from "node:cluster";
-    import { once } from "node:events";
     import net from "node:net";
     import { setTimeout as sleep } from "node:timers/promises";
     import { startWorkers, WORKER_READY } from ${JSON.stringify(new URL("workers.ts", import.meta.url).href)};
@@ -28,10 +28,7 @@ async function run(
     } else {
       const alive = () => Object.values(cluster.workers).map(({ id }) => id).sort((a, b) => a - b);
       const logger = { info() {}, warn() {} };
-      const free = net.createServer().listen(0, "127.0.0.1");
-      await once(free, "listening");
-      const { port } = free.address();
-      free.close();
+      const port = ${await freePorts(1)};
       const workers = await startWorkers({ count: 2, logger, environment: () => ({ PORT: String(port) }), ...${JSON.stringify(times)} });
       ${story}
       await workers.close();
@@ -94,7 +91,7 @@ const stressed = (replaceWorkers: string): string => `
   for (let i = 0; i < 4; i++) ask();
   ${replaceWorkers}
   isOver = true;
-  for (let waits = 0; ends.open > 0 && waits < 50; waits++) await sleep(100);
+  for (let waits = 0; ends.open > 0 && waits < 600; waits++) await sleep(100);
   console.log(JSON.stringify(ends));
 `;
 

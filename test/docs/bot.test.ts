@@ -7,6 +7,7 @@ import { text } from "node:stream/consumers";
 import bs58 from "bs58";
 import { afterEach, expect, it } from "vitest";
 import { childEnvironment } from "../support/child-environment.ts";
+import { PATIENCE_MS } from "../support/eventually.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const PAGE = readFileSync(join(ROOT, "docs/guides/bot.md"), "utf8");
@@ -56,7 +57,7 @@ async function run(
     execFile(
       process.execPath,
       ["--input-type=module", "-e", BOT],
-      { cwd: ROOT, env, timeout: 20_000 },
+      { cwd: ROOT, env, timeout: PATIENCE_MS },
       (_, __, errors) => ended(errors),
     );
   });
@@ -129,7 +130,7 @@ it("the guide's program submits the same bytes again after whatever says nothing
   });
   const given = ["--input-type=module", "-e", BY_HAND];
   const end = await new Promise<string>((ended) => {
-    execFile(process.execPath, given, { cwd: ROOT, env, timeout: 30_000 }, (_, __, errors) => ended(errors));
+    execFile(process.execPath, given, { cwd: ROOT, env, timeout: PATIENCE_MS }, (_, __, errors) => ended(errors));
   });
   expect(end).toContain("PROGRAM_ERROR: refused");
   expect(submitted).toHaveLength(5);

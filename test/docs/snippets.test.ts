@@ -1,10 +1,10 @@
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { childEnvironment } from "../support/child-environment.ts";
+import { freePorts } from "../support/free-ports.ts";
 import { isWhole } from "../support/whole.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -95,7 +95,8 @@ function readersPath(): string {
 
 beforeAll(async () => {
   checkOut();
-  const [port, adminPort] = [await freePort(), await freePort()];
+  const port = await freePorts(2);
+  const adminPort = port + 1;
   adminUrl = `http://127.0.0.1:${adminPort}`;
   service = spawn(process.execPath, ["src/process/main.ts"], {
     cwd: ROOT,
@@ -178,12 +179,3 @@ it("runs the library's steps in a wallet that holds some of the token already", 
   const { code, output } = await paste("npx node first.ts\nnpx node steps.ts");
   expect({ code, output }).toMatchObject({ code: 0 });
 });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-}

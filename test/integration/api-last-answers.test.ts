@@ -65,7 +65,7 @@ async function connect({ host, port }: Edge, isSecure = false) {
   const answers = () =>
     [...text.matchAll(/HTTP\/1\.1 (\d+).*?\r\nconnection: ([\w-]+)/gis)].map(([, a, b]) => `${a} ${b}`);
   const until = async (count: number) => {
-    await expect.poll(answers, { timeout: 5_000 }).toHaveLength(count);
+    await expect.poll(answers).toHaveLength(count);
   };
   return { socket, answers, until, closed, text: () => text };
 }
@@ -247,7 +247,7 @@ it("clients that keep their connections lose no answer while one process after a
   /** Further calls, most of them over connections that were kept. */
   const calls = async (count: number) => {
     const until = asked + count;
-    await expect.poll(() => asked, { timeout: 20_000 }).toBeGreaterThanOrEqual(until);
+    await expect.poll(() => asked).toBeGreaterThanOrEqual(until);
   };
   for (const place of [0, 1, 0, 1]) {
     await calls(20);

@@ -12,6 +12,7 @@ import { fromBase58 } from "../../src/client/wallet.ts";
 import { encodeBase58 } from "../../src/primitives/encoding/base58.ts";
 import { CHALLENGES, outcomes } from "../support/challenges.ts";
 import { childEnvironment } from "../support/child-environment.ts";
+import { PATIENCE_MS } from "../support/eventually.ts";
 import { startForeignOutcome } from "../support/foreign-outcome.ts";
 import { startHostileSignIn } from "../support/hostile-sign-in.ts";
 import { answersBy, SECRET, SIGNING } from "../support/signing-forms.ts";
@@ -64,16 +65,12 @@ test.runIf(hasPackages)(hasPackages ? signIn : `${signIn} (not run: cryptography
 const hasMypy = spawnSync("python3", ["-c", "import cryptography, mypy"]).status === 0;
 const typed = "mypy finds nothing in the client in Python and its example, by its strict rules";
 
-test.runIf(hasMypy)(
-  hasMypy ? typed : `${typed} (not run: mypy or cryptography is not here)`,
-  { timeout: 120_000 },
-  async () => {
-    const given = ["-m", "mypy", "--cache-dir", "/dev/null"];
-    const options = { cwd: PACKAGES, env: childEnvironment({}) };
-    const { stdout } = await promisify(execFile)("python3", given, options).catch((failed) => failed);
-    expect(stdout).toMatch(/^Success: no issues found in \d+ source files\n$/);
-  },
-);
+test.runIf(hasMypy)(hasMypy ? typed : `${typed} (not run: mypy or cryptography is not here)`, async () => {
+  const given = ["-m", "mypy", "--cache-dir", "/dev/null"];
+  const options = { cwd: PACKAGES, env: childEnvironment({}) };
+  const { stdout } = await promisify(execFile)("python3", given, options).catch((failed) => failed);
+  expect(stdout).toMatch(/^Success: no issues found in \d+ source files\n$/);
+});
 
 const MOVED = `
 import sys
@@ -304,7 +301,7 @@ const givenUp = "the client in Python does not wait for ever for a service that 
 
 test.runIf(hasPackages)(hasPackages ? givenUp : `${givenUp} (not run: cryptography is not here)`, async () => {
   const env = childEnvironment({ PYTHONPATH: PACKAGES, PYTHONDONTWRITEBYTECODE: "1" });
-  const { stdout } = await promisify(execFile)("python3", ["-c", GIVEN_UP, SIGNED], { env, timeout: 60_000 });
+  const { stdout } = await promisify(execFile)("python3", ["-c", GIVEN_UP, SIGNED], { env, timeout: PATIENCE_MS });
   expect(stdout).toMatch(/^not decided within 1 seconds: \S+ may still land, look it up \| .*refused/);
   expect(stdout).toContain(SIGNATURE);
 });

@@ -12,6 +12,7 @@ import { requirePepper } from "../../src/accounts/keys/require-pepper.ts";
 import { openStore } from "../../src/accounts/store/store.ts";
 import { childEnvironment } from "../support/child-environment.ts";
 import { eventually } from "../support/eventually.ts";
+import { freePorts } from "../support/free-ports.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tradewire-command-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -67,24 +68,6 @@ test.concurrent("an unknown option is refused by name", async () => {
   });
 });
 
-/** The first of so many free ports, of those that no system hands out by itself: they stay free until they are used. */
-async function freePorts(count: number): Promise<number> {
-  for (let port = 20_000 + Math.floor(Math.random() * 10_000); ; port += count) {
-    const servers = await Promise.all(
-      Array.from({ length: count }, async (_, i) => {
-        const server = createServer();
-        const bound = await new Promise<boolean>((resolve) => {
-          server.once("error", () => resolve(false));
-          server.listen(port + i, "127.0.0.1", () => resolve(true));
-        });
-        return { server, bound, at: bound ? (server.address() as AddressInfo).port : 0 };
-      }),
-    );
-    for (const { server } of servers) server.close();
-    if (servers.every(({ bound }) => bound)) return port;
-  }
-}
-
 /** What a start prints until a signal ends it, with everything that differs from one start to the next left out. */
 async function startPage(
   command: readonly string[],
@@ -98,6 +81,8 @@ async function startPage(
       ADMIN_PORT: `${port + 1}`,
       SANDBOX_PORT: `${port + 4}`,
       LAME_DUCK_MS: "0",
+      // Otherwise the log of a machine where a process may open few files warns of that.
+      MAX_CONNECTIONS: "100",
       // A process for each worker, of which the page says nothing.
       SHADOW_EXECUTION: "off",
     }),

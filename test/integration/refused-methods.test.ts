@@ -89,6 +89,8 @@ async function serviceOn(onEnd: OnEnd, ...faults: Partial<Faults>[]) {
       DATA_DIR: dataDir,
       SIGN_IN_CHAIN_ID: "localnet",
       SUBMIT_TIMEOUT_MS: "10000",
+      // Otherwise a machine where a process may open few files is warned of.
+      MAX_CONNECTIONS: "100",
       SOLANA_RPC_URLS: proxies.map(({ url }) => url).join(","),
       SOLANA_WS_URLS: proxies.map(({ wsUrl }) => wsUrl).join(","),
     }),

@@ -127,7 +127,7 @@ test.each(["error", "html", "hang-up"] as const)(
         headers,
         body: JSON.stringify(others),
       });
-    if (turn > 0) await expect.poll(async () => (await search()).status, { timeout: 20_000, interval: 200 }).toBe(200);
+    if (turn > 0) await expect.poll(async () => (await search()).status, { interval: 200 }).toBe(200);
     logged.length = 0;
     // First only the searches: they appear as faults of an answer and in its details.
     failing = { methods: ["getProgramAccounts"], how };

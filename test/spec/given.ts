@@ -24,6 +24,7 @@ export interface Done {
   readonly request: Json;
   readonly build: Answer;
   readonly builtAtMs: number;
+  readonly answeredAtMs: number;
   readonly result: Answer;
   readonly submitMs: number;
   readonly lamportsBefore: number;

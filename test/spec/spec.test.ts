@@ -49,10 +49,19 @@ async function setUp(service: StartedService, swift: StartedService): Promise<Gi
     const lamportsBefore = await lamports();
     const builtAtMs = Date.now();
     const build = await service.post(path, request);
-    const submittedAtMs = Date.now();
+    const answeredAtMs = Date.now();
     const result = await trader.submit(build.body.data);
-    const submitMs = Date.now() - submittedAtMs;
-    return { request, build, builtAtMs, result, submitMs, lamportsBefore, lamportsAfter: await lamports() };
+    const submitMs = Date.now() - answeredAtMs;
+    return {
+      request,
+      build,
+      builtAtMs,
+      answeredAtMs,
+      result,
+      submitMs,
+      lamportsBefore,
+      lamportsAfter: await lamports(),
+    };
   };
   const swap = { inputMint: "SOL", outputMint: mint, ...SWAP };
   return {

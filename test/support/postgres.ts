@@ -1,16 +1,16 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { PATIENCE_MS } from "./eventually.ts";
+import { freePorts } from "./free-ports.ts";
 
 const DEBIAN_SERVERS = "/usr/lib/postgresql";
 /** Where an initialized data folder is kept: a copy takes a sixth of the processor time of another `initdb`. */
 const CACHE = resolve(import.meta.dirname, "../../node_modules/.cache");
-const START_MS = 30_000;
 /** Nothing here outlives its machine: a commit is as durable as its server's process, which some tests kill. */
 const FOR_TESTS = ["fsync=off", "full_page_writes=off", "autovacuum=off", "listen_addresses=127.0.0.1"];
 
@@ -55,7 +55,7 @@ async function startServer(programs: string): Promise<TestPostgres> {
   const data = join(home, "data");
   const options = { ...user, cwd: home };
   initialize(data, programs, user);
-  const port = await freePort();
+  const port = await freePorts(1);
   const command = ["-D", data, "-p", `${port}`, "-k", home, ...FOR_TESTS.flatMap((setting) => ["-c", setting])];
   const server = spawn("sh", ["-c", UNTIL_LEFT, home, join(programs, "postgres"), ...command], {
     ...options,
@@ -75,13 +75,15 @@ async function startServer(programs: string): Promise<TestPostgres> {
 
 /** Fills the data folder of a server: a copy of one made before, or a new one, of which a copy is kept. */
 function initialize(data: string, programs: string, user: { uid?: number; gid?: number }): void {
-  const kept = join(CACHE, `${programs.slice(1).replaceAll("/", "-")}-${user.uid ?? process.getuid?.()}`);
+  const kept = join(CACHE, `${programs.slice(1).replaceAll("/", "-")}-utf8-${user.uid ?? process.getuid?.()}`);
   if (existsSync(kept)) {
     copy(kept, data);
     return;
   }
   const options = { ...user, cwd: resolve(data, ".."), stdio: "ignore" } as const;
-  execFileSync(join(programs, "initdb"), ["-D", data, "-U", "postgres", "-A", "trust", "-N"], options);
+  // A locale that the environment names and the machine lacks would be refused, and each orders and encodes in its own way.
+  const alike = ["--no-locale", "--encoding=UTF8"];
+  execFileSync(join(programs, "initdb"), ["-D", data, "-U", "postgres", "-A", "trust", "-N", ...alike], options);
   mkdirSync(CACHE, { recursive: true });
   const draft = mkdtempSync(join(CACHE, "postgres-"));
   copy(data, join(draft, "data"));
@@ -110,7 +112,7 @@ function serverUser(): { uid?: number; gid?: number } {
 }
 
 async function answered(url: string, server: ChildProcess): Promise<void> {
-  for (const deadline = Date.now() + START_MS; ; ) {
+  for (const deadline = Date.now() + PATIENCE_MS; ; ) {
     const client = new pg.Client({ connectionString: url });
     try {
       await client.connect();
@@ -150,14 +152,4 @@ async function query(url: string, statements: string): Promise<void> {
   await client.connect();
   await client.query(statements);
   await client.end();
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }

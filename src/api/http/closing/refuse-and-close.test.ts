@@ -2,6 +2,7 @@ import http from "node:http";
 import net, { type AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import { DEFAULT_API_SETTINGS } from "../../../../test/support/api-settings.ts";
+import { PATIENCE_MS } from "../../../../test/support/eventually.ts";
 import { TradewireError } from "../../../errors/tradewire-error.ts";
 import { createHttp1 } from "../http-servers.ts";
 import { closeAfter, refuseAndClose, refuseUnread } from "./refuse-and-close.ts";
@@ -22,7 +23,7 @@ it("leaves the next connections as they are, though a request is stopped for two
   const { port } = server.address() as AddressInfo;
   const ask = (headers: http.OutgoingHttpHeaders) =>
     new Promise((resolve) => {
-      const request = http.get({ port, host: "127.0.0.1", agent: false, headers, timeout: 2_000 }, (response) => {
+      const request = http.get({ port, host: "127.0.0.1", agent: false, headers, timeout: PATIENCE_MS }, (response) => {
         response.resume().on("close", () => resolve(response.statusCode));
       });
       request.on("timeout", () => request.destroy()).on("error", resolve);

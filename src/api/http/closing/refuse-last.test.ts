@@ -2,6 +2,7 @@ import { once } from "node:events";
 import net from "node:net";
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { type Edge, startEdge } from "../../../../test/support/edge.ts";
+import { PATIENCE_MS } from "../../../../test/support/eventually.ts";
 import { ALICE, TOKEN } from "../../../../test/support/fake-trades.ts";
 
 /** What the answer to a build takes: whatever stands behind it is read meanwhile. Milliseconds. */
@@ -105,7 +106,7 @@ it.each([
     socket.on("error", (error) => errors.push(error));
     socket.write(buy() + broken);
     const [connection] = await served;
-    const until = (isSo: () => boolean) => vi.waitUntil(isSo, { interval: 1, timeout: 20_000 });
+    const until = (isSo: () => boolean) => vi.waitUntil(isSo, { interval: 1, timeout: PATIENCE_MS });
     await until(() => connection.writableEnded);
     for (const part of [PING, "garbage\r\n\r\n", PING]) {
       const read = connection.bytesRead;
@@ -128,7 +129,7 @@ it("serves no request whose body comes after its refusal as late", async () => {
   const served = once(edge.fastify.server, "connection") as Promise<[net.Socket]>;
   const socket = net.connect({ port: edge.port, host: "127.0.0.1", noDelay: true }).pause();
   const [connection] = await served;
-  const until = (isSo: () => boolean) => vi.waitUntil(isSo, { interval: 1, timeout: 20_000 });
+  const until = (isSo: () => boolean) => vi.waitUntil(isSo, { interval: 1, timeout: PATIENCE_MS });
   const whole = buy();
   socket.write(whole.slice(0, -10));
   await until(() => connection.writableEnded);

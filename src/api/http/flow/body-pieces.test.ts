@@ -145,7 +145,7 @@ it("answers an HTTP/1.1 body in some chunks, and closes a connection that brings
     });
     socket.write(requests);
     const closed = once(socket, "close");
-    await Promise.race([closed, expect.poll(() => answered, { timeout: 10_000 }).toContain("400 Bad Request")]);
+    await Promise.race([closed, expect.poll(() => answered).toContain("400 Bad Request")]);
     const isClosed = socket.destroyed;
     socket.destroy();
     return { answered, isClosed };

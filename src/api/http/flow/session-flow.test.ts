@@ -146,7 +146,7 @@ it("serves requests whose empty body ends while they wait for their turn", async
   ]);
   const startMs = performance.now();
   socket.write(Buffer.concat([HTTP2_PREFACE, settingsFrame(), ...requests.flat()]));
-  await expect.poll(() => answers.size, { timeout: 30_000 }).toBe(80);
+  await expect.poll(() => answers.size).toBe(80);
   // Otherwise they are answered once the time of their bodies is over.
   expect(performance.now() - startMs).toBeLessThan(DEFAULT_API_SETTINGS.requestTimeoutMs);
   socket.destroy();

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { BuyRequestSchema } from "../../../../gen/tradewire/v1/trade_pb.ts";
 import { Priority } from "../../../../gen/tradewire/v1/types_pb.ts";
 import { type Edge, startEdge } from "../../../../test/support/edge.ts";
+import { PATIENCE_MS } from "../../../../test/support/eventually.ts";
 import { ALICE, BOB, TOKEN } from "../../../../test/support/fake-trades.ts";
 import { createRandom } from "../../../primitives/random.ts";
 
@@ -106,10 +107,10 @@ it("leaves an answer alone that waits in its socket while others are written", a
   for (const { ask } of [slow, quick]) for (let i = 0; i < 4; i++) await ask(buy());
   served.cork();
   slow.socket.write(buy());
-  await vi.waitUntil(() => served.writableLength > 0, { interval: 1, timeout: 20_000 });
+  await vi.waitUntil(() => served.writableLength > 0, { interval: 1, timeout: PATIENCE_MS });
   for (let i = 0; i < 20; i++) await quick.ask(buy());
   served.uncork();
-  await vi.waitUntil(() => slow.answers.length === 5, { interval: 1, timeout: 20_000 });
+  await vi.waitUntil(() => slow.answers.length === 5, { interval: 1, timeout: PATIENCE_MS });
   const last = slow.answers.at(-1)!;
   expect(alike(last).sort()).toEqual(alike(slow.answers[0]!).sort());
   const tokens = [...slow.answers, ...quick.answers].map((answer) => /token_\d+/.exec(answer)?.[0]);
@@ -269,7 +270,7 @@ it("reads whole requests past the socket's stream, and what is not whole through
   const before = byServer;
   const answered = once(socket, "answer");
   socket.write("POST /v1/tx/buy HTTP/1.1\r\nX-Other: ");
-  await vi.waitUntil(() => push.mock.calls.length === 1, { interval: 1, timeout: 20_000 });
+  await vi.waitUntil(() => push.mock.calls.length === 1, { interval: 1, timeout: PATIENCE_MS });
   // What would be a request, but for its place.
   socket.write(buy());
   await answered;

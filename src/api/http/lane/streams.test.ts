@@ -193,6 +193,6 @@ describe("calls on HTTP/2 streams", () => {
     subscribe("http2.server.stream.created", note);
     for (const server of [edge, byRouter]) await ask(server, buy);
     unsubscribe("http2.server.stream.created", note);
-    await vi.waitFor(() => expect(made.map((stream) => stream.eventNames())).toEqual([["error"], ["error"]]));
+    await expect.poll(() => made.map((stream) => stream.eventNames())).toEqual([["error"], ["error"]]);
   });
 });

@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { createRpcEndpoint, type RpcEndpoint } from "../rpc-endpoint.ts";
 
 interface Asked {
@@ -137,7 +137,7 @@ test("a node that never answers several calls in one request is asked one by one
     );
     for (const failure of await Promise.all(late)) expect(failure).toMatchObject({ kind: "unreachable" });
     // On a busy machine the node, which is in this process too, reads them after the calls have failed.
-    await vi.waitFor(() => expect(asked().flat()).toContain(`late ${i} 8`), 5_000);
+    await expect.poll(() => asked().flat()).toContain(`late ${i} 8`);
     clock.nowMs += aloneMs - 1;
     const before = asked().length;
     expect(await read(endpoint, "a", "b")).toEqual(["record of a", "record of b"]);

@@ -124,7 +124,7 @@ test("a silent connection is dropped for a node that reports newer slots, and ev
   let isLate = false;
   const late = setTimeout(() => {
     isLate = true;
-  }, 600);
+  }, 2_000);
   // The other node is behind at first: a chain that stands still is no reason to move.
   const pace = setInterval(() => other.notify("slot", { slot: 5, parent: 4, root: 0 }), 20);
   await eventually(() => expect(other.connections()).toBe(1));

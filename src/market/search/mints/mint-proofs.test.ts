@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { eventually } from "../../../../test/support/eventually.ts";
 import { NodeError } from "../../../chain/rpc/node-error.ts";
 import { Address } from "../../../primitives/address.ts";
 import { writeU32 } from "../../../primitives/bytes.ts";
@@ -168,7 +169,7 @@ test("an address that has used up its calls waits; another one's mints do not, n
   existing.set(addressAt(1), TOKEN_PROGRAM).set(addressAt(2), TOKEN_PROGRAM);
   isClockStill = true;
   const greedy = [...tooLarge].map((mint) => isMintOf(mint, "192.0.2.1").catch(() => "closed"));
-  await vi.waitFor(() => expect(calls.length).toBe(12));
+  await eventually(() => expect(calls.length).toBe(12));
   const both = isMintOf(addressAt(1), "192.0.2.1");
   // Turns of the event loop in which nothing more may be asked.
   for (let turns = 0; turns < 20; turns++) await nextTurn();
@@ -179,7 +180,7 @@ test("an address that has used up its calls waits; another one's mints do not, n
   expect(calls.slice(12)).toEqual([1, 1]);
   nowMs += 10_000;
   expect(await isMintOf(addressAt(3), "192.0.2.2")).toBe(false);
-  await vi.waitFor(() => expect(calls.length).toBeGreaterThanOrEqual(15 + 12));
+  await eventually(() => expect(calls.length).toBeGreaterThanOrEqual(15 + 12));
   for (let turns = 0; turns < 20; turns++) await nextTurn();
   expect(calls.length).toBe(15 + 12);
   proofs.close();

@@ -1,10 +1,13 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import {
   boxOf,
+  expire,
   LEASE_MS,
   land,
+  principal,
   resigned,
   rest,
+  SLOT,
   startProcess,
   submitOne,
   useSubmitWorld,
@@ -66,7 +69,7 @@ async function drivenByBoth() {
 
 describe("a message signed twice, each time submitted to another process", () => {
   it.each(["a", "b"])(
-    "ends at both soon after it has landed under the signature that process %s follows",
+    "ends at both soon after process %s has recorded that it landed, though the nodes of the other show nothing",
     async (name) => {
       const { trade, answer } = await submitOne(a);
       const other = resigned(trade);
@@ -78,14 +81,39 @@ describe("a message signed twice, each time submitted to another process", () =>
       await rest(10);
       land(name, lands.signature);
       await rest(3_000);
-      const slow = name === "a" ? "b" : "a";
-      expect([...world.inFlight.keys()]).toContain(`${slow} ${lands.signature}`);
-      land(slow, lands.signature);
-      await rest(10);
       for (const { value } of [answer, second])
         expect(value).toMatchObject({ status: "confirmed", signature: lands.signature });
     },
   );
+
+  it("does not end at the second by an expiry that covers only what the first knew of, and is corrected once it has landed", async () => {
+    const { trade, answer } = await submitOne(a);
+    const other = resigned(trade);
+    const storing = vi.spyOn(world.submissions, "addSignature").mockImplementation(refuse);
+    const second = boxOf(b.submit(other));
+    await rest(200);
+    world.finding = { kind: "unserved", sinceMs: 10_000, isRemembered: true };
+    expire("a", trade.signature);
+    await rest(3_000);
+    expect(answer.error).toMatchObject({ code: "TX_EXPIRED", facts: { safeToRebuild: false } });
+    expect([second.value, second.error]).toEqual([undefined, undefined]);
+    storing.mockRestore();
+    land("b", other.signature);
+    await rest(3_000);
+    expect(second.value).toMatchObject({ status: "confirmed", signature: other.signature });
+    expect(await a.find(principal, trade.signature)).toMatchObject({ slot: SLOT });
+  });
+
+  it("ends at the second by an expiry that is proven for every signature", async () => {
+    const { trade } = await submitOne(a);
+    const second = boxOf(b.submit(resigned(trade)));
+    await rest(10);
+    expire("a", trade.signature);
+    await rest(10);
+    expire("a", resigned(trade).signature);
+    await rest(3_000);
+    expect(second.error).toMatchObject({ code: "TX_EXPIRED", facts: { safeToRebuild: true } });
+  });
 });
 
 describe("a trade that two processes drive", () => {
@@ -111,5 +139,36 @@ describe("a trade that two processes drive", () => {
     world.submissions.isDown = false;
     await rest(250);
     expect(beside.value).toEqual(answer.value);
+  });
+});
+
+describe("a process that drives a trade and whose nodes show nothing of it", () => {
+  it("answers with the end that the other process has recorded, though it drives it beside that one", async () => {
+    const { trade, beside } = await drivenByBoth();
+    land("a", trade.signature);
+    await rest(2_500);
+    expect(beside.value).toMatchObject({ status: "confirmed", signature: trade.signature });
+  });
+
+  it("answers with it if the other process has taken the trade over, since no node answers this one", async () => {
+    const { trade, answer } = await submitOne(a);
+    world.cutOff.add("a");
+    await rest(LEASE_MS + 1_100);
+    land("b", trade.signature);
+    await rest(2_500);
+    expect(answer.value).toMatchObject({ status: "confirmed", signature: trade.signature });
+  });
+
+  it("records what it could not claim before, so that another one can take it over", async () => {
+    world.cutOff.add("a");
+    world.submissions.isDown = true;
+    const { trade, answer } = await submitOne(a);
+    world.submissions.isDown = false;
+    await rest(1_100);
+    expect([...world.submissions.rows.values()]).toMatchObject([{ owner: "a" }]);
+    await rest(LEASE_MS + 1_100);
+    land("b", trade.signature);
+    await rest(1_100);
+    expect(answer.value).toMatchObject({ status: "confirmed", signature: trade.signature });
   });
 });

@@ -7,7 +7,7 @@ import type { TradeEvent } from "../../trade.ts";
 import { AttemptWatch, type LandingConditions } from "../diagnosis/attempt-watch.ts";
 import type { Diagnosis } from "../diagnosis/diagnosis.ts";
 import { type LandedReport, reportLanded } from "../outcome/landed-report.ts";
-import { type Outcome, pendingTrade } from "../outcome/outcome.ts";
+import { isOfMessage, type Outcome, pendingTrade } from "../outcome/outcome.ts";
 import { readOutcome } from "../outcome/read-outcome.ts";
 import { storedOutcome } from "../outcome/stored-outcome.ts";
 import { isSignedForm } from "../signed-bytes.ts";
@@ -71,6 +71,8 @@ export class Attempt {
   readonly #broadcast: Broadcast;
   readonly #watch: AttemptWatch;
   #ruling: ExpiryRuling | undefined;
+  /** The end that another process has recorded while this one followed the message too. */
+  #recorded: Outcome | undefined;
   #isSettled = false;
   #isElsewhere = false;
   /** True if no other process has driven it before. */
@@ -162,6 +164,7 @@ export class Attempt {
         now,
         historyMs: settings.historyMs,
         keeper: this.#keeper,
+        isOver: () => this.#keeper.isReleased || this.#recorded !== undefined,
         broadcast: this.#broadcast,
         explain: () => this.#causeOfExpiry(),
         onUnproven: (pendingReason) => this.progress.update({ pendingReason }),
@@ -201,10 +204,9 @@ export class Attempt {
     this.#isWhole = claiming !== undefined && held === "claimed";
     const until = this.#ports.now() + FOLLOW_MS;
     while (held !== "claimed") {
-      const outcome = this.#isSound(held) ? storedOutcome(held) : undefined;
+      const outcome = this.#endIn(held);
       if (outcome !== undefined) {
-        this.#broadcast.add(held.signature, held.transaction);
-        this.progress.update({ signature: held.signature });
+        this.#answerUnder(held);
         return outcome;
       }
       // A damaged record proves nothing: follow the chain instead.
@@ -219,6 +221,32 @@ export class Attempt {
     // A slow database does not delay the broadcast: signatures read late are followed as they come.
     if (claiming === undefined) await within(this.#ports.settings.claimTimeoutMs, this.#expiry.followStored());
     return this.#drive();
+  }
+
+  /** The end in a record of this message; undefined if there is none that can be read. */
+  #endIn(record: SubmissionRecord): Outcome | undefined {
+    return this.#isSound(record) ? storedOutcome(record) : undefined;
+  }
+
+  /** From now on the trade is that of the signature under which another process has recorded its end. */
+  #answerUnder({ signature, transaction }: SubmissionRecord): void {
+    this.#broadcast.add(signature, transaction);
+    this.progress.update({ signature });
+  }
+
+  /**
+   * Another process has ended the message. Its word counts here too if it holds for every signature: the nodes of this one may show nothing
+   * for long, or be away. Otherwise the stored signatures are followed.
+   */
+  #receiveEnd(record: SubmissionRecord): void {
+    const outcome = this.#endIn(record);
+    if (outcome === undefined || !isOfMessage(outcome)) {
+      void this.#expiry.followStored();
+      return;
+    }
+    this.#recorded = outcome;
+    this.#answerUnder(record);
+    this.#broadcast.stop();
   }
 
   /** Whether a record is that of this message, under the signature it names. */
@@ -256,16 +284,20 @@ export class Attempt {
     // Broadcast first: everything else can wait.
     const following = this.#follow();
     this.#watch.begin();
-    // The message may have landed under a signature that is not followed here.
-    const stopRetrying = this.#keeper.startRetrying(() => void this.#expiry.followStored());
+    let isFollowing = true;
+    const stopRetrying = this.#keeper.startRetrying((record) => {
+      if (isFollowing) this.#receiveEnd(record);
+    });
     try {
       const end = await following;
-      if (end === undefined) return undefined;
+      isFollowing = false;
+      if (end === undefined) return this.#recorded;
       const { signature, outcome } = end;
       progress.endStage("receipt");
       code = outcome.kind === "failed" ? outcome.code : "OK";
       return await this.#keeper.finish(this.#formOf(signature), this.#formsBeside(signature), outcome);
     } finally {
+      isFollowing = false;
       stopRetrying();
       this.#watch.end();
       const { claimedAtMs: startedAtMs } = this.claim;

@@ -35,7 +35,8 @@ export class Broadcast {
   /** By signature. */
   readonly #signed = new Map<string, SignedTransaction>();
   readonly #started = new Set<string>();
-  #hasLanded = false;
+  /** True once nothing more is to be sent: one signature has landed, or the message has ended elsewhere. */
+  #isOver = false;
   /** Wakes `land` when a signature is added; undefined while it does not wait. */
   #onAdded: (() => void) | undefined;
 
@@ -96,7 +97,7 @@ export class Broadcast {
         const first = await Promise.race([...pending.values(), added]);
         if (first === undefined) continue;
         if (first.landing.kind === "landed") {
-          this.#hasLanded = true;
+          this.#isOver = true;
           for (const signature of pending.keys()) this.#landing.drop(signature);
           return first;
         }
@@ -110,9 +111,15 @@ export class Broadcast {
     }
   }
 
+  /** Sends nothing any more: `land` ends undecided. */
+  stop(): void {
+    this.#isOver = true;
+    for (const signature of this.#started) this.#landing.drop(signature);
+  }
+
   async #send(signature: string, { transaction, stored }: SignedTransaction): Promise<LandedSignature> {
     if (stored !== undefined) await stored;
-    if (this.#hasLanded) return { signature, landing: { kind: "pending" } };
+    if (this.#isOver) return { signature, landing: { kind: "pending" } };
     const landing = await this.#landing.land({
       transaction,
       signature,

@@ -163,29 +163,39 @@ export class ClaimKeeper {
   }
 
   /**
-   * Retries what could not be written, until the returned function is called.
+   * Retries what could not be written, and reads what another process may have, until the returned function is called.
    *
-   * @param onEnded called if a retry shows that another process has ended the message
+   * @param onEnded called with the record if another process has ended the message
    */
-  startRetrying(onEnded: () => void): () => void {
+  startRetrying(onEnded: (record: SubmissionRecord) => void): () => void {
     const timer = setInterval(() => void this.#retry(onEnded), RETRY_MS);
     timer.unref();
     return () => clearInterval(timer);
   }
 
-  async #retry(onEnded: () => void): Promise<void> {
+  async #retry(onEnded: (record: SubmissionRecord) => void): Promise<void> {
     for (const form of this.#unstored) void this.#store(form);
-    if (this.#isRetrying || this.#isRecorded || this.#isReleased) return;
+    const isCutOff = this.#ports.isCutOff?.() === true;
+    if (this.#isRetrying || this.#isReleased || (this.#isRecorded && !isCutOff)) return;
     this.#isRetrying = true;
     try {
-      // The record found may be this process's own: its claim was written meanwhile.
-      const held = this.#noteHeld(await this.#ports.submissions.claim(this.#claim, leaseOf(this.#ports)));
-      if (held !== "claimed" && held.outcome !== undefined) onEnded();
+      // A process that no node answers takes no claim from one that has taken the message over.
+      const held = (isCutOff ? await this.#read() : undefined) ?? (await this.#claimAgain());
+      if (held !== "claimed" && held.outcome !== undefined) onEnded(held);
     } catch {
       // The database is away; the next turn tries again.
     } finally {
       this.#isRetrying = false;
     }
+  }
+
+  #read(): Promise<SubmissionRecord | undefined> {
+    return this.#ports.submissions.byMessageHash(this.#claim.messageHash);
+  }
+
+  /** The record found may be this process's own: its claim was written meanwhile. */
+  async #claimAgain(): Promise<"claimed" | SubmissionRecord> {
+    return this.#noteHeld(await this.#ports.submissions.claim(this.#claim, leaseOf(this.#ports)));
   }
 
   /**

@@ -25,7 +25,9 @@ interface ExpiryPorts {
   readonly now: Now;
   /** Time after a message's expiry for which the nodes' history is relied on. Milliseconds. */
   readonly historyMs: number;
-  readonly keeper: Pick<ClaimKeeper, "signatures" | "isReleased">;
+  readonly keeper: Pick<ClaimKeeper, "signatures">;
+  /** True once this process follows the message no more. */
+  readonly isOver: () => boolean;
   readonly broadcast: Pick<Broadcast, "add" | "hasUnsent" | "signatures">;
   readonly explain: () => Promise<Diagnosis>;
   /** Receives the reason why there is no ruling yet. */
@@ -55,12 +57,13 @@ export class ExpiryRuling {
 
   /**
    * The outcome of an expired message; "followed" if another signature must be followed first. If no node shows the wallet's history back
-   * to the build, the stored signatures are needed, so it waits for the database. Undefined if another process should take over meanwhile.
+   * to the build, the stored signatures are needed, so it waits for the database. Undefined if another process has ended it meanwhile, or
+   * should take over.
    */
   async rule(signature: string): Promise<Outcome | "followed" | undefined> {
-    const { landing, now, historyMs, keeper, broadcast, explain, onUnproven } = this.#ports;
+    const { landing, now, historyMs, isOver, broadcast, explain, onUnproven } = this.#ports;
     const { wallet, messageHash, lastValidBlockHeight, buildSlot, expiresAtMs } = this.#sealed;
-    for (let tries = 1; !keeper.isReleased; tries++) {
+    for (let tries = 1; !isOver(); tries++) {
       try {
         const hasStored = await this.followStored();
         if (broadcast.hasUnsent) return "followed";

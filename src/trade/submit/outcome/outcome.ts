@@ -138,6 +138,11 @@ export function slotOf(outcome: Outcome): bigint | undefined {
   return typeof slot === "number" ? BigInt(slot) : undefined;
 }
 
+/** Whether an outcome is the end of its message under whatever signature: it is in a block, or was proven to be in none. */
+export function isOfMessage(outcome: Outcome): boolean {
+  return slotOf(outcome) !== undefined || (outcome.kind === "failed" && outcome.facts.safeToRebuild === true);
+}
+
 /** The nodes that agree on an outcome; 0 if it does not say. */
 export function agreeingOn(outcome: Outcome): number {
   const named = outcome.kind === "landed" ? outcome.witnesses : outcome.facts.details?.witnesses;

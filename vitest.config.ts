@@ -4,6 +4,9 @@ import { join } from "node:path";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { LongestFirst } from "./test/support/longest-first.ts";
 
+// Who is called is on this machine: grpc-js would ask a proxy that is there for the registry.
+process.env.no_proxy = "127.0.0.1,localhost";
+
 /** No test waits for time to pass: these bounds only end one that hangs, on however busy a machine. */
 const PATIENCE = { testTimeout: 600_000, hookTimeout: 600_000, expect: { poll: { timeout: 300_000, interval: 10 } } };
 

@@ -1,7 +1,14 @@
-import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { createRandom, type RandomBytes } from "../../primitives/random.ts";
 import { checkApiKey, createApiKey, hashApiKey, keyIdOf, randomBase62 } from "./api-key.ts";
+
+/** The same bytes for the same seed, so that what fails fails again. */
+const bytesOf = (seed: number): RandomBytes => {
+  const random = createRandom(seed);
+  return (length) => Buffer.from(random.bytes(length));
+};
+const randomBytes = bytesOf(1);
 
 describe("createApiKey", () => {
   it("has the form of the contract, and a checksum that holds", () => {
@@ -30,8 +37,8 @@ describe("checkApiKey", () => {
   it("notices every single mistyped character", () => {
     const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".split("");
     fc.assert(
-      fc.property(fc.integer({ min: 4, max: 41 }), fc.constantFrom(...alphabet), (at, character) => {
-        const key = createApiKey(randomBytes);
+      fc.property(fc.nat(), fc.integer({ min: 4, max: 41 }), fc.constantFrom(...alphabet), (seed, at, character) => {
+        const key = createApiKey(bytesOf(seed));
         fc.pre(key[at] !== character);
         expect(() => checkApiKey(key.slice(0, at) + character + key.slice(at + 1))).toThrow("mistyped");
       }),
@@ -40,8 +47,8 @@ describe("checkApiKey", () => {
 
   it("notices neighbours swapped", () => {
     fc.assert(
-      fc.property(fc.integer({ min: 4, max: 40 }), (at) => {
-        const key = createApiKey(randomBytes);
+      fc.property(fc.nat(), fc.integer({ min: 4, max: 40 }), (seed, at) => {
+        const key = createApiKey(bytesOf(seed));
         fc.pre(key[at] !== key[at + 1]);
         const swapped = key.slice(0, at) + key[at + 1] + key[at] + key.slice(at + 2);
         expect(() => checkApiKey(swapped)).toThrow("mistyped");

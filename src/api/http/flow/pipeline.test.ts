@@ -74,10 +74,13 @@ test("an idle connection keeps nothing of its last request", async () => {
     socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     await once(socket, "data");
   }
-  await new Promise(setImmediate);
-  collect();
   expect(served).toHaveLength(8);
-  expect(served.filter((response) => response.deref() !== undefined)).toEqual([]);
+  // On a busy machine a client reads its answer before the server has ended it.
+  const kept = () => {
+    collect();
+    return served.filter((response) => response.deref() !== undefined).length;
+  };
+  await expect.poll(kept).toBe(0);
   for (const socket of sockets) socket.destroy();
 });
 

@@ -100,7 +100,13 @@ test.each(samples)("%s: a watched market answers as one decoded from scratch, wh
     },
   } as never);
   const found = { venue: sample.venue, account: original.get(own)!, market: sample.hot.market } as never;
-  const watch = new MarketWatch({ found, live, judge: NO_JUDGE, owner: { invalidate() {} }, warn() {} });
+  const watch = new MarketWatch({
+    found,
+    live,
+    judge: NO_JUDGE,
+    owner: { invalidate() {}, followed() {}, answers: 0 },
+    warn() {},
+  });
   await watch.hold(sample.addresses);
   const set = (address: Address, account: Account | null) => {
     now.set(address, account);

@@ -43,7 +43,13 @@ async function watched() {
     unfollow() {},
   } as never);
   const found = { venue, account: own, market: sample.hot.market } as never;
-  const watch = new MarketWatch({ found, live, judge: NO_JUDGE, owner: { invalidate() {} }, warn() {} });
+  const watch = new MarketWatch({
+    found,
+    live,
+    judge: NO_JUDGE,
+    owner: { invalidate() {}, followed() {}, answers: 0 },
+    warn() {},
+  });
   await watch.hold(sample.addresses);
   const hot = () => {
     const reading = watch.read();

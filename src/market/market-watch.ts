@@ -23,6 +23,10 @@ const MOST_UNASKED = 8;
 interface WatchOwner {
   /** An account behind the market has changed, or what is thought of it. */
   invalidate(watch: MarketWatch): void;
+  /** The market's bound after that was computed, before a trade asked for it. */
+  followed(watch: MarketWatch, hot: HotMarket, spot: SpotBound): void;
+  /** How many answers were made. */
+  readonly answers: number;
 }
 
 interface MarketWatchOptions {
@@ -59,8 +63,9 @@ export class MarketWatch implements JudgedMarket, AccountHolder, AccountView, Fo
   #wasLive = false;
   /** True once its bound was asked for: before that, nothing is kept to follow its changes. */
   #isGlanced = false;
-  /** Bounds computed at changes since a trade last asked. */
+  /** Bounds computed at changes since a trade last asked, and the answers made by then. */
   #unasked = 0;
+  #answers = 0;
   /** True while a change waits to be followed at the end of the turn. */
   #isDue = false;
   readonly isLasting = true;
@@ -111,7 +116,11 @@ export class MarketWatch implements JudgedMarket, AccountHolder, AccountView, Fo
       account !== null && account !== undefined && this.#slot !== undefined && account.slot >= this.#slot;
     this.#slot = isNewest ? account.slot : undefined;
     this.judged();
-    if (this.#followed === undefined || this.#isDue || this.#unasked >= MOST_UNASKED) return;
+    if (this.#followed === undefined || this.#isDue) return;
+    const { answers } = this.#owner;
+    if (answers !== this.#answers) this.#unasked = 0;
+    this.#answers = answers;
+    if (this.#unasked >= MOST_UNASKED) return;
     this.#isDue = true;
     followSoon(this);
   }
@@ -122,6 +131,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder, AccountView, Fo
     if (this.#reading !== undefined) return;
     this.#unasked += 1;
     this.#reading = this.#follow();
+    if (this.#reading?.kind === "hot") this.#owner.followed(this, this.#reading.hot, this.#reading.hot.spot!);
   }
 
   /** The next `read` will differ from the last one. */

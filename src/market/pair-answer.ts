@@ -1,5 +1,6 @@
 import type { MarketWatch } from "./market-watch.ts";
 import type { HotMarket, MarketFault, PairMarkets } from "./port.ts";
+import { VersionedMarkets } from "./watch/versioned-markets.ts";
 
 /** Up to this many markets, each is priced: leaving one unread gains nothing. */
 const READ_WHOLE = 4;
@@ -21,26 +22,32 @@ interface AnswerTerms {
 /** The answer built from a pair's markets. After changes, only the changed markets are examined for the next one. */
 export class PairAnswer implements PairMarkets {
   readonly markets: readonly HotMarket[];
+  readonly versions: readonly number[];
   readonly faults: readonly MarketFault[];
   readonly searched: readonly string[];
   readonly withheld: readonly string[] | undefined;
   readonly line: object;
+  readonly bounds: VersionedMarkets["bounds"];
+  readonly #all: VersionedMarkets;
   /** Those of its markets, in their order. */
   readonly #watches: readonly MarketWatch[];
   /** False if a market still lacked accounts: it is then checked again. */
   readonly #isWhole: boolean;
 
   private constructor(
-    markets: readonly HotMarket[],
-    { faults, searched, withheld, line }: Pick<PairAnswer, "faults" | "searched" | "withheld" | "line">,
+    all: VersionedMarkets,
+    terms: Pick<PairAnswer, "faults" | "searched" | "withheld" | "line">,
     watches: readonly MarketWatch[],
     isWhole: boolean,
   ) {
-    this.markets = markets;
-    this.faults = faults;
-    this.searched = searched;
-    this.withheld = withheld;
-    this.line = line;
+    this.#all = all;
+    this.markets = all.markets;
+    this.versions = all.versions;
+    this.bounds = all.bounds;
+    this.faults = terms.faults;
+    this.searched = terms.searched;
+    this.withheld = terms.withheld;
+    this.line = terms.line;
     this.#watches = watches;
     this.#isWhole = isWhole;
   }
@@ -72,20 +79,34 @@ export class PairAnswer implements PairMarkets {
     }
     const doubtful = faults.filter(({ isWithheld }) => isWithheld === true).map(({ venue }) => venue);
     const withheld = doubtful.length === 0 ? undefined : [...new Set(doubtful)];
-    return new PairAnswer(markets, { faults, searched, withheld, line }, hot, isWhole);
+    const all = VersionedMarkets.of(markets);
+    return new PairAnswer(all, { faults, searched, withheld, line }, hot, isWhole);
   }
 
-  /** The answer after these watches have changed; undefined if all must be read. */
-  after(changed: Iterable<MarketWatch>): PairAnswer | undefined {
+  /** Its markets, to be changed into those of the next answer. */
+  copyMarkets(): VersionedMarkets {
+    return this.#all.copy();
+  }
+
+  /** The place of the watch's market; -1 if it has none. */
+  placeOf(watch: MarketWatch): number {
+    return this.#watches.indexOf(watch);
+  }
+
+  /**
+   * The answer after these watches have changed; undefined if all must be read.
+   *
+   * @param next its markets, with what is known of them; written to
+   */
+  after(changed: Iterable<MarketWatch>, next: VersionedMarkets = this.copyMarkets()): PairAnswer | undefined {
     if (!this.#isWhole) return undefined;
-    const markets = this.markets.slice();
     for (const watch of changed) {
-      const place = this.#watches.indexOf(watch);
+      const place = this.placeOf(watch);
       if (place < 0) return undefined;
       const reading = glanceAt(watch, this.#watches.length);
       if (reading.kind !== "hot") return undefined;
-      markets[place] = reading.hot;
+      next.put(place, reading.hot);
     }
-    return new PairAnswer(markets, this, this.#watches, true);
+    return new PairAnswer(next, this, this.#watches, true);
   }
 }

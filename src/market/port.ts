@@ -1,6 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import type { Account } from "../solana/account.ts";
 import type { Mint } from "../solana/token/mint.ts";
+import type { BoundTable } from "../venues/bound-table.ts";
 import type { SpotBound } from "../venues/spot-bound.ts";
 import type { Market, MintPair, Venue } from "../venues/venue.ts";
 
@@ -60,6 +61,10 @@ export interface PairMarkets {
   readonly withheld?: readonly string[] | undefined;
   /** The same for all answers of one pair: what is derived of an answer and holds for most of the next is kept by it. */
   readonly line?: object;
+  /** By place of a market, a number that no other state of any market has. */
+  readonly versions?: readonly number[];
+  /** Bounds of markets by place and version; answers that share it have the same markets at its places. Only with `versions`. */
+  readonly bounds?: BoundTable;
 }
 
 /** Whose call makes a search necessary: cold searches are budgeted by key and address. A call's state is one. */

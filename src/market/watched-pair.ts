@@ -1,4 +1,5 @@
 import type { Now } from "../primitives/clock.ts";
+import type { SpotBound } from "../venues/spot-bound.ts";
 import type { MintPair } from "../venues/venue.ts";
 import { completeWatches } from "./complete-watches.ts";
 import type { RememberedHubs } from "./hubs/remembered-hubs.ts";
@@ -10,6 +11,7 @@ import type { HotMarket, MarketFault, PairMarkets } from "./port.ts";
 import { type SearchPace, SearchSchedule } from "./search/search-schedule.ts";
 import { sinceStart } from "./watch/since-start.ts";
 import { contestedAmong, contestedState, staleState } from "./watch/state-refusals.ts";
+import type { VersionedMarkets } from "./watch/versioned-markets.ts";
 
 /** Never added to. */
 const NONE: MarketWatch[] = [];
@@ -55,8 +57,10 @@ export class WatchedPair {
   readonly schedule: SearchSchedule;
   /** Built from the markets; outdated for those in `#changed`. */
   #answer: PairAnswer | undefined;
-  /** Watches that changed since the answer was made, each once. */
+  /** Watches that changed since the answer was made and were not followed, each once. */
   #changed = NONE;
+  /** Markets of the next answer, if some were followed. */
+  #next: VersionedMarkets | undefined;
   readonly #context: PairContext;
   /** Until then `#answer` is fresh without checking its accounts, unless there was a setback since. By `sinceStart`. */
   #freshUntilMs: number | undefined;
@@ -69,6 +73,8 @@ export class WatchedPair {
   attemptedAtMs = 0;
   readonly passedOver = new PassedOver();
   readonly #line = Object.freeze({});
+  /** How many answers were made. */
+  answers = 0;
   #searchFaults: readonly MarketFault[] = [];
   #searched: readonly string[] = [];
 
@@ -111,10 +117,11 @@ export class WatchedPair {
 
   /** What is in memory of the pair's markets; undefined while one of them still lacks accounts. */
   answer(): PairMarkets | undefined {
-    if (this.#answer === undefined || this.#changed !== NONE) {
+    if (this.#answer === undefined || this.#changed !== NONE || this.#next !== undefined) {
       // A change without a setback is newer than the checked state, so freshness remains. Reads and searches, which add accounts, end it.
-      const renewed = this.#answer?.after(this.#changed);
-      this.#changed = NONE;
+      const renewed = this.#answer?.after(this.#changed, this.#next);
+      this.#forgetChanges();
+      this.answers += 1;
       this.#answer = renewed ?? (PairAnswer.isPossibleOf(this.#watches) ? this.#compose() : undefined);
     }
     return this.#answer;
@@ -134,7 +141,7 @@ export class WatchedPair {
     const reads = reading.then(() => {
       const answer = this.#compose();
       this.#answer = answer;
-      this.#changed = NONE;
+      this.#forgetChanges();
       this.#freshUntilMs = undefined;
       this.assertFresh(this.#context.now());
       return answer;
@@ -176,7 +183,7 @@ export class WatchedPair {
     if (added.length > 0) this.schedule.clearDoubts();
     this.schedule.end(this.#context.now(), { isEmpty: this.isEmpty, isComplete, firstAtMs, searchedAtMs });
     this.#answer = undefined;
-    this.#changed = NONE;
+    this.#forgetChanges();
     this.#freshUntilMs = undefined;
   }
 
@@ -185,6 +192,27 @@ export class WatchedPair {
     if (this.#answer === undefined) return;
     if (this.#changed === NONE) this.#changed = [watch];
     else if (!this.#changed.includes(watch)) this.#changed.push(watch);
+  }
+
+  /** A changed market's bound was computed: until it changes again, the next answer need not look at it. */
+  followed(watch: MarketWatch, hot: HotMarket, spot: SpotBound): void {
+    const answer = this.#answer;
+    const place = answer?.placeOf(watch) ?? -1;
+    if (answer === undefined || place < 0) return;
+    const next = this.#next ?? answer.copyMarkets();
+    this.#next = next;
+    next.putBound(place, hot, spot, hot.market.mints[0] === this.pair.a);
+    const changed = this.#changed;
+    const at = changed.indexOf(watch);
+    if (at < 0) return;
+    const last = changed.pop()!;
+    if (last !== watch) changed[at] = last;
+    else if (at === 0) this.#changed = NONE;
+  }
+
+  #forgetChanges(): void {
+    this.#changed = NONE;
+    this.#next = undefined;
   }
 
   /** Releases all its markets. */

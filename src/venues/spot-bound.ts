@@ -77,18 +77,28 @@ const SLACK = 1e-12;
 /** Numbers of a line in a table, with the bound's rounding. */
 export const LINE_SIZE = 6;
 
-/** Writes a line into a table from a place on: bounds of many markets lie side by side. */
-export function writeLine(table: Float64Array, at: number, line: SpotLine, rounding: number): void {
-  table[at] = line.rate;
-  table[at + 1] = line.curb;
-  table[at + 2] = line.kept;
-  table[at + 3] = line.reach;
-  table[at + 4] = line.after;
-  table[at + 5] = rounding;
+/**
+ * Writes a line into a table from a place on: bounds of many markets lie side by side.
+ *
+ * @param line undefined, or one of numbers that bound nothing, is written as a rate of infinity
+ */
+export function writeLine(table: Float64Array, at: number, line: SpotLine | undefined, rounding: number): void {
+  const { rate, curb, kept, reach, after } = line !== undefined && isBound(line) ? line : UNKNOWN;
+  table[at] = rate;
+  table[at + 1] = curb;
+  table[at + 2] = kept;
+  table[at + 3] = reach;
+  table[at + 4] = after;
+  table[at + 5] = rate === Number.POSITIVE_INFINITY ? 0 : rounding;
 }
 
-/** True if the line bounds something: comparisons with NaN are all false. */
-export function isLine({ rate, curb, kept, reach, after }: SpotLine): boolean {
+/** Output for a unit of an input, at most, by the line at a place of a table. Infinity if unknown. */
+export function mostRate(table: Float64Array, at: number): number {
+  return table[at]! * table[at + 2]!;
+}
+
+/** Comparisons with NaN are all false. */
+function isBound({ rate, curb, kept, reach, after }: SpotLine): boolean {
   return isMeasure(rate) && isMeasure(curb) && kept >= 0 && kept <= 1 && reach >= 0 && isMeasure(after);
 }
 
@@ -128,6 +138,7 @@ export function wholeLine(rate: number, curb: number): SpotLine {
 }
 
 const NO_LINE = wholeLine(0, 0);
+const UNKNOWN = wholeLine(Number.POSITIVE_INFINITY, 0);
 
 /** A market that refuses every trade. */
 export const NOTHING: SpotBound = { from0: NO_LINE, from1: NO_LINE, rounding: 0 };

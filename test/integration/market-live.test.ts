@@ -177,5 +177,7 @@ test("an unknown pair has neither markets nor faults", async () => {
     faults: [],
     searched: venues.map(({ id }) => id),
     line: {},
+    versions: [],
+    bounds: expect.anything(),
   });
 });

@@ -24,7 +24,13 @@ test.each(samples)(
     } as never);
     const own = accounts.get(hot.market.address)!;
     const found = { venue, account: own, market: hot.market } as never;
-    const watch = new MarketWatch({ found, live, judge: NO_JUDGE, owner: { invalidate() {} }, warn() {} });
+    const watch = new MarketWatch({
+      found,
+      live,
+      judge: NO_JUDGE,
+      owner: { invalidate() {}, followed() {}, answers: 0 },
+      warn() {},
+    });
     for (let reading = watch.glance(); reading.kind === "lacking"; reading = watch.glance()) {
       await watch.hold(reading.addresses);
     }

@@ -2,11 +2,12 @@ import { expect, test } from "vitest";
 import { readSampleMarkets } from "../../../test/support/sample-markets.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Account } from "../../solana/account.ts";
-import { spotBoundOf } from "../../venues/spot-bound.ts";
+import { type SpotBound, spotBoundOf } from "../../venues/spot-bound.ts";
 import type { Venue } from "../../venues/venue.ts";
 import { LiveAccounts } from "../live-accounts.ts";
 import { NO_JUDGE } from "../market-judge.ts";
 import { MarketWatch } from "../market-watch.ts";
+import type { HotMarket } from "../port.ts";
 
 const sample = readSampleMarkets().markets.find(({ venue }) => venue.id === "raydium_cpmm")!;
 const { accounts, hot, addresses } = sample;
@@ -46,7 +47,12 @@ async function watched() {
   } as never);
   const found = { venue, account: accounts.get(hot.market.address)!, market: hot.market } as never;
   const warn = (message: string) => void warnings.push(message);
-  const watch = new MarketWatch({ found, live, judge: NO_JUDGE, owner: { invalidate() {} }, warn });
+  const owner = { answers: 0, told: [] as HotMarket[], invalidate() {}, followed: tell };
+  function tell(_: unknown, now: HotMarket, bound: SpotBound): void {
+    expect(bound).toBe(now.spot);
+    owner.told.push(now);
+  }
+  const watch = new MarketWatch({ found, live, judge: NO_JUDGE, owner, warn });
   await watch.hold(addresses);
   const ask = () => {
     const reading = watch.glance();
@@ -55,7 +61,14 @@ async function watched() {
   };
   ask();
   Object.assign(counts, { bounds: 0, reads: 0 });
-  return { counts, warnings, watch, ask, report: (one: Address, account: Account | undefined) => report(one, account) };
+  return {
+    counts,
+    warnings,
+    watch,
+    owner,
+    ask,
+    report: (one: Address, account: Account | undefined) => report(one, account),
+  };
 }
 
 /** A vault that holds another amount. */
@@ -67,7 +80,7 @@ function vaultWith(place: 0 | 1, byte: number): Account {
 }
 
 test("the changes of one turn are followed once, by its end, and the next trade finds the bound of them all", async () => {
-  const { counts, ask, report } = await watched();
+  const { counts, owner, ask, report } = await watched();
   const [one, two] = [vaultWith(0, 17), vaultWith(1, 91)];
   report(vaults[0], one);
   report(vaults[1], two);
@@ -75,6 +88,7 @@ test("the changes of one turn are followed once, by its end, and the next trade 
   await Promise.resolve();
   expect(counts).toMatchObject({ bounds: 1, reads: 0 });
   const now = ask();
+  expect(owner.told).toEqual([now]);
   const have = { get: (at: Address) => (at === vaults[0] ? one : at === vaults[1] ? two : accounts.get(at)) };
   expect(now.spot).toEqual(spotBoundOf(sample.venue, hot.state, have));
   expect(now.state).toEqual(sample.venue.read(hot.market, have));
@@ -91,7 +105,7 @@ test("a trade between a change and the end of its turn follows it itself, and no
 });
 
 test("changes that no trade asks about are soon followed no more, until one does", async () => {
-  const { counts, ask, report } = await watched();
+  const { counts, owner, ask, report } = await watched();
   const change = async (byte: number) => {
     report(vaults[0], vaultWith(0, byte));
     await Promise.resolve();
@@ -102,6 +116,12 @@ test("changes that no trade asks about are soon followed no more, until one does
   expect(counts.bounds).toBe(9);
   await change(200);
   expect(counts.bounds).toBe(10);
+  // An answer that found it followed did not ask.
+  for (let byte = 1; byte <= 40; byte++) await change(byte);
+  expect(counts.bounds).toBe(17);
+  owner.answers += 1;
+  for (let byte = 1; byte <= 40; byte++) await change(byte);
+  expect(counts.bounds).toBe(25);
 });
 
 test("a market that is unknown, or released, is not followed", async () => {

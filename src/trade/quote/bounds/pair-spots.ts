@@ -1,36 +1,35 @@
 import type { HotMarket, PairMarkets } from "../../../market/port.ts";
 import { type Address, compareAddresses } from "../../../primitives/address.ts";
-import {
-  isLine,
-  LINE_SIZE,
-  leastIn,
-  mostOut,
-  type SpotBound,
-  wholeLine,
-  writeLine,
-} from "../../../venues/spot-bound.ts";
+import { BoundTable, type Direction, nextVersion } from "../../../venues/bound-table.ts";
+import { LINE_SIZE, leastIn, mostOut, mostRate, type SpotBound } from "../../../venues/spot-bound.ts";
 import type { Ask } from "../../../venues/venue.ts";
 import type { Leader } from "./leader.ts";
 import { compareTied } from "./tied-markets.ts";
 
 /** Up to this many markets without a bound are quoted each time; with more, the pair has no bounds. */
 const MOST_UNKNOWN = 4;
-/** Stands for an unknown bound. */
-const UNKNOWN = wholeLine(Number.POSITIVE_INFINITY, 0);
 
-/** The bounds of a pair's markets in one direction, in arrays: the market objects lie scattered in memory. */
+/** The bounds of a pair's markets in one direction, from a table: the market objects lie scattered in memory. */
 export class PairSpots {
+  readonly #direction: Direction;
   #markets: readonly HotMarket[] = [];
   /** By place, the line of each. */
-  #lines = new Float64Array(0);
-  /** By place, what a small input gives at most for a unit. Infinity if unknown. */
-  #rates = new Float64Array(0);
+  #lines: Float64Array = new Float64Array(0);
+  /** The table of the lines, and how many it had been given when they were last looked at. */
+  #bounds: BoundTable | undefined;
+  #writes = 0;
   #unknown = 0;
   /** Bound of each market for the last ask; higher is better. */
   #promises = new Float64Array(0);
   /** Places of the markets; those picked so far first, in order. */
   #order: number[] = [];
   #picked = 0;
+  /** By place, which of the markets wins a tie: the least. Undefined before the first tie. */
+  #ranks: Uint16Array | undefined;
+
+  constructor(direction: Direction) {
+    this.#direction = direction;
+  }
 
   get markets(): readonly HotMarket[] {
     return this.#markets;
@@ -44,39 +43,50 @@ export class PairSpots {
   /** The best of their bounds for a small input, for a unit of it. */
   get mostRate(): number {
     let most = 0;
-    for (const rate of this.#rates) if (rate > most) most = rate;
+    for (let place = 0; place < this.#markets.length; place++) most = Math.max(most, this.rateAt(place));
     return most;
   }
 
   /** The bound of the market at the place for a small input, for a unit of it. Infinity if unknown. */
   rateAt(place: number): number {
-    return this.#rates[place]!;
+    return mostRate(this.#lines, place * LINE_SIZE);
   }
 
-  /** Takes in the markets that have changed. */
-  renew(markets: readonly HotMarket[], inMint: Address): void {
-    const before = this.#markets;
-    if (before === markets) return;
+  /** Takes in the markets that have changed, and finds the bounds that the table lacks. */
+  renew({ markets, versions: known, bounds }: PairMarkets, inMint: Address): void {
+    // Changes since then may have overwritten lines of this answer.
+    if (this.#markets === markets && this.#writes === this.#bounds!.writes) return;
     this.#markets = markets;
-    const isAnother = before.length !== markets.length;
-    if (isAnother) {
-      this.#lines = new Float64Array(markets.length * LINE_SIZE);
-      this.#rates = new Float64Array(markets.length);
-      this.#promises = new Float64Array(markets.length);
-      this.#order = markets.map((_, place) => place);
-      this.#unknown = 0;
+    const versions = known ?? markets.map(nextVersion);
+    const table = this.#begin(bounds ?? new BoundTable(markets.length));
+    const direction = this.#direction;
+    const written = table.versionsOf(direction);
+    const lines = table.linesOf(direction);
+    let unknown = 0;
+    for (let place = 0; place < versions.length; place++) {
+      const version = versions[place]!;
+      if (written[place] !== version) {
+        const hot = markets[place]!;
+        const spot = spotOf(hot);
+        const line = hot.market.mints[0] === inMint ? spot?.from0 : spot?.from1;
+        table.write(direction, place, version, line, spot?.rounding ?? 0);
+      }
+      if (lines[place * LINE_SIZE] === Number.POSITIVE_INFINITY) unknown++;
     }
-    for (let place = 0; place < markets.length; place++) {
-      const hot = markets[place]!;
-      if (!isAnother && before[place] === hot) continue;
-      if (!isAnother && this.#rates[place] === Number.POSITIVE_INFINITY) this.#unknown--;
-      const spot = spotOf(hot);
-      const line = hot.market.mints[0] === inMint ? spot?.from0 : spot?.from1;
-      const known = line !== undefined && isLine(line) ? line : UNKNOWN;
-      if (known === UNKNOWN) this.#unknown++;
-      writeLine(this.#lines, place * LINE_SIZE, known, known === UNKNOWN ? 0 : spot!.rounding);
-      this.#rates[place] = known.rate * known.kept;
-    }
+    this.#writes = table.writes;
+    this.#lines = lines;
+    this.#unknown = unknown;
+  }
+
+  /** Begins anew with another table: the markets at its places are others. */
+  #begin(table: BoundTable): BoundTable {
+    if (table === this.#bounds) return table;
+    const { length } = this.#markets;
+    this.#bounds = table;
+    this.#promises = new Float64Array(length);
+    this.#order = Array.from({ length }, (_, place) => place);
+    this.#ranks = undefined;
+    return table;
   }
 
   /** Bounds all markets for an ask. */
@@ -112,7 +122,8 @@ export class PairSpots {
   }
 
   #winsTie(place: number, other: number): boolean {
-    return compareTied(this.#markets[place]!, this.#markets[other]!) < 0;
+    this.#ranks ??= ranksOf(this.#markets);
+    return this.#ranks[place]! < this.#ranks[other]!;
   }
 
   /** True if neither the market at the place nor any that promises less beats the best so far. */
@@ -126,6 +137,14 @@ export class PairSpots {
     if (mode !== "exactIn" || hot.venue.spot?.takesLess === true) return false;
     return this.#promises[place]! < Number(best + 1n) && compareTied(leader, hot) < 0;
   }
+}
+
+/** By place, the place of each in the order of tied markets: it depends on no state. */
+function ranksOf(markets: readonly HotMarket[]): Uint16Array {
+  const order = [...markets.keys()].sort((a, b) => compareTied(markets[a]!, markets[b]!));
+  const ranks = new Uint16Array(markets.length);
+  for (const [rank, place] of order.entries()) ranks[place] = rank;
+  return ranks;
 }
 
 function spotOf(hot: HotMarket): SpotBound | undefined {
@@ -151,9 +170,9 @@ export function pairSpotsOf(
     both = [undefined, undefined];
     spotsByPair.set(owner, both);
   }
-  const direction = compareAddresses(inMint, outMint) < 0 ? 0 : 1;
-  const spots = both[direction] ?? new PairSpots();
+  const direction: Direction = compareAddresses(inMint, outMint) < 0 ? 0 : 1;
+  const spots = both[direction] ?? new PairSpots(direction);
   both[direction] = spots;
-  spots.renew(pair.markets, inMint);
+  spots.renew(pair, inMint);
   return spots.isKnown ? spots : undefined;
 }

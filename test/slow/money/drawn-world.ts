@@ -109,20 +109,22 @@ export function drawWorld(seed: number): DrawnWorld | undefined {
   const a = random.chance(0.7) ? SOL_MINT : drawMint(svm, random);
   let b = drawMint(svm, random);
   const hub = a !== SOL_MINT && random.chance(0.4) ? SOL_MINT : random.pick([usdc, drawMint(svm, random)]);
+  const wanted = b;
   const places: Place[] = [];
   for (const [from, to] of pairsOf(shape, a, b, hub)) {
     for (let tries = 0; tries < TRIES; tries++) {
       const venue = random.pick(PRESENT);
-      const second = to === b ? b : to;
+      const second = to === wanted ? b : to;
       const ordered = [from, second] as const;
-      const mints = random.chance(0.5) ? ordered : ([second, from] as const);
+      const isLaunch = venue === "meteora_dbc";
+      const mints = isLaunch || random.chance(0.5) ? ordered : ([second, from] as const);
       if (places.some((place) => place.venue === venue && isSamePair(place.mints, mints))) continue;
-      // A launch of meteora_dbc makes the coin itself.
-      if (venue === "meteora_dbc" && (places.length > 0 || from !== SOL_MINT || to !== b)) continue;
+      // A launch makes the coin itself.
+      if (isLaunch && (to !== wanted || places.some((place) => place.mints.includes(b)))) continue;
       const place = drawMarket(venue, { svm, random, mints, index: places.length, insider });
       if (place === undefined) continue;
       places.push(place);
-      if (venue === "meteora_dbc") b = place.mints[1];
+      if (isLaunch) b = place.mints[1];
       break;
     }
   }

@@ -19,9 +19,10 @@ import { forOlderAmm } from "../client/world-builds.ts";
 /** What happens between a build and its landing: nothing, something that may make it fail, or something that must not. */
 export type Disturbance = "none" | "market" | "own" | "strangers";
 
-/** After a code: tokens had arrived in the account that a sale closes, or an account that a trade relied on was closed. */
+/** After a code: tokens had arrived in the account that a sale closes, an account that a trade relied on was closed, or it ran out of units. */
 export const AFTER_DEPOSIT = " after a deposit,";
 export const WITHOUT_ACCOUNT = " without an account,";
+export const OUT_OF_UNITS = " out of units,";
 
 type Held = readonly (Account | null)[];
 
@@ -100,8 +101,15 @@ function toldOf(
   const outcome = failedOutcome("money", record, programs, 1, venues, sealed);
   if (outcome.kind !== "failed") return outcome.kind;
   const details = outcome.facts.details as Partial<Record<"account" | "arrivedRaw" | "mint", string>>;
+  if (
+    outcome.message.startsWith("The trade took more compute units") &&
+    record.logs.some((line) => EXCEEDED.test(line))
+  )
+    return `${outcome.code}${OUT_OF_UNITS}`;
   return `${outcome.code}${changeBorneOut(svm, details, sealed, execution)}`;
 }
+
+const EXCEEDED = /^Program \w+ failed: (exceeded CUs meter|Computational budget exceeded)/;
 
 function changeBorneOut(
   svm: Svm,

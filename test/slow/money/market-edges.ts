@@ -3,7 +3,7 @@ import { FailedTransactionMetadata } from "litesvm";
 import { TradewireError } from "../../../src/errors/tradewire-error.ts";
 import type { Address } from "../../../src/primitives/address.ts";
 import { readU64 } from "../../../src/primitives/bytes.ts";
-import { U64_MAX } from "../../../src/primitives/integer.ts";
+import { maxOf, U64_MAX } from "../../../src/primitives/integer.ts";
 import type { Random } from "../../../src/primitives/random.ts";
 import { MAX_COMPUTE_UNITS, setComputeUnitLimit } from "../../../src/solana/compute-budget.ts";
 import { associatedTokenAddress } from "../../../src/solana/pda.ts";
@@ -30,6 +30,8 @@ const HELD = 1n << 63n;
 /** Of lamports: what the runtime's accounts hold together is counted in 64 bits too. */
 const HELD_LAMPORTS = 1n << 61n;
 const SIGNATURE_FEE = 5_000n;
+/** For fees and rent. */
+const KEPT_LAMPORTS = 10n ** 9n;
 
 /** What was tried, and what is wrong. */
 export interface EdgeReport {
@@ -88,7 +90,7 @@ function passAndTrade(
   const { state } = readMarket(svm, venue, market.address, pair);
   const [inMint, outMint] = random.chance(0.5) ? [pair.a, pair.b] : [pair.b, pair.a];
   const side = { svm, venue, market, state, wallet, mode: "exactIn" as const, inMint, outMint };
-  const quote = quoteOf(side, random.magnitude(mostIn(side)));
+  const quote = quoteOf(side, random.magnitude(maxOf(mostIn(side), 1n)));
   if (!(quote instanceof TradewireError)) {
     const leg = legOf(side, quote, 0n);
     svm.inner.sendTransaction(getTransactionDecoder().decode(wireOf(side, leg)));
@@ -169,7 +171,11 @@ function faultAt(side: Side, amount: bigint, report: { offered: number; refused:
     : undefined;
 }
 
-const mostIn = ({ inMint }: Side): bigint => (inMint === SOL_MINT ? HELD_LAMPORTS - 10n ** 9n : HELD);
+/** What the wallet has left to put in after its first trades. Base units. */
+function mostIn({ svm, market, wallet, inMint }: Side): bigint {
+  if (inMint === SOL_MINT && market.nativeSol) return svm.lamports(wallet) - KEPT_LAMPORTS;
+  return svm.tokens(accountOf(svm, wallet, inMint));
+}
 
 /** The refused trade by the instruction of the nearest offered one, with as little to hold it back as there can be. */
 function asRefused(side: Side, amount: bigint): Moved | string | undefined {

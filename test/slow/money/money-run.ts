@@ -16,7 +16,14 @@ import { disturb } from "./disturbance.ts";
 import { drawOrder } from "./drawn-order.ts";
 import { drawWallet } from "./drawn-wallet.ts";
 import { type DrawnWorld, drawWorld } from "./drawn-world.ts";
-import { AFTER_DEPOSIT, type Disturbance, executeAndJudge, simulated, WITHOUT_ACCOUNT } from "./executed-trade.ts";
+import {
+  AFTER_DEPOSIT,
+  type Disturbance,
+  executeAndJudge,
+  OUT_OF_UNITS,
+  simulated,
+  WITHOUT_ACCOUNT,
+} from "./executed-trade.ts";
 import { isOfOlderBuild } from "./older-build.ts";
 import { worldPorts } from "./world-ports.ts";
 
@@ -106,8 +113,10 @@ async function trade(
   return { end: isDivided ? "executed in parts" : "executed", on: new Set(built.route.map((leg) => leg.venue)), found };
 }
 
-/** The codes of a trade that another one made impossible: prices moved, or the market is complete. */
-const AFTER_MARKET = /^fails: (SLIPPAGE_EXCEEDED|INSUFFICIENT_LIQUIDITY|NO_ROUTE) /;
+/** Of a trade that another one made impossible: prices moved, with them the ticks, bins or rounds it takes, or the market is complete. */
+const AFTER_MARKET = new RegExp(
+  `^fails: ((SLIPPAGE_EXCEEDED|INSUFFICIENT_LIQUIDITY|NO_ROUTE) |PROGRAM_ERROR${OUT_OF_UNITS})`,
+);
 /** Of one that closes an account into which strangers sent tokens. */
 const AFTER_STRANGERS = new RegExp(`^fails: PROGRAM_ERROR${AFTER_DEPOSIT}`);
 /** Also of one before which the wallet spent what it sells, bought what it sells all of, or closed an account that it had emptied. */
@@ -152,35 +161,67 @@ async function clientFault(world: DrawnWorld, request: TradeRequest, built: Buil
 /** Beyond what any wallet of the rig holds. Lamports. */
 const MOST_NEEDED = 1n << 53n;
 
-/** Priority fees differ by less than this part between builds, which name other recipients of fees. */
-const SPREAD = 8n;
+/** On Pump's venues, priority fees differ by less than this part between builds, which name other recipients of fees. */
+const SPREAD = 4n;
+const spreadOf = ({ platform, costs }: BuiltTrade): bigint =>
+  platform.includes("pump_") ? costs.priorityFee / SPREAD : 0n;
 
-/** A wallet refused for SOL that gets what it lacks must be able to trade, and with less it must not. */
+/**
+ * A wallet refused for SOL that gets what it lacks must be able to trade, and with less it must not. Builds on Pump's venues name other
+ * recipients of fees, and the units to find their accounts differ: another build may take a little more.
+ */
 async function neededFault(world: DrawnWorld, ports: BuildPorts, request: TradeRequest, refusal: TradewireError) {
-  const { neededLamports } = (refusal.facts.details ?? {}) as { readonly neededLamports?: string };
-  if (refusal.code !== "INSUFFICIENT_SOL" || neededLamports === undefined || BigInt(neededLamports) > MOST_NEEDED)
-    return [];
+  const needed = neededOf(refusal);
+  if (needed === undefined || needed > MOST_NEEDED) return [];
   const { svm } = world;
   const { wallet } = request.principal;
   const account = svm.get(wallet) ?? { address: wallet, owner: SYSTEM_PROGRAM, data: new Uint8Array(0), lamports: 0n };
   const give = (lamports: bigint) => svm.setAccount({ ...account, lamports });
-  give(BigInt(neededLamports));
   try {
-    const built = await buildTrade(ports, request);
+    const { built, asked, code } = await buildAsAsked(ports, request, needed, give);
+    if (built === undefined) return code === "INSUFFICIENT_SOL" ? [`refused with the ${asked} lamports asked for`] : [];
+    if (asked - needed > spreadOf(built))
+      return [`refused again with the ${needed} lamports asked for: it needs ${asked}`];
     const error = simulated(svm, built);
     if (error !== undefined)
       return isOfOlderBuild(svm, world.pair, error)
         ? []
-        : [`with the ${neededLamports} lamports asked for: ${built.platform} ${error}`];
+        : [`with the ${asked} lamports asked for: ${built.platform} ${error}`];
     // Without slippage nothing is kept for worse prices.
     if (request.slippage !== 0) return [];
-    give(BigInt(neededLamports) - 1n - built.costs.priorityFee / SPREAD);
+    give(asked - 1n - spreadOf(built));
     const isTooMuch = simulated(svm, built) === undefined;
-    return isTooMuch ? [`${built.platform} does with less than the ${neededLamports} lamports asked for`] : [];
-  } catch (error) {
-    if (!(error instanceof TradewireError)) throw error;
-    return error.code === "INSUFFICIENT_SOL" ? [`refused again with the ${neededLamports} lamports asked for`] : [];
+    return isTooMuch ? [`${built.platform} does with less than the ${asked} lamports asked for`] : [];
   } finally {
     give(account.lamports);
+  }
+}
+
+function neededOf({ code, facts }: TradewireError): bigint | undefined {
+  const { neededLamports } = (facts.details ?? {}) as { readonly neededLamports?: string };
+  return code !== "INSUFFICIENT_SOL" || neededLamports === undefined ? undefined : BigInt(neededLamports);
+}
+
+/** Fee recipients that builds draw in turn. */
+const RECIPIENTS = 5;
+
+/** Gives the wallet what it is asked for, again if another build needs more. */
+async function buildAsAsked(
+  ports: BuildPorts,
+  request: TradeRequest,
+  needed: bigint,
+  give: (lamports: bigint) => void,
+): Promise<{ readonly built?: BuiltTrade; readonly asked: bigint; readonly code?: string }> {
+  let asked = needed;
+  for (let tries = 0; ; tries++) {
+    give(asked);
+    try {
+      return { built: await buildTrade(ports, request), asked };
+    } catch (error) {
+      if (!(error instanceof TradewireError)) throw error;
+      const more = neededOf(error);
+      if (more === undefined || more <= asked || tries === RECIPIENTS) return { asked, code: error.code };
+      asked = more;
+    }
   }
 }

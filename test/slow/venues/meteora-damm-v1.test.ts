@@ -173,7 +173,8 @@ describe.skipIf(missing.length > 0).each(BUILDS)("meteora_damm_v1 on its program
     const { faults, trades, worstUnitRatio, ...figures } = judge(outcomes.map(withoutDustGuard));
     console.log(`meteora_damm_v1 | ${shape.name} |`, JSON.stringify({ trades, worstUnitRatio, ...figures }));
     expect(faults).toEqual([]);
-    expect(trades).toBeGreaterThan(count * 0.6);
+    // A drained pool takes trades of one direction for long: how many depends on its path.
+    expect(trades).toBeGreaterThan(count * (shape.reach === undefined ? 0.6 : 0.4));
     expect(worstUnitRatio).toBeLessThanOrEqual(1.3);
     // A purchase may leave a drained pool without an invariant: what an attacker could take is not known then.
     if (shape.reach === undefined) checkSandwiches({ svm, venue: meteoraDammV1, market, random, count: SANDWICHES });

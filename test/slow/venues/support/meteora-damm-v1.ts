@@ -6,6 +6,7 @@ import { associatedTokenAddress, derive } from "../../../../src/solana/pda.ts";
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   RENT_SYSVAR,
+  SOL_MINT,
   SYSTEM_PROGRAM,
   TOKEN_PROGRAM,
 } from "../../../../src/solana/programs.ts";
@@ -154,5 +155,6 @@ export function reportProfit(svm: Svm, mint: Address, profit: bigint, degradatio
   const tokens = svm.get(derive(VAULT_PROGRAM, "token_vault", vault.address))!;
   const held = new DataView(tokens.data.buffer, tokens.data.byteOffset);
   held.setBigUint64(64, held.getBigUint64(64, true) + profit, true);
-  svm.setAccount(tokens);
+  // Wrapped SOL is the account's own lamports.
+  svm.setAccount({ ...tokens, lamports: tokens.lamports + (mint === SOL_MINT ? profit : 0n) });
 }

@@ -2,6 +2,7 @@ import { CLOCK_SCENARIOS } from "./clock-scenarios.ts";
 import { DATABASE_SCENARIOS } from "./database-scenarios.ts";
 import { DIAGNOSIS_SCENARIOS } from "./diagnosis-scenarios.ts";
 import { FROZEN_SCENARIOS } from "./frozen-scenarios.ts";
+import { LEAVING_SCENARIOS } from "./leaving-scenarios.ts";
 import { NODE_SCENARIOS } from "./node-scenarios.ts";
 import { OUTCOME_SCENARIOS } from "./outcome-scenarios.ts";
 import { PRICE_SCENARIOS } from "./price-scenarios.ts";
@@ -15,6 +16,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...OUTCOME_SCENARIOS,
   ...SUBMIT_SCENARIOS,
   ...FROZEN_SCENARIOS,
+  ...LEAVING_SCENARIOS,
   ...DATABASE_SCENARIOS,
   ...DIAGNOSIS_SCENARIOS,
   ...NODE_SCENARIOS,

@@ -147,5 +147,7 @@ export default defineConfig({
   test: {
     projects: named ? [tests, clocks, ...slowSuites] : [tests, clocks],
     sequence: { sequencer: LongestFirst },
+    // More than `temp-folder.ts` waits for what ends with the tests.
+    teardownTimeout: 120_000,
   },
 });

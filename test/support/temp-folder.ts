@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** Time for a server that ends with its test to remove its own files. */
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 60_000;
 /** As the system's own: the account that PostgreSQL runs under adds and removes its folder. */
 const MODE = 0o1777;
 

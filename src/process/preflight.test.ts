@@ -78,6 +78,20 @@ test("shadow execution, the default with nodes, has a folder for its socket", ()
   expect(problems({})).toEqual([]);
 });
 
+test("shadow execution has a folder whose path leaves room for that of its socket", () => {
+  const longest = "/proc/".padEnd(72, "x");
+  const problem = (path: string, why: string) => [
+    `The folder for temporary files is ${path}, ${why}: set TMPDIR to another, or SHADOW_EXECUTION=off.`,
+  ];
+  vi.stubEnv("TMPDIR", longest);
+  expect(problems({ SHADOW_EXECUTION: "watch" })).toEqual(problem(longest, "which this user may not write to"));
+  vi.stubEnv("TMPDIR", `${longest}x`);
+  expect(problems({ SHADOW_EXECUTION: "watch" })).toEqual(
+    problem(`${longest}x`, "too long a path for a socket in it, of 72 bytes at most"),
+  );
+  expect(problems({ SHADOW_EXECUTION: "off" })).toEqual([]);
+});
+
 test("SANDBOX_PROGRAMS holds programs if the embedded chain runs", () => {
   const empty = join(folder, "empty");
   mkdirSync(empty);

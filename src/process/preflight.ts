@@ -78,16 +78,23 @@ function checkDataDir({ dataDir, databaseUrl, keyPepper, tokenKeys }: Config): r
   }
 }
 
+/** Every system takes 103 bytes as the path of a socket, of which `/tradewire-shadow-XXXXXX/socket` takes 31. */
+const LONGEST_TEMPORARY_PATH = 103 - 31;
+
 /** The folder that the shadow process's socket is made in. */
 function checkTemporary(config: Config): readonly string[] {
   if (shadowMode(config) === "off") return [];
+  const folder = tmpdir();
+  const refuse = (why: string) => [
+    `The folder for temporary files is ${folder}, ${why}: set TMPDIR to another, or SHADOW_EXECUTION=off.`,
+  ];
+  if (Buffer.byteLength(folder) > LONGEST_TEMPORARY_PATH)
+    return refuse(`too long a path for a socket in it, of ${LONGEST_TEMPORARY_PATH} bytes at most`);
   try {
-    tryFolder(tmpdir());
+    tryFolder(folder);
     return [];
   } catch {
-    return [
-      `The folder for temporary files is ${tmpdir()}, which this user may not write to: set TMPDIR to another, or SHADOW_EXECUTION=off.`,
-    ];
+    return refuse("which this user may not write to");
   }
 }
 

@@ -56,7 +56,7 @@ async function startServer(programs: string): Promise<TestPostgres> {
   const options = { ...user, cwd: home };
   initialize(data, programs, user);
   const port = await freePorts(1);
-  const command = ["-D", data, "-p", `${port}`, "-k", home, ...FOR_TESTS.flatMap((setting) => ["-c", setting])];
+  const command = ["-D", data, "-p", `${port}`, "-k", "", ...FOR_TESTS.flatMap((setting) => ["-c", setting])];
   const server = spawn("sh", ["-c", UNTIL_LEFT, home, join(programs, "postgres"), ...command], {
     ...options,
     stdio: ["ignore", "ignore", "ignore", "pipe"],

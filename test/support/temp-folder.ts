@@ -5,6 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** Time for a server that ends with its test to remove its own files. */
 const PATIENCE_MS = 60_000;
+/** With a longer path, sockets in a test's folder would have none: a hundred bytes are all that one may have. */
+const LONGEST_PATH = 49;
 /** As the system's own: the account that PostgreSQL runs under adds and removes its folder. */
 const MODE = 0o1777;
 
@@ -19,7 +21,7 @@ export default function setup(): (() => Promise<void>) | undefined {
   const { TMPDIR: before, NODE_COMPILE_CACHE: cacheBefore } = process.env;
   if (process.env[OWNER] === `${process.pid}`) return undefined;
   process.env[OWNER] = `${process.pid}`;
-  const folder = mkdtempSync(join(tmpdir(), "tradewire-tests-"));
+  const folder = mkdtempSync(join(tmpdir().length > LONGEST_PATH ? "/tmp" : tmpdir(), "tradewire-tests-"));
   chmodSync(folder, MODE);
   process.env.TMPDIR = folder;
   process.env.NODE_COMPILE_CACHE = COMPILED;

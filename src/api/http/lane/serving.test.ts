@@ -12,7 +12,7 @@ import { createRandom } from "../../../primitives/random.ts";
 /** As long as no test lets a connection rest, however slow the machine is. */
 const KEEP_ALIVE_MS = 60_000;
 /** What one of them waits for. */
-const SHORT_KEEP_ALIVE_MS = 2_000;
+const SHORT_KEEP_ALIVE_MS = 5_000;
 const RPC = "/tradewire.v1.TradeService/Buy";
 const ASKED = { mint: TOKEN.toString(), solAmount: 0.1, slippage: 0.01 };
 const REST = JSON.stringify({ ...ASKED, priority: "fast" });

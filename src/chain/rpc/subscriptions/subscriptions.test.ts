@@ -12,7 +12,7 @@ afterEach(async () => {
 });
 
 async function start(
-  silentMs = 10_000,
+  silentMs = 3_600_000,
   more: { refusedMs?: number; warn?: (message: string) => void } = {},
 ): Promise<void> {
   node = await startFakeNode({});

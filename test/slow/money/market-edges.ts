@@ -229,7 +229,9 @@ function attempt(side: Side, quote: Quote, threshold: bigint): Moved | string {
     return `fails: ${done.toString().slice(0, 90)} | ${done.meta().logs().slice(-4).join(" / ")}`;
   const after = new Map(done.postAccounts().map((account) => [`${account.address}`, account]));
   const rentExemption = (space: number): bigint => svm.rent(space);
-  const isMade = (address: Address): boolean => svm.get(address) === null && after.has(`${address}`);
+  // Those that stayed empty are among them.
+  const isMade = (address: Address): boolean =>
+    svm.get(address) === null && (after.get(`${address}`)?.lamports ?? 0n) > 0n;
   const rent =
     creates.reduce((sum, { address, space }) => (isMade(address) ? sum + svm.rent(space) : sum), 0n) +
     grows.reduce((sum, growth) => sum + rentOfGrowth(growth, rentExemption), 0n);

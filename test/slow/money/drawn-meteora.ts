@@ -24,9 +24,11 @@ export function drawDammV1(draw: Draw): Place | undefined {
     : { amountA: depth(random), amountB: depth(random), fee: { numerator: random.pick(NUMERATORS) } };
   const address = createDammV1Pool(svm, provided(draw), { mintA, mintB, ...shape });
   if (random.chance(0.4)) {
-    // A vault may be that of several pools. Its shares are worth twice as much at most: no real one's are.
-    const [mint, most] = random.pick([[mintA, shape.amountA] as const, [mintB, shape.amountB] as const]);
-    const since = svm.clock().unixTimestamp - random.pick([0n, 900n, 20_000n]);
+    // A vault may be that of several pools. Profit that is free leaves shares worth twice as much at most, as real ones are; what is
+    // locked while the pool is drained could leave them worth thousands of units, and no exact output close to its order.
+    const [mint, amount] = random.pick([[mintA, shape.amountA] as const, [mintB, shape.amountB] as const]);
+    const [most, age] = random.pick([[amount, 200_000n] as const, [amount / 100_000n + 1n, 900n] as const]);
+    const since = svm.clock().unixTimestamp - age;
     reportProfit(svm, mint, random.magnitude(most), random.pick([46_296_296n, 11_574_074n]), since);
   }
   return { venue: "meteora_damm_v1", address, mints };

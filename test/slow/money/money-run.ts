@@ -6,7 +6,7 @@ import { findProblems } from "../../../src/client/verify/verification.ts";
 import { TradewireError } from "../../../src/errors/tradewire-error.ts";
 import type { Address } from "../../../src/primitives/address.ts";
 import { createRandom, type Random } from "../../../src/primitives/random.ts";
-import { SYSTEM_PROGRAM } from "../../../src/solana/programs.ts";
+import { SOL_MINT, SYSTEM_PROGRAM } from "../../../src/solana/programs.ts";
 import { type BuildPorts, buildTrade } from "../../../src/trade/build/build-trade.ts";
 import type { BuiltTrade, TradeRequest } from "../../../src/trade/trade.ts";
 import type { Svm } from "../../support/svm.ts";
@@ -187,9 +187,10 @@ async function neededFault(world: DrawnWorld, ports: BuildPorts, request: TradeR
       return isOfOlderBuild(svm, world.pair, error)
         ? []
         : [`with the ${asked} lamports asked for: ${built.platform} ${error}`];
-    // Without slippage nothing is kept for worse prices.
+    // Without slippage nothing is kept for worse prices, but for what one market gives beyond what the next one takes.
     if (request.slippage !== 0) return [];
-    give(asked - 1n - spreadOf(built));
+    const beyond = built.estimates.remainders?.find(({ mint }) => mint === SOL_MINT)?.amount ?? 0n;
+    give(asked - 1n - spreadOf(built) - beyond);
     const isTooMuch = simulated(svm, built) === undefined;
     return isTooMuch ? [`${built.platform} does with less than the ${asked} lamports asked for`] : [];
   } finally {

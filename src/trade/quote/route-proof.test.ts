@@ -14,3 +14,12 @@ it("promises a check of a market only where markets are checked", () => {
   expect(reasonsFor(market())).toEqual(["this service checks no market on the deployed programs"]);
   expect(reasonsFor(market({ ...unchecked, checked: true }))).toEqual([]);
 });
+
+it("takes nothing over that is known of the pair's markets by their places", () => {
+  const unchecked = { programSlot: undefined, shadowSlot: undefined, checked: false };
+  const markets = [market(unchecked), market({ ...unchecked, checked: true })];
+  const pair = { markets, faults: [], searched: ["pump_swap"], versions: [1, 2], bounds: {}, line: {} };
+  const checked = onlyChecked(pair as unknown as PairMarkets);
+  expect(checked).toMatchObject({ markets: [markets[1]], searched: ["pump_swap"] });
+  expect([checked.versions, checked.bounds, checked.line]).toEqual([undefined, undefined, undefined]);
+});

@@ -46,7 +46,9 @@ export function onlyChecked(pair: PairMarkets): PairMarkets {
             : "not checked on the deployed program yet",
         isWithheld: true,
       }));
-    kept = { ...pair, markets: pair.markets.filter(isChecked), faults: [...pair.faults, ...faults] };
+    // Not what is known of the pair's markets by their places: here they have others.
+    const { searched, withheld } = pair;
+    kept = { markets: pair.markets.filter(isChecked), faults: [...pair.faults, ...faults], searched, withheld };
     checkedOf.set(pair, kept);
   }
   return kept;

@@ -104,7 +104,7 @@ function changeOf(told: ErrorCode, trade: OwnTrade, record: TransactionRecord, i
   if (told !== "PROGRAM_ERROR" && told !== "VENUE_DEGRADED") return UNCHANGED;
   const [mint] = closedSince(trade, record);
   if (mint === undefined) return UNCHANGED;
-  // Whoever has no account of the input has none of the tokens.
+  // Without an account of the input, the wallet has nothing to sell.
   if (mint === inMint) return { code: "INSUFFICIENT_TOKEN_BALANCE" };
   return { code: "PROGRAM_ERROR", meaning: CLOSED, details: { mint: `${mint}` } };
 }

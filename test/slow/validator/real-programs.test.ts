@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../../support/eventually.ts";
 import { startTestService } from "../../support/service.ts";
 import { lookupTablesOf } from "../../support/world.ts";
 import { JudgeLedger } from "./ledger.ts";
@@ -27,9 +28,14 @@ describe.skipIf(!hasRealPrograms())("the world on the real pump, PumpSwap, pump_
     try {
       const { rpcUrl, world } = service.sandbox;
       const lookupTables = lookupTablesOf(world);
-      await tradeWorld("real programs, embedded chain", new JudgeLedger(rpcUrl), world, () =>
-        service.newClient(50, { lookupTables }),
-      );
+      const ledger = new JudgeLedger(rpcUrl);
+      await tradeWorld("real programs, embedded chain", ledger, world, async () => {
+        const client = await service.newClient(50, { lookupTables });
+        // The ledger counts what is confirmed, the airdrop is answered before.
+        const address = client.wallet.publicKey.toString();
+        await eventually(async () => expect(await ledger.lamports(address)).toBeGreaterThan(0n));
+        return client;
+      });
     } finally {
       await service.close();
     }

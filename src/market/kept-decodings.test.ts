@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { NO_OWNER } from "../../test/support/no-owner.ts";
 import { readSampleMarkets, type SampleMarket } from "../../test/support/sample-markets.ts";
 import { TradewireError } from "../errors/tradewire-error.ts";
 import type { Address } from "../primitives/address.ts";
@@ -100,13 +101,7 @@ test.each(samples)("%s: a watched market answers as one decoded from scratch, wh
     },
   } as never);
   const found = { venue: sample.venue, account: original.get(own)!, market: sample.hot.market } as never;
-  const watch = new MarketWatch({
-    found,
-    live,
-    judge: NO_JUDGE,
-    owner: { invalidate() {}, followed() {}, answers: 0 },
-    warn() {},
-  });
+  const watch = new MarketWatch({ found, live, judge: NO_JUDGE, owner: NO_OWNER, warn() {} });
   await watch.hold(sample.addresses);
   const set = (address: Address, account: Account | null) => {
     now.set(address, account);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { NO_OWNER } from "../../test/support/no-owner.ts";
 import { readSampleMarkets } from "../../test/support/sample-markets.ts";
 import { Address } from "../primitives/address.ts";
 import { writeU64 } from "../primitives/bytes.ts";
@@ -43,13 +44,7 @@ async function watched() {
     unfollow() {},
   } as never);
   const found = { venue, account: own, market: sample.hot.market } as never;
-  const watch = new MarketWatch({
-    found,
-    live,
-    judge: NO_JUDGE,
-    owner: { invalidate() {}, followed() {}, answers: 0 },
-    warn() {},
-  });
+  const watch = new MarketWatch({ found, live, judge: NO_JUDGE, owner: NO_OWNER, warn() {} });
   await watch.hold(sample.addresses);
   const hot = () => {
     const reading = watch.read();

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { NO_OWNER } from "../../../test/support/no-owner.ts";
 import { readSampleMarkets } from "../../../test/support/sample-markets.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Account } from "../../solana/account.ts";
@@ -24,13 +25,7 @@ test.each(samples)(
     } as never);
     const own = accounts.get(hot.market.address)!;
     const found = { venue, account: own, market: hot.market } as never;
-    const watch = new MarketWatch({
-      found,
-      live,
-      judge: NO_JUDGE,
-      owner: { invalidate() {}, followed() {}, answers: 0 },
-      warn() {},
-    });
+    const watch = new MarketWatch({ found, live, judge: NO_JUDGE, owner: NO_OWNER, warn() {} });
     for (let reading = watch.glance(); reading.kind === "lacking"; reading = watch.glance()) {
       await watch.hold(reading.addresses);
     }

@@ -149,7 +149,9 @@ const BUILDS = buildsOf("meteora_damm_v1");
 
 describe.skipIf(missing.length > 0).each(BUILDS)("meteora_damm_v1 on its program ($path)", (build) => {
   it.each(cases)("$name: quoted is executed", (shape) => {
-    const count = tradesOn(build, TRADES);
+    const least = tradesOn(build, TRADES) * 0.6;
+    // A drained pool takes trades of one direction for long: how many depends on its path.
+    const count = Math.ceil(tradesOn(build, TRADES) * (shape.reach === undefined ? 1 : 1.5));
     const { svm, wallet, mintA, market, random, fund } = open(shape);
     svm.addProgram(DAMM_V1_PROGRAM, build.path);
     let { slot, epoch, unixTimestamp } = svm.clock();
@@ -173,8 +175,7 @@ describe.skipIf(missing.length > 0).each(BUILDS)("meteora_damm_v1 on its program
     const { faults, trades, worstUnitRatio, ...figures } = judge(outcomes.map(withoutDustGuard));
     console.log(`meteora_damm_v1 | ${shape.name} |`, JSON.stringify({ trades, worstUnitRatio, ...figures }));
     expect(faults).toEqual([]);
-    // A drained pool takes trades of one direction for long: how many depends on its path.
-    expect(trades).toBeGreaterThan(count * (shape.reach === undefined ? 0.6 : 0.4));
+    expect(trades).toBeGreaterThan(least);
     expect(worstUnitRatio).toBeLessThanOrEqual(1.3);
     // A purchase may leave a drained pool without an invariant: what an attacker could take is not known then.
     if (shape.reach === undefined) checkSandwiches({ svm, venue: meteoraDammV1, market, random, count: SANDWICHES });

@@ -19,7 +19,8 @@ export const meteoraDlmmErrors = programErrors([
   [6039, "InsufficientOutAmount", "SLIPPAGE_EXCEEDED"],
   [6042, "PoolDisabled", "NO_ROUTE"],
   [6066, "InvalidStatus", "NO_ROUTE"],
-  [6085, "UndeterminedError", "VENUE_DEGRADED"],
+  // The builds of March 2026 round an exact output across limit orders one unit short: a moved price may end the trade there.
+  [6085, "UndeterminedError", "INSUFFICIENT_LIQUIDITY"],
   [6104, "InsufficientInAmount", "SLIPPAGE_EXCEEDED"],
   [6031, null, "NO_ROUTE"],
   [6038, null, "INSUFFICIENT_LIQUIDITY"],

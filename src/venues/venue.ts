@@ -117,6 +117,8 @@ export interface SwapLeg {
   readonly instructions: readonly Instruction[];
   /** Upper bound of compute units used by `instructions`, measured on the program, without a safety margin. */
   readonly computeUnits: number;
+  /** Compute units beyond these that the same swap with another salt may take. Absent: none. */
+  readonly spareUnits?: number;
   /** Accounts that the program may create at the wallet's expense, with their data sizes: this is rent, not part of the trade. */
   readonly creates: readonly { readonly address: Address; readonly space: number }[];
   /** Accounts that exist and that the instructions enlarge at the wallet's expense. */

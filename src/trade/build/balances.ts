@@ -12,6 +12,7 @@ import { isTokenAccount, tokenBalance } from "../../solana/token/token-account.t
 import type { Intent } from "../intent.ts";
 import type { Route } from "../quote/route.ts";
 import type { Costs } from "../trade.ts";
+import { type BudgetSettings, mostPriorityFee } from "./budget.ts";
 import type { Assembly } from "./parts/assembled.ts";
 import { type AccountFault, payingFault, receivingFault, type WalletAccounts } from "./wallet-accounts.ts";
 
@@ -26,12 +27,15 @@ interface Spending {
   readonly route: Route;
   readonly assembly: Assembly;
   readonly costs: Costs;
+  /** Micro-lamports per compute unit. */
+  readonly unitPrice: bigint;
 }
 
 /** What checking balances reads. */
 interface BalancePorts {
   readonly markets: Pick<Markets, "account">;
   readonly head: Pick<ChainHead, "rentExemption">;
+  readonly settings: Pick<BudgetSettings, "computeUnitMarginPercent">;
 }
 
 /** What a wallet lacks for a trade. Tokens in base units of their mint, SOL in lamports. */
@@ -41,7 +45,10 @@ export type Shortfall =
   /** The wallet belongs to a program or holds data: it cannot pay for the trade. */
   | { readonly kind: "payer"; readonly wallet: Address }
   | { readonly kind: "token"; readonly mint: Mint; readonly held: bigint; readonly needed: bigint }
-  /** `rent` must stay in the wallet's account, beside what the trade needs; 0 if what the trade returns leaves more than that. */
+  /**
+   * `needed` is enough for any build of the trade. `rent` must stay in the wallet's account beside it; 0 if what the trade returns leaves
+   * more than that.
+   */
   | {
       readonly kind: "sol";
       readonly wallet: Address;
@@ -85,8 +92,8 @@ function destinationShortfall(
 
 function payerShortfall(
   { intent, accounts }: Trader,
-  { route, assembly, costs }: Spending,
-  { markets, head }: BalancePorts,
+  { route, assembly, costs, unitPrice }: Spending,
+  { markets, head, settings }: BalancePorts,
 ): Shortfall | undefined {
   const account = markets.account(accounts.wallet);
   if (account === undefined) return undefined;
@@ -123,7 +130,9 @@ function payerShortfall(
   if (paysFees && left >= most && endsWell) return undefined;
   const spent = inAll > 0n ? inAll : 0n;
   const isPeak = most >= spent + rent;
-  const needed = fees + (isPeak ? most : spent);
+  // The next build may name accounts that take more compute units to find.
+  const mostFees = assembly.spareUnits > 0 ? costs.baseFee + mostPriorityFee(settings, assembly, unitPrice) : fees;
+  const needed = mostFees + (isPeak ? most : spent);
   return { kind: "sol", wallet: accounts.wallet, held, needed, rent: isPeak ? 0n : rent };
 }
 

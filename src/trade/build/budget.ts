@@ -32,6 +32,8 @@ export interface BudgetSettings {
   readonly loadedAccountsBytes: number;
 }
 
+type UnitMargin = Pick<BudgetSettings, "computeUnitMarginPercent">;
+
 /** Number of venues that the setting leaves room for, and the room for the programs and accounts of each further one. Bytes. */
 const VENUES_HELD = 2;
 const VENUE_BYTES = 3 * 1024 * 1024;
@@ -53,12 +55,25 @@ export function budgetFor(
   assembly: Assembly,
   nonce: number,
 ): Budget {
-  const units = assembly.computeUnits + BUDGET_UNITS;
   return {
-    computeUnitLimit: Math.min(Math.ceil((units * (100 + settings.computeUnitMarginPercent)) / 100), MAX_COMPUTE_UNITS),
+    computeUnitLimit: unitLimit(settings, assembly.computeUnits),
     priceMicroLamports: fees.priceMicroLamportsPerCu(priority, marketsOf(route)),
     loadedBytesLimit: settings.loadedAccountsBytes + furtherVenues(route) * VENUE_BYTES - nonce,
   };
+}
+
+/** The limit of a transaction whose instructions, beside those of the budget, use so many compute units at most. */
+function unitLimit({ computeUnitMarginPercent }: UnitMargin, units: number): number {
+  return Math.min(Math.ceil(((units + BUDGET_UNITS) * (100 + computeUnitMarginPercent)) / 100), MAX_COMPUTE_UNITS);
+}
+
+/** What any build of the same trade pays for priority at most. Lamports. */
+export function mostPriorityFee(
+  settings: UnitMargin,
+  { computeUnits, spareUnits }: Pick<Assembly, "computeUnits" | "spareUnits">,
+  priceMicroLamports: bigint,
+): bigint {
+  return priorityFeeLamports(unitLimit(settings, computeUnits + spareUnits), priceMicroLamports);
 }
 
 function marketsOf({ steps }: Route): readonly Address[] {

@@ -1,11 +1,16 @@
 import { expect, test } from "vitest";
+import { memoryPorts } from "../../../test/support/memory-ports.ts";
+import { readSampleMarkets } from "../../../test/support/sample-markets.ts";
 import { Svm } from "../../../test/support/svm.ts";
+import type { TradewireError } from "../../errors/tradewire-error.ts";
+import { Address } from "../../primitives/address.ts";
 import { createRandom } from "../../primitives/random.ts";
 import type { Account } from "../../solana/account.ts";
-import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
+import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { closeTokenAccount, requireBalance, transferLamports } from "../../solana/token/token-instructions.ts";
 import { openWrappedSol, seededAddress } from "../../solana/token/wrapped-sol.ts";
 import { shortfallOf } from "./balances.ts";
+import { buildTrade } from "./build-trade.ts";
 
 type Check = Parameters<typeof shortfallOf>[0] & Parameters<typeof shortfallOf>[1] & Parameters<typeof shortfallOf>[2];
 
@@ -146,3 +151,43 @@ test("a nonce account pays fees and nothing else, and keeps its rent", () => {
     [false, false, false, false],
   ]);
 });
+
+test.each(["pump_fun", "pump_swap"])(
+  "what a refusal on %s asks for is enough whichever recipients of fees the next build names",
+  async (id) => {
+    const { mint, clock, markets } = readSampleMarkets();
+    const wallet = Address.from(createRandom(77).bytes(32));
+    const hot = markets.find(({ venue }) => venue.id === id)!.hot;
+    const ports = memoryPorts({ mint, clock, wallet, markets: [hot] });
+    const order = {
+      principal: { accountId: "test", keyId: "test", wallet },
+      inMint: SOL_MINT,
+      outMint: mint,
+      mode: "exactIn",
+      amount: 1,
+      slippage: 0.01,
+      priority: "fast",
+      maxPriceImpact: undefined,
+      maxPriorityCost: undefined,
+    } as const;
+    const rich = ports.markets.account(wallet)!;
+    const build = async (lamports: bigint, nonce: number) => {
+      const account = (address: Address) =>
+        address === wallet ? { ...rich, lamports } : ports.markets.account(address);
+      return buildTrade({ ...ports, markets: { ...ports.markets, account }, nextNonce: () => nonce }, order);
+    };
+    const neededOf = (nonce: number) =>
+      build(2_000_000n, nonce).then(
+        () => expect.unreachable(),
+        ({ facts }: TradewireError) => BigInt((facts.details as { neededLamports: string }).neededLamports),
+      );
+    const nonces = Array.from({ length: 40 }, (_, index) => (index % 5) + (Math.floor(index / 5) << 8));
+    const needed = await neededOf(0);
+    const fees = new Set<bigint>();
+    for (const nonce of nonces) {
+      expect(await neededOf(nonce)).toBe(needed);
+      fees.add((await build(needed, nonce)).costs.priorityFee);
+    }
+    expect(fees.size).toBeGreaterThan(1);
+  },
+);

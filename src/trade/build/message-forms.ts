@@ -77,6 +77,8 @@ export interface ComposedMessage {
   readonly route: Route;
   readonly assembly: Assembly;
   readonly costs: Costs;
+  /** Micro-lamports per compute unit. */
+  readonly unitPrice: bigint;
   readonly message: Uint8Array;
   /** False if no form fits into a transaction; this one is the smallest. */
   readonly fits: boolean;
@@ -156,7 +158,7 @@ const withoutGuard = (terms: MessageTerms): MessageTerms => ({
 
 /** Stands for a message that cannot be made. */
 function unbuildable(route: Route, fault: MarketFault): ComposedMessage {
-  const none = { message: new Uint8Array(0), fits: false, overUnits: false, transactionBytes: 0 };
+  const none = { unitPrice: 0n, message: new Uint8Array(0), fits: false, overUnits: false, transactionBytes: 0 };
   return { route, assembly: NOTHING_ASSEMBLED, costs: NO_COSTS, ...none, fault };
 }
 
@@ -245,7 +247,8 @@ function compileForm(
   const isCrowded = lookupTables.length > 0 && accountCount(instructions) > MAX_TRANSACTION_ACCOUNTS;
   const fits = message.length <= MAX_MESSAGE_SIZE && !isCrowded && !overUnits;
   const transactionBytes = message.length + TRANSACTION_OVERHEAD;
-  return { route, assembly, costs, message, fits, overUnits, transactionBytes };
+  const unitPrice = budget.priceMicroLamports;
+  return { route, assembly, costs, unitPrice, message, fits, overUnits, transactionBytes };
 }
 
 /** Number of accounts of a message. The payer signs for an instruction, so it is already counted there. */
@@ -261,7 +264,7 @@ function accountCount(instructions: readonly Instruction[]): number {
 /** The form as a version 1 message, whose header holds the budget; undefined if it has too many accounts or bytes. */
 function composeV1(form: MessageForm, { accounts, blockhash }: MessageTerms): ComposedMessage | undefined {
   const { route, assembly, budget, costs } = form;
-  const { computeUnitLimit, loadedBytesLimit } = budget;
+  const { computeUnitLimit, loadedBytesLimit, priceMicroLamports: unitPrice } = budget;
   const instructions = assembly.instructions.slice(BUDGET_INSTRUCTIONS.length);
   const plan = { payer: accounts.wallet, blockhash, instructions, lookupTables: NO_TABLES };
   try {
@@ -272,7 +275,7 @@ function composeV1(form: MessageForm, { accounts, blockhash }: MessageTerms): Co
     });
     const transactionBytes = message.length + SIGNATURE_SIZE;
     if (transactionBytes > MAX_TRANSACTION_SIZE_V1) return undefined;
-    return { route, assembly, costs, message, fits: true, overUnits: false, transactionBytes };
+    return { route, assembly, costs, unitPrice, message, fits: true, overUnits: false, transactionBytes };
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;

@@ -4,7 +4,7 @@ import { associatedTokenAccount, type DerivedAddress } from "../../solana/derive
 import { FilledInstruction, type Instruction, InstructionPattern } from "../../solana/instruction.ts";
 import { ASSOCIATED_TOKEN_PROGRAM, SOL_MINT, SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { PUMP_FEE_PROGRAM } from "../shared/pump-fees.ts";
-import { buybackRecipientOf, feeRecipientOf } from "../shared/pump-recipients.ts";
+import { buybackRecipientOf, feeRecipientOf, mostRecipientSteps } from "../shared/pump-recipients.ts";
 import { DESTINATION, FURTHER, SOURCE, WALLET } from "../swap-pattern.ts";
 import type { SwapTerms } from "../venue.ts";
 import {
@@ -35,6 +35,8 @@ export interface PumpAccounts {
   readonly named: PumpNamed;
   readonly feeRecipients: readonly PumpRecipient[];
   readonly buybackRecipients: readonly PumpRecipient[];
+  /** Steps of the searches for the recipients' token accounts at most, whichever a swap names. */
+  readonly mostRecipientSteps: number;
   /** The creator's fee vault, and its token account for the quote mint. */
   readonly vault: DerivedAddress;
   readonly vaultQuote: DerivedAddress;
@@ -144,6 +146,8 @@ export function pumpAccounts(coin: {
   const vaultQuote = associatedTokenAccount(vault.address, quoteMint, quoteProgram);
   const sharing = sharingConfigOf(coin.baseMint);
   const secondCurve = secondCurveOf(coin.baseMint);
+  const feeRecipients = coin.feeRecipients.map(recipient(quoteSearches));
+  const buybackRecipients = coin.buybackRecipients.map(recipient(quoteSearches));
   return {
     named: {
       baseMint: coin.baseMint,
@@ -158,8 +162,9 @@ export function pumpAccounts(coin: {
       sharing: sharing.address,
       secondCurve: secondCurve.address,
     },
-    feeRecipients: coin.feeRecipients.map(recipient(quoteSearches)),
-    buybackRecipients: coin.buybackRecipients.map(recipient(quoteSearches)),
+    feeRecipients,
+    buybackRecipients,
+    mostRecipientSteps: mostRecipientSteps(feeRecipients, buybackRecipients),
     vault,
     vaultQuote,
     bumpSteps:

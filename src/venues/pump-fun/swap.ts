@@ -75,7 +75,8 @@ function newestSwap(state: PumpFunState, fill: PumpFunFill, amount: bigint, boun
       computeUnits += state.quoteCreationUnits + 2 * BUMP_STEP_UNITS * (255 - bump);
     }
   }
-  return { instructions: [call.instruction], computeUnits, creates };
+  const spareUnits = BUMP_STEP_UNITS * (accounts.mostRecipientSteps - call.bumpSteps);
+  return { instructions: [call.instruction], computeUnits, spareUnits, creates };
 }
 
 function olderSwap(state: PumpFunState, fill: PumpFunFill, amount: bigint, bound: bigint, terms: SwapTerms): SwapLeg {

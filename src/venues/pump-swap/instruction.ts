@@ -4,7 +4,7 @@ import { associatedTokenAccount, type DerivedAddress } from "../../solana/derive
 import { FilledInstruction, type Instruction, InstructionPattern } from "../../solana/instruction.ts";
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { PUMP_FEE_PROGRAM } from "../shared/pump-fees.ts";
-import { buybackRecipientOf, feeRecipientOf } from "../shared/pump-recipients.ts";
+import { buybackRecipientOf, feeRecipientOf, mostRecipientSteps } from "../shared/pump-recipients.ts";
 import { DESTINATION, FURTHER, SOURCE, WALLET } from "../swap-pattern.ts";
 import type { SwapTerms } from "../venue.ts";
 import {
@@ -36,6 +36,8 @@ export interface PumpSwapAccounts {
   readonly cashback: boolean;
   readonly feeRecipients: readonly PumpSwapRecipient[];
   readonly buybackRecipients: readonly PumpSwapRecipient[];
+  /** Steps of the searches for the recipients' token accounts at most, whichever a swap names. */
+  readonly mostRecipientSteps: number;
   /** The token account for the quote mint where the creator's fees gather. */
   readonly vaultQuote: DerivedAddress;
   /** Steps of the program's searches for the addresses of the pool. */
@@ -152,6 +154,8 @@ export function pumpSwapAccounts(pool: {
   const vault = pumpSwapCreatorVaultOf(coinCreator);
   const vaultQuote = associatedTokenAccount(vault.address, quoteMint, quoteProgram);
   const poolV2 = poolV2Of(baseMint);
+  const feeRecipients = pool.feeRecipients.map(recipient);
+  const buybackRecipients = pool.buybackRecipients.map(recipient);
   return {
     named: {
       market,
@@ -162,8 +166,9 @@ export function pumpSwapAccounts(pool: {
     },
     paysCreator,
     cashback,
-    feeRecipients: pool.feeRecipients.map(recipient),
-    buybackRecipients: pool.buybackRecipients.map(recipient),
+    feeRecipients,
+    buybackRecipients,
+    mostRecipientSteps: mostRecipientSteps(feeRecipients, buybackRecipients),
     vaultQuote,
     bumpSteps:
       3 * 255 - (vault.bump + vaultQuote.bump + poolAuthorityOf(baseMint).bump) + (paysCreator ? 255 - poolV2.bump : 0),
@@ -174,6 +179,8 @@ interface PumpSwapCall {
   readonly instruction: Instruction;
   /** Steps the program's searches for derived addresses take beside those of the pool itself. */
   readonly bumpSteps: number;
+  /** Steps that other recipients may take beyond these. */
+  readonly spareSteps: number;
   /** The wallet's volume account and its token account for the quote mint. */
   readonly volume: DerivedAddress;
   readonly volumeQuote: DerivedAddress;
@@ -212,6 +219,7 @@ export function pumpSwapCall(
       buyback.bumpSteps +
       (selling && !accounts.cashback ? 0 : 255 - volume.bump) +
       (accounts.cashback ? 255 - volumeQuote.bump : 0),
+    spareSteps: accounts.mostRecipientSteps - fee.bumpSteps - buyback.bumpSteps,
     volume,
     volumeQuote,
   };

@@ -190,10 +190,12 @@ function swap(state: PumpSwapState, { mode, fill }: Quote<PumpSwapFill>, terms: 
     creates.push({ address, space: state.quoteAccountSize });
     computeUnits += state.quoteCreationUnits + 2 * BUMP_STEP_UNITS * (255 - bump);
   }
-  if (!pool.needsExtending) return { instructions: [call.instruction], computeUnits, creates };
+  const spareUnits = BUMP_STEP_UNITS * call.spareSteps;
+  if (!pool.needsExtending) return { instructions: [call.instruction], computeUnits, spareUnits, creates };
   return {
     instructions: [extendPool(market.address, terms.wallet), call.instruction],
     computeUnits,
+    spareUnits,
     creates,
     // The program takes the rent of every added byte, even if the pool holds more than its rent.
     grows: [{ address: market.address, from: pool.size, to: EXTENDED_POOL_SIZE }],

@@ -72,6 +72,16 @@ export function buybackRecipientOf<T extends Recipient>(recipients: readonly T[]
   return recipientAt(recipients, recipients.length, salt >>> FEE_BITS, trader);
 }
 
+/** Steps of the programs' searches for the token accounts of both recipients, with the salt that takes most. */
+export function mostRecipientSteps(
+  feeRecipients: readonly { readonly bumpSteps: number }[],
+  buybackRecipients: readonly { readonly bumpSteps: number }[],
+): number {
+  const most = (recipients: readonly { readonly bumpSteps: number }[]) =>
+    recipients.reduce((steps, { bumpSteps }) => Math.max(steps, bumpSteps), 0);
+  return most(feeRecipients.slice(0, COMMON_PLACES)) + most(buybackRecipients);
+}
+
 function recipientAt<T extends Recipient>(recipients: readonly T[], places: number, salt: number, trader: Address): T {
   const chosen = recipients[salt % places]!;
   return chosen.wallet.address === trader ? recipients[(salt + 1) % places]! : chosen;

@@ -13,6 +13,10 @@ import type { DrawnWorld } from "./drawn-world.ts";
 /** Receives tips. */
 const TIP_ACCOUNT = Address.of("96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5");
 
+/** Numbers of builds are below this, and follow one another at this distance: so all recipients of fees have their turn. */
+const NONCES = 1 << 14;
+const NEXT = 2_741;
+
 /** Makes the ports of one build after the other, each on what the world's chain holds then. */
 export function worldPorts(world: DrawnWorld): (random: Random) => BuildPorts {
   const { svm, pair, mints, insider } = world;
@@ -24,6 +28,11 @@ export function worldPorts(world: DrawnWorld): (random: Random) => BuildPorts {
     return found === null ? null : decodeMint(found);
   };
   const hubMints = mints.filter((one) => !pair.includes(one));
+  let nonce = 0;
+  const nextNonce = (): number => {
+    nonce = (nonce + NEXT) % NONCES;
+    return nonce;
+  };
   return (random) => {
     const hot = hotMarkets(world, random.chance(0.15));
     const marketsOf = ({ a, b }: { readonly a: Address; readonly b: Address }): PairMarkets => ({
@@ -38,6 +47,7 @@ export function worldPorts(world: DrawnWorld): (random: Random) => BuildPorts {
       head: { ...base.head, clock: () => clock, rentExemption: (space) => svm.rent(space) },
       markets: { ...base.markets, hubMints, marketsOf, knownMarkets: marketsOf, mint, account },
       senders: { choose: () => ({ senders: ["relay"], tips }) },
+      nextNonce,
       settings: { ...base.settings, transactionV1: random.chance(0.5) },
     };
   };

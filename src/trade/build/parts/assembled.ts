@@ -22,6 +22,8 @@ export interface Assembly {
   readonly instructions: readonly Instruction[];
   /** Upper bound of what the instructions use, without margin. */
   readonly computeUnits: number;
+  /** Beyond these, what the same trade by another build may use: its swaps may name other accounts. */
+  readonly spareUnits: number;
   /** Upper bound of the instructions that programs call. */
   readonly calls: number;
   /** Accounts that may be created: all that are not known to exist already. */
@@ -44,6 +46,7 @@ export interface Assembly {
 export const NOTHING_ASSEMBLED: Assembly = {
   instructions: [],
   computeUnits: 0,
+  spareUnits: 0,
   calls: 0,
   creates: [],
   prepaid: 0n,

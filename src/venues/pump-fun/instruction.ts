@@ -4,7 +4,13 @@ import { associatedTokenAccount, type DerivedAddress } from "../../solana/derive
 import { FilledInstruction, type Instruction, InstructionPattern } from "../../solana/instruction.ts";
 import { ASSOCIATED_TOKEN_PROGRAM, SOL_MINT, SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { PUMP_FEE_PROGRAM } from "../shared/pump-fees.ts";
-import { buybackRecipientOf, feeRecipientOf, mostRecipientSteps } from "../shared/pump-recipients.ts";
+import {
+  buybackRecipientOf,
+  feeRecipientOf,
+  mostRecipientSteps,
+  type PaidRecipient,
+  recipientsIn,
+} from "../shared/pump-recipients.ts";
 import { DESTINATION, FURTHER, SOURCE, WALLET } from "../swap-pattern.ts";
 import type { SwapTerms } from "../venue.ts";
 import {
@@ -22,19 +28,11 @@ import {
 /** The three instructions, all with two 64-bit arguments. @see pump-sdk IDL pump: buy_v2, buy_exact_quote_in_v2, sell_v2 */
 export type PumpInstruction = "buy" | "buyWithBudget" | "sell";
 
-/** A fee recipient with its token account for the quote mint. */
-interface PumpRecipient {
-  readonly wallet: { readonly address: Address };
-  readonly tokenAccount: { readonly address: Address };
-  /** Steps the searches for the token account's bump take beyond the first. */
-  readonly bumpSteps: number;
-}
-
 /** The accounts of a coin's instructions that do not depend on wallet or amount. Derived when the market is read. */
 export interface PumpAccounts {
   readonly named: PumpNamed;
-  readonly feeRecipients: readonly PumpRecipient[];
-  readonly buybackRecipients: readonly PumpRecipient[];
+  readonly feeRecipients: readonly PaidRecipient[];
+  readonly buybackRecipients: readonly PaidRecipient[];
   /** Steps of the searches for the recipients' token accounts at most, whichever a swap names. */
   readonly mostRecipientSteps: number;
   /** The creator's fee vault, and its token account for the quote mint. */
@@ -117,10 +115,12 @@ const PATTERNS: Readonly<Record<PumpInstruction, InstructionPattern<PumpNamed>>>
 };
 
 /**
- * Derives the fixed accounts of a coin's instructions. Cold path.
- * If the coin is priced in a token, the program lets the associated token program create the token accounts of the quote mint,
- * which searches for their addresses once more.
+ * How often the program searches for the address of a token account of the quote mint. If the coin is priced in a token, it lets the
+ * associated token program create these accounts, which searches for their addresses once more.
  */
+const quoteSearchesOf = (quoteMint: Address): number => (quoteMint === SOL_MINT ? 1 : 2);
+
+/** Derives the fixed accounts of a coin's instructions. Cold path. */
 export function pumpAccounts(coin: {
   readonly curve: Address;
   readonly curveBump: number;
@@ -133,21 +133,15 @@ export function pumpAccounts(coin: {
   readonly buybackRecipients: readonly Address[];
 }): PumpAccounts {
   const { quoteMint, quoteProgram } = coin;
-  const quoteSearches = quoteMint === SOL_MINT ? 1 : 2;
-  const recipient =
-    (searches: number) =>
-    (wallet: Address): PumpRecipient => {
-      const { address, bump } = associatedTokenAccount(wallet, quoteMint, quoteProgram);
-      return { wallet: { address: wallet }, tokenAccount: { address }, bumpSteps: searches * (255 - bump) };
-    };
+  const quoteSearches = quoteSearchesOf(quoteMint);
   const base = associatedTokenAccount(coin.curve, coin.baseMint, coin.baseProgram);
   const quote = associatedTokenAccount(coin.curve, quoteMint, quoteProgram);
   const vault = pumpCreatorVaultOf(coin.creator);
   const vaultQuote = associatedTokenAccount(vault.address, quoteMint, quoteProgram);
   const sharing = sharingConfigOf(coin.baseMint);
   const secondCurve = secondCurveOf(coin.baseMint);
-  const feeRecipients = coin.feeRecipients.map(recipient(quoteSearches));
-  const buybackRecipients = coin.buybackRecipients.map(recipient(quoteSearches));
+  const feeRecipients = recipientsIn(coin.feeRecipients, quoteMint, quoteProgram);
+  const buybackRecipients = recipientsIn(coin.buybackRecipients, quoteMint, quoteProgram);
   return {
     named: {
       baseMint: coin.baseMint,
@@ -164,7 +158,7 @@ export function pumpAccounts(coin: {
     },
     feeRecipients,
     buybackRecipients,
-    mostRecipientSteps: mostRecipientSteps(feeRecipients, buybackRecipients),
+    mostRecipientSteps: quoteSearches * mostRecipientSteps(feeRecipients, buybackRecipients),
     vault,
     vaultQuote,
     bumpSteps:
@@ -201,16 +195,16 @@ export function pumpFunSwap(
     terms.wallet,
     terms.source,
     terms.destination,
-    fee.wallet.address,
-    fee.tokenAccount.address,
-    buyback.wallet.address,
-    buyback.tokenAccount.address,
+    fee.wallet,
+    fee.tokenAccount,
+    buyback.wallet,
+    buyback.tokenAccount,
     volume.address,
     volumeQuote.address,
   ];
   return {
     instruction: new FilledInstruction(PATTERNS[kind], named, 0, own, amount, bound),
-    bumpSteps: fee.bumpSteps + buyback.bumpSteps,
+    bumpSteps: quoteSearchesOf(named.quoteMint) * (fee.bumpSteps + buyback.bumpSteps),
     volume,
     volumeQuote,
   };

@@ -103,7 +103,7 @@ export function olderPumpSwap(
   const buyback = buybackRecipientOf(accounts.buybackRecipients, terms.salt, terms.wallet);
   const volume = namesVolume ? pumpUserVolumeOf(terms.wallet) : undefined;
   const selling = kind === "sell";
-  const own = [terms.wallet, selling ? terms.source : terms.destination, fee.wallet.address, buyback.wallet.address];
+  const own = [terms.wallet, selling ? terms.source : terms.destination, fee.wallet, buyback.wallet];
   if (volume !== undefined) own.push(volume.address);
   const pattern = selling && namesVolume ? SELL_NAMING_VOLUME : PATTERNS[kind];
   return { instruction: new FilledInstruction(pattern, accounts.named, 0, own, amount, bound), volume };

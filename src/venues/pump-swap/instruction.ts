@@ -4,7 +4,13 @@ import { associatedTokenAccount, type DerivedAddress } from "../../solana/derive
 import { FilledInstruction, type Instruction, InstructionPattern } from "../../solana/instruction.ts";
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { PUMP_FEE_PROGRAM } from "../shared/pump-fees.ts";
-import { buybackRecipientOf, feeRecipientOf, mostRecipientSteps } from "../shared/pump-recipients.ts";
+import {
+  buybackRecipientOf,
+  feeRecipientOf,
+  mostRecipientSteps,
+  type PaidRecipient,
+  recipientsIn,
+} from "../shared/pump-recipients.ts";
 import { DESTINATION, FURTHER, SOURCE, WALLET } from "../swap-pattern.ts";
 import type { SwapTerms } from "../venue.ts";
 import {
@@ -23,19 +29,13 @@ import {
 /** The three instructions. @see pump-swap-sdk IDL pump_amm: buy, buy_exact_quote_in, sell */
 export type PumpSwapInstruction = "buy" | "buyWithBudget" | "sell";
 
-interface PumpSwapRecipient {
-  readonly wallet: { readonly address: Address };
-  readonly tokenAccount: { readonly address: Address };
-  readonly bumpSteps: number;
-}
-
 /** Everything of a pool's instructions that no wallet and no amount changes. Derived when the market is read. */
 export interface PumpSwapAccounts {
   readonly named: PumpSwapNamed;
   readonly paysCreator: boolean;
   readonly cashback: boolean;
-  readonly feeRecipients: readonly PumpSwapRecipient[];
-  readonly buybackRecipients: readonly PumpSwapRecipient[];
+  readonly feeRecipients: readonly PaidRecipient[];
+  readonly buybackRecipients: readonly PaidRecipient[];
   /** Steps of the searches for the recipients' token accounts at most, whichever a swap names. */
   readonly mostRecipientSteps: number;
   /** The token account for the quote mint where the creator's fees gather. */
@@ -147,15 +147,11 @@ export function pumpSwapAccounts(pool: {
   const { market, coinCreator, paysCreator, cashback } = pool;
   const [baseMint, quoteMint] = market.mints;
   const [, quoteProgram] = pool.tokenPrograms;
-  const recipient = (wallet: Address): PumpSwapRecipient => {
-    const { address, bump } = associatedTokenAccount(wallet, quoteMint, quoteProgram);
-    return { wallet: { address: wallet }, tokenAccount: { address }, bumpSteps: 255 - bump };
-  };
   const vault = pumpSwapCreatorVaultOf(coinCreator);
   const vaultQuote = associatedTokenAccount(vault.address, quoteMint, quoteProgram);
   const poolV2 = poolV2Of(baseMint);
-  const feeRecipients = pool.feeRecipients.map(recipient);
-  const buybackRecipients = pool.buybackRecipients.map(recipient);
+  const feeRecipients = recipientsIn(pool.feeRecipients, quoteMint, quoteProgram);
+  const buybackRecipients = recipientsIn(pool.buybackRecipients, quoteMint, quoteProgram);
   return {
     named: {
       market,
@@ -204,10 +200,10 @@ export function pumpSwapCall(
     terms.wallet,
     terms.source,
     terms.destination,
-    fee.wallet.address,
-    fee.tokenAccount.address,
-    buyback.wallet.address,
-    buyback.tokenAccount.address,
+    fee.wallet,
+    fee.tokenAccount,
+    buyback.wallet,
+    buyback.tokenAccount,
   ];
   if (!selling || accounts.cashback) own.push(volume.address);
   if (accounts.cashback) own.push(volumeQuote.address);

@@ -20,14 +20,46 @@ const NO_ADDRESSES: readonly Address[] = [];
 /** Why a market without recipients that can be paid does not trade, as the end of a sentence. */
 export const UNPAYABLE = "takes no fees yet: nobody whom they go to has an account for its quote token";
 
-/** An address that Pump's settings list, as an instruction names it. */
+/** An address that Pump's settings list. */
 interface Recipient {
-  readonly wallet: { readonly address: Address };
+  readonly wallet: Address;
 }
 
-/** One with its token account for the quote mint. */
-interface PaidRecipient extends Recipient {
-  readonly tokenAccount: { readonly address: Address };
+/** One with its token account for a quote mint. */
+export interface PaidRecipient extends Recipient {
+  readonly tokenAccount: Address;
+  /** Steps that a search for the token account's address takes beyond the first. */
+  readonly bumpSteps: number;
+}
+
+interface SharedRecipients {
+  readonly quoteProgram: Address;
+  readonly recipients: readonly PaidRecipient[];
+}
+
+/** Of a list of settings, by quote token: all markets of it share them, so that they stay in the processor's caches. */
+const shared = new WeakMap<readonly Address[], Map<Address, SharedRecipients>>();
+
+/** The recipients that settings list, with their accounts for a quote token. */
+export function recipientsIn(
+  wallets: readonly Address[],
+  quoteMint: Address,
+  quoteProgram: Address,
+): readonly PaidRecipient[] {
+  const known = shared.get(wallets)?.get(quoteMint);
+  if (known !== undefined && known.quoteProgram === quoteProgram) return known.recipients;
+  const recipients = wallets.map((wallet) => paidRecipient(wallet, quoteMint, quoteProgram));
+  // Other quote tokens are too many to be kept, and each has few markets.
+  if (!KEPT_QUOTES.includes(quoteMint)) return recipients;
+  const byQuote = shared.get(wallets) ?? new Map<Address, SharedRecipients>();
+  byQuote.set(quoteMint, { quoteProgram, recipients });
+  shared.set(wallets, byQuote);
+  return recipients;
+}
+
+function paidRecipient(wallet: Address, quoteMint: Address, quoteProgram: Address): PaidRecipient {
+  const { address, bump } = associatedTokenAccount(wallet, quoteMint, quoteProgram);
+  return { wallet, tokenAccount: address, bumpSteps: 255 - bump };
 }
 
 /** The token accounts of recipients that may not exist. */
@@ -44,14 +76,14 @@ export function uncertainAccounts(
  * The recipients that take the quote token: one without an account for it makes a trade fail, or the wallet pay for the account. All, for
  * tokens that Pump itself trades.
  */
-export function payableRecipients<T extends PaidRecipient>(
+export function payableRecipients<T extends Pick<PaidRecipient, "tokenAccount">>(
   recipients: readonly T[],
   quoteMint: Address,
   have: AccountView,
 ): readonly T[] {
   if (KEPT_QUOTES.includes(quoteMint)) return recipients;
   return recipients.filter(({ tokenAccount }) => {
-    const account = have.get(tokenAccount.address);
+    const account = have.get(tokenAccount);
     return account != null && isTokenAccount(account) && !isFrozen(account);
   });
 }
@@ -84,5 +116,5 @@ export function mostRecipientSteps(
 
 function recipientAt<T extends Recipient>(recipients: readonly T[], places: number, salt: number, trader: Address): T {
   const chosen = recipients[salt % places]!;
-  return chosen.wallet.address === trader ? recipients[(salt + 1) % places]! : chosen;
+  return chosen.wallet === trader ? recipients[(salt + 1) % places]! : chosen;
 }

@@ -3,7 +3,7 @@ import type { Address } from "../primitives/address.ts";
 import { AddressTable } from "../primitives/addresses/address-table.ts";
 import type { Now } from "../primitives/clock.ts";
 import type { Account } from "../solana/account.ts";
-import { decodeMint, isMint, type Mint } from "../solana/token/mint.ts";
+import { type Mint, mintIn } from "../solana/token/mint.ts";
 import { GradualSweep } from "./gradual-sweep.ts";
 import type { AccountHolder, HeldAccount, LiveAccounts } from "./live-accounts.ts";
 import type { Markets, SearchCaller } from "./port.ts";
@@ -243,8 +243,9 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
     // Unchanged since the last time: nothing is decoded again.
     if (account !== null && entry.decodedFrom === account) return entry.mint;
     entry.isMint = true;
-    if (account !== null && isMint(account)) {
-      entry.mint = decodeMint(account);
+    const mint = account === null ? undefined : mintIn(account);
+    if (account !== null && mint !== undefined) {
+      entry.mint = mint;
       entry.decodedFrom = account;
       entry.goneAtMs = undefined;
       return entry.mint;

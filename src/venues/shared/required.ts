@@ -1,8 +1,7 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Account, AccountView } from "../../solana/account.ts";
-import { decodeOnce } from "../../solana/decode-once.ts";
-import { decodeMint, isMint, type Mint } from "../../solana/token/mint.ts";
+import { type Mint, mintIn } from "../../solana/token/mint.ts";
 import type { VenueId } from "../venue.ts";
 import { degraded } from "./refusals.ts";
 
@@ -19,8 +18,6 @@ export function requireAccount(have: AccountView, address: Address, venue: Venue
   }
   return account;
 }
-
-const mintIn = decodeOnce((account) => (isMint(account) ? decodeMint(account) : undefined));
 
 /** A mint of a market. @throws TradewireError VENUE_DEGRADED if it does not exist or is not a mint */
 export function requireMint(have: AccountView, address: Address, venue: VenueId): Mint {

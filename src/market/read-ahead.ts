@@ -1,6 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 import { knownTokenAccount } from "../solana/derived-address.ts";
-import { messageTemplates } from "../solana/message/message-template.ts";
+import { messageForm, messageTemplates } from "../solana/message/message-template.ts";
 import { SOL_MINT } from "../solana/programs.ts";
 import type { MintPair } from "../venues/venue.ts";
 import type { SeenSingle, SingleAccounts } from "./single-accounts.ts";
@@ -23,7 +23,7 @@ export class ReadAhead {
     this.#pairs = pairs;
   }
 
-  /** For a trade with SOL, as most are; nothing for others. */
+  /** For a trade with SOL, as most are; nothing for others. @param pair what is paid, then what is bought */
   read({ a, b }: MintPair, wallet: Address): void {
     if (a !== SOL_MINT && b !== SOL_MINT) return;
     const mint = a === SOL_MINT ? b : a;
@@ -37,7 +37,8 @@ export class ReadAhead {
     const wrapped = knownTokenAccount(wallet, SOL_MINT);
     const held = token === undefined ? undefined : singles.seen(token);
     const kind = market?.market.address;
-    const template = kind === undefined ? undefined : messageTemplates.first(kind);
+    const form = messageForm(b === SOL_MINT, a === SOL_MINT && held?.account === null);
+    const template = kind === undefined ? undefined : messageTemplates.first(kind, form);
     const purse = wrapped === undefined ? undefined : singles.seen(wrapped);
     const decoded = market instanceof AnsweredMarket && market.isDecoded ? 1 : 0;
     const accounts = touched(payer) + touched(held) + touched(traded) + touched(purse);
@@ -50,6 +51,6 @@ export class ReadAhead {
 function touched(single: SeenSingle | undefined): number {
   if (single === undefined) return 0;
   const { account, mint } = single;
-  if (mint !== null) return mint.decimals;
+  if (mint !== null) return mint.unsupported === undefined ? mint.decimals : 0;
   return account == null ? 0 : account.data.length + (account.lamports > 0n ? 1 : 0);
 }

@@ -37,6 +37,8 @@ export interface MessagePlan {
   readonly lookupTables: readonly LookupTable[];
   /** The same for messages that are likely alike, such as those of one market: then the layout of an earlier one is used again. */
   readonly kind?: Address | undefined;
+  /** Which messages of that kind it is likely most alike: by `messageForm`. */
+  readonly form?: number | undefined;
 }
 
 /** Serves every compilation; none waits. */

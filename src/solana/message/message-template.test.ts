@@ -10,7 +10,7 @@ import {
   rightsOf,
 } from "../instruction.ts";
 import { compileMessage, type MessagePlan } from "../message.ts";
-import { messageTemplates } from "./message-template.ts";
+import { messageForm, messageTemplates } from "./message-template.ts";
 
 const addressOf = (random: Random) => Address.from(random.bytes(32));
 
@@ -169,4 +169,31 @@ test("no message has bytes of an earlier one of its kind", () => {
     const own = [payer.bytes, blockhash, instructions[0]!.data, instructions[0]!.accounts[2]!.address.bytes];
     for (const bytes of own) expect(message.includes(Buffer.from(bytes))).toBe(false);
   }
+});
+
+test("only messages of the same form are tried, and one layout may serve several forms", () => {
+  const random = createRandom(8);
+  const [pool, program] = [addressOf(random), addressOf(random)];
+  const [kind, wallet] = [addressOf(random), addressOf(random)];
+  const pattern = new InstructionPattern<Address>({
+    program,
+    rights: "W w",
+    accounts: (fixed) => [0, fixed],
+    data: () => new Uint8Array(4),
+  });
+  const planOf = (count: number, form?: number): MessagePlan => ({
+    payer: wallet,
+    instructions: Array.from({ length: count }, () => new FilledInstruction(pattern, pool, 0, [wallet])),
+    blockhash: random.bytes(32),
+    lookupTables: [],
+    kind,
+    form,
+  });
+  const isKnown = (count: number, form?: number) => messageTemplates.fill(kind, planOf(count, form), 0) !== undefined;
+  compileMessage(planOf(1));
+  compileMessage(planOf(2, messageForm(true, true)));
+  expect([isKnown(1), isKnown(1, 0), isKnown(2, 3)]).toEqual([true, true, true]);
+  expect([isKnown(2), isKnown(1, 3), isKnown(1, 1)]).toEqual([false, false, false]);
+  compileMessage(planOf(1, messageForm(false, true)));
+  expect([isKnown(1), isKnown(1, 1), isKnown(2, 3)]).toEqual([true, true, true]);
 });

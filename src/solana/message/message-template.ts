@@ -11,6 +11,16 @@ interface Plan {
   readonly instructions: readonly Instruction[];
   /** 32 bytes. */
   readonly blockhash: Uint8Array;
+  /** By `messageForm`; absent if nothing is known of it. */
+  readonly form?: number | undefined;
+}
+
+/**
+ * What tells apart most messages of a market before they are composed: in a sale accounts have other places than in a purchase, and an
+ * account that is opened takes an instruction of its own. Only templates of a message's own form are tried, and read ahead.
+ */
+export function messageForm(sells: boolean, opens: boolean): number {
+  return (sells ? 2 : 0) + (opens ? 1 : 0);
 }
 
 /** Bytes. */
@@ -34,6 +44,7 @@ class MessageTemplate implements Tabled, FirstBytes {
   readonly table: object;
   /** Shared with those of other markets, so that it is in the processor's caches. */
   readonly layout: MessageLayout;
+  readonly form: number;
   /** The next of the kind: a list would be one more thing to read. */
   next: MessageTemplate | undefined;
   readonly #bytes: Uint8Array;
@@ -46,9 +57,10 @@ class MessageTemplate implements Tabled, FirstBytes {
   readonly firsts3: number;
 
   /** @param message compiled of the plan, without lookup tables */
-  constructor(table: object, layout: MessageLayout, { payer, instructions }: Plan, message: Uint8Array) {
+  constructor(table: object, layout: MessageLayout, { payer, instructions, form = 0 }: Plan, message: Uint8Array) {
     this.table = table;
     this.layout = layout;
+    this.form = form;
     this.next = undefined;
     this.#bytes = message.slice();
     this.#known = layout.knownBy(payer, instructions as readonly FilledInstruction[]);
@@ -97,16 +109,19 @@ class MessageTemplates {
    * @param before see `pooledBytes`
    */
   fill(kind: Address, plan: Plan, before: number): Uint8Array | undefined {
-    for (let template = this.#byKind.get(kind); template !== undefined; template = template.next) {
+    for (let template = this.first(kind, plan.form); template !== undefined; template = template.next) {
+      if (template.form !== (plan.form ?? 0)) continue;
       const message = template.fill(plan, before);
       if (message !== undefined) return message;
     }
     return undefined;
   }
 
-  /** The template of the kind seen first. */
-  first(kind: Address): Pick<MessageTemplate, "readAhead"> | undefined {
-    return this.#byKind.get(kind);
+  /** The template of a kind and form seen first. */
+  first(kind: Address, form = 0): MessageTemplate | undefined {
+    let template = this.#byKind.get(kind);
+    while (template !== undefined && template.form !== form) template = template.next;
+    return template;
   }
 
   /**
@@ -123,7 +138,7 @@ class MessageTemplates {
     if (first === undefined && this.#byKind.size >= MOST_KINDS) this.#byKind.delete(this.#byKind.keys().next().value!);
     const known: MessageTemplate[] = [];
     for (let template = first; template !== undefined; template = template.next)
-      if (template.layout !== layout) known.push(template);
+      if (template.layout !== layout || template.form !== (plan.form ?? 0)) known.push(template);
     const kept = known.slice(known.length < MOST_LAYOUTS ? 0 : 1);
     kept.push(new MessageTemplate(this.#byKind, layout, plan, message));
     for (const [at, template] of kept.entries()) template.next = kept[at + 1];

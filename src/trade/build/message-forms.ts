@@ -4,6 +4,7 @@ import type { MarketFault, Markets } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
 import { MAX_COMPUTE_UNITS, MAX_INSTRUCTIONS } from "../../solana/compute-budget.ts";
 import type { Instruction } from "../../solana/instruction.ts";
+import { messageForm } from "../../solana/message/message-template.ts";
 import {
   compileMessage,
   compileMessageV1,
@@ -239,7 +240,11 @@ function compileForm(
   // Messages over several markets are too diverse to cache.
   const kind = route.steps.length === 1 ? route.steps[0]!.hot.market.address : undefined;
   const { instructions } = assembly;
-  const message = compileMessage({ payer: accounts.wallet, blockhash, instructions, lookupTables, kind });
+  const { source, destination } = accounts;
+  // The trade's own token account is the first that is created, if it is.
+  const opens = destination !== undefined && assembly.creates[0]?.address === destination.address;
+  const form = messageForm(source !== undefined, opens);
+  const message = compileMessage({ payer: accounts.wallet, blockhash, instructions, lookupTables, kind, form });
   writeBudget(message, budget);
   const overUnits =
     assembly.computeUnits + BUDGET_UNITS > MAX_COMPUTE_UNITS || instructions.length + assembly.calls > MAX_INSTRUCTIONS;

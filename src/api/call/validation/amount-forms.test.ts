@@ -25,7 +25,7 @@ const sell = (amount: object) =>
 it("takes an amount in one form, and names the one that is too many", () => {
   expect(buy({ solAmount: 1 })).toEqual([]);
   expect(buy({ solAmountRaw: "1" })).toEqual([]);
-  expect(buy({})).toEqual(["solAmount is required."]);
+  expect(buy({})).toEqual(["solAmount is required, or solAmountRaw in its place."]);
   expect(buy({ solAmount: 1, solAmountRaw: "1" })).toEqual([
     "solAmountRaw stands in place of solAmount: give one of them.",
   ]);

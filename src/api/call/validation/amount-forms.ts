@@ -42,7 +42,7 @@ export function amountFault(desc: DescMessage, message: Message): AmountFault | 
     };
   }
   if (hasWhole || share !== undefined) return undefined;
-  return { number: whole.number, field: whole.jsonName, reason: "is required" };
+  return { number: whole.number, field: whole.jsonName, reason: `is required, or ${raw.jsonName} in its place` };
 }
 
 /** The fields of a request that give its amount, each in place of the others; undefined if it has none. */

@@ -111,6 +111,23 @@ describe("an order given to the verifier", () => {
     expect(() => expectTrade(wallet, exactOut, fine, limits)).toThrow("500 base units, but 2 were ordered");
   });
 
+  test("lets an exact output be overshot by what shares of a vault are worth where a venue has some, and no more", () => {
+    const over = (venue: string, outputAmountRaw: string) => ({
+      ...answer,
+      platform: venue,
+      estimates: { ...answer.estimates!, outputAmount: Number(outputAmountRaw) / 1e6, outputAmountRaw },
+      route: [{ ...answer.route[0]!, venue, inputAmountRaw: "1000", outputAmountRaw }],
+    });
+    const exactOut: TradeOrder = { ...order, swapMode: "exactOut", amountRaw: "900" };
+    const limits = { maxInputRaw: "1200" };
+    expect(expectTrade(wallet, exactOut, over("meteora_damm_v1", "990"), limits).amount).toBe(900n);
+    for (const [venue, outputRaw] of [
+      ["raydium_cpmm", "990"],
+      ["meteora_damm_v1", "1100"],
+    ] as const)
+      expect(() => expectTrade(wallet, exactOut, over(venue, outputRaw), limits)).toThrow("900 were ordered");
+  });
+
   test("has no more slippage than maxSlippage", () => {
     expect(() => expectTrade(wallet, order, answer, { maxSlippage: 0.09 })).toThrow("more than 0.09");
     expect(() => expectTrade(wallet, order, answer, { maxSlippage: 0 })).toThrow("more than 0.");

@@ -21,6 +21,7 @@ import {
   unexpected,
 } from "./build-answer.ts";
 import { type ExpectedLeg, readLegs } from "./route/announced-route.ts";
+import { SWAP_TABLES } from "./venues/swap-tables.ts";
 
 /** What a transaction must be: the order in base units, and what the caller allows besides. */
 export interface TradeExpectation {
@@ -235,10 +236,18 @@ function typedAmount(
   return units;
 }
 
+/** Base units that an input, and an output, may have to be rounded by. */
+const COARSEST = 4n;
+/** On venues whose tokens lie in shared vaults: a share cannot be divided, and profit makes it worth dozens of units. */
+const COARSEST_SHARE = 64n;
+
 /** What the steps of an input that cannot be divided further may yield beyond an exact output, on the last markets. Base units. */
 function roundingOf(legs: readonly ExpectedLeg[], outMint: Address): bigint {
   const last = legs.filter((leg) => leg.outMint === outMint);
-  return last.reduce((sum, leg) => sum + 4n * (leg.outAmount / (leg.inAmount || 1n) + 2n), 0n);
+  return last.reduce((sum, { venue, inAmount, outAmount }) => {
+    const isShared = SWAP_TABLES.some((table) => table.venue === venue && table.rounds === true);
+    return sum + (isShared ? COARSEST_SHARE : COARSEST) * (outAmount / (inAmount || 1n) + 2n);
+  }, 0n);
 }
 
 function checkLimits(

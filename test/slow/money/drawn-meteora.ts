@@ -24,12 +24,14 @@ export function drawDammV1(draw: Draw): Place | undefined {
     : { amountA: depth(random), amountB: depth(random), fee: { numerator: random.pick(NUMERATORS) } };
   const address = createDammV1Pool(svm, provided(draw), { mintA, mintB, ...shape });
   if (random.chance(0.4)) {
-    // A vault may be that of several pools. Profit that is free leaves shares worth twice as much at most, as real ones are; what is
-    // locked while the pool is drained could leave them worth thousands of units, and no exact output close to its order.
+    // A vault may be that of several pools. Profit that is free leaves shares worth twice as much at most, as real ones are, or dozens of
+    // units on a deep pool; what is locked while the pool is drained could leave them worth thousands, and no exact output close to its order.
     const [mint, amount] = random.pick([[mintA, shape.amountA] as const, [mintB, shape.amountB] as const]);
-    const [most, age] = random.pick([[amount, 200_000n] as const, [amount / 100_000n + 1n, 900n] as const]);
+    const isDeep = amount > 1_000_000n && amount < 1n << 55n;
+    const most = isDeep && random.chance(0.3) ? amount * 50n : amount;
+    const [profit, age] = random.pick([[most, 200_000n] as const, [amount / 100_000n + 1n, 900n] as const]);
     const since = svm.clock().unixTimestamp - age;
-    reportProfit(svm, mint, random.magnitude(most), random.pick([46_296_296n, 11_574_074n]), since);
+    reportProfit(svm, mint, random.magnitude(profit), random.pick([46_296_296n, 11_574_074n]), since);
   }
   return { venue: "meteora_damm_v1", address, mints };
 }

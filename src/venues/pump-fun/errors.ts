@@ -9,6 +9,8 @@ export const pumpFunErrors = programErrors([
   // Only met if an inverse sale's bound leaves nothing to sell.
   [6022, "SellZeroAmount", "SLIPPAGE_EXCEEDED"],
   [6023, "NotEnoughTokensToSell", "INSUFFICIENT_TOKEN_BALANCE"],
+  // At the price of the landing a sale takes more than the curve holds, or its fees take more than it gives.
+  [6024, "Overflow", "INSUFFICIENT_LIQUIDITY"],
   [6040, "BuyNotEnoughSolToCoverRent", "INSUFFICIENT_SOL"],
   [6041, "BuyNotEnoughSolToCoverFees", "INSUFFICIENT_SOL"],
   [6042, "BuySlippageBelowMinTokensOut", "SLIPPAGE_EXCEEDED"],

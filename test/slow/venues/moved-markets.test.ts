@@ -43,6 +43,14 @@ const CASES: readonly Case[] = [
     code: "SLIPPAGE_EXCEEDED",
   },
   {
+    name: "pump_fun",
+    mode: "exactOut",
+    amount: 1n,
+    another: 28n * 10n ** 13n,
+    logged: "Overflow",
+    code: "INSUFFICIENT_LIQUIDITY",
+  },
+  {
     name: "meteora_damm_v2",
     mode: "exactOut",
     amount: 10n ** 12n,

@@ -24,7 +24,10 @@ export class FollowedState {
     this.#state = state;
     this.#own = own;
     this.#reads = venue.spot!.reads(state).map((address) => held.get(address));
-    this.#fixed = venue.spot!.follows!.accounts(market);
+    const missing = held.missing();
+    const fixed = venue.spot!.follows!.accounts(market);
+    // What the state lacks, its bounds are not made of: once it exists, the state is another one.
+    this.#fixed = missing.length === 0 ? fixed : [...fixed, ...missing];
   }
 
   /** Undefined if the venue's markets cannot be followed. */

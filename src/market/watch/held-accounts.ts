@@ -1,6 +1,8 @@
 import type { Address } from "../../primitives/address.ts";
 import type { HeldAccount } from "../live-accounts.ts";
 
+const NONE: readonly Address[] = [];
+
 /**
  * The accounts of one market: a dozen or so. They are requested again and again in the same order, so each search starts after
  * the last hit. That avoids reading the address or a hash table, which mostly miss the processor's caches.
@@ -42,6 +44,15 @@ export class HeldAccounts {
       return this.#entries[place];
     }
     return undefined;
+  }
+
+  /** Those known not to exist. */
+  missing(): readonly Address[] {
+    const addresses = this.#addresses;
+    let missing = NONE;
+    for (let place = 0; place < addresses.length; place++)
+      if (this.#entries[place]?.account === null) missing = [...missing, addresses[place]!];
+    return missing;
   }
 
   clear(): void {

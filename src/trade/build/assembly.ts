@@ -67,10 +67,11 @@ export function assemble(
   return parts.finish();
 }
 
-/** The most wrapped SOL that a step may spend. Lamports. */
+/** The most wrapped SOL that a step may spend: of a budget that it is quoted to leave a unit of, all. Lamports. */
 function mostWrapped({ hot, quote, threshold }: RouteStep): bigint {
   if (quote.inMint !== SOL_MINT || hot.market.nativeSol) return 0n;
-  return quote.mode === "exactIn" ? quote.inAmount : threshold;
+  if (quote.mode === "exactOut") return threshold;
+  return hot.venue.signedAsk === undefined ? quote.inAmount : hot.venue.signedAsk(quote).amount;
 }
 
 /**

@@ -52,7 +52,7 @@ function refusal(
       source: sellsTokens ? { address: SOURCE } : undefined,
       destination: sellsTokens ? undefined : { address: MINT },
     },
-    assembly: { temporaryRent, wrapped: sellsTokens ? 0n : mode === "exactIn" ? 1_000n : 1_100n },
+    assembly: { spareUnits: 0, temporaryRent, wrapped: sellsTokens ? 0n : mode === "exactIn" ? 1_000n : 1_100n },
     costs: COSTS,
     markets: { account: (of: Address) => accounts.get(of) },
     head: { rentExemption: () => RENT },

@@ -92,9 +92,10 @@ function destinationShortfall(
 
 function payerShortfall(
   { intent, accounts }: Trader,
-  { route, assembly, costs, unitPrice }: Spending,
+  spending: Spending,
   { markets, head, settings }: BalancePorts,
 ): Shortfall | undefined {
+  const { route, assembly, costs } = spending;
   const account = markets.account(accounts.wallet);
   if (account === undefined) return undefined;
   const isNonce = account !== null && isNonceAccount(account);
@@ -131,8 +132,7 @@ function payerShortfall(
   const spent = inAll > 0n ? inAll : 0n;
   const isPeak = most >= spent + rent;
   // The next build may name accounts that take more compute units to find.
-  const mostFees = assembly.spareUnits > 0 ? costs.baseFee + mostPriorityFee(settings, assembly, unitPrice) : fees;
-  const needed = mostFees + (isPeak ? most : spent);
+  const needed = costs.baseFee + mostPriorityFee(settings, spending) + (isPeak ? most : spent);
   return { kind: "sol", wallet: accounts.wallet, held, needed, rent: isPeak ? 0n : rent };
 }
 

@@ -68,12 +68,17 @@ function unitLimit({ computeUnitMarginPercent }: UnitMargin, units: number): num
 }
 
 /** What any build of the same trade pays for priority at most. Lamports. */
-export function mostPriorityFee(
-  settings: UnitMargin,
-  { computeUnits, spareUnits }: Pick<Assembly, "computeUnits" | "spareUnits">,
-  priceMicroLamports: bigint,
-): bigint {
-  return priorityFeeLamports(unitLimit(settings, computeUnits + spareUnits), priceMicroLamports);
+export function mostPriorityFee(settings: UnitMargin, { assembly, costs, unitPrice }: PricedUnits): bigint {
+  const { computeUnits, spareUnits } = assembly;
+  if (spareUnits === 0) return costs.priorityFee;
+  return priorityFeeLamports(unitLimit(settings, computeUnits + spareUnits), unitPrice);
+}
+
+interface PricedUnits {
+  readonly assembly: Pick<Assembly, "computeUnits" | "spareUnits">;
+  readonly costs: Pick<Costs, "priorityFee">;
+  /** Micro-lamports per compute unit. */
+  readonly unitPrice: bigint;
 }
 
 function marketsOf({ steps }: Route): readonly Address[] {

@@ -3,12 +3,14 @@ import { memoryPorts } from "../../../test/support/memory-ports.ts";
 import { readSampleMarkets } from "../../../test/support/sample-markets.ts";
 import { Svm } from "../../../test/support/svm.ts";
 import type { TradewireError } from "../../errors/tradewire-error.ts";
+import type { HotMarket } from "../../market/port.ts";
 import { Address } from "../../primitives/address.ts";
 import { createRandom } from "../../primitives/random.ts";
 import type { Account } from "../../solana/account.ts";
 import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { closeTokenAccount, requireBalance, transferLamports } from "../../solana/token/token-instructions.ts";
 import { openWrappedSol, seededAddress } from "../../solana/token/wrapped-sol.ts";
+import type { Venue } from "../../venues/venue.ts";
 import { shortfallOf } from "./balances.ts";
 import { buildTrade } from "./build-trade.ts";
 
@@ -69,7 +71,7 @@ function shortfall(svm: Svm, flow: Flow, account: Account | null) {
       source: given > 0n ? undefined : token,
       destination: received > 0n ? undefined : token,
     },
-    assembly: { temporaryRent: wraps ? svm.rent(165) : 0n, wrapped: given - native },
+    assembly: { spareUnits: 0, temporaryRent: wraps ? svm.rent(165) : 0n, wrapped: given - native },
     costs: { baseFee: FEE - 1_000n, priorityFee: 1_000n, tip, rentPaid, rentReturned: returned },
     markets: { account: (address: unknown) => (address === "wallet" ? account : undefined) },
     head: { rentExemption: (space: number) => svm.rent(space) },
@@ -152,14 +154,21 @@ test("a nonce account pays fees and nothing else, and keeps its rent", () => {
   ]);
 });
 
-test.each(["pump_fun", "pump_swap"])(
-  "what a refusal on %s asks for is enough whichever recipients of fees the next build names",
-  async (id) => {
-    const { mint, clock, markets } = readSampleMarkets();
-    const wallet = Address.from(createRandom(77).bytes(32));
-    const hot = markets.find(({ venue }) => venue.id === id)!.hot;
-    const ports = memoryPorts({ mint, clock, wallet, markets: [hot] });
-    const order = {
+/** Numbers of builds with which every pair of recipients of Pump's fees is named. */
+const NONCES = Array.from({ length: 40 }, (_, index) => (index % 5) + (Math.floor(index / 5) << 8));
+
+type Sample = ReturnType<typeof readSampleMarkets>["markets"][number];
+
+/** A purchase on these sample markets, as a build of that number makes it for a wallet that holds so much. */
+function builderOf(hotOf: (samples: readonly Sample[]) => readonly HotMarket[]) {
+  const { mint, clock, markets } = readSampleMarkets();
+  const wallet = Address.from(createRandom(77).bytes(32));
+  const base = memoryPorts({ mint, clock, wallet, markets: hotOf(markets) });
+  const ports = { ...base, fees: { ...base.fees, priceMicroLamportsPerCu: () => 50_000_000n } };
+  const rich = ports.markets.account(wallet)!;
+  return async (nonce: number, lamports = rich.lamports) => {
+    const account = (address: Address) => (address === wallet ? { ...rich, lamports } : ports.markets.account(address));
+    const request = {
       principal: { accountId: "test", keyId: "test", wallet },
       inMint: SOL_MINT,
       outMint: mint,
@@ -169,25 +178,59 @@ test.each(["pump_fun", "pump_swap"])(
       priority: "fast",
       maxPriceImpact: undefined,
       maxPriorityCost: undefined,
+      maxPaths: 1,
     } as const;
-    const rich = ports.markets.account(wallet)!;
-    const build = async (lamports: bigint, nonce: number) => {
-      const account = (address: Address) =>
-        address === wallet ? { ...rich, lamports } : ports.markets.account(address);
-      return buildTrade({ ...ports, markets: { ...ports.markets, account }, nextNonce: () => nonce }, order);
-    };
+    return buildTrade({ ...ports, markets: { ...ports.markets, account }, nextNonce: () => nonce }, request);
+  };
+}
+
+test.each(["pump_fun", "pump_swap"])(
+  "what a refusal on %s asks for is enough whichever recipients of fees the next build names",
+  async (id) => {
+    const build = builderOf((samples) => [samples.find(({ venue }) => venue.id === id)!.hot]);
     const neededOf = (nonce: number) =>
-      build(2_000_000n, nonce).then(
+      build(nonce, 2_000_000n).then(
         () => expect.unreachable(),
         ({ facts }: TradewireError) => BigInt((facts.details as { neededLamports: string }).neededLamports),
       );
-    const nonces = Array.from({ length: 40 }, (_, index) => (index % 5) + (Math.floor(index / 5) << 8));
     const needed = await neededOf(0);
     const fees = new Set<bigint>();
-    for (const nonce of nonces) {
+    for (const nonce of NONCES) {
       expect(await neededOf(nonce)).toBe(needed);
-      fees.add((await build(needed, nonce)).costs.priorityFee);
+      fees.add((await build(nonce, needed)).costs.priorityFee);
     }
     expect(fees.size).toBeGreaterThan(1);
   },
 );
+
+test("all builds of an order take the same market, whichever recipients of fees they name", async () => {
+  const taken: number[] = [];
+  const pump = (samples: readonly Sample[]) => samples.find(({ venue }) => venue.id === "pump_fun")!.hot;
+  const alone = builderOf((samples) => {
+    const hot = pump(samples);
+    const swap: Venue["swap"] = (...terms) => {
+      const leg = hot.venue.swap(...terms);
+      taken.push(leg.computeUnits);
+      return leg;
+    };
+    return [{ ...hot, venue: { ...hot.venue, swap } }];
+  });
+  for (const nonce of NONCES) await alone(nonce);
+  const middle = (Math.min(...taken) + Math.max(...taken)) / 2;
+  // Another market gives the same, and takes as many units whoever gets the fees.
+  const both = builderOf((samples) => {
+    const hot = pump(samples);
+    const swap: Venue["swap"] = (...terms) => ({ ...hot.venue.swap(...terms), computeUnits: middle, spareUnits: 0 });
+    return [
+      hot,
+      {
+        ...hot,
+        venue: { ...hot.venue, swap },
+        market: { ...hot.market, address: Address.from(createRandom(1).bytes(32)) },
+      },
+    ];
+  });
+  const markets = new Set<string>();
+  for (const nonce of NONCES) markets.add(`${(await both(nonce)).route[0]!.market}`);
+  expect(markets.size).toBe(1);
+});

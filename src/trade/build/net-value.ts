@@ -5,6 +5,7 @@ import type { Intent } from "../intent.ts";
 import { rankMarkets } from "../quote/ranking.ts";
 import { pathCount, type Route } from "../quote/route.ts";
 import type { Snapshot } from "../quote/snapshot.ts";
+import { mostPriorityFee } from "./budget.ts";
 import { type ComposedMessage, composeMessage, type MessagePorts, type MessageTerms } from "./message-forms.ts";
 import type { WalletAccounts } from "./wallet-accounts.ts";
 
@@ -20,7 +21,7 @@ export function mayCostMore({ route, assembly }: ComposedMessage, { destination 
 /**
  * The message that leaves the wallet the most: the value of its route less rent and priority fee, in base units of the mint that counts
  * (exactIn: the output, exactOut: the input). Lamports are converted at the price of `best` if SOL is traded, else at that of the market
- * between SOL and the mint; without one, value alone decides.
+ * between SOL and the mint; without one, value alone decides. Every build of the trade chooses alike, whichever accounts its swaps name.
  *
  * @param best the most valuable route that fits
  * @param othersAbove further routes, the most valuable first: at least all that are worth more than the given base units
@@ -35,8 +36,9 @@ export function leastCostly(
   const priceOf = lamportPrice(terms.intent, best.route, terms.snapshot, clock);
   if (priceOf === undefined) return best;
   const sign = terms.intent.mode === "exactIn" ? 1n : -1n;
-  const netOf = ({ route, costs }: ComposedMessage) =>
-    sign * route.value - priceOf(costs.rentPaid + costs.priorityFee - costs.rentReturned);
+  const netOf = (message: ComposedMessage) =>
+    sign * message.route.value -
+    priceOf(message.costs.rentPaid + mostPriorityFee(ports.settings, message) - message.costs.rentReturned);
   const least = priceOf(leastCost(terms, best));
   let winner = best;
   let most = netOf(best);

@@ -39,7 +39,9 @@ export async function disturb(
   random: Random,
 ): Promise<Disturbed> {
   const since = random.pick(["none", "none", "none", "market", "own", "strangers"] as const);
-  if (since === "market") await moveMarket(world, portsNow, request, built, random);
+  if (since === "market")
+    for (let left = random.pick([1, 1, 1, 3]); left > 0; left--)
+      await moveMarket(world, portsNow, request, built, random);
   if (since === "strangers") actAsStrangers(world, built, random);
   return { since, found: since === "own" ? await tradeMeanwhile(world, portsNow, request, random) : [] };
 }
@@ -82,7 +84,7 @@ async function moveMarket(
   const wallet = svm.newWallet(1n << 52n);
   for (const mint of mints) if (mint !== SOL_MINT) svm.setTokens(wallet, mint, 1n << 60n);
   const isSame = random.chance(0.6);
-  const part = (isSame ? estimates.inAmount : estimates.outAmount) / random.pick([1_000n, 100n, 10n, 3n]) + 1n;
+  const part = (isSame ? estimates.inAmount : estimates.outAmount) / random.pick([1_000n, 100n, 10n, 3n, 1n]) + 1n;
   try {
     const other = await buildTrade(portsNow(random), {
       principal: { accountId: "other", keyId: "other", wallet },

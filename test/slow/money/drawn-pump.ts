@@ -4,7 +4,7 @@ import { bondingCurveOf, PUMP_GLOBAL } from "../../../src/venues/pump-fun/layout
 import type { Svm } from "../../support/svm.ts";
 import { CURVE_SIZES, SCHEDULES, WITHOUT_CREATORS, writeCoin, writePumpSettings } from "../venues/support/pump-fun.ts";
 import { writePumpPool, writePumpSwapSettings } from "../venues/support/pump-swap.ts";
-import { type Draw, type Drawing, depth, hasExtensions, type Place, tokenOf } from "./market-draw.ts";
+import { type Draw, type Drawing, depth, hasTransferFee, type Place, tokenOf } from "./market-draw.ts";
 
 /** Where the settings list the token that coins may be quoted in, beside SOL. */
 const QUOTE_OFFSET = 1_013;
@@ -13,12 +13,12 @@ const MOST_CREATOR_FEE = 500n;
 /** Bytes of today's account; some have grown from fewer. */
 const POOL_SIZE = 300;
 
-/** The coin of a pair and what it is quoted in: SOL if it is one of them. Undefined if an extension keeps either from being that. */
+/** The coin of a pair and what it is quoted in: SOL if it is one of them. Undefined if a transfer fee keeps either from being that. */
 function coinOf({ svm, random, mints }: Draw): { readonly coin: Address; readonly quote: Address } | undefined {
   const [first, second] = random.chance(0.5) ? mints : [mints[1], mints[0]];
   const coin = tokenOf(mints) ?? first;
   const quote = coin === first ? second : first;
-  return [coin, quote].some((mint) => mint !== SOL_MINT && hasExtensions(svm, mint)) ? undefined : { coin, quote };
+  return [coin, quote].some((mint) => mint !== SOL_MINT && hasTransferFee(svm, mint)) ? undefined : { coin, quote };
 }
 
 const drawSettings = (random: Drawing) => ({

@@ -81,7 +81,7 @@ function settleOddly(world: DrawnWorld, random: Random, wallet: Address, mint: A
 /** A token account with the extensions that the token program itself would give it. */
 export function openAccount({ svm }: DrawnWorld, random: Random, wallet: Address, mint: Address, amount: bigint): void {
   const address = svm.setTokens(wallet, mint, amount);
-  if (svm.get(mint)!.owner === TOKEN_2022_PROGRAM) extend(svm, address, mint, []);
+  if (svm.get(mint)!.owner === TOKEN_2022_PROGRAM) extend(svm, random, address, mint, []);
   // Accounts keep what rent was when they were made, and what strangers send.
   if (random.chance(0.3)) svm.setAccount({ ...svm.get(address)!, lamports: svm.lamports(address) + random.pick(DUST) });
 }
@@ -93,10 +93,15 @@ const OF_MINTS: Readonly<Record<number, AccountExtension>> = {
   26: [27, NO_DATA],
 };
 
-function extend(svm: Svm, address: Address, mint: Address, more: readonly AccountExtension[]): void {
+/** Fees of transfers that the account got, if the mint takes any: it cannot be closed until somebody has collected them. */
+const withheld = (one: AccountExtension): AccountExtension =>
+  one[0] === 2 ? [2, Uint8Array.of(9, 0, 0, 0, 0, 0, 0, 0)] : one;
+
+function extend(svm: Svm, random: Random, address: Address, mint: Address, more: readonly AccountExtension[]): void {
   const account = svm.get(address)!;
   const usual: AccountExtension[] = [[7, NO_DATA]];
   for (const { type } of extensionsOf(svm.get(mint)!.data)) if (OF_MINTS[type]) usual.push(OF_MINTS[type]);
+  if (random.chance(0.1)) usual.splice(1, 1, ...usual.slice(1, 2).map(withheld));
   svm.setAccount({ address, owner: account.owner, data: withExtensions(account.data, [...usual, ...more]) });
 }
 
@@ -139,6 +144,7 @@ function setUp({ svm }: DrawnWorld, random: Random, address: Address, mint: Addr
   if (account.owner !== TOKEN_2022_PROGRAM) return;
   extend(
     svm,
+    random,
     address,
     mint,
     random.chance(0.7) ? [random.pick(SETTINGS)] : [random.pick(SETTINGS.slice(0, 2)), SETTINGS[4]!],

@@ -1,6 +1,7 @@
 import type { Address } from "../../../src/primitives/address.ts";
 import type { Random } from "../../../src/primitives/random.ts";
 import { SOL_MINT, TOKEN_2022_PROGRAM } from "../../../src/solana/programs.ts";
+import { decodeMint } from "../../../src/solana/token/mint.ts";
 import type { VenueId } from "../../../src/venues/venue.ts";
 import type { Svm } from "../../support/svm.ts";
 
@@ -41,7 +42,8 @@ export function depth(random: Drawing): bigint {
 }
 
 export const isToken2022 = (svm: Svm, mint: Address): boolean => svm.get(mint)!.owner === TOKEN_2022_PROGRAM;
-export const hasExtensions = (svm: Svm, mint: Address): boolean => svm.get(mint)!.data.length > 165;
+export const hasTransferFee = (svm: Svm, mint: Address): boolean =>
+  decodeMint(svm.get(mint)!).transferFees !== undefined;
 export const tokenOf = (mints: readonly [Address, Address]): Address | undefined =>
   mints[0] === SOL_MINT ? mints[1] : mints[1] === SOL_MINT ? mints[0] : undefined;
 

@@ -13,6 +13,8 @@ import type { DrawnWorld } from "./drawn-world.ts";
 /** Receives tips. */
 const TIP_ACCOUNT = Address.of("96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5");
 
+/** Micro-lamports per compute unit: nothing, what rounds up, the usual, and what weighs against what a route gains. */
+const PRICES = [0n, 1n, 10_000n, 10_000n, 999_999n, 50_000_000n] as const;
 /** Numbers of builds are below this, and follow one another at this distance: so all recipients of fees have their turn. */
 const NONCES = 1 << 14;
 const NEXT = 2_741;
@@ -41,6 +43,7 @@ export function worldPorts(world: DrawnWorld): (random: Random) => BuildPorts {
       searched: [],
     });
     const clock = svm.clock();
+    const price = random.pick(PRICES);
     const tips = random.chance(0.1) ? [{ to: TIP_ACCOUNT, lamports: random.between(1_000n, 4_900_000n) }] : [];
     return {
       ...base,
@@ -48,6 +51,7 @@ export function worldPorts(world: DrawnWorld): (random: Random) => BuildPorts {
       markets: { ...base.markets, hubMints, marketsOf, knownMarkets: marketsOf, mint, account },
       senders: { choose: () => ({ senders: ["relay"], tips }) },
       nextNonce,
+      fees: { ...base.fees, priceMicroLamportsPerCu: () => price },
       settings: { ...base.settings, transactionV1: random.chance(0.5) },
     };
   };

@@ -157,6 +157,8 @@ export async function startWorld(nodes: number, options: WorldOptions = {}) {
       warn: (message) => void world.warnings.push(message),
       headSlot: () => slot,
       slotByNodes: () => (nodesBehind === undefined ? undefined : slot - nodesBehind),
+      // As every real stream has one: what another host's stream reports too, a node has not made up.
+      followedHost: () => (isOnlyStream ? "stream" : "node 0"),
       random: () => random.u32() / 2 ** 32,
     },
   });

@@ -18,6 +18,8 @@ const AMOUNT = 1_000_000n;
 /** Of each market; thousands are tried by `test/slow/venues/corrupted-accounts.test.ts`. */
 const CORRUPTIONS = 40;
 const TOKEN = { mint: 0, amount: 64, state: 108, frozen: 2 } as const;
+/** Where a curve's pool has its square-root price, and its configuration the first one. */
+const DBC_PRICE = { pool: 280, start: 392 } as const;
 /** Written where a Token-2022 mint has its account type and its extensions. */
 const MINT_EXTENSIONS = 165;
 
@@ -158,6 +160,19 @@ describe.each(venues)("a market of $id that was made to rob", (venue) => {
       for (const tlv of honest) expect(outcomes(sample, over(withExtension(sample, tlv)))).toEqual(QUOTED);
     },
   );
+});
+
+test("a curve of meteora_dbc without a price, in its pool or at its start, is refused with the reason", () => {
+  const sample = markets.find(({ venue }) => venue.id === "meteora_dbc")!;
+  const { market } = sample.hot;
+  const { config } = market as Market & { readonly config: Address };
+  for (const [address, at] of [
+    [market.address, DBC_PRICE.pool],
+    [config, DBC_PRICE.start],
+  ] as const) {
+    const priceless = changed(sample.accounts.get(address)!, (data) => data.fill(0, at, at + 16));
+    for (const outcome of outcomes(sample, over(priceless))) expect(outcome).toMatch(/^VENUE_DEGRADED.*its curve$/);
+  }
 });
 
 /** True if the venue trades mints of Token-2022, whichever program its other accounts are of. */

@@ -118,6 +118,7 @@ function readState(market: DbcMarket, have: AccountView): DbcState {
   ] as const;
   const extensions = [mints[0].extensions, mints[1].extensions] as const;
   const pool = decodeDbcPool(account);
+  if (!isPriceable(pool, config)) throw degraded("meteora_dbc", `the price of ${market.address} is not on its curve`);
   // After migration the vaults are empty, or gone.
   const reserves: Reserves = pool.migrated ? [0n, 0n] : requireReserves(have, market, market.vaults);
   return {
@@ -128,6 +129,12 @@ function readState(market: DbcMarket, have: AccountView): DbcState {
     reserves,
     extensions,
   };
+}
+
+/** False for a price that the program never leaves a pool at: zero, or below the start of the curve. */
+function isPriceable({ sqrtPrice }: DbcPool, { segments }: DbcConfig): boolean {
+  const { lower } = segments[0]!;
+  return lower > 0n && sqrtPrice >= lower;
 }
 
 function quote(state: DbcState, ask: Ask): Quote<DbcQuoteFill> {

@@ -38,6 +38,50 @@ test.each(["exactIn", "exactOut"] as const)(
   },
 );
 
+type StepTerms = readonly [from: Address, to: Address, inAmount: bigint, outAmount: bigint, threshold: bigint];
+const dust: Record<SwapMode, readonly StepTerms[]> = {
+  exactIn: [
+    [INPUT, HUB, 3n, 15n, 15n],
+    [INPUT, HUB, 1n, 4n, 3n],
+    [HUB, FAR_HUB, 4n, 396n, 396n],
+    [HUB, FAR_HUB, 3n, 6n, 6n],
+    [HUB, FAR_HUB, 11n, 14n, 13n],
+    [FAR_HUB, OUTPUT, 407n, 18_145_124n, 18_145_124n],
+    [FAR_HUB, OUTPUT, 8n, 498_145_123_214n, 498_145_123_213n],
+  ],
+  exactOut: [
+    [INPUT, HUB, 180n, 167n, 181n],
+    [HUB, FAR_HUB, 163n, 874n, 164n],
+    [HUB, FAR_HUB, 1n, 415_727_334n, 1n],
+    [HUB, FAR_HUB, 1n, 7n, 2n],
+    [FAR_HUB, OUTPUT, 17_369_873n, 16_350n, 17_369_874n],
+    [FAR_HUB, OUTPUT, 143_643_260n, 201_842n, 143_643_260n],
+    [FAR_HUB, OUTPUT, 254_715_081n, 463n, 254_715_081n],
+  ],
+};
+
+test.each(["exactIn", "exactOut"] as const)(
+  "a market that a path of next to nothing would go before is on a path too, %s",
+  (mode) => {
+    const steps = dust[mode].map((terms, place) => stepOf(11 + place, ...terms));
+    expect(tradedBy(mode, steps)).toEqual(steps.map(({ quote }) => [quote.inAmount, quote.outAmount]));
+  },
+);
+
+test("an exact output of which every path carries less than a unit has shares all the same", () => {
+  const steps = [
+    stepOf(11, INPUT, HUB, 3n, 14_682n, 4n),
+    stepOf(12, INPUT, HUB, 4n, 5_493_312n, 4n),
+    stepOf(13, HUB, FAR_HUB, 4_603_807n, 12n, 4_603_808n),
+    stepOf(14, HUB, FAR_HUB, 904_186n, 30_023_347_387n, 904_186n),
+    stepOf(15, FAR_HUB, OUTPUT, 30_023_347_399n, 46n, 30_023_347_399n),
+  ];
+  expect(tradedBy("exactOut", steps)).toEqual(steps.map(({ quote }) => [quote.inAmount, quote.outAmount]));
+  const legs = pathsOfSteps("exactOut", steps, INPUT, OUTPUT);
+  const shares = new Map(legs.map(({ path, sharePpb }) => [path, sharePpb!]));
+  expect(Math.abs([...shares.values()].reduce((sum, share) => sum + share, 0) - 1e9)).toBeLessThan(10);
+});
+
 test(`the legs of ${NETWORKS} routes add up to what each market trades`, () => {
   const random = createRandom(71);
   for (let drawn = 0; drawn < NETWORKS; drawn++) {

@@ -49,7 +49,7 @@ interface PathEnds {
   readonly outMint: Address;
 }
 
-/** The paths, divided in such fractions of a base unit; undefined if whole units leave a market without a path. */
+/** The paths, divided in such fractions of a base unit; undefined if whole units leave a market without a path, or all without a share. */
 function pathsIn(
   parts: bigint,
   { mode, inMint, outMint }: PathEnds,
@@ -71,24 +71,27 @@ function pathsIn(
   for (let path = 0; path < steps.length; path++) {
     const chain = nextChain(rests, inMint, outMint);
     if (chain === undefined) break;
-    const taken = takePath(chain, path, parts);
+    const isAnyNew = rests.some(({ isNew }) => isNew);
+    const taken = takePath(chain, path, parts, isAnyNew);
     if (taken === undefined) break;
     carried.push(...taken);
   }
   if (parts === WHOLE && rests.some(({ isNew }) => isNew)) return undefined;
-  return withCrumbs(withShares(carried, mode), rests, parts);
+  const legs = withShares(carried, mode);
+  return legs === undefined ? undefined : withCrumbs(legs, rests, parts);
 }
 
 const BILLION = 1_000_000_000n;
 
-/** Adds to each leg the share of the exact side that its path carries; nothing if there is one path. */
-function withShares(carried: readonly CarriedLeg[], mode: SwapMode): readonly RouteLeg[] {
+/** Adds to each leg the share of the exact side that its path carries; nothing if there is one path. Undefined if none carries any. */
+function withShares(carried: readonly CarriedLeg[], mode: SwapMode): readonly RouteLeg[] | undefined {
   const ends = carried.filter(
     ({ leg }, index) => carried[mode === "exactIn" ? index - 1 : index + 1]?.leg.path !== leg.path,
   );
   if (ends.length < 2) return carried.map(({ leg }) => leg);
   const amountOf = (end: CarriedLeg) => (mode === "exactIn" ? end.in : end.out);
   const total = ends.reduce((sum, end) => sum + amountOf(end), 0n);
+  if (total === 0n) return undefined;
   return carried.map(({ leg }) => {
     const end = ends.find((one) => one.leg.path === leg.path)!;
     return { ...leg, sharePpb: Number((amountOf(end) * BILLION) / total) };
@@ -127,8 +130,17 @@ function nextChain(rests: readonly Rest[], inMint: Address, outMint: Address): R
   return chain;
 }
 
-/** Takes as much along a chain as every market of it can carry; undefined if that is only a rounding remainder. */
-function takePath(chain: readonly Rest[], path: number, fineness: bigint): readonly CarriedLeg[] | undefined {
+/**
+ * Takes as much along a chain as every market of it can carry; undefined if that is only a rounding remainder, and every market has a path.
+ *
+ * @param isAnyNew true if a market has none: the next path may lead over it
+ */
+function takePath(
+  chain: readonly Rest[],
+  path: number,
+  fineness: bigint,
+  isAnyNew: boolean,
+): readonly CarriedLeg[] | undefined {
   // The input that each market gets: computed forwards, then reduced where a later market takes less.
   const parts = chain.map(({ taken }) => taken);
   for (let index = 1; index < chain.length; index++) {
@@ -157,7 +169,7 @@ function takePath(chain: readonly Rest[], path: number, fineness: bigint): reado
     return { leg, in: into, out };
   });
   const isEmpty = carried.some(({ leg }) => leg.inAmount === 0n && leg.outAmount === 0n);
-  if (isEmpty && !chain.some(({ isNew }) => isNew)) return undefined;
+  if (isEmpty && !isAnyNew) return undefined;
   for (const [index, rest] of chain.entries()) {
     rest.in -= carried[index]!.in;
     rest.out -= carried[index]!.out;

@@ -7,7 +7,8 @@ import { type BuildPorts, buildTrade } from "../../src/trade/build/build-trade.t
 import type { TradeRequest } from "../../src/trade/trade.ts";
 import { drawSplitWorld, type SplitWorld } from "../support/split-world.ts";
 
-const WORLDS = [1, 2, 6];
+/** Worlds in which routes fit nobody, and a draft ends between two of them, at a pause. */
+const SEEDS = [18, 22, 47];
 
 /** What builds read, with the pairs of markets kept as a service keeps them: findings of one build serve the next. */
 function keptPorts(world: SplitWorld): BuildPorts {
@@ -52,11 +53,9 @@ function requestOf(world: SplitWorld, wallet: Address, more: Partial<TradeReques
 }
 
 test("what a build loses for its size is its own wallet's and of its own bounds, after builds of others too", async () => {
-  const worlds = createRandom(11);
   const seen = { lost: 0, bounded: 0 };
-  for (let index = 0; index <= WORLDS.at(-1)!; index++) {
-    const world = drawSplitWorld(worlds);
-    if (!WORLDS.includes(index)) continue;
+  for (const seed of SEEDS) {
+    const world = drawSplitWorld(createRandom(seed));
     // One wallet has accounts of every mint, one opens those that it needs.
     const bare = world.svm.newWallet(10n ** 15n);
     world.svm.setTokens(bare, world.mints[0]!, 10n ** 15n);
@@ -77,7 +76,7 @@ test("what a build loses for its size is its own wallet's and of its own bounds,
       ]) {
         const ports = keptPorts(world);
         for (const at of order)
-          expect(await outcomeOf(ports, asks[at]!), `world ${index}, ${mode}, ${order}: ${at}`).toEqual(alone[at]);
+          expect(await outcomeOf(ports, asks[at]!), `world ${seed}, ${mode}, ${order}: ${at}`).toEqual(alone[at]);
       }
     }
   }

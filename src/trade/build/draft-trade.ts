@@ -113,8 +113,7 @@ export function* draftTrade(
     // In version 1 the limit is accounts, and fewer paths do not help. A single path that does not fit proves nothing about divisions: it
     // may have more legs.
     if (isFarTooLarge && pathCount(route) > 1 && !composed.overUnits && capacity !== VERSION_1_CAPACITY) {
-      splits?.neverFits(pathCount(route));
-      fitLoss.fitsNobody(composed.route);
+      fitLoss.fitsNobody(composed.route, () => splits?.neverFits(pathCount(route)) === true);
     }
     // Fewer paths may fit; they are searched only now, one path fewer at a time.
     paths = Math.min(paths, pathCount(route)) - 1;
@@ -137,10 +136,8 @@ function* lighterThan(
     fits: (lighter) => composeMessage(ports, terms, lighter).fits,
     never: (refused) => fitsNobody(ports, terms, refused),
   });
-  if (fitting !== undefined && fitsNobody(ports, terms, route)) {
-    splits.leavesOut(fitting);
-    fitLoss.fitsNobody(route);
-  }
+  if (fitting !== undefined && fitsNobody(ports, terms, route))
+    fitLoss.fitsNobody(route, () => splits.leavesOut(fitting));
   return fitting;
 }
 

@@ -16,8 +16,13 @@ function plan(mode: SwapMode) {
   const routeOf = (width: Width) =>
     ({ value: BigInt(Math.round(mode === "exactIn" ? WORTH[width] * SCALE : SCALE / WORTH[width])) }) as Route;
   return {
-    /** A build for a wallet whose transaction holds a route; those wider than `fitsNobody` are too large for every wallet. */
-    build(holds: Width, fitsSome: Width): number {
+    /**
+     * A build for a wallet whose transaction holds a route; those wider than `fitsSome` are too large for every wallet.
+     *
+     * @param abandoned the route before which the draft ends, to be made again, as at a pause
+     * @param meanwhile what other builds do there
+     */
+    build(holds: Width, fitsSome: Width, abandoned?: Width, meanwhile?: () => void): number {
       const splits = {
         unfitWorth,
         beginsBelow: (worth: number) => {
@@ -27,11 +32,18 @@ function plan(mode: SwapMode) {
       const loss = new FitLoss(mode, splits);
       for (let width = start; ; width++) {
         const route = routeOf(order[width]!);
+        if (order[width] === abandoned) {
+          if (meanwhile === undefined) return this.build(holds, fitsSome);
+          meanwhile();
+        }
         loss.tries(route);
         if (order[width] === holds) return loss.of(route);
         if (width >= order.indexOf(fitsSome)) continue;
-        loss.fitsNobody(route);
-        start = width + 1;
+        loss.fitsNobody(route, () => {
+          const isNew = start <= width;
+          start = Math.max(start, width + 1);
+          return isNew;
+        });
       }
     },
   };
@@ -63,4 +75,22 @@ test.each(["exactIn", "exactOut"] as const)("%s: of several that fit nobody the 
   const shared = plan(mode);
   for (const holds of ["two", "one", "two"] as const)
     expect(shared.build(holds, "two")).toBeCloseTo(lossOf(mode, WORTH.four, WORTH[holds]), 5);
+});
+
+test.each(["exactIn", "exactOut"] as const)(
+  "%s: what fits nobody counts after a draft that ended before another route was tried",
+  (mode) => {
+    for (const abandoned of ["three", "two"] as const) {
+      const shared = plan(mode);
+      expect(shared.build("two", "two", abandoned)).toBeCloseTo(lossOf(mode, WORTH.four, WORTH.two), 5);
+      expect(shared.build("one", "two")).toBeCloseTo(lossOf(mode, WORTH.four, WORTH.one), 5);
+    }
+  },
+);
+
+test.each(["exactIn", "exactOut"] as const)("%s: two builds at once that find the same count it once", (mode) => {
+  const shared = plan(mode);
+  const other = () => void shared.build("two", "two");
+  expect(shared.build("two", "two", "three", other)).toBeCloseTo(lossOf(mode, WORTH.four, WORTH.two), 5);
+  expect(shared.build("one", "two")).toBeCloseTo(lossOf(mode, WORTH.four, WORTH.one), 5);
 });

@@ -88,6 +88,11 @@ function mostTips(senders: SenderPlan): readonly Tip[] {
   );
 }
 
+interface UnfitRoute {
+  readonly value: number;
+  readonly learn: () => boolean;
+}
+
 /**
  * What one trade loses because better routes fit into no transaction. A route that fits no wallet is remembered for all trades of about
  * this size; one that does not fit this wallet counts for this trade only.
@@ -97,8 +102,8 @@ export class FitLoss {
   readonly #splits: Pick<Splits, "unfitWorth" | "beginsBelow"> | undefined;
   /** The value of the best route, whether it fits or not: the most output, or the least input. */
   #best: number | undefined;
-  /** The value of a route that fits no wallet, until another one is tried in its place. */
-  #unfit: number | undefined;
+  /** A route that fits no wallet, until another one is tried in its place. */
+  #unfit: UnfitRoute | undefined;
 
   constructor(mode: SwapMode, splits: Pick<Splits, "unfitWorth" | "beginsBelow"> | undefined) {
     this.#mode = mode;
@@ -111,15 +116,20 @@ export class FitLoss {
     const unfitWorth = this.#splits?.unfitWorth ?? 1;
     const best = this.#best ?? (this.#isOutput ? value * unfitWorth : value / unfitWorth);
     this.#best = this.#isOutput ? Math.max(best, value) : Math.min(best, value);
-    if (this.#unfit !== undefined) {
-      this.#splits?.beginsBelow(this.#isOutput ? this.#unfit / value : value / this.#unfit);
-    }
+    const unfit = this.#unfit;
     this.#unfit = undefined;
+    if (unfit?.learn() !== true) return;
+    this.#splits?.beginsBelow(this.#isOutput ? unfit.value / value : value / unfit.value);
   }
 
-  /** Notes that a route fits into no wallet's transaction. */
-  fitsNobody(route: Route): void {
-    this.#unfit ??= Number(route.value);
+  /**
+   * Notes that a route fits into no wallet's transaction. Other trades learn that together with what it costs them, once another route is
+   * tried: a draft may be abandoned before, at a pause.
+   *
+   * @param learn keeps other trades from beginning with it; returns false if they do not do so already
+   */
+  fitsNobody(route: Route, learn: () => boolean): void {
+    this.#unfit ??= { value: Number(route.value), learn };
   }
 
   /** How much better, before costs, the best route is than this one, which fits. Fraction of this one's value. */

@@ -249,9 +249,13 @@ export class SplitPlan {
     return new Set(edges.map(({ curve }) => curve.hot).filter(({ market }) => without.has(market.address)));
   }
 
-  /** Notes that no wallet's transaction holds a division with these markets. */
-  leavesOut(capacity: string | undefined, markets: ReadonlySet<HotMarket>): void {
-    this.#learnFit(capacity, { without: new Set(Array.from(markets, ({ market }) => market.address)) });
+  /** Notes that no wallet's transaction holds a division with these markets. @returns false if that was known */
+  leavesOut(capacity: string | undefined, markets: ReadonlySet<HotMarket>): boolean {
+    const without = new Set(Array.from(markets, ({ market }) => market.address));
+    const known = this.#fitOf(capacity).without;
+    if (known.size === without.size && [...without].every((address) => known.has(address))) return false;
+    this.#learnFit(capacity, { without });
+    return true;
   }
 
   /** The most paths that may fit into a transaction, as far as known. */
@@ -259,9 +263,11 @@ export class SplitPlan {
     return this.#fitOf(capacity).paths;
   }
 
-  /** Notes that this many paths fit into no transaction. */
-  neverFits(capacity: string | undefined, paths: number): void {
-    this.#learnFit(capacity, { paths: Math.min(this.widest(capacity), paths - 1) });
+  /** Notes that this many paths fit into no transaction. @returns false if that was known */
+  neverFits(capacity: string | undefined, paths: number): boolean {
+    if (paths > this.widest(capacity)) return false;
+    this.#learnFit(capacity, { paths: paths - 1 });
+    return true;
   }
 
   /** True if divisions without some markets were found to fit no transaction of this kind either. */

@@ -17,10 +17,13 @@ export interface Splits {
   /** True if no lighter division fits a kind of transaction, of any wallet, as found on these markets before. */
   readonly hasNoLighter: (kind: string) => boolean;
   readonly findsNoLighter: (kind: string) => void;
-  /** Notes that no wallet's transaction holds more than this lighter division: the next trades begin with it. */
-  readonly leavesOut: (route: Route) => void;
-  /** Notes that no wallet's transaction holds this many paths: the next trades of this size on these markets search fewer. */
-  readonly neverFits: (paths: number) => void;
+  /** Notes that no wallet's transaction holds more than this lighter division: the next trades begin with it. False if they do already. */
+  readonly leavesOut: (route: Route) => boolean;
+  /**
+   * Notes that no wallet's transaction holds this many paths: the next trades of this size on these markets search fewer. False if they do
+   * already.
+   */
+  readonly neverFits: (paths: number) => boolean;
   /** Value of the best route that was found to fit no wallet, divided by that of the route to begin with; at least 1. */
   readonly unfitWorth: number;
   /** Notes the value of a route that fits no wallet, divided by that of the route that the next trades begin with. */
@@ -37,8 +40,8 @@ export const NO_SPLITS: Splits = {
   lighter: () => undefined,
   hasNoLighter: () => true,
   findsNoLighter: () => undefined,
-  leavesOut: () => undefined,
-  neverFits: () => undefined,
+  leavesOut: () => false,
+  neverFits: () => false,
   unfitWorth: 1,
   beginsBelow: () => undefined,
 };

@@ -102,6 +102,22 @@ describe("a message signed twice, each time submitted to another process", () =>
     await rest(3_000);
     expect(second.value).toMatchObject({ status: "confirmed", signature: other.signature });
     expect(await a.find(principal, trade.signature)).toMatchObject({ slot: SLOT });
+    const again = boxOf(a.submit(trade));
+    await rest(300);
+    expect(again.value).toMatchObject({ signature: other.signature, slot: SLOT });
+  });
+
+  it("is answered from memory as expired while the database is away, and until the record says otherwise", async () => {
+    const { trade, answer } = await submitOne(a);
+    world.finding = { kind: "unserved", sinceMs: 10_000, isRemembered: true };
+    expire("a", trade.signature);
+    await rest(100);
+    for (const isDown of [false, true, false]) {
+      world.submissions.isDown = isDown;
+      const again = boxOf(a.submit(trade));
+      await rest(300);
+      expect(again.error).toEqual(answer.error);
+    }
   });
 
   it("ends at the second by an expiry that is proven for every signature", async () => {

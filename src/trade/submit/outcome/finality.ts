@@ -81,22 +81,30 @@ export class Finality {
 
   /**
    * The end of a trade as this process remembers it, final if this or another process has reported it so; undefined if it is final in
-   * another slot. Asks no node.
+   * another slot, or if the record has a slot and this end has none. Asks no node.
    */
   async recall(messageHash: string, outcome: Outcome): Promise<Outcome | undefined> {
+    if (slotOf(outcome) === undefined) {
+      // Another process may have seen it land since, under another signature.
+      const recorded = await this.#recorded(messageHash);
+      return recorded === undefined || slotOf(recorded) === undefined ? outcome : undefined;
+    }
     if (isFinal(outcome)) return outcome;
     if (!this.#finalized.has(messageHash)) {
       const reading = this.#submissions.isFinalized(messageHash).catch(() => false);
       if ((await within(WAIT_MS, reading)) !== true) return this.#standing(messageHash, outcome);
-      const record = await within(
-        WAIT_MS,
-        this.#submissions.byMessageHash(messageHash).catch(() => undefined),
-      );
-      const stored = record && storedOutcome(record);
+      const stored = await this.#recorded(messageHash);
       if (stored === undefined) return outcome;
       this.#remember(messageHash, { slot: slotOf(stored), writing: undefined });
     }
     return this.#finalized.get(messageHash)!.slot === slotOf(outcome) ? asFinal(outcome) : undefined;
+  }
+
+  /** The end on record; undefined if there is none that can be read, or if the database does not answer in time. */
+  async #recorded(messageHash: string): Promise<Outcome | undefined> {
+    const reading = this.#submissions.byMessageHash(messageHash).catch(() => undefined);
+    const record = await within(WAIT_MS, reading);
+    return record && storedOutcome(record);
   }
 
   /** Writes it, one write at a time: if the record still lacks it at the next answer, the write failed or another server has taken over. */

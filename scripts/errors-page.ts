@@ -13,8 +13,9 @@ Programs should rely on \`code\`; \`message\` is for people and may change.
   **false**: it may be in flight or may still be sent; submit the same bytes again, or look the trade up by its signature, before you build another.
   With \`TX_EXPIRED\` or \`OUTCOME_UNKNOWN\`, **false** means that no node could rule out that it landed: check the wallet before you build another.
   It is true for every transaction that landed and failed (\`details.signature\` and \`details.slot\` locate it), whatever its code, and for \`TX_EXPIRED\` if the
-  wallet's history lacks the message under any signature (\`details.scope\` is \`message\`, else \`submitted\`); otherwise false. A refusal that lacks it, because
-  the head of the request could not be read, means false.
+  wallet's history lacks the message under any signature (\`details.scope\` is \`message\`, else \`submitted\`), and for \`CONFLICT_ERROR\`: what the transaction
+  trades is then the trade of another build, and this build's order is still untraded. Otherwise it is false. A refusal that lacks it, because the head of
+  the request could not be read, means false.
 - \`details.finalized\`: of a transaction that landed and failed. **false**: its block is confirmed, with the votes of two thirds of the stake. Only a network
   that restarts from an older block undoes one; the transaction may then land in another block. To rule that out too, submit the same bytes again, or look
   the trade up, until it is **true**. That takes some seconds.

@@ -148,17 +148,17 @@ export interface Submissions {
   nowMs(): number;
   /**
    * Claims the message for the lease's owner, or returns the record of another's claim. Takes over a claim with an expired lease;
-   * the owner's own claim is extended.
+   * the owner's own claim is extended. Both only for the token on record: another build of the message gets the record.
    */
   claim(claim: SubmissionClaim, lease: Lease): Promise<"claimed" | SubmissionRecord>;
   /** Extends the owner's undecided leases in as few writes as possible. @returns those extended: the owner has no others */
   renew(messageHashes: readonly string[], lease: Lease): Promise<readonly string[]>;
   /**
-   * Writes the terminal outcome once, by compare-and-set, and returns the one that stands. Creates the record if the
-   * submission could not be claimed before. Stores the given signature and bytes: if a message was signed several times,
-   * those of the transaction that landed.
+   * Writes the terminal outcome once, by compare-and-set, or returns the record that stands: one with an outcome, or with another token.
+   * Creates the record if the submission could not be claimed before. Stores the given signature and bytes: if a message was signed
+   * several times, those of the transaction that landed.
    */
-  finish(claim: SubmissionClaim, outcome: string): Promise<string>;
+  finish(claim: SubmissionClaim, outcome: string): Promise<"finished" | SubmissionRecord>;
   /**
    * Puts an outcome in the place of one that is damaged or was undone, unless another process has done so, with signature and bytes as
    * `finish`.

@@ -6,7 +6,7 @@ import type { Store } from "./store/store.ts";
 export interface SubmissionWrites {
   /** Writes a new submission. @returns false if its message has one */
   insert(row: NewSubmission): Promise<boolean>;
-  /** Writes an outcome, unless the message has one. @returns whether it was written */
+  /** Writes an outcome, unless the message has one or its record another token. @returns whether it was written */
   finish(row: NewSubmission): Promise<boolean>;
   /** Whether the message is known to be finalized. */
   isFinalized(messageHash: string): Promise<boolean>;
@@ -36,13 +36,14 @@ const IF_NEW = "on conflict (message_hash) do nothing";
 const IF_PENDING =
   "on conflict (message_hash) do update set outcome = excluded.outcome, finished_at_ms = excluded.finished_at_ms, " +
   "signature = excluded.signature, transaction_bytes = excluded.transaction_bytes " +
-  "where submissions.outcome is null";
+  "where submissions.outcome is null and submissions.submission_token = excluded.submission_token";
 /** On PostgreSQL one statement writes several rows and returns the hashes of the messages written. */
 const RETURNING = "returning message_hash";
 
 /** Most messages have one signature, and a claim that stands with it: then nothing else of the row is sent or written again. */
 const END_CLAIM =
-  "update submissions set outcome = ?, finished_at_ms = ? where message_hash = ? and signature = ? and outcome is null";
+  "update submissions set outcome = ?, finished_at_ms = ? " +
+  "where message_hash = ? and signature = ? and submission_token = ? and outcome is null";
 
 /** A row for each place in the arrays. In order: two processes that write the same messages wait for each other in one direction only. */
 const FROM_ARRAYS = `select * from unnest(${NAMES.map((name, i) => `$${i + 1}::${COLUMNS[name]}[]`).join(", ")}) order by 1`;
@@ -90,8 +91,9 @@ export function createSubmissionWrites(store: Store): SubmissionWrites {
     };
     const [insert, end] = [writer(IF_NEW), writer(IF_PENDING)];
     const finish = async (row: NewSubmission) => {
-      const { outcome = null, finished_at_ms = null, message_hash, signature } = row;
-      return (await store.write(END_CLAIM, [outcome, finished_at_ms, message_hash, signature])) > 0 || end(row);
+      const { outcome = null, finished_at_ms = null, message_hash, signature, submission_token } = row;
+      const ended = [outcome, finished_at_ms, message_hash, signature, submission_token];
+      return (await store.write(END_CLAIM, ended)) > 0 || end(row);
     };
     return { insert, finish, isFinalized, endedAmong };
   }

@@ -37,7 +37,7 @@ if (postgres !== undefined)
       await expect.poll(waiting).toBe(2);
       await holder.query("commit");
       expect(await Promise.allSettled([ends, renewed])).toEqual([
-        { status: "fulfilled", value: ["landed", "landed"] },
+        { status: "fulfilled", value: ["finished", "finished"] },
         { status: "fulfilled", value: [] },
       ]);
     } finally {
@@ -193,6 +193,59 @@ test.each(["embedded", "PostgreSQL"])(
       expect(await submissions.byMessageHash("message")).toMatchObject({ outcome: "last", isFinalized: true });
     } finally {
       await store.close();
+      if (databaseUrl !== undefined) postgres!.release(databaseUrl);
+      rmSync(dataDir, { recursive: true });
+    }
+  },
+);
+
+test.each(["embedded", "PostgreSQL"])(
+  "%s: a claim, a takeover and an end are those of the build on record: another one of the message gets the record",
+  async (kind) => {
+    if (kind === "PostgreSQL" && postgres === undefined) return;
+    const dataDir = mkdtempSync(join(tmpdir(), "tradewire-submissions-"));
+    const databaseUrl = kind === "embedded" ? undefined : await postgres!.createDatabase();
+    const stores = await Promise.all([0, 1].map(() => openStore({ dataDir, databaseUrl })));
+    try {
+      let nowMs = 1_000;
+      const processes = stores.map((store, i) => ({
+        submissions: createSubmissions(store, () => nowMs),
+        lease: () => ({ owner: `process ${i}`, untilMs: nowMs + 5_000 }),
+      }));
+      const [one, other] = processes;
+      const twins = (hash: string) =>
+        ["first", "second"].map((submissionToken) => ({ ...claimOf(hash), submissionToken }));
+      // At once, many, through both: each message has one build in the end.
+      const hashes = Array.from({ length: 64 }, (_, i) => `at once ${i}`);
+      const claims = hashes.flatMap((hash) =>
+        twins(hash).map((claim, i) => processes[i]!.submissions.claim(claim, processes[i]!.lease())),
+      );
+      expect((await Promise.all(claims)).filter((held) => held === "claimed")).toHaveLength(hashes.length);
+      const ends = await Promise.all(
+        hashes.flatMap((hash) => twins(hash).map((claim, i) => processes[i]!.submissions.finish(claim, `end ${i}`))),
+      );
+      expect(ends.filter((end) => end === "finished")).toHaveLength(hashes.length);
+      for (const [i, hash] of hashes.entries()) {
+        const record = await one!.submissions.byMessageHash(hash);
+        const holder = record!.submissionToken === "first" ? 0 : 1;
+        expect([record!.outcome, ends[2 * i + holder]]).toEqual([`end ${holder}`, "finished"]);
+        expect(ends[2 * i + 1 - holder]).toMatchObject({ submissionToken: record!.submissionToken });
+      }
+      // After the lease, and by the same process too.
+      const [first, second] = twins("later");
+      await one!.submissions.claim(first!, one!.lease());
+      nowMs += 6_000;
+      for (const { submissions, lease } of processes) {
+        const held = { submissionToken: "first", outcome: undefined, leaseUntilMs: 6_000 };
+        expect(await submissions.claim(second!, lease())).toMatchObject(held);
+        expect(await submissions.finish(second!, "end")).toMatchObject(held);
+      }
+      expect(await other!.submissions.claim(first!, other!.lease())).toBe("claimed");
+      expect(await other!.submissions.finish(first!, "landed")).toBe("finished");
+      expect(await one!.submissions.finish(second!, "end")).toMatchObject({ outcome: "landed" });
+      expect(await one!.submissions.finish(first!, "end")).toMatchObject({ outcome: "landed" });
+    } finally {
+      await Promise.all(stores.map((store) => store.close()));
       if (databaseUrl !== undefined) postgres!.release(databaseUrl);
       rmSync(dataDir, { recursive: true });
     }

@@ -46,7 +46,7 @@ class StoredSubmissions implements Submissions {
 
   async claim(claim: SubmissionClaim, lease: Lease): Promise<"claimed" | SubmissionRecord> {
     const isNew = await this.#writes.insert(rowOf(claim, lease));
-    if (isNew || (await this.#takeOver(claim.messageHash, lease))) return "claimed";
+    if (isNew || (await this.#takeOver(claim, lease))) return "claimed";
     const record = await this.byMessageHash(claim.messageHash);
     if (record === undefined) {
       throw new TradewireError("UPSTREAM_ERROR", "The record of this submission was just removed. Submit it again.");
@@ -55,12 +55,13 @@ class StoredSubmissions implements Submissions {
   }
 
   /** Compare-and-set: one process wins an expired lease. The lease of this process itself goes on: the answer to its claim was lost. */
-  async #takeOver(messageHash: string, lease: Lease): Promise<boolean> {
+  async #takeOver({ messageHash, submissionToken }: SubmissionClaim, lease: Lease): Promise<boolean> {
     const taken = await this.#store.run((db) =>
       db
         .updateTable("submissions")
         .set({ lease_owner: lease.owner, lease_until_ms: lease.untilMs })
         .where("message_hash", "=", messageHash)
+        .where("submission_token", "=", submissionToken)
         .where("outcome", "is", null)
         .where((where) => where.or([where("lease_owner", "=", lease.owner), this.#isLeaseOver()(where)]))
         .returning("message_hash")
@@ -105,11 +106,11 @@ class StoredSubmissions implements Submissions {
     return renewed;
   }
 
-  async finish(claim: SubmissionClaim, outcome: string): Promise<string> {
+  async finish(claim: SubmissionClaim, outcome: string): Promise<"finished" | SubmissionRecord> {
     const ended = { outcome, finished_at_ms: this.nowMs() };
-    if (await this.#writes.finish({ ...rowOf(claim, NO_LEASE), ...ended })) return outcome;
-    const standing = await this.byMessageHash(claim.messageHash);
-    return standing?.outcome ?? outcome;
+    if (await this.#writes.finish({ ...rowOf(claim, NO_LEASE), ...ended })) return "finished";
+    // One that was just removed had ended long ago.
+    return (await this.byMessageHash(claim.messageHash)) ?? "finished";
   }
 
   async replaceOutcome(claim: SubmissionClaim, replaced: string, outcome: string, isFinal = false): Promise<void> {

@@ -117,8 +117,8 @@ export const ERRORS = {
   CONFLICT_ERROR: final(
     409,
     "already_exists",
-    "The challenge was used before, or the account has as many live keys as it may (`details.maxKeysPerAccount`)",
-    "Request a new challenge; if there are too many keys, revoke one, or register with `revokeOthers`",
+    "The challenge was used before, or the account has as many live keys as it may (`details.maxKeysPerAccount`). Of a submit: another build of the wallet is the same transaction, was submitted first with its own token, and has the trade",
+    "Request a new challenge; if there are too many keys, revoke one, or register with `revokeOthers`. After a submit, build again if you meant to trade twice",
   ),
   TX_EXPIRED: final(
     410,

@@ -39,7 +39,9 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
     async claim(claim, lease) {
       reach();
       const row = rows.get(claim.messageHash);
-      const isFree = row === undefined || row.owner === lease.owner || isLeaseOver(row.leaseUntilMs, now());
+      const isOwn = row?.submissionToken === claim.submissionToken;
+      const isFree =
+        row === undefined || (isOwn && (row.owner === lease.owner || isLeaseOver(row.leaseUntilMs, now())));
       if (row !== undefined && (row.outcome !== undefined || !isFree)) return row;
       hold(row ?? claim, lease);
       return "claimed";
@@ -56,10 +58,11 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
     async finish(claim, outcome) {
       reach();
       const row = rows.get(claim.messageHash);
-      if (row?.outcome !== undefined) return row.outcome;
+      const isOwn = row?.submissionToken === claim.submissionToken;
+      if (row !== undefined && (row.outcome !== undefined || !isOwn)) return row;
       const ended = { outcome, isFinalized: false, endedAtMs: now() };
       rows.set(claim.messageHash, { ...claim, leaseUntilMs: 0, owner: row?.owner ?? "", ...ended });
-      return outcome;
+      return "finished";
     },
     async replaceOutcome(claim, replaced, outcome, isFinalized = false) {
       reach();

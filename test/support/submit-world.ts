@@ -192,6 +192,12 @@ export function resigned(trade: SignedTrade, nonce = 123_456_789n): SignedTrade 
   return { ...trade, signedTransaction, signature: bs58.encode(signature) };
 }
 
+/** Another build of the same message, with a token of its own: it differs from the first in nothing that the wallet signs. */
+export function twinOf(trade: SignedTrade): SignedTrade {
+  const { accountId } = principal;
+  return { ...trade, submissionToken: sealer.seal(sealer.open(trade.submissionToken, accountId), accountId) };
+}
+
 /** A trade that was submitted and is in flight, and its answer. */
 export async function submitOne(to: Submitter) {
   const trade = signedTrade();

@@ -42,7 +42,7 @@ export type ErrorDetail = Message<"tradewire.v1.ErrorDetail"> & {
   retryable: boolean;
 
   /**
-   * After a submit: true if the transaction can no longer land: building a new one is then safe.
+   * After a submit: true if building a new one is safe: the transaction can no longer land, or it is the trade of another build.
    *
    * @generated from field: optional bool safe_to_rebuild = 4;
    */
@@ -119,7 +119,7 @@ export type ErrorDetailJson = {
   retryable?: boolean;
 
   /**
-   * After a submit: true if the transaction can no longer land: building a new one is then safe.
+   * After a submit: true if building a new one is safe: the transaction can no longer land, or it is the trade of another build.
    *
    * @generated from field: optional bool safe_to_rebuild = 4;
    */

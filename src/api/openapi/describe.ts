@@ -165,7 +165,8 @@ const ERROR_SCHEMA: Json = {
         retryable: { type: "boolean", description: "True if the same call may succeed later, unchanged." },
         safeToRebuild: {
           type: "boolean",
-          description: "After a submit: true if the transaction can no longer land.",
+          description:
+            "After a submit: true if building again is safe: the transaction can no longer land, or it is the trade of another build.",
         },
         field: { type: "string", description: "The request field at fault." },
         retryAfterMs: { type: "integer", description: "Milliseconds to wait before the next attempt." },

@@ -53,6 +53,7 @@ const OWN = new Map<DescMethod, readonly ErrorCode[]>([
       "NOT_FULLY_SIGNED",
       "INVALID_SUBMISSION_TOKEN",
       "WALLET_MISMATCH",
+      "CONFLICT_ERROR",
       "UPSTREAM_ERROR",
     ],
   ],

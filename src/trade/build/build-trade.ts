@@ -31,7 +31,7 @@ export interface BuildPorts extends DraftPorts, LoadPorts {
   readonly worstCases: WorstCasePorts;
   /**
    * A number below 2^14 that differs from build to build: asking for the same trade twice gives two messages, and both can
-   * land.
+   * land. Two processes may come to the same one; submits then show that there are two builds.
    */
   readonly nextNonce: () => number;
   readonly settings: BuildSettings;

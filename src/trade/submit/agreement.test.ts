@@ -107,6 +107,30 @@ describe("a message signed twice, each time submitted to another process", () =>
     expect(again.value).toMatchObject({ signature: other.signature, slot: SLOT });
   });
 
+  it("is told under the signature that landed, if that is recorded while the first is ruled expired", async () => {
+    const { trade, answer } = await submitOne(a);
+    const other = resigned(trade);
+    vi.spyOn(world.submissions, "addSignature").mockImplementation(refuse);
+    const second = boxOf(b.submit(other));
+    await rest(200);
+    const { finish } = world.submissions;
+    const finishing = vi.spyOn(world.submissions, "finish").mockImplementationOnce(async (...end) => {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      return finish(...end);
+    });
+    world.finding = { kind: "unserved", sinceMs: 10_000, isRemembered: true };
+    expire("a", trade.signature);
+    await rest(200);
+    land("b", other.signature);
+    await rest(2_000);
+    finishing.mockRestore();
+    for (const { value } of [second, answer])
+      expect(value).toMatchObject({ status: "confirmed", signature: other.signature });
+    const again = boxOf(a.submit(trade));
+    await rest(300);
+    expect(again.value).toMatchObject({ signature: other.signature, slot: SLOT });
+  });
+
   it("is answered from memory as expired while the database is away, and until the record says otherwise", async () => {
     const { trade, answer } = await submitOne(a);
     world.finding = { kind: "unserved", sinceMs: 10_000, isRemembered: true };

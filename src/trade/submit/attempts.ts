@@ -53,7 +53,7 @@ export class Attempts {
    */
   settledBy(accountId: string, submissionToken: string, transaction: Uint8Array): Attempt | undefined {
     const attempt = this.#settledByToken.get(submissionToken);
-    if (attempt?.claim.accountId !== accountId) return undefined;
+    if (attempt?.claim.accountId !== accountId || attempt.isTaken) return undefined;
     return equalBytes(attempt.claim.transaction, transaction) ? attempt : undefined;
   }
 
@@ -63,19 +63,23 @@ export class Attempts {
     if (attempt?.isSettled === true) this.#forget(attempt);
   }
 
-  /** The attempt of the message, started if there is none; it then follows this signature too. */
+  /** The attempt of the message, started if there is none; it then follows this signature too, unless it is another build's. */
   join(claim: SubmissionClaim, sealed: SealedTrade): Attempt {
     const { messageHash, signature, transaction } = claim;
     const attempt = this.byMessage(messageHash) ?? this.#start(claim, sealed, false);
+    if (attempt.claim.submissionToken !== claim.submissionToken) return attempt;
     if (!attempt.isSettled && attempt.addSignature(signature, transaction)) this.#bySignature.set(signature, attempt);
     return attempt;
   }
 
-  /** Follows a message whose claim this process has taken over, with the attempt that a submit has started meanwhile, if any. */
+  /**
+   * Follows a message whose claim this process has taken over, with the attempt that a submit has started meanwhile, if any. One of another
+   * build is about to give the message up; the next search takes it over again.
+   */
   resume(claim: SubmissionClaim, sealed: SealedTrade): void {
     const attempt = this.byMessage(claim.messageHash);
     if (attempt === undefined) this.#start(claim, sealed, true);
-    else attempt.hold();
+    else if (attempt.claim.submissionToken === claim.submissionToken) attempt.hold();
   }
 
   /** Hands pending attempts over to other processes by giving up their leases. */

@@ -1,4 +1,4 @@
-import type { SubmissionRecord } from "../../accounts/port.ts";
+import type { SubmissionClaim, SubmissionRecord } from "../../accounts/port.ts";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import { equalBytes } from "../../primitives/bytes.ts";
 import type { SealedTrade } from "../build/token/sealed-trade.ts";
@@ -11,7 +11,7 @@ import type { TokenSealer } from "../build/token/submission-token.ts";
  * @throws TradewireError INVALID_SUBMISSION_TOKEN if the token does not open; INTERNAL_ERROR if it is another message's
  */
 export function openRecord(
-  sealer: TokenSealer,
+  sealer: Pick<TokenSealer, "open">,
   { submissionToken, accountId, messageHash }: Pick<SubmissionRecord, "submissionToken" | "accountId" | "messageHash">,
 ): SealedTrade {
   const sealed = sealer.open(submissionToken, accountId);
@@ -22,4 +22,23 @@ export function openRecord(
     );
   }
   return sealed;
+}
+
+/**
+ * True if a record is that of another build of this message. Two builds of equal trades may be the same bytes by chance: the chain
+ * executes them once, so only one of them traded. A token that does not open, or that is another message's, shows a damaged record
+ * and no other build.
+ */
+export function isOtherBuild(
+  sealer: Pick<TokenSealer, "open">,
+  claim: Pick<SubmissionClaim, "submissionToken" | "accountId" | "messageHash">,
+  { submissionToken }: Pick<SubmissionRecord, "submissionToken">,
+): boolean {
+  if (submissionToken === claim.submissionToken) return false;
+  try {
+    openRecord(sealer, { ...claim, submissionToken });
+    return true;
+  } catch {
+    return false;
+  }
 }

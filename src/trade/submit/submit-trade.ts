@@ -9,6 +9,7 @@ import { Attempts } from "./attempts.ts";
 import { TradeFinder } from "./find-trade.ts";
 import { TradeLister } from "./list-trades.ts";
 import { MovedTrades } from "./moved-trades.ts";
+import { attemptOfBuild, takenByOtherBuild } from "./other-build.ts";
 import { Finality } from "./outcome/finality.ts";
 import { answerOf } from "./outcome/outcome.ts";
 import { ProgressCache } from "./outcome/progress-cache.ts";
@@ -79,7 +80,8 @@ type SubmitRequest = Parameters<Trades["submit"]>[0];
 
 /**
  * The submit story: open, verify, claim, broadcast and confirm, receipt, answer. The chain executes a message at most once
- * and the claim makes all answers agree, so submitting the same bytes again, to any process, is always safe.
+ * and the claim makes all answers agree, so submitting the same bytes again, to any process, is always safe. Of several builds of one
+ * message, the first that is claimed has it, and the others are refused.
  */
 async function submitTrade(story: SubmitStory, request: SubmitRequest): Promise<SubmittedTrade> {
   const { ports, attempts } = story;
@@ -100,12 +102,13 @@ async function submitTrade(story: SubmitStory, request: SubmitRequest): Promise<
   const signature = verifySignedBytes(sealed, signedTransaction);
   stages?.mark("verify");
   const claim = claimOf(request, sealed, signature, ports.now());
-  const joined = attempts.join(claim, sealed);
+  const joined = await attemptOfBuild(attempts, claim, sealed);
   const answer = joined.isSettled ? await replay(story, joined) : undefined;
   if (answer !== undefined) return answer;
-  const attempt = joined.isSettled ? attempts.join(claim, sealed) : joined;
+  const attempt = joined.isSettled ? await attemptOfBuild(attempts, claim, sealed) : joined;
   const outcome = await within(ports.settings.answerMs, attempt.done);
   markStages(request, attempt, startedAtMs, ports.now());
+  if (attempt.isTaken) throw takenByOtherBuild();
   if (outcome === undefined) return pendingAnswer(story, attempt);
   return answerOf(sealed, attempt.progress.trade.signature, outcome);
 }

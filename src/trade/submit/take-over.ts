@@ -3,7 +3,7 @@ import type { SealedTrade } from "../build/token/sealed-trade.ts";
 import type { TokenSealer } from "../build/token/submission-token.ts";
 import { type ClaimPorts, leaseOf } from "./attempt/claim-keeper.ts";
 import type { Attempts } from "./attempts.ts";
-import { openRecord } from "./open-record.ts";
+import { isOtherBuild, openRecord } from "./open-record.ts";
 import { verifySignedBytes } from "./signed-bytes.ts";
 
 /** Pause between searches for abandoned submissions. Milliseconds. */
@@ -79,7 +79,10 @@ export class TakeOver {
   async #take(record: SubmissionRecord): Promise<boolean> {
     const own = this.#attempts.byMessage(record.messageHash);
     if (own?.isSettled === false) return false;
-    if (own !== undefined) {
+    if (own !== undefined && isOtherBuild(this.#ports.sealer, own.claim, record)) {
+      // Without the database this process followed another build of the message. The record decides whose trade it is.
+      this.#attempts.forgetEnd(record.messageHash);
+    } else if (own !== undefined) {
       // Its end was already answered here: the database has lost it, or was not able to store it for a long time.
       await own.restoreOutcome();
       return false;

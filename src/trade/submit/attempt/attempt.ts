@@ -77,13 +77,15 @@ export class Attempt {
   #isElsewhere = false;
   /** True if no other process has driven it before. */
   #isWhole = false;
+  /** True once it may have sent something. */
+  #isSent = false;
 
   /** @param isClaimed whether the caller has claimed the message already */
   constructor(ports: AttemptPorts, claim: SubmissionClaim, sealed: SealedTrade, isClaimed: boolean) {
     this.#ports = ports;
     this.claim = claim;
     this.sealed = sealed;
-    this.#keeper = new ClaimKeeper(ports, claim, isClaimed);
+    this.#keeper = new ClaimKeeper(ports, claim, isClaimed, (record) => this.#giveUp(record));
     // Started first: the write runs while the rest is set up.
     const claiming = isClaimed ? undefined : this.#keeper.claim();
     const { transaction, claimedAtMs: submittedAtMs } = claim;
@@ -112,6 +114,16 @@ export class Attempt {
   /** True while this process holds the claim and has to renew its lease. */
   get holdsClaim(): boolean {
     return this.#keeper.isHeld && !this.#isSettled;
+  }
+
+  /** True once the message is known to be that of this build, and of no other. */
+  get isOwn(): boolean {
+    return this.#keeper.isOwn;
+  }
+
+  /** True once another build is known to hold the message: this one follows it no more, and `done` resolves to undefined. */
+  get isTaken(): boolean {
+    return this.#keeper.isTaken;
   }
 
   /** The followed signatures of the message. */
@@ -164,7 +176,7 @@ export class Attempt {
         now,
         historyMs: settings.historyMs,
         keeper: this.#keeper,
-        isOver: () => this.#keeper.isReleased || this.#recorded !== undefined,
+        isOver: () => this.#keeper.isReleased || this.isTaken || this.#recorded !== undefined,
         broadcast: this.#broadcast,
         explain: () => this.#causeOfExpiry(),
         onUnproven: (pendingReason) => this.progress.update({ pendingReason }),
@@ -204,6 +216,7 @@ export class Attempt {
     this.#isWhole = claiming !== undefined && held === "claimed";
     const until = this.#ports.now() + FOLLOW_MS;
     while (held !== "claimed") {
+      if (this.isTaken) return undefined;
       const outcome = this.#endIn(held);
       if (outcome !== undefined) {
         this.#answerUnder(held);
@@ -229,7 +242,7 @@ export class Attempt {
   }
 
   /** From now on the trade is that of the signature under which another process has recorded its end. */
-  #answerUnder({ signature, transaction }: SubmissionRecord): void {
+  #answerUnder({ signature, transaction }: SignedForm): void {
     this.#broadcast.add(signature, transaction);
     this.progress.update({ signature });
   }
@@ -247,6 +260,16 @@ export class Attempt {
     this.#recorded = outcome;
     this.#answerUnder(record);
     this.#broadcast.stop();
+  }
+
+  /**
+   * Another build holds the message: sends nothing any more. What was sent before the database answered may still land, so the process that
+   * drives the message has to know its signatures.
+   */
+  #giveUp({ signature }: SubmissionRecord): void {
+    const sent = this.#isSent ? this.#formsBeside(signature) : [];
+    if (!this.#isSettled) this.#broadcast.stop();
+    for (const form of sent) void this.#keeper.storeSignature(form);
   }
 
   /** Whether a record is that of this message, under the signature it names. */
@@ -277,6 +300,7 @@ export class Attempt {
   /** Broadcasts until the chain has decided, and writes the outcome. */
   async #drive(): Promise<Outcome | undefined> {
     const { progress } = this;
+    this.#isSent = true;
     const durable = this.#keeper.isRecorded;
     const fromSlot = this.#ports.slot?.();
     let code = "PENDING";
@@ -295,7 +319,9 @@ export class Attempt {
       const { signature, outcome } = end;
       progress.endStage("receipt");
       code = outcome.kind === "failed" ? outcome.code : "OK";
-      return await this.#keeper.finish(this.#formOf(signature), this.#formsBeside(signature), outcome);
+      const recorded = await this.#keeper.finish(this.#formOf(signature), this.#formsBeside(signature), outcome);
+      if (recorded !== undefined && recorded.signature !== signature) this.#answerUnder(recorded);
+      return recorded?.outcome;
     } finally {
       isFollowing = false;
       stopRetrying();

@@ -7,6 +7,8 @@ import {
   type Submissions,
 } from "../../../accounts/port.ts";
 import type { Now } from "../../../primitives/clock.ts";
+import type { TokenSealer } from "../../build/token/submission-token.ts";
+import { isOtherBuild } from "../open-record.ts";
 import { formatOutcome, type Outcome } from "../outcome/outcome.ts";
 import { contradicts, readableOutcome } from "../outcome/stored-outcome.ts";
 import { sleep, within } from "../waiting.ts";
@@ -22,6 +24,7 @@ const WRITE_WAIT_MS = 2_000;
 /** What keeping claims reads and writes. */
 export interface ClaimPorts {
   readonly submissions: Submissions;
+  readonly sealer: Pick<TokenSealer, "open">;
   readonly now: Now;
   /** Names this process in leases. */
   readonly owner: string;
@@ -37,6 +40,14 @@ export interface ClaimSettings {
   readonly claimTimeoutMs: number;
 }
 
+/** How a message ended, and under which signature. */
+interface RecordedEnd extends SignedForm {
+  readonly outcome: Outcome;
+}
+
+/** The part of a record that says how its message ended. */
+type StandingEnd = Pick<SubmissionRecord, "signature" | "transaction" | "outcome">;
+
 /** A lease of this process that starts now. */
 export function leaseOf({ owner, submissions, settings }: ClaimPorts): Lease {
   return { owner, untilMs: submissions.nowMs() + settings.leaseMs };
@@ -49,6 +60,7 @@ export function leaseOf({ owner, submissions, settings }: ClaimPorts): Lease {
 export class ClaimKeeper {
   readonly #ports: ClaimPorts;
   readonly #claim: SubmissionClaim;
+  readonly #onTaken: (record: SubmissionRecord) => void;
   /** True once the database holds the claim for this process. */
   #isRecorded: boolean;
   /** True once the database has shown a record of the message, from any process. */
@@ -56,15 +68,23 @@ export class ClaimKeeper {
   /** When it last did so, by the clock of the leases. */
   #knownAtMs = 0;
   #isReleased = false;
+  #isTaken = false;
   #isRetrying = false;
   /** True while the outcome is being written or waits for the database. */
   #isWriting = false;
   /** Further signatures that the database does not hold yet. */
   readonly #unstored = new Set<SignedForm>();
 
-  constructor(ports: ClaimPorts, claim: SubmissionClaim, isRecorded: boolean) {
+  /** @param onTaken called once with the record if the database shows that another build holds the message */
+  constructor(
+    ports: ClaimPorts,
+    claim: SubmissionClaim,
+    isRecorded: boolean,
+    onTaken: (record: SubmissionRecord) => void = () => {},
+  ) {
     this.#ports = ports;
     this.#claim = claim;
+    this.#onTaken = onTaken;
     this.#isRecorded = isRecorded;
     this.#isKnown = isRecorded;
   }
@@ -84,6 +104,16 @@ export class ClaimKeeper {
     return this.#isRecorded && !this.#isReleased;
   }
 
+  /** True once the database has shown that the message is this build's. */
+  get isOwn(): boolean {
+    return this.#isKnown && !this.#isTaken;
+  }
+
+  /** True once the database has shown that another build holds the message. */
+  get isTaken(): boolean {
+    return this.#isTaken;
+  }
+
   /** The database no longer holds the claim for this process: writes it again. */
   lose(): void {
     this.#isRecorded = false;
@@ -101,12 +131,8 @@ export class ClaimKeeper {
 
   /** Claims the message. "claimed" also if the database does not answer in time. */
   async claim(): Promise<"claimed" | SubmissionRecord> {
-    const { submissions, settings } = this.#ports;
-    const claiming = submissions.claim(this.#claim, leaseOf(this.#ports)).then(
-      (held) => this.#noteHeld(held),
-      () => "claimed" as const,
-    );
-    return (await within(settings.claimTimeoutMs, claiming)) ?? "claimed";
+    const claiming = this.#claimNow().catch(() => "claimed" as const);
+    return (await within(this.#ports.settings.claimTimeoutMs, claiming)) ?? "claimed";
   }
 
   /**
@@ -124,6 +150,10 @@ export class ClaimKeeper {
   }
 
   #noteHeld<H extends "claimed" | SubmissionRecord>(held: H): H {
+    if (held !== "claimed" && this.#isOther(held)) {
+      this.#giveUp(held);
+      return held;
+    }
     if (held === "claimed") this.#isRecorded = true;
     this.#isKnown = true;
     this.#knownAtMs = this.#ports.submissions.nowMs();
@@ -176,12 +206,12 @@ export class ClaimKeeper {
   async #retry(onEnded: (record: SubmissionRecord) => void): Promise<void> {
     for (const form of this.#unstored) void this.#store(form);
     const isCutOff = this.#ports.isCutOff?.() === true;
-    if (this.#isRetrying || this.#isReleased || (this.#isRecorded && !isCutOff)) return;
+    if (this.#isRetrying || this.#isReleased || this.#isTaken || (this.#isRecorded && !isCutOff)) return;
     this.#isRetrying = true;
     try {
       // A process that no node answers takes no claim from one that has taken the message over.
-      const held = (isCutOff ? await this.#read() : undefined) ?? (await this.#claimAgain());
-      if (held !== "claimed" && held.outcome !== undefined) onEnded(held);
+      const held = (isCutOff ? await this.#read() : undefined) ?? (await this.#claimNow());
+      if (held !== "claimed" && held.outcome !== undefined && !this.#isTaken) onEnded(held);
     } catch {
       // The database is away; the next turn tries again.
     } finally {
@@ -189,18 +219,48 @@ export class ClaimKeeper {
     }
   }
 
-  #read(): Promise<SubmissionRecord | undefined> {
-    return this.#ports.submissions.byMessageHash(this.#claim.messageHash);
+  async #read(): Promise<SubmissionRecord | undefined> {
+    const record = await this.#ports.submissions.byMessageHash(this.#claim.messageHash);
+    if (record !== undefined && this.#isOther(record)) this.#giveUp(record);
+    return record;
   }
 
   /** The record found may be this process's own: its claim was written meanwhile. */
-  async #claimAgain(): Promise<"claimed" | SubmissionRecord> {
-    return this.#noteHeld(await this.#ports.submissions.claim(this.#claim, leaseOf(this.#ports)));
+  async #claimNow(): Promise<"claimed" | SubmissionRecord> {
+    const { submissions } = this.#ports;
+    return this.#noteHeld(
+      await this.#asRecorded(this.#claim, (claim) => submissions.claim(claim, leaseOf(this.#ports))),
+    );
+  }
+
+  /** Writes under the token of this build; if the record has a damaged one, under that. */
+  async #asRecorded<W extends string>(
+    claim: SubmissionClaim,
+    write: (claim: SubmissionClaim) => Promise<W | SubmissionRecord>,
+  ): Promise<W | SubmissionRecord> {
+    const written = await write(claim);
+    if (typeof written === "string" || written.submissionToken === claim.submissionToken || this.#isOther(written))
+      return written;
+    return write({ ...claim, submissionToken: written.submissionToken });
+  }
+
+  /** True of the record of another build. */
+  #isOther(record: SubmissionRecord): boolean {
+    return isOtherBuild(this.#ports.sealer, this.#claim, record);
+  }
+
+  /** Another build holds the message: writes nothing of this one any more. */
+  #giveUp(record: SubmissionRecord): void {
+    if (this.#isTaken) return;
+    this.#isTaken = true;
+    this.#isRecorded = false;
+    this.#onTaken(record);
   }
 
   /**
-   * Writes the outcome once, now or when the database is back. Returns the outcome on record: another process may have written its own
-   * first. Since other processes may wait for this record, a failed write is repeated for as long as an answer waits.
+   * Writes the outcome once, now or when the database is back. Returns the end on record: another process may have written its own first,
+   * under another signature. Since other processes may wait for this record, a failed write is repeated for as long as an answer waits.
+   * Undefined if another build holds the message.
    *
    * @param others the message's other signatures: the record is keyed by the one that ended it, and found by these too
    */
@@ -208,7 +268,9 @@ export class ClaimKeeper {
     { signature, transaction }: SignedForm,
     others: readonly SignedForm[],
     outcome: Outcome,
-  ): Promise<Outcome> {
+  ): Promise<RecordedEnd | undefined> {
+    if (this.#isTaken) return undefined;
+    const own = { outcome, signature, transaction };
     const text = formatOutcome(outcome);
     for (const form of others) this.#unstored.add(form);
     const ended = { ...this.#claim, signature, transaction };
@@ -216,15 +278,16 @@ export class ClaimKeeper {
     // Nobody waits for a record that was never written; but from one that was written, other processes may have answered.
     const first = this.#isKnown ? writing.whole : writing.first;
     const standing = await within(WRITE_WAIT_MS, first);
-    if (standing === undefined || standing === text) return outcome;
-    const stored = readableOutcome(standing);
-    if (stored !== undefined && !contradicts(outcome, stored)) return stored;
+    if (this.#isTaken) return undefined;
+    if (standing?.outcome === undefined || standing.outcome === text) return own;
+    const stored = readableOutcome(standing.outcome);
+    if (stored !== undefined && !contradicts(outcome, stored)) return { ...standing, outcome: stored };
     // The stored outcome is damaged: the end that the chain has shown replaces it.
     await within(
       WRITE_WAIT_MS,
-      this.#ports.submissions.replaceOutcome(ended, standing, text).catch(() => {}),
+      this.#ports.submissions.replaceOutcome(ended, standing.outcome, text).catch(() => {}),
     );
-    return outcome;
+    return own;
   }
 
   /** Writes the outcome again, unless a write is in progress. */
@@ -232,27 +295,33 @@ export class ClaimKeeper {
     if (!this.#isWriting) await this.finish(ended, others, outcome);
   }
 
-  /** Tries until the outcome is written. @returns the outcome on record: after the first try (undefined if that failed), and in the end */
+  /** Tries until the outcome is written. @returns what stands on record: after the first try (undefined if that failed), and in the end */
   #write(
     ended: SubmissionClaim,
     text: string,
-  ): { first: Promise<string | undefined>; whole: Promise<string | undefined> } {
+  ): { first: Promise<StandingEnd | undefined>; whole: Promise<StandingEnd | undefined> } {
     this.#isWriting = true;
     const { submissions } = this.#ports;
     // A database that accepts no writes may still show what another process has written.
-    const read = async () =>
-      this.#isKnown ? (await submissions.byMessageHash(ended.messageHash))?.outcome : undefined;
+    const read = async () => (this.#isKnown ? await this.#read() : undefined);
+    const finish = async (): Promise<StandingEnd> => {
+      const standing = await this.#asRecorded(ended, (claim) => submissions.finish(claim, text));
+      if (standing !== "finished" && this.#isOther(standing)) this.#giveUp(standing);
+      else this.#isKnown = true;
+      return standing === "finished" ? { ...ended, outcome: text } : standing;
+    };
     const once = async () => {
       // Signatures first: a process that dies between the two writes leaves the trade pending, but loses no signature.
       if (this.#unstored.size > 0) await within(this.#ports.settings.claimTimeoutMs, this.#storeAll());
-      return submissions.finish(ended, text).catch(() => read().catch(() => undefined));
+      return finish().catch(() => read().catch(() => undefined));
     };
     const startedAtMs = this.#ports.now();
     const first = once();
     const untilMs = startedAtMs + FOLLOW_MS;
     const repeat = async () => {
       let standing = await first;
-      for (let atMs = startedAtMs; standing === undefined && atMs < untilMs; atMs = this.#ports.now()) {
+      const isDue = (atMs: number) => standing?.outcome === undefined && !this.#isTaken && atMs < untilMs;
+      for (let atMs = startedAtMs; isDue(atMs); atMs = this.#ports.now()) {
         await sleep(atMs < startedAtMs + WRITE_WAIT_MS ? WRITE_AGAIN_MS : RETRY_MS);
         standing = await once();
       }

@@ -1,6 +1,8 @@
 import type { Address } from "../../primitives/address.ts";
+import { amount0Between, amount1Between } from "../curves/concentrated-liquidity.ts";
 import type { WhirlpoolFill } from "./math.ts";
 import type { ArraySlot, WhirlpoolState } from "./state.ts";
+import { whirlpoolSqrtPrice } from "./tick-price.ts";
 import { derivationUnits, stepUnits } from "./units.ts";
 
 /** A swap that a pool is asked to make. */
@@ -32,14 +34,27 @@ export function arraysUsed({ routes }: WhirlpoolState, { sqrtPrice }: WhirlpoolF
 
 /**
  * The arrays to name: those crossed, then the one behind and the next one if there is room, so that a price that moves a little
- * in the meantime still finds its array.
+ * in the meantime still finds its array. At the end of the second array the third one is named though nothing is traded there: without it
+ * the program would stop at that end, and charge what reaches it.
  */
 export function planWhirlpool(state: WhirlpoolState, fill: WhirlpoolFill, asked: WhirlpoolAsk): WhirlpoolQuoteFill {
   const { arrays, behind } = state.routes[asked.aToB ? 0 : 1];
   const first = arrays[0]!;
   const second = arrays[1] ?? behind ?? first;
-  const third = (arraysUsed(state, fill, asked.aToB) === 3 ? arrays[2] : behind) ?? arrays[2] ?? first;
+  const needsThird = arraysUsed(state, fill, asked.aToB) === 3 || isAtSecondEnd(state, fill, asked);
+  const third = (needsThird ? arrays[2] : behind) ?? arrays[2] ?? first;
   return fillNaming(state, fill, asked, [first, second, third]);
+}
+
+/** True if the price ends where the second array does, or an exact output less than a unit short of it. */
+function isAtSecondEnd({ routes }: WhirlpoolState, fill: WhirlpoolFill, { aToB, exactIn }: WhirlpoolAsk): boolean {
+  const { arrays, borders } = routes[aToB ? 0 : 1];
+  const [border, third] = [borders[1], arrays[2]];
+  if (border === undefined || third === undefined) return false;
+  const { sqrtPrice, liquidity } = fill;
+  if (exactIn) return sqrtPrice === border;
+  if (aToB) return amount1Between(border, sqrtPrice, liquidity, false) === 0n;
+  return amount0Between(sqrtPrice, whirlpoolSqrtPrice(third.start - 1), liquidity, false) === 0n;
 }
 
 /** A swap that names these arrays, with its compute units. */

@@ -84,6 +84,16 @@ describe("orcaWhirlpool", () => {
     expect(arrays(1_000n, false)).toEqual([key(20), key(23), key(21)]);
   });
 
+  it("names the third array where an exact output ends less than a unit short of the second one's end", () => {
+    const thin = state();
+    const curve = { ...thin.curve, ticks: [], sqrtPrices: [], liquidityNet: [], liquidity: 1_000n };
+    const third = (amount: bigint, aToB: boolean) =>
+      orcaWhirlpool.quote({ ...thin, curve }, { ...ask(amount, aToB), mode: "exactOut" }).fill.tickArrays[2];
+    // From tick 10, 4 units of the output reach the end of the second array downwards (tick -88), and 8 that upwards (tick 175).
+    expect([2n, 3n, 4n, 5n].map((amount) => third(amount, true))).toEqual([23, 23, 22, 22].map(key));
+    expect([6n, 7n, 8n, 9n].map((amount) => third(amount, false))).toEqual([21, 21, 24, 24].map(key));
+  });
+
   it("names the arrays alone that prices come near to, if it is to be lean", () => {
     const [SPACING, SPAN] = [64, 64 * 88];
     const at = (tick: number) => {

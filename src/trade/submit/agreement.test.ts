@@ -131,6 +131,26 @@ describe("a message signed twice, each time submitted to another process", () =>
     expect(again.value).toMatchObject({ signature: other.signature, slot: SLOT });
   });
 
+  it("is told as landed at both, though the first had called it too old to tell", async () => {
+    const { trade, answer } = await submitOne(a);
+    const other = resigned(trade);
+    const storing = vi.spyOn(world.submissions, "addSignature").mockImplementation(refuse);
+    const second = boxOf(b.submit(other));
+    await rest(200);
+    world.finding = { kind: "unserved", sinceMs: 10_000, isRemembered: false };
+    expire("a", trade.signature);
+    await rest(3_000);
+    expect(answer.error).toMatchObject({ code: "OUTCOME_UNKNOWN", facts: { safeToRebuild: false } });
+    storing.mockRestore();
+    land("b", other.signature);
+    await rest(3_000);
+    expect(second.value).toMatchObject({ status: "confirmed", signature: other.signature });
+    expect(await b.find(principal, trade.signature)).toMatchObject({ slot: SLOT });
+    const again = boxOf(a.submit(trade));
+    await rest(300);
+    expect(again.value).toMatchObject({ signature: other.signature, slot: SLOT });
+  });
+
   it("is answered from memory as expired while the database is away, and until the record says otherwise", async () => {
     const { trade, answer } = await submitOne(a);
     world.finding = { kind: "unserved", sinceMs: 10_000, isRemembered: true };

@@ -9,12 +9,18 @@ const failed: Outcome = {
   facts: { safeToRebuild: true, details: { signature: "sig", slot: 9 } },
 };
 
-test("what the chain showed rules out that it expired, and no other stored end", () => {
-  const expired = { kind: "failed", code: "TX_EXPIRED", message: "", facts: { details: {} } } as unknown as Outcome;
+test("what the chain showed rules out that it expired or is too old to tell, and no other stored end", () => {
+  const without = (code: string) =>
+    ({ kind: "failed", code, message: "", facts: { details: {} } }) as unknown as Outcome;
+  const [expired, unknown] = [without("TX_EXPIRED"), without("OUTCOME_UNKNOWN")];
   const landed = { kind: "landed" } as Outcome;
   for (const shown of [failed, landed])
-    expect([expired, failed, landed].map((stored) => contradicts(shown, stored))).toEqual([true, false, false]);
-  expect([expired, failed, landed].map((stored) => contradicts(expired, stored))).toEqual([false, false, false]);
+    expect([expired, unknown, failed, landed].map((stored) => contradicts(shown, stored))).toEqual([
+      ...[true, true],
+      ...[false, false],
+    ]);
+  for (const shown of [expired, unknown])
+    expect([expired, unknown, failed, landed].some((stored) => contradicts(shown, stored))).toBe(false);
 });
 
 test("an end that names another signature than its record, or cannot be read, is none", () => {

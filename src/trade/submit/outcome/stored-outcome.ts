@@ -1,4 +1,5 @@
 import type { SubmissionRecord } from "../../../accounts/port.ts";
+import type { ErrorCode } from "../../../errors/error-codes.ts";
 import { type Outcome, parseOutcome } from "./outcome.ts";
 
 /**
@@ -25,8 +26,11 @@ export function readableOutcome(text: string, isFinalized = false): Outcome | un
   }
 }
 
-/** True if an outcome that the chain showed here rules out the stored one: what has landed has not expired. */
+/** Codes of trades that were seen in no block. */
+const UNLANDED: readonly ErrorCode[] = ["TX_EXPIRED", "OUTCOME_UNKNOWN"];
+
+/** True if an outcome that the chain showed here rules out the stored one: what has landed has not expired, and is not too old to tell. */
 export function contradicts(shown: Outcome, stored: Outcome): boolean {
   const hasLanded = shown.kind === "landed" || shown.facts.details?.slot !== undefined;
-  return hasLanded && stored.kind === "failed" && stored.code === "TX_EXPIRED";
+  return hasLanded && stored.kind === "failed" && UNLANDED.includes(stored.code);
 }

@@ -8,6 +8,7 @@ import {
   resigned,
   rest,
   SLOT,
+  sealerOf,
   seen,
   signedTrade,
   startProcess,
@@ -158,6 +159,18 @@ describe("a record that contradicts itself", () => {
     const { trades } = await b.list(principal, everything);
     expect(trades).toMatchObject([{ signature: trade.signature, status: "confirmed", slot: SLOT }]);
     expect(trades[0]?.trade).toBeUndefined();
+  });
+
+  it("with a token that opens with no key of this process is no fault of the caller who asks for the trade", async () => {
+    const trade = await submitLanded(startProcess("a"));
+    const later = startProcess("later", undefined, sealerOf("08"));
+    const refusal = { code: "INTERNAL_ERROR", message: expect.stringContaining("TOKEN_KEYS") };
+    await expect(later.find(principal, trade.signature)).rejects.toMatchObject(refusal);
+    const watched = later.watch(principal, trade.signature, new AbortController().signal)[Symbol.asyncIterator]();
+    await expect(watched.next()).rejects.toMatchObject(refusal);
+    const { trades } = await later.list(principal, everything);
+    expect(trades).toMatchObject([{ signature: trade.signature, status: "confirmed", slot: SLOT }]);
+    await expect(later.submit(trade)).rejects.toMatchObject({ code: "INVALID_SUBMISSION_TOKEN" });
   });
 
   it("by bytes that its signature does not sign does not end a submit", async () => {

@@ -8,13 +8,13 @@ import type { TokenSealer } from "../build/token/submission-token.ts";
  * What was sealed at the build of a recorded submission. A token is authentic or does not open, so it alone decides what the record's
  * message is.
  *
- * @throws TradewireError INVALID_SUBMISSION_TOKEN if the token does not open; INTERNAL_ERROR if it is another message's
+ * @throws TradewireError INTERNAL_ERROR if the token does not open, or is another message's: no fault of whoever asks for the trade
  */
 export function openRecord(
   sealer: Pick<TokenSealer, "open">,
   { submissionToken, accountId, messageHash }: Pick<SubmissionRecord, "submissionToken" | "accountId" | "messageHash">,
 ): SealedTrade {
-  const sealed = sealer.open(submissionToken, accountId);
+  const sealed = openToken(sealer, submissionToken, accountId);
   if (!equalBytes(sealed.messageHash, Buffer.from(messageHash, "hex"))) {
     throw new TradewireError(
       "INTERNAL_ERROR",
@@ -22,6 +22,18 @@ export function openRecord(
     );
   }
   return sealed;
+}
+
+function openToken(sealer: Pick<TokenSealer, "open">, submissionToken: string, accountId: string): SealedTrade {
+  try {
+    return sealer.open(submissionToken, accountId);
+  } catch (cause) {
+    throw new TradewireError(
+      "INTERNAL_ERROR",
+      "The record of this trade cannot be read: its token opens with none of TOKEN_KEYS. A key was removed too early, or the record is damaged. The list of trades shows how it ended.",
+      { cause },
+    );
+  }
 }
 
 /**

@@ -179,7 +179,7 @@ class RingKey {
 const invalidToken = () =>
   new TradewireError(
     "INVALID_SUBMISSION_TOKEN",
-    "The submission token belongs to another account, or was changed. Send it exactly as the build returned it, with a key of the account that built.",
+    "The submission token belongs to another account, was changed, or was sealed with a key that the service no longer has. Send it exactly as the build returned it, with a key of the account that built. If it is old, the list of trades shows how its trade ended.",
     { field: "submissionToken" },
   );
 

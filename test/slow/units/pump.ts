@@ -14,6 +14,8 @@ import type { Genes } from "./genes.ts";
 import { drawChain, drawMint, fund, install, type Searched } from "./stage.ts";
 
 const MOST = 1n << 60n;
+/** Those that name the token that a coin is priced in: a shorter account would be one priced in SOL that holds none. */
+const TOKEN_CURVE_SIZES = CURVE_SIZES.filter((size) => size >= 115);
 
 function chainOf(genes: Genes, build: Build) {
   const chain = drawChain(genes);
@@ -91,7 +93,7 @@ export const curve: Searched = {
       cashback,
       holderReward: !cashback && genes.chance(0.3),
       creatorFeeBps: cashback ? 0n : genes.pick([0n, 1n, 500n]),
-      size: genes.chance(0.6) ? 166 : genes.pick(CURVE_SIZES),
+      size: genes.chance(0.6) ? 166 : genes.pick(quote === SOL_MINT ? CURVE_SIZES : TOKEN_CURVE_SIZES),
       supply: 1n << 62n,
     });
     return {

@@ -77,7 +77,7 @@ export function drawHonest(random: Random, truth: Fate, { last }: Moments): Stor
 
 /** The node, which gives no answer for a while. */
 export function withSilence(random: Random, story: Story, { submitted, last }: Moments): Story {
-  const from = int(random, submitted - 5, last + 40);
+  const from = int(random, submitted - 5, Math.max(submitted, last) + 40);
   const until = from + int(random, 8, 80);
   const change = (one: Story[number], isSilent: boolean) => ({ from: one.from, told: { ...one.told, isSilent } });
   const at = (slot: number) => ({ from: slot, told: story.findLast((one) => one.from <= slot)!.told });

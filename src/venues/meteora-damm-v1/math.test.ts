@@ -153,4 +153,20 @@ describe("a stable pool that is nearly drained of one token", () => {
     expect(dammV1ExactOut(drained, 59n)).toEqual(fill);
     expect(dammV1Impact(drained, fill)).toBe(0);
   });
+
+  it("gives one of its last units for much more than it holds of a token that is worth little", () => {
+    const coarse: StableCurve = { ...stable, depeg: "none", multipliers: [1n, 10n ** 9n] };
+    const last = dammV1Bench({
+      pool: { ...pool, tradeFee: { numerator: 100n, denominator: 100_000n }, stable: coarse },
+      from: 0,
+      source: held(65_917_037n),
+      target: held(3n),
+      stakedPrice: undefined,
+      now: 2_000n,
+    })!;
+    const fill = dammV1ExactOut(last, 1n)!;
+    expect(fill.output).toBe(1n);
+    expect(dammV1ExactIn(last, fill.input - 1n)).toBeUndefined();
+    expect(dammV1ExactOut(last, 3n)).toBeUndefined();
+  });
 });

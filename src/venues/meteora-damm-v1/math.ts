@@ -209,9 +209,11 @@ export function dammV1ExactOut(bench: DammV1Bench, output: bigint): DammV1Fill |
   return best;
 }
 
-/** True if more input would not help: the curve's output exceeds what may leave. */
+/** True if more input would not help: there is no fill, and not because the output rounds to nothing. */
 function dammV1TooMuch(bench: DammV1Bench, input: bigint): boolean {
-  return input > bench.sourceHeld && dammV1ExactIn(bench, input) === undefined;
+  if (input <= bench.sourceHeld || dammV1ExactIn(bench, input) !== undefined) return false;
+  const most = curveOut(bench, input);
+  return most === undefined || most.value >= minOf(bench.targetHeld, bench.trade.target.reserve) - 1n;
 }
 
 /** An input near the one that gives `output`. */

@@ -1,5 +1,5 @@
 import { allAtOnce, type Steps } from "../long-searches.ts";
-import { singleOut } from "./flow/fill-network.ts";
+import { singleOut, singlePath } from "./flow/fill-network.ts";
 import type { FlowEdge } from "./flow/flow.ts";
 import type { CurveNetwork } from "./network.ts";
 import { coarseFlow, type Shape, ShapeSearch, type ShapeTerms } from "./split-shape.ts";
@@ -14,11 +14,16 @@ const MOST_NARROWED = 2;
 /** Shapes without some edges that are kept at most. */
 const MOST_LIGHT = 64;
 
+/** If a shape gives this much less than all paths together, it is searched in another way too. Fraction. */
+const MOST_LOST = 0.03;
+
 /** A network whose trades between hubs run in one direction only, and what it gives over any number of paths. */
 interface Direction {
   readonly closed: Uint8Array;
   readonly outAmount: number;
   search: ShapeSearch | undefined;
+  /** See `#anchoredSearchOf`. */
+  anchored?: ShapeSearch | undefined;
 }
 
 /** Narrows a network, once for each direction in which trades between hubs may run, the most promising first. */
@@ -58,6 +63,11 @@ export class DirectedSearch {
       yield* this.#terms.work.pause();
       const shape = yield* this.#searchOf(direction).shapeFor(maxPaths);
       if (shape !== undefined && (best === undefined || shape.outAmount > best.outAmount)) best = shape;
+      const anchored = this.#anchoredSearchOf(direction, shape);
+      if (anchored === undefined) continue;
+      yield* this.#terms.work.pause();
+      const other = yield* anchored.shapeFor(maxPaths);
+      if (other !== undefined && (best === undefined || other.outAmount > best.outAmount)) best = other;
     }
     return best?.closed;
   }
@@ -81,6 +91,23 @@ export class DirectedSearch {
     const closed = first.closed.map((isClosed, index) => isClosed | left[index]!);
     const search = new ShapeSearch(this.#network, this.#terms, closed, this.#searchOf(first).widestFlow);
     return allAtOnce(search.shapeFor(maxPaths))?.closed;
+  }
+
+  /**
+   * A search that keeps the best single path open. Undefined if a shape of the direction loses little, or no single path takes everything.
+   * A market that takes much at a bad price is the first to be closed while the others hold the trade; once fewer of them are left, nothing
+   * does.
+   */
+  #anchoredSearchOf(direction: Direction, shape: Shape | undefined): ShapeSearch | undefined {
+    if (direction.anchored !== undefined) return direction.anchored;
+    const { closed } = direction;
+    const { widestFlow, widestOut } = this.#searchOf(direction);
+    if (widestFlow === undefined || (shape !== undefined && shape.outAmount > widestOut * (1 - MOST_LOST)))
+      return undefined;
+    const kept = singlePath(this.#network, this.#terms, closed);
+    if (kept === undefined) return undefined;
+    direction.anchored = new ShapeSearch(this.#network, this.#terms, closed.slice(), widestFlow, kept);
+    return direction.anchored;
   }
 
   #searchOf(direction: Direction): ShapeSearch {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bestRouteOver, hubNetwork, type Product } from "../../../../test/support/hub-network.ts";
+import { bestRouteOver, hubNetwork, type NetworkPair, type Product } from "../../../../test/support/hub-network.ts";
 import { TradewireError } from "../../../errors/tradewire-error.ts";
 import { createRandom, type Random } from "../../../primitives/random.ts";
 
@@ -31,3 +31,25 @@ test.each(["exactIn", "exactOut"] as const)(
     expect(made).toBeGreaterThan(NETWORKS / 4);
   },
 );
+
+/** In millions. */
+const limited = (from: number, to: number, most: number): Product => ({
+  reserves: [BigInt(from) * 1_000_000n, BigInt(to) * 1_000_000n],
+  most: BigInt(most) * 1_000_000n,
+});
+
+test("the only market that takes what the better ones leave is not given up before them", () => {
+  const pairs: Partial<Record<NetworkPair, readonly Product[]>> = {
+    ab: [limited(3_237, 6_397, 170), limited(5_056, 4_147, 5_056), limited(6_704, 4_943, 2_234)],
+    ah: [limited(3_968, 4_797, 396), limited(7_811, 10_346, 520), limited(2_278, 4_425, 162)],
+    hb: [limited(7_912, 5_074, 1_130), limited(3_168, 5_260, 352)],
+    af: [limited(6_948, 5_070, 434), limited(1_359, 2_710, 90)],
+    fb: [limited(3_309, 5_876, 165), limited(6_703, 9_304, 352), limited(6_461, 7_244, 497)],
+    hf: [limited(3_373, 2_918, 224), limited(5_638, 4_230, 375), limited(3_423, 3_956, 380)],
+  };
+  const network = hubNetwork((pair) => pairs[pair] ?? []);
+  for (const amount of [740_000_000n, 780_000_000n, 840_000_000n, 1_000_000_000n]) {
+    // The best single path gives 5.3e8 for the first.
+    expect(Number(bestRouteOver(network, "exactIn", amount).outAmount)).toBeGreaterThan(1.25e9);
+  }
+});

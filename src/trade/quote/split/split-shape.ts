@@ -19,6 +19,8 @@ const LEAST_LOSS = 0.25;
 /** Paths are exchanged only if all paths together give this much more. Fraction. */
 const LEAST_EXCHANGE = 1e-4;
 
+const NONE_KEPT: ReadonlySet<number> = new Set();
+
 /** How a network is narrowed. */
 export interface ShapeTerms {
   /** About what goes in. Base units. */
@@ -47,6 +49,7 @@ export class ShapeSearch {
   readonly #network: CurveNetwork;
   readonly #terms: ShapeTerms;
   readonly #closed: Uint8Array;
+  readonly #kept: ReadonlySet<number>;
   readonly #shapes: Shape[] = [];
   readonly #found = new Map<number, Shape>();
   #flow: Flow | undefined;
@@ -62,8 +65,16 @@ export class ShapeSearch {
   /**
    * @param closed edges that no shape may use
    * @param start a flow to begin with
+   * @param kept edges that stay open while others are closed; a shape has those of them that it uses
    */
-  constructor(network: CurveNetwork, terms: ShapeTerms, closed: Uint8Array, start?: Flow) {
+  constructor(
+    network: CurveNetwork,
+    terms: ShapeTerms,
+    closed: Uint8Array,
+    start?: Flow,
+    kept: ReadonlySet<number> = NONE_KEPT,
+  ) {
+    this.#kept = kept;
     this.#network = network;
     this.#terms = terms;
     this.#closed = closed;
@@ -122,9 +133,14 @@ export class ShapeSearch {
       this.#isDone = true;
       return;
     }
-    for (const [index, input] of flow.inputs.entries()) if (input === 0) this.#closed[index] = 1;
+    const closed = this.#closed.slice();
+    for (const [index, input] of flow.inputs.entries()) {
+      if (input > 0) continue;
+      closed[index] = 1;
+      if (!this.#kept.has(index)) this.#closed[index] = 1;
+    }
     const paths = pathsOf(this.#network, flow);
-    this.#shapes.push({ paths, closed: this.#closed.slice(), outAmount: flow.outAmount, flow });
+    this.#shapes.push({ paths, closed, outAmount: flow.outAmount, flow });
     if (paths < 2) this.#isDone = true;
   }
 
@@ -140,7 +156,7 @@ export class ShapeSearch {
     const worth = new Float64Array(edges.length);
     const values = valuesOf();
     for (const [index, { from, to }] of edges.entries()) {
-      if (closed[index] !== 0) continue;
+      if (closed[index] !== 0 || this.#kept.has(index) || inputs[index] === 0) continue;
       open.push(index);
       worth[index] = outputs[index]! * values[to]! - inputs[index]! * values[from]!;
     }

@@ -67,6 +67,35 @@ export function singleOut({ mints, edges }: FlowNetwork, inAmount: number, maxLe
   return best;
 }
 
+/** What reaches a mint along a path. */
+interface Arrival {
+  readonly amount: number;
+  readonly legs: readonly number[];
+}
+
+/** The open edges of the best single path that takes the whole amount; undefined if none does. */
+export function singlePath(
+  { edges }: FlowNetwork,
+  { inAmount, maxLegs }: Pick<FlowSearch, "inAmount" | "maxLegs">,
+  closed: Uint8Array,
+): ReadonlySet<number> | undefined {
+  let best: Arrival | undefined;
+  let reached = new Map<number, Arrival>([[INPUT, { amount: inAmount, legs: [] }]]);
+  for (let leg = 0; leg < maxLegs; leg++) {
+    const next = new Map<number, Arrival>();
+    for (const [index, { from, to, curve }] of edges.entries()) {
+      const before = reached.get(from);
+      if (before === undefined || closed[index] !== 0 || before.amount > curve.most) continue;
+      const amount = curve.out(before.amount);
+      if (amount > (next.get(to)?.amount ?? 0)) next.set(to, { amount, legs: [...before.legs, index] });
+    }
+    const arrived = next.get(OUTPUT);
+    if (arrived !== undefined && arrived.amount > (best?.amount ?? 0)) best = arrived;
+    reached = next;
+  }
+  return best === undefined ? undefined : new Set(best.legs);
+}
+
 /** Parallel paths of a flow: edges in use, less the mints between. */
 export function pathsOf({ mints, edges }: FlowNetwork, { inputs }: Flow): number {
   let paths = 0;

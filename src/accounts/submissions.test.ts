@@ -8,6 +8,9 @@ import { startPostgres } from "../../test/support/postgres.ts";
 import { openStore } from "./store/store.ts";
 import { createSubmissions } from "./submissions.ts";
 
+/** Limits that no busy machine exceeds. */
+const PATIENT = { connections: 10, connectMs: 300_000, statementMs: 300_000 };
+
 const postgres = await startPostgres();
 afterAll(() => postgres?.stop());
 
@@ -205,7 +208,7 @@ test.each(["embedded", "PostgreSQL"])(
     if (kind === "PostgreSQL" && postgres === undefined) return;
     const dataDir = mkdtempSync(join(tmpdir(), "tradewire-submissions-"));
     const databaseUrl = kind === "embedded" ? undefined : await postgres!.createDatabase();
-    const stores = await Promise.all([0, 1].map(() => openStore({ dataDir, databaseUrl })));
+    const stores = await Promise.all([0, 1].map(() => openStore({ dataDir, databaseUrl }, PATIENT)));
     try {
       let nowMs = 1_000;
       const processes = stores.map((store, i) => ({

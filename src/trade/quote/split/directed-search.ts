@@ -22,7 +22,7 @@ interface Direction {
   readonly closed: Uint8Array;
   readonly outAmount: number;
   search: ShapeSearch | undefined;
-  /** See `#anchoredSearchOf`. */
+  /** See `#anchoredShape`. */
   anchored?: ShapeSearch | undefined;
 }
 
@@ -63,10 +63,9 @@ export class DirectedSearch {
       yield* this.#terms.work.pause();
       const shape = yield* this.#searchOf(direction).shapeFor(maxPaths);
       if (shape !== undefined && (best === undefined || shape.outAmount > best.outAmount)) best = shape;
-      const anchored = this.#anchoredSearchOf(direction, shape);
-      if (anchored === undefined) continue;
+      if (!this.#losesMuch(direction, shape)) continue;
       yield* this.#terms.work.pause();
-      const other = yield* anchored.shapeFor(maxPaths);
+      const other = yield* this.#anchoredShape(direction, maxPaths);
       if (other !== undefined && (best === undefined || other.outAmount > best.outAmount)) best = other;
     }
     return best?.closed;
@@ -93,21 +92,24 @@ export class DirectedSearch {
     return allAtOnce(search.shapeFor(maxPaths))?.closed;
   }
 
+  /** True if all paths together give much more than the shape of the direction. */
+  #losesMuch(direction: Direction, shape: Shape | undefined): boolean {
+    return shape === undefined || shape.outAmount <= this.#searchOf(direction).widestOut * (1 - MOST_LOST);
+  }
+
   /**
-   * A search that keeps the best single path open. Undefined if a shape of the direction loses little, or no single path takes everything.
-   * A market that takes much at a bad price is the first to be closed while the others hold the trade; once fewer of them are left, nothing
-   * does.
+   * The best shape of a search that keeps the best single path open; undefined if no single path takes everything. A market that takes much
+   * at a bad price is the first to be closed while the others hold the trade; once fewer of them are left, nothing does.
    */
-  #anchoredSearchOf(direction: Direction, shape: Shape | undefined): ShapeSearch | undefined {
-    if (direction.anchored !== undefined) return direction.anchored;
-    const { closed } = direction;
-    const { widestFlow, widestOut } = this.#searchOf(direction);
-    if (widestFlow === undefined || (shape !== undefined && shape.outAmount > widestOut * (1 - MOST_LOST)))
-      return undefined;
-    const kept = singlePath(this.#network, this.#terms, closed);
-    if (kept === undefined) return undefined;
-    direction.anchored = new ShapeSearch(this.#network, this.#terms, closed.slice(), widestFlow, kept);
-    return direction.anchored;
+  *#anchoredShape(direction: Direction, maxPaths: number): Steps<Shape | undefined> {
+    if (direction.anchored === undefined) {
+      const { closed } = direction;
+      const { widestFlow } = this.#searchOf(direction);
+      const kept = widestFlow === undefined ? undefined : singlePath(this.#network, this.#terms, closed);
+      if (kept === undefined) return undefined;
+      direction.anchored = new ShapeSearch(this.#network, this.#terms, closed.slice(), widestFlow, kept);
+    }
+    return yield* direction.anchored.shapeFor(maxPaths);
   }
 
   #searchOf(direction: Direction): ShapeSearch {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { readSampleMarkets } from "../../../test/support/sample-markets.ts";
 import { Address } from "../../primitives/address.ts";
+import { writeU64 } from "../../primitives/bytes.ts";
 import { U64_MAX } from "../../primitives/integer.ts";
 import { createRandom } from "../../primitives/random.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
@@ -71,5 +73,20 @@ describe("raydiumCpmm", () => {
     const early = { ...ask("exactIn", 10_000n), clock: { ...clock, unixTimestamp: 99n } };
     expect(refusal(pool(1_000_000n, 1_000_000n), early)).toThrow("opens at 100");
     expect(raydiumCpmm.quote(pool(1_000_000n, 1_000_000n), ask("exactIn", 10_000n)).outAmount).toBe(9_876n);
+  });
+
+  it("refuses fees that are more than a trade, whose curve would give everything for nothing", () => {
+    const { hot, accounts } = readSampleMarkets().markets.find(({ venue }) => venue.id === "raydium_cpmm")!;
+    const { config } = hot.market as unknown as { readonly config: Address };
+    const read = (rate: bigint) => {
+      const own = accounts.get(config)!;
+      const data = own.data.slice();
+      writeU64(data, 12, rate);
+      return raydiumCpmm.read(hot.market as never, {
+        get: (address) => (address === config ? { ...own, data } : accounts.get(address)),
+      });
+    };
+    expect(read(900_000n).sides[0].tradeFeeRate).toBe(900_000n);
+    expect(() => read(1_000_001n)).toThrow("are more than a trade");
   });
 });

@@ -5,6 +5,7 @@ import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { filterByMint, filterByMints } from "../shared/mint-filter.ts";
+import { exceedsTrade } from "../shared/raydium-fee.ts";
 import { degraded, notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import { requireReserve } from "../shared/reserves.ts";
@@ -119,6 +120,10 @@ function readState(market: CpmmMarket, have: AccountView): CpmmState {
   if (config === undefined) {
     throw degraded("raydium_cpmm", `${market.config} is not a fee configuration`);
   }
+  const creatorFeeRate = pool.creatorFeeEnabled ? config.creatorFeeRate : 0n;
+  if (exceedsTrade(config.tradeFeeRate + creatorFeeRate)) {
+    throw degraded("raydium_cpmm", `the fees of ${market.address} are more than a trade`);
+  }
   const reserve = (index: 0 | 1): bigint =>
     requireReserve(have, market.vaults[index], market.mints[index], "raydium_cpmm") - pool.owedFees[index];
   const reserves = [reserve(0), reserve(1)] as const;
@@ -130,7 +135,7 @@ function readState(market: CpmmMarket, have: AccountView): CpmmState {
     reserveIn: reserves[from],
     reserveOut: reserves[from === 0 ? 1 : 0],
     tradeFeeRate: config.tradeFeeRate,
-    creatorFeeRate: pool.creatorFeeEnabled ? config.creatorFeeRate : 0n,
+    creatorFeeRate,
     creatorFeeOnInput: pool.creatorFeeOn === 0 || pool.creatorFeeOn === from + 1,
   });
   return {

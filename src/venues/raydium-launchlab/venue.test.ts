@@ -120,6 +120,17 @@ describe("raydiumLaunchlab", () => {
     expect(raydiumLaunchlab.quote(state, ask("exactOut", COIN, SOL_MINT, 68n)).inAmount).toBe(100n);
   });
 
+  it("refuses fees that are more than a trade, whose curve would give everything for nothing", () => {
+    const withProtocolFee = (rate: bigint) => {
+      const accounts = chain();
+      writeU64(accounts.get(key(2))!.data, 27, rate);
+      return () => raydiumLaunchlab.quote(open(accounts).state, ask("exactIn", SOL_MINT, COIN, 100n));
+    };
+    expect(withProtocolFee(992_500n)).toThrow("trades for nothing");
+    expect(withProtocolFee(992_501n)).toThrow("are more than a trade");
+    expect(withProtocolFee(1n << 60n)).toThrow("are more than a trade");
+  });
+
   it("counts the coin's own transfer fee on the wallet's side", () => {
     const { state } = open(chain({ transferFeeBps: 100 }));
     // 109 leave the pool, ceil(1.09) = 2 are withheld.

@@ -6,6 +6,7 @@ import { decodeOnce } from "../../solana/decode-once.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { TOKEN_ACCOUNT_SIZE } from "../../solana/token/token-account.ts";
 import { priceImpact } from "../curves/price-impact.ts";
+import { exceedsTrade } from "../shared/raydium-fee.ts";
 import { degraded, notTrading, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, requireAccount, requireMint, unread } from "../shared/required.ts";
 import { assertReserve, type Reserves, requireReserves } from "../shared/reserves.ts";
@@ -140,14 +141,13 @@ function readState(market: LaunchlabMarket, have: AccountView): LaunchlabState {
   if (virtualBase === 0n || (type === 1 && virtualQuote === 0n)) {
     throw degraded(ID, `the curve of ${market.address} has no price`);
   }
+  const feeRate = config.tradeFeeRate + platform.feeRate + platform.creatorFeeRate;
+  if (exceedsTrade(feeRate)) throw degraded(ID, `the fees of ${market.address} are more than a trade`);
   const mints = [requireMint(have, market.mints[0], ID), requireMint(have, market.mints[1], ID)] as const;
   return {
     market,
     status,
-    curve: {
-      ...{ totalBaseSell, virtualBase, virtualQuote, realBase, realQuote, type },
-      feeRate: config.tradeFeeRate + platform.feeRate + platform.creatorFeeRate,
-    },
+    curve: { totalBaseSell, virtualBase, virtualQuote, realBase, realQuote, type, feeRate },
     mints,
     // After migration the vaults are empty, or gone.
     reserves: status === 0 ? requireReserves(have, market, market.vaults) : [0n, 0n],

@@ -12,3 +12,8 @@ export function feeOn(amount: bigint, rate: bigint): bigint {
 export function beforeFee(net: bigint, rate: bigint): bigint | undefined {
   return rate >= RATE_DENOMINATOR ? undefined : ceilDiv(net * RATE_DENOMINATOR, RATE_DENOMINATOR - rate);
 }
+
+/** True if the fees on a trade are more than the trade, as no program allows: what a curve gives for less than nothing is no price. */
+export function exceedsTrade(rate: bigint): boolean {
+  return rate > RATE_DENOMINATOR;
+}

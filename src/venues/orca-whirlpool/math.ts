@@ -46,6 +46,8 @@ export interface WhirlpoolFill {
   readonly borderBits: readonly [above: number, below: number];
   /** Set bits of the ticks at or above 0 that were searched for: their prices take a multiplication for each. */
   readonly searchedBits: number;
+  /** Of a fee that follows volatility: see `VolatilityMeter`. */
+  readonly endsInStretch: boolean;
 }
 
 /**
@@ -149,7 +151,8 @@ export function swapWhirlpool(
   const output = exactIn ? calculated : amount;
   const borderBits = meter?.borderBits() ?? NO_BITS;
   const netIn = input - fees;
-  const passed = { searchedTo, steps, crossed, borderBits, searchedBits };
+  const endsInStretch = meter?.endsInStretch === true;
+  const passed = { searchedTo, steps, crossed, borderBits, searchedBits, endsInStretch };
   return { input, output, netIn, sqrtPrice, liquidity, tick: tickLeft, meter, ...passed };
 }
 

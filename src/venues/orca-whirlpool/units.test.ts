@@ -95,3 +95,13 @@ it("bounds closely what crossing ticks of dynamic arrays takes", () => {
   expect(boundOf(true)).toBeGreaterThanOrEqual(54_060);
   expect(boundOf(true)).toBeLessThan(1.25 * 54_060);
 });
+
+/** A trade on the build of May 2025 whose fee follows volatility, from tick 18,724 up: 15,145 units beside `baseUnits` and an absent array. */
+it("charges for the group of a price at which the amount is used up beyond the groups that differ", () => {
+  const fill = { steps: 2, crossed: 0, borderBits: [5, 0], searchedBits: 4, sqrtPrice: 47544108714634728875n };
+  const boundOf = (endsInStretch: boolean) =>
+    stepUnits(true, { ...fill, endsInStretch } as unknown as WhirlpoolFill, 35.5, false, true);
+  expect(boundOf(false)).toBeLessThan(15_145);
+  expect(boundOf(true)).toBeGreaterThanOrEqual(15_145);
+  expect(boundOf(true)).toBeLessThan(1.35 * 15_145);
+});

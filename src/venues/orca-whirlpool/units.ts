@@ -68,6 +68,8 @@ const HIGH_TICK = 66_000;
 const HIGH_UNITS = 2_520;
 /** Less, if the swap ends at an initialised tick: no price is turned into a tick. */
 const ENDS_AT_TICK_UNITS = 3_000;
+/** Turning the price that a swap ends at into its tick a second time, to find the group of that price, beside its set bits. */
+const STRETCH_END_UNITS = 2_400;
 /**
  * For the price of a tick above 0 that the swap looks for, each set bit takes as much as of the one that it ends at. The first search
  * has room for this many, and what a further step takes in any case includes so many units for its own.
@@ -113,7 +115,7 @@ export function baseUnits(
 /** Compute units of what a swap passes through, `slots` of ticks searched. `isDynamic`: an array is. */
 export function stepUnits(
   adaptive: boolean,
-  { steps, crossed, borderBits: [above, below], searchedBits, sqrtPrice }: WhirlpoolFill,
+  { steps, crossed, borderBits: [above, below], searchedBits, sqrtPrice, endsInStretch }: WhirlpoolFill,
   slots: number,
   aToB: boolean,
   exactIn: boolean,
@@ -129,6 +131,7 @@ export function stepUnits(
     Math.ceil(slots) * units.slot +
     Math.max(0, (searchedBits - FIRST_BITS) * units.endAbove - (steps - 1) * SEARCHED_UNITS) +
     (crossed === steps ? -ENDS_AT_TICK_UNITS : endUnits(units, sqrtPrice)) +
+    (endsInStretch ? STRETCH_END_UNITS + endUnits(units, sqrtPrice) : 0) +
     (adaptive
       ? stepsBetween * ((exactIn ? STEP_IN_UNITS : 0) + (aToB ? STEP_A_TO_B_UNITS : 0)) +
         above * BORDER_ABOVE_UNITS +

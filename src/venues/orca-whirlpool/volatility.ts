@@ -75,6 +75,11 @@ export class VolatilityMeter {
     return feeRateWithVolatility(this.#curve.feeRate, this.#volatility, groupSize, controlFactor);
   }
 
+  /** True if the amount was used up within a stretch priced at once: then the program turns the price into its group. */
+  get endsInStretch(): boolean {
+    return this.#endsInStretch;
+  }
+
   borderBits(): readonly [above: number, below: number] {
     return [this.#bitsAbove, this.#bitsBelow];
   }

@@ -217,7 +217,7 @@ test("all builds of an order take the same market, whichever recipients of fees 
   });
   for (const nonce of NONCES) await alone(nonce);
   const middle = (Math.min(...taken) + Math.max(...taken)) / 2;
-  // Another market gives the same, and takes as many units whoever gets the fees.
+  // Another market gives the same, and takes as many units for any recipient of the fees.
   const both = builderOf((samples) => {
     const hot = pump(samples);
     const swap: Venue["swap"] = (...terms) => ({ ...hot.venue.swap(...terms), computeUnits: middle, spareUnits: 0 });

@@ -8,7 +8,7 @@ import type { TokenSealer } from "../build/token/submission-token.ts";
  * What was sealed at the build of a recorded submission. A token is authentic or does not open, so it alone decides what the record's
  * message is.
  *
- * @throws TradewireError INTERNAL_ERROR if the token does not open, or is another message's: no fault of whoever asks for the trade
+ * @throws TradewireError INTERNAL_ERROR if the token does not open, or is another message's, which is no fault of the caller
  */
 export function openRecord(
   sealer: Pick<TokenSealer, "open">,

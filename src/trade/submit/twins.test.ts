@@ -54,7 +54,7 @@ async function submitAgain(
 }
 
 describe.each(PLACES)("two builds of one message, submitted to %s", (_where, start) => {
-  it("at once: one of them is told of what moved, the other is refused, for ever", async () => {
+  it("at once: one of them gets what moved, the other is refused, for ever", async () => {
     const processes = start();
     const [a] = processes;
     const trade = signedTrade();

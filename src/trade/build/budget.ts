@@ -45,7 +45,7 @@ export interface BudgetPorts {
 }
 
 /**
- * The budget of an assembled trade. The nonce goes into the low bits of the loaded-bytes limit, so that hardly two builds are
+ * The budget of an assembled trade. The nonce goes into the low bits of the loaded-bytes limit, so that almost no two builds are
  * the same message.
  */
 export function budgetFor(

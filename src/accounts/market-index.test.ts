@@ -7,6 +7,7 @@ import { ReusedDatabase } from "../../test/support/reused-database.ts";
 import { Address } from "../primitives/address.ts";
 import { writeU32 } from "../primitives/bytes.ts";
 import { StoredMarketIndex } from "./market-index.ts";
+import { MarketSweep } from "./store/market-sweep.ts";
 import { openStore, type Store } from "./store/store.ts";
 
 const at = (byte: number) => Address.from(new Uint8Array(32).fill(byte));
@@ -229,6 +230,94 @@ describe.each(homes)("the index of markets on $name", ({ databaseUrl }) => {
     await Promise.all(keys.map((key) => index.add(key, [market], { venues: ["a"], atMs: 1 })));
     const found = await index.find(keys);
     expect(found!.size).toBe(250);
+  });
+
+  describe("swept of what nobody has searched for 30 days", () => {
+    const DAY_MS = 24 * 3_600_000;
+    const searchAt = (key: string, atMs: number) => {
+      nowMs = atMs;
+      return open().add(key, [market, other], { venues: ["a"], atMs });
+    };
+
+    test("keeps the markets of a subject in use, and forgets those of another with its search", async () => {
+      await searchAt("idle", 0);
+      await searchAt("used", 0);
+      await searchAt("used", 10 * DAY_MS);
+      await open().add("found in part", [market]);
+      const sweep = new MarketSweep(store, 30 * DAY_MS);
+      await sweep.step(30 * DAY_MS);
+      expect((await open().find(["idle"]))!.get("idle")).toMatchObject({ searched: { atMs: 0 } });
+      for (const day of [30.1, 40]) {
+        await sweep.step(day * DAY_MS);
+        // The next step finds no further subject, and begins anew.
+        await sweep.step(day * DAY_MS);
+        const found = await open().find(["idle", "used", "found in part"]);
+        expect([...found!.keys()].sort()).toEqual(["found in part", "used"]);
+        expect(found!.get("used")!.markets).toHaveLength(2);
+      }
+      for (let step = 0; step < 2; step++) await sweep.step(40.1 * DAY_MS);
+      for (const table of ["markets", "market_searches"] as const)
+        expect(await store.run((db) => db.selectFrom(table).selectAll().execute())).toEqual([]);
+    });
+
+    test("keeps the markets of a subject that is searched again once its search is forgotten", async () => {
+      await searchAt("idle", 0);
+      const sweep = new MarketSweep(store, 30 * DAY_MS);
+      const searching: Store = {
+        ...store,
+        async run(work) {
+          const done = await store.run(work);
+          const left = await store.run((db) => db.selectFrom("market_searches").selectAll().execute());
+          if (left.length === 0) await searchAt("idle", 31 * DAY_MS);
+          return done;
+        },
+      };
+      await new MarketSweep(searching, 30 * DAY_MS).step(31 * DAY_MS);
+      for (let step = 0; step < 4; step++) await sweep.step(32 * DAY_MS);
+      const { markets, searched } = (await open().find(["idle"]))!.get("idle")!;
+      expect(searched).toMatchObject({ atMs: 31 * DAY_MS });
+      expect(markets).toHaveLength(2);
+    });
+
+    test("walks through thousands of subjects, some hundred a step", async () => {
+      const rows = Array.from({ length: 1_200 }, (_, i) => `subject ${i}`);
+      await store.run((db) =>
+        db
+          .insertInto("market_searches")
+          .values(rows.map((subject) => ({ subject, venues: "a", first_at_ms: 0, at_ms: 0 })))
+          .execute(),
+      );
+      const market = { address: "address", venue: "a", mint_a: "a", mint_b: "b", found_at_ms: 0 };
+      await store.run((db) =>
+        db
+          .insertInto("markets")
+          .values(rows.map((subject) => ({ ...market, subject })))
+          .execute(),
+      );
+      const left = async () => {
+        const [of] = await store.run((db) =>
+          db
+            .selectFrom("markets")
+            .select(({ fn }) => fn.countAll<number>().as("count"))
+            .execute(),
+        );
+        return Number(of!.count);
+      };
+      const sweep = new MarketSweep(store, 30 * DAY_MS);
+      const counts: number[] = [];
+      for (let step = 0; step < 3; step++) {
+        await sweep.step(31 * DAY_MS);
+        counts.push(await left());
+      }
+      expect(counts).toEqual([700, 200, 0]);
+    });
+
+    test("keeps everything if its life is 0", async () => {
+      await searchAt("idle", 0);
+      const sweep = new MarketSweep(store, 0);
+      for (let step = 0; step < 3; step++) await sweep.step(1_000 * DAY_MS);
+      expect((await open().find(["idle"]))!.get("idle")!.markets).toHaveLength(2);
+    });
   });
 });
 

@@ -23,8 +23,8 @@ afterAll(async () => {
 async function openOff(server: TestPostgres, offMs: number) {
   const databaseUrl = await server.createDatabase();
   const closers = new Closers();
-  const keys = { keepTradesHours: 24, revokedKeyDays: 90, idleKeyDays: 365, unusedKeyDays: 30 };
-  const config = { dataDir, databaseUrl, ...keys } as unknown as Config;
+  const lives = { keepTradesHours: 24, revokedKeyDays: 90, idleKeyDays: 365, unusedKeyDays: 30, keepMarketsDays: 30 };
+  const config = { dataDir, databaseUrl, ...lives } as unknown as Config;
   const now = () => Date.now() + offMs;
   const steadyMs = steadyClock(now, monotonicMs);
   const parts = await openAccounts({ config, now, steadyMs, closers } as unknown as AppContext);

@@ -25,6 +25,7 @@ export async function openAccounts({ config, now, steadyMs, warn, closers }: App
     revokedMs: config.revokedKeyDays * DAY_MS,
     idleMs: config.idleKeyDays * DAY_MS,
     unusedMs: config.unusedKeyDays * DAY_MS,
+    marketsMs: config.keepMarketsDays * DAY_MS,
   };
   const clock = closers.keep(await openDatabaseClock(store, now, monotonicMs));
   closers.add(startSweeping(store, clock.now, randomBytes, lives));

@@ -58,6 +58,13 @@ export const ACCOUNT_SETTINGS = {
     24,
     87_600,
   ),
+  KEEP_MARKETS_DAYS: integer(
+    "How long the index keeps the markets of a token after its last search; one in use is searched every few hours; 0: for ever",
+    "days",
+    30,
+    0,
+    36_500,
+  ),
   SIGN_IN_CHAIN_ID: optional(
     choice(
       "Network named in sign-in challenges and on the pages; absent: derived from the genesis hash, localnet if that is unknown",

@@ -1,6 +1,7 @@
 import type { DeleteResult } from "kysely";
 import type { Now } from "../../primitives/clock.ts";
 import type { RandomBytes } from "../../primitives/random.ts";
+import { MarketSweep } from "./market-sweep.ts";
 import type { Database } from "./schema.ts";
 import type { Store } from "./store.ts";
 
@@ -31,6 +32,12 @@ export interface RowLives {
   readonly idleMs: number;
   /** Keys after their registration, if they were never used. */
   readonly unusedMs: number;
+}
+
+/** The same, of a process: with the index of markets. */
+interface AllLives extends RowLives {
+  /** Markets after the last search of their tokens; 0 for ever. */
+  readonly marketsMs: number;
 }
 
 /**
@@ -169,12 +176,14 @@ async function removeAll(
  * Sweeps the store every minute until the returned function is called. A failed sweep is repeated by the
  * next one.
  */
-export function startSweeping(store: Store, now: Now, randomBytes: RandomBytes, lives: RowLives): () => void {
+export function startSweeping(store: Store, now: Now, randomBytes: RandomBytes, lives: AllLives): () => void {
+  const markets = new MarketSweep(store, lives.marketsMs);
   let busy = false;
   const timer = setInterval(() => {
     if (busy) return;
     busy = true;
     sweepStore(store, now(), randomBytes, lives)
+      .then(() => markets.step(now()))
       .catch(() => {})
       .finally(() => {
         busy = false;

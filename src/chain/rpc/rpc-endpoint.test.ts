@@ -203,6 +203,50 @@ test("a silent node goes last long before its calls time out, until it answers a
   expect(endpoint.isCooling()).toBe(false);
 });
 
+test("a node silent for a second gets one call in 400 ms, and every broadcast; with its first answer the others follow", async () => {
+  const held: (() => void)[] = [];
+  let isSilent = true;
+  const ask: FakeCall = (request, response) => {
+    if (isSilent) held.push(() => answer(1)(request, response));
+    else answer(1)(request, response);
+  };
+  node = await startFakeNode({ ask, sendTransaction: ask });
+  let clockMs = 1_000_000;
+  const endpoint = createRpcEndpoint({ url: node.url, now: () => clockMs, timeoutMs: 600_000 });
+  const early = Array.from({ length: 3 }, () => endpoint.call("ask", []));
+  await eventually(() => expect(held.length).toBe(3));
+  clockMs += 1_001;
+  // The clock stands: one call in its first pause. A broadcast that is asked for last arrives, so nothing before it is on its way.
+  const late = Array.from({ length: 20 }, () => endpoint.call("ask", []));
+  const sends = [endpoint.call("sendTransaction", []), endpoint.call("sendTransaction", [])];
+  await eventually(() => expect(node!.calls.filter((method) => method === "sendTransaction").length).toBe(2));
+  await eventually(() => expect(node!.calls.filter((method) => method === "ask").length).toBeGreaterThanOrEqual(4));
+  expect(node.calls.filter((method) => method === "ask").length).toBeLessThan(early.length + late.length / 2);
+  expect(endpoint.silentForMs()).toBe(1_001);
+  isSilent = false;
+  for (const give of held.splice(0)) give();
+  await Promise.all([...early, ...late, ...sends]);
+  expect(node.calls.filter((method) => method === "ask").length).toBe(early.length + late.length);
+  expect(endpoint.silentForMs()).toBe(0);
+});
+
+test("a silent node that refuses connections fails calls at once again", async () => {
+  let isCut = false;
+  node = await startFakeNode({
+    ask: (_, response) => {
+      if (isCut) response.destroy();
+    },
+  });
+  let clockMs = 1_000_000;
+  const endpoint = createRpcEndpoint({ url: node.url, now: () => clockMs, timeoutMs: 600_000 });
+  void endpoint.call("ask", [], 1).catch(() => {});
+  await eventually(() => expect(endpoint.isCooling()).toBe(true));
+  clockMs += 1_001;
+  isCut = true;
+  const calls = await Promise.allSettled(Array.from({ length: 10 }, () => endpoint.call("ask", [])));
+  expect(calls.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => "rejected"));
+});
+
 describe("answers made to stall the process (row 46)", () => {
   const SIZE = 3_900_000;
   const accounts = `"${"A".repeat(SIZE)}"`;

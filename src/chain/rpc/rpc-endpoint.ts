@@ -3,9 +3,10 @@ import { accountsAnswerOf } from "./accounts/accounts-answer.ts";
 import { type AlikeAnswers, idAbout } from "./http/alike-answers.ts";
 import { answeredError, REFUSAL_STATUSES } from "./http/answered-error.ts";
 import { type CallReply, type GatheredCall, GatheredCalls } from "./http/gathered-calls.ts";
-import { HttpClient } from "./http/http-client.ts";
+import { CallTimeout, HttpClient } from "./http/http-client.ts";
 import { describeConnectionFailure, NodeError } from "./node-error.ts";
 import { asRecord, parseRpcJson } from "./rpc-values.ts";
+import { SilencePace } from "./silence-pace.ts";
 
 /** One Solana node, called over JSON-RPC. */
 export interface RpcEndpoint {
@@ -74,6 +75,7 @@ class HttpEndpoint implements RpcEndpoint {
   readonly #maxResponseBytes: number;
   readonly #gathered: GatheredCalls;
   readonly #alike: AlikeAnswers | undefined;
+  readonly #pace: SilencePace;
   #lastId = 0;
   #failures = 0;
   #outageUntilMs = 0;
@@ -94,6 +96,7 @@ class HttpEndpoint implements RpcEndpoint {
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     this.#maxResponseBytes = options.maxResponseBytes ?? ACCOUNTS_BYTES;
     this.#alike = options.alike;
+    this.#pace = new SilencePace(this.#runningMs);
     this.#gathered = new GatheredCalls({
       now: options.now,
       alone: (call) => this.#callAlone(call),
@@ -189,12 +192,16 @@ class HttpEndpoint implements RpcEndpoint {
     for (const { id } of calls) this.#unanswered.set(id, sentAtMs);
     this.#waitingSinceMs ??= sentAtMs;
     try {
+      const leftMs = this.#mayWait(method) ? await this.#takeTurn(timeoutMs) : timeoutMs;
       const body = calls.length === 1 ? textOf(calls[0]!) : `[${calls.map(textOf).join()}]`;
       const isLarge = ACCOUNT_METHODS.has(method);
-      const answer = await this.#http.post(body, { timeoutMs, maxBytes, isLarge });
+      this.#pace.noteSent();
+      const answer = await this.#http.post(body, { timeoutMs: leftMs, maxBytes, isLarge });
       this.#answeredAtMs = this.#runningMs();
+      this.#pace.noteAnswered();
       return answer;
     } catch (cause) {
+      if (!(cause instanceof CallTimeout)) this.#pace.noteAnswered();
       throw this.#outage(
         `The Solana node ${this.name} ${describeConnectionFailure(cause, timeoutMs)}; the call was ${method}.`,
         { cause },
@@ -202,6 +209,20 @@ class HttpEndpoint implements RpcEndpoint {
     } finally {
       for (const { id } of calls) this.#unanswered.delete(id);
     }
+  }
+
+  /** A broadcast never waits: the node may pass it on, though it answers nothing. */
+  #mayWait(method: string): boolean {
+    return method !== "sendTransaction" && this.#pace.isOn();
+  }
+
+  /** Waits until a silent node may be sent a call. @returns the time left for it, milliseconds @throws CallTimeout */
+  async #takeTurn(timeoutMs: number): Promise<number> {
+    const sinceMs = this.#runningMs();
+    const isSent = await this.#pace.turn(timeoutMs);
+    const leftMs = timeoutMs - (this.#runningMs() - sinceMs);
+    if (!isSent || leftMs <= 0) throw new CallTimeout();
+    return leftMs;
   }
 
   #parseText(method: string, text: string): unknown {

@@ -23,6 +23,15 @@ interface TextAnswer {
   readonly text: string | undefined;
 }
 
+/** No answer came in time. */
+export class CallTimeout extends Error {
+  override readonly name = "TimeoutError";
+
+  constructor() {
+    super("the call took too long");
+  }
+}
+
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const unzip = promisify(gunzip);
 
@@ -52,7 +61,7 @@ export class HttpClient {
     this.#head = `${head}content-type: application/json\r\naccept: application/json\r\nuser-agent: tradewire\r\n`;
   }
 
-  /** @throws Error of the connection, TimeoutError, BadHttpAnswer */
+  /** @throws Error of the connection, CallTimeout, BadHttpAnswer */
   post(body: string, options: PostOptions): Promise<TextAnswer> {
     const length = Buffer.byteLength(body);
     const coding = options.isLarge ? "accept-encoding: gzip\r\n" : "";
@@ -104,7 +113,7 @@ class Post implements HttpExchange {
 
   #giveUp(): void {
     this.#isLate = true;
-    this.#parts.reject(timeoutError());
+    this.#parts.reject(new CallTimeout());
     this.#connection!.destroy();
     this.#parts.connections.distrustRested();
   }
@@ -158,10 +167,4 @@ async function unpacked(status: number, body: Uint8Array, encoding: string, maxB
 
 function decode(bytes: Uint8Array): string {
   return Buffer.prototype.utf8Slice.call(bytes, 0, bytes.length);
-}
-
-function timeoutError(): Error {
-  const error = new Error("the call took too long");
-  error.name = "TimeoutError";
-  return error;
 }

@@ -118,3 +118,25 @@ test("an account is expected to stay for as long as a holder expects it", async 
   }
   expect(expected).toEqual([false, true, true, true, false]);
 });
+
+test("each of any number of holders sees every change while it holds the account, and once", async () => {
+  const seen: number[] = [];
+  let content = 0;
+  const holders = Array.from({ length: 7 }, (_, i): AccountHolder => ({ onChange: () => void seen.push(i) }));
+  const changed = () => {
+    seen.length = 0;
+    state.set(a, Uint8Array.of(++content));
+    return seen.toSorted();
+  };
+  for (const [i, one] of holders.entries()) {
+    await live.hold(one, [a]);
+    await live.hold(one, [a]);
+    expect(changed()).toEqual(holders.slice(0, i + 1).map((_, at) => at));
+  }
+  for (const [i, one] of holders.entries()) {
+    live.release(one, [a]);
+    live.release(one, [a]);
+    expect(changed()).toEqual(i === 6 ? [] : holders.map((_, at) => at).slice(i + 1));
+  }
+  expect(live.size()).toBe(0);
+});

@@ -22,8 +22,8 @@ export interface HeldAccount {
 interface Entry {
   account: Account | null | undefined;
   record: FollowedRecord | undefined;
-  /** A single holder, as most accounts have, or a set of several. */
-  holders: AccountHolder | Set<AccountHolder> | undefined;
+  /** A single holder, as most accounts have, a list of a few, or a set of many. */
+  holders: AccountHolder | readonly AccountHolder[] | Set<AccountHolder> | undefined;
   /** Resolves after the first read of the account. */
   reading: Promise<void> | undefined;
 }
@@ -152,26 +152,39 @@ export class LiveAccounts implements AccountView {
     if (entry === undefined) return;
     if (entry.account !== undefined && account !== undefined && hasSameContent(entry.account, account)) return;
     entry.account = account;
-    if (entry.holders instanceof Set) for (const holder of entry.holders) holder.onChange(address, account);
-    else entry.holders?.onChange(address, account);
+    const { holders } = entry;
+    if (holders === undefined) return;
+    if (isSeveral(holders)) for (const holder of holders) holder.onChange(address, account);
+    else holders.onChange(address, account);
   }
 }
 
+/** So many holders are a list: a set takes three times the memory, and tens of thousands of mints have two. */
+const MOST_LISTED = 4;
+
+type Several = readonly AccountHolder[] | Set<AccountHolder>;
+
+const isSeveral = (holders: AccountHolder | Several): holders is Several =>
+  Array.isArray(holders) || holders instanceof Set;
+
 function addHolder(entry: Entry, holder: AccountHolder): void {
   const { holders } = entry;
-  if (holders instanceof Set) holders.add(holder);
-  else if (holders === undefined) entry.holders = holder;
-  else if (holders !== holder) entry.holders = new Set([holders, holder]);
+  if (holders === undefined) entry.holders = holder;
+  else if (!isSeveral(holders)) entry.holders = holders === holder ? holder : [holders, holder];
+  else if (holders instanceof Set) holders.add(holder);
+  else if (!holders.includes(holder))
+    entry.holders = holders.length < MOST_LISTED ? [...holders, holder] : new Set([...holders, holder]);
 }
 
 /** Tells the source whether any holder expects the account to stay. */
 function markLasting({ record, holders }: Entry): void {
   if (record === undefined) return;
-  record.isLasting = holders instanceof Set ? hasLasting(holders) : holders?.isLasting === true;
+  if (holders === undefined) record.isLasting = false;
+  else record.isLasting = isSeveral(holders) ? hasLasting(holders) : holders.isLasting === true;
 }
 
 /** Stops at the first: a program's configuration is held by every market of it. */
-function hasLasting(holders: ReadonlySet<AccountHolder>): boolean {
+function hasLasting(holders: Several): boolean {
   for (const { isLasting } of holders) if (isLasting === true) return true;
   return false;
 }
@@ -179,12 +192,18 @@ function hasLasting(holders: ReadonlySet<AccountHolder>): boolean {
 /** @returns false if it was none of the holders */
 function removeHolder(entry: Entry, holder: AccountHolder): boolean {
   const { holders } = entry;
+  if (holders === undefined) return false;
   if (holders instanceof Set) {
     const isRemoved = holders.delete(holder);
     if (holders.size === 0) entry.holders = undefined;
     return isRemoved;
   }
-  if (holders !== holder) return false;
-  entry.holders = undefined;
-  return true;
+  if (!isSeveral(holders)) {
+    if (holders !== holder) return false;
+    entry.holders = undefined;
+    return true;
+  }
+  const left = holders.filter((one) => one !== holder);
+  entry.holders = left.length === 1 ? left[0] : left;
+  return left.length < holders.length;
 }

@@ -89,7 +89,10 @@ export class LivePairs implements Pick<Markets, "marketsOf" | "knownMarkets" | "
     const name = `${caller?.principal?.keyId ?? ""} ${caller?.peer ?? ""}`;
     const pending = callers.get(name);
     if (pending !== undefined) return pending;
-    const reading = this.#readInTurn(pair, caller, () => callers.delete(name));
+    const reading = this.#readInTurn(pair, caller, () => {
+      callers.delete(name);
+      if (callers.size === 0) this.#cold.delete(pair);
+    });
     callers.set(name, reading);
     // Callers that only look into memory drop the promise: a refusal that nobody waits for must not end the process.
     reading.catch(() => {});

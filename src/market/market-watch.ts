@@ -60,7 +60,6 @@ export class MarketWatch implements JudgedMarket, AccountHolder, AccountView, Fo
   readonly #judge: MarketJudge;
   /** True once the view had to report an account as unknown. */
   #missesAny = false;
-  #wasLive = false;
   /** True once its bound was asked for: before that, nothing is kept to follow its changes. */
   #isGlanced = false;
   /** Bounds computed at changes since a trade last asked, and the answers made by then. */
@@ -71,7 +70,8 @@ export class MarketWatch implements JudgedMarket, AccountHolder, AccountView, Fo
   readonly isLasting = true;
   readonly #warn: (message: string) => void;
   readonly #live: LiveAccounts;
-  readonly #found: FoundMarket;
+  /** How it was found; undefined once its own account is live, whose bytes replace those it was found by. */
+  #found: FoundMarket | undefined;
   #hasFailed = false;
 
   constructor({ found, live, judge, owner, warn }: MarketWatchOptions) {
@@ -86,8 +86,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder, AccountView, Fo
   }
 
   get pair(): MintPair {
-    const [a, b] = this.#found.market.mints;
-    return { a, b };
+    return this.#decoded.pair;
   }
 
   /** The accounts behind the state. */
@@ -162,7 +161,7 @@ export class MarketWatch implements JudgedMarket, AccountHolder, AccountView, Fo
     this.#followed = undefined;
     this.#slot = undefined;
     const holding = this.#live.hold(this, addresses, known);
-    for (const one of addresses) this.#held.set(one, this.#live.entryOf(one));
+    this.#held.add(addresses, (one) => this.#live.entryOf(one));
     await holding;
   }
 
@@ -171,8 +170,9 @@ export class MarketWatch implements JudgedMarket, AccountHolder, AccountView, Fo
    * would take a round. Beside others it is read again, so that all of them are of one slot.
    */
   knownAlone(lacking: readonly Address[], sinceMs: number): ReadonlyMap<Address, KnownAccount> | undefined {
-    const { account, readAtMs } = this.#found;
-    if (this.#wasLive || readAtMs < sinceMs) return undefined;
+    const found = this.#found;
+    if (found === undefined || found.readAtMs < sinceMs) return undefined;
+    const { account, readAtMs } = found;
     for (const one of lacking) if (one !== this.address && this.#live.get(one) === undefined) return undefined;
     return new Map([[this.address, { account, slot: account.slot, readAtMs }]]);
   }
@@ -197,8 +197,9 @@ export class MarketWatch implements JudgedMarket, AccountHolder, AccountView, Fo
     const account = this.#held.get(wanted)?.account;
     if (account === undefined) this.#missesAny = true;
     if (wanted !== this.address) return account;
-    if (account !== undefined) this.#wasLive = true;
-    return account === undefined && !this.#wasLive ? this.#found.account : account;
+    if (account === undefined) return this.#found?.account;
+    this.#found = undefined;
+    return account;
   }
 
   #derive(): MarketReading {

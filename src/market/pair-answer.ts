@@ -19,6 +19,12 @@ interface AnswerTerms {
   readonly onClosed: () => void;
 }
 
+/** The venues of the faults that withhold a market, each once; undefined if there are none. */
+function withheldOf(faults: readonly MarketFault[]): readonly string[] | undefined {
+  const doubtful = faults.filter(({ isWithheld }) => isWithheld === true).map(({ venue }) => venue);
+  return doubtful.length === 0 ? undefined : [...new Set(doubtful)];
+}
+
 /** The answer built from a pair's markets. After changes, only the changed markets are examined for the next one. */
 export class PairAnswer implements PairMarkets {
   readonly markets: readonly HotMarket[];
@@ -60,7 +66,7 @@ export class PairAnswer implements PairMarkets {
   /** The answer of all watches; one that still lacks accounts is a fault. */
   static of(watches: readonly MarketWatch[], { searched, line, onClosed, faults: known }: AnswerTerms): PairAnswer {
     const markets: HotMarket[] = [];
-    const faults: MarketFault[] = [...known];
+    const faults: MarketFault[] = [];
     const hot: MarketWatch[] = [];
     let isWhole = true;
     for (const watch of watches) {
@@ -77,10 +83,11 @@ export class PairAnswer implements PairMarkets {
         faults.push({ venue: watch.venue.id, market: watch.address.toString(), reason });
       }
     }
-    const doubtful = faults.filter(({ isWithheld }) => isWithheld === true).map(({ venue }) => venue);
-    const withheld = doubtful.length === 0 ? undefined : [...new Set(doubtful)];
-    const all = VersionedMarkets.of(markets);
-    return new PairAnswer(all, { faults, searched, withheld, line }, hot, isWhole);
+    // Tens of thousands of answers are kept: what is equal is shared.
+    const all = VersionedMarkets.of(markets.slice());
+    const terms = { faults: faults.length === 0 ? known : [...known, ...faults], searched, line };
+    const withheld = withheldOf(terms.faults);
+    return new PairAnswer(all, { ...terms, withheld }, hot.length === watches.length ? watches : hot, isWhole);
   }
 
   /** Its markets, to be changed into those of the next answer. */

@@ -68,7 +68,7 @@ export class WatchedPair {
   /** Remembered hubs between its mints; undefined before the first request. */
   hubs: RememberedHubs | undefined;
   #isResearching = false;
-  #watches: readonly MarketWatch[] = [];
+  #watches: readonly MarketWatch[] = NONE;
   /** When it was last requested to become hot without a waiting caller (epoch milliseconds). */
   attemptedAtMs = 0;
   readonly passedOver = new PassedOver();
@@ -176,9 +176,11 @@ export class WatchedPair {
       return !isGone;
     });
     const wasEmpty = this.isEmpty;
-    this.#watches = [...kept, ...notAmong(kept, added)];
+    const watches = kept.concat(notAmong(kept, added));
+    this.#watches = watches.length === 0 ? NONE : watches;
     if (wasEmpty && !this.isEmpty) this.#context.onFilled();
-    this.#searchFaults = [...faults, ...this.passedOver.faults()];
+    const passedOver = this.passedOver.faults();
+    this.#searchFaults = passedOver.length === 0 ? faults : [...faults, ...passedOver];
     this.#searched = searched;
     if (added.length > 0) this.schedule.clearDoubts();
     this.schedule.end(this.#context.now(), { isEmpty: this.isEmpty, isComplete, firstAtMs, searchedAtMs });
@@ -218,7 +220,7 @@ export class WatchedPair {
   /** Releases all its markets. */
   release(): void {
     for (const watch of this.#watches) watch.release();
-    this.#watches = [];
+    this.#watches = NONE;
   }
 
   isFresh(atMs: number): boolean {

@@ -1,15 +1,22 @@
 import { type Address, compareAddresses } from "../primitives/address.ts";
 import { AddressTable } from "../primitives/addresses/address-table.ts";
+import { HUB_MINTS } from "../solana/hub-mints.ts";
 import { SOL_MINT } from "../solana/programs.ts";
 import type { MintPair } from "../venues/venue.ts";
 import { GradualSweep } from "./gradual-sweep.ts";
 import { type PairContext, WatchedPair } from "./watched-pair.ts";
 
+/** True if the pair of two mints is in the row of the first, false if in that of the second. */
+function isRowOf(first: Address, second: Address): boolean {
+  const isHub = HUB_MINTS.includes(first);
+  return isHub === HUB_MINTS.includes(second) ? compareAddresses(first, second) < 0 : isHub;
+}
+
 /** The pairs in use. */
 export class WatchedPairs {
   /** Pairs with SOL, which most trades use, by the other mint. */
   readonly #withSol = new AddressTable<WatchedPair>("pair");
-  /** Other pairs, by the lower mint, then by the other. */
+  /** Other pairs, by the hub of the two or else the lower mint, then by the other: a token alone in its row would take a map for itself. */
   readonly #rows = new Map<Address, Map<Address, WatchedPair>>();
   readonly #context: PairContext;
   readonly #sweep = new GradualSweep();
@@ -50,7 +57,7 @@ export class WatchedPairs {
   #find(a: Address, b: Address): WatchedPair | undefined {
     if (a === SOL_MINT) return this.#withSol.get(b);
     if (b === SOL_MINT) return this.#withSol.get(a);
-    return compareAddresses(a, b) < 0 ? this.#rows.get(a)?.get(b) : this.#rows.get(b)?.get(a);
+    return isRowOf(a, b) ? this.#rows.get(a)?.get(b) : this.#rows.get(b)?.get(a);
   }
 
   #add(pair: MintPair): WatchedPair {
@@ -62,12 +69,13 @@ export class WatchedPairs {
       return withSol;
     }
     const entry = new WatchedPair(pair, this.#context);
-    let row = this.#rows.get(a);
+    const [first, second] = isRowOf(a, b) ? [a, b] : [b, a];
+    let row = this.#rows.get(first);
     if (row === undefined) {
       row = new Map();
-      this.#rows.set(a, row);
+      this.#rows.set(first, row);
     }
-    row.set(b, entry);
+    row.set(second, entry);
     return entry;
   }
 
@@ -114,9 +122,10 @@ export class WatchedPairs {
       this.#withSol.delete(a === SOL_MINT ? b : a);
       return;
     }
-    const row = this.#rows.get(a);
-    row?.delete(b);
-    if (row?.size === 0) this.#rows.delete(a);
+    const [first, second] = isRowOf(a, b) ? [a, b] : [b, a];
+    const row = this.#rows.get(first);
+    row?.delete(second);
+    if (row?.size === 0) this.#rows.delete(first);
   }
 
   *all(): Generator<WatchedPair, void> {

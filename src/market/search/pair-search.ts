@@ -64,9 +64,11 @@ const NOTHING_NEW = { indexed: [], searches: [] } as const;
 export class PairSearch {
   readonly #options: PairSearchOptions;
   readonly #outcomes = new Map<string, SearchOutcome>();
+  readonly #venueIds: readonly string[];
 
   constructor(options: PairSearchOptions) {
     this.#options = options;
+    this.#venueIds = options.venues.map(({ id }) => id);
   }
 
   /** The last search of a venue that ended; undefined before the first. */
@@ -122,7 +124,9 @@ export class PairSearch {
     await judge.settled(added, Math.min(now() - beganAtMs, MAX_JUDGE_WAIT_MS));
     const { firstAtMs, atMs: searchedAtMs } = coverage;
     const left = unseen.length - fresh.length;
-    const findings = { added, dropped, faults, searched, isComplete, firstAtMs, searchedAtMs };
+    // Pairs keep it: most have the same list.
+    const covered = searched.length === this.#venueIds.length ? this.#venueIds : searched;
+    const findings = { added, dropped, faults, searched: covered, isComplete, firstAtMs, searchedAtMs };
     if (isWanted(pair)) {
       pair.accept(left === 0 ? findings : { ...findings, faults: [...faults, unexamined(left, found.length)] });
       // Only one node's word that a market is gone: the next search confirms it and finds the replacement.

@@ -6,14 +6,15 @@ import type { FoundMarket } from "../search/discovery.ts";
 /** The market in an account as it changes: decoded again only if the bytes that name its accounts do. */
 export class DecodedMarket {
   readonly #venue: Venue;
-  readonly #pair: MintPair;
+  /** Its mints. */
+  readonly pair: MintPair;
   #market: Market | undefined;
   #from: Account;
 
   constructor({ venue, market, account }: FoundMarket) {
     const [a, b] = market.mints;
     this.#venue = venue;
-    this.#pair = { a, b };
+    this.pair = { a, b };
     this.#market = market;
     this.#from = account;
   }
@@ -23,7 +24,7 @@ export class DecodedMarket {
     if (own === this.#from) return this.#market;
     const { decoded } = this.#venue;
     const isSame = this.#market !== undefined && decoded !== undefined && hasSameParts(own, this.#from, decoded);
-    if (!isSame) this.#market = this.#venue.decode(own, this.#pair);
+    if (!isSame) this.#market = this.#venue.decode(own, this.pair);
     this.#from = own;
     return this.#market;
   }

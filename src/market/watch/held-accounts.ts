@@ -8,8 +8,9 @@ const NONE: readonly Address[] = [];
  * the last hit. That avoids reading the address or a hash table, which mostly miss the processor's caches.
  */
 export class HeldAccounts {
-  readonly #addresses: Address[] = [];
-  readonly #entries: (HeldAccount | undefined)[] = [];
+  // Made anew when accounts are added: a list that grows keeps room for sixteen more, of each of tens of thousands of markets.
+  #addresses: readonly Address[] = NONE;
+  #entries: readonly (HeldAccount | undefined)[] = [];
   #next = 0;
 
   get addresses(): readonly Address[] {
@@ -24,13 +25,11 @@ export class HeldAccounts {
     return this.#addresses.includes(address);
   }
 
-  set(address: Address, entry: HeldAccount | undefined): void {
-    const place = this.#addresses.indexOf(address);
-    if (place >= 0) this.#entries[place] = entry;
-    else {
-      this.#addresses.push(address);
-      this.#entries.push(entry);
-    }
+  /** Adds accounts, and replaces the entries of those it has. */
+  add(addresses: readonly Address[], entryOf: (address: Address) => HeldAccount | undefined): void {
+    this.#addresses = [...new Set([...this.#addresses, ...addresses])];
+    const added = new Set(addresses);
+    this.#entries = this.#addresses.map((one, place) => (added.has(one) ? entryOf(one) : this.#entries[place]));
   }
 
   get(address: Address): HeldAccount | undefined {
@@ -56,8 +55,8 @@ export class HeldAccounts {
   }
 
   clear(): void {
-    this.#addresses.length = 0;
-    this.#entries.length = 0;
+    this.#addresses = NONE;
+    this.#entries = [];
     this.#next = 0;
   }
 }

@@ -10,6 +10,9 @@ export class VersionedMarkets {
   /** Copies share it. */
   readonly bounds: BoundTable;
 
+  /** No place of it is ever written to. */
+  static readonly #none = new VersionedMarkets([], [], new BoundTable(0));
+
   private constructor(markets: HotMarket[], versions: number[], bounds: BoundTable) {
     this.markets = markets;
     this.versions = versions;
@@ -17,6 +20,7 @@ export class VersionedMarkets {
   }
 
   static of(markets: HotMarket[]): VersionedMarkets {
+    if (markets.length === 0) return VersionedMarkets.#none;
     const versions = markets.map(nextVersion);
     return new VersionedMarkets(markets, versions, new BoundTable(markets.length));
   }

@@ -1,68 +1,25 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type App, startApp } from "../../src/app/app.ts";
-import { parseConfig } from "../../src/config/config.ts";
-import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
-import { type History, Trader } from "../slow/faults/trader.ts";
 import { eventually } from "../support/eventually.ts";
-import { PATIENT } from "../support/service.ts";
+import { type ServicePair, startServicePair } from "../support/service-pair.ts";
 
 const CONFIRMED_AFTER_SLOTS = 20;
-const dataDir = mkdtempSync(join(tmpdir(), "tradewire-test-"));
-const history: History = { builds: [], refusedBuilds: [], submits: [], secrets: [] };
-let sandbox: Sandbox;
-let holder: App;
-let other: App;
-let trader: Trader;
-
-/** A service of its own on the database and chain that all of them share. */
-const startService = () =>
-  startApp({
-    now: Date.now,
-    config: parseConfig({
-      ...PATIENT,
-      DATA_DIR: dataDir,
-      PUBLIC_URL: "http://tradewire.test",
-      SIGN_IN_CHAIN_ID: "localnet",
-      SOLANA_RPC_URLS: sandbox.rpcUrl,
-      SOLANA_WS_URLS: sandbox.wsUrl,
-    }),
-    logger: { info: () => {}, warn: () => {}, error: () => {} },
-  });
+let pair: ServicePair;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ slotMs: 50, confirmedAfterSlots: 1 });
-  holder = await startService();
-  other = await startService();
-  trader = new Trader(0xb0, history);
-  await rpc("requestAirdrop", [trader.address, 5e9]);
-  await trader.register(holder.url);
+  pair = await startServicePair();
 });
-afterAll(async () => {
-  await Promise.all([holder?.close(), other?.close()]);
-  await sandbox?.close();
-  rmSync(dataDir, { recursive: true, force: true });
-});
-
-async function rpc<T>(method: string, params: readonly unknown[]): Promise<T> {
-  const response = await fetch(sandbox.rpcUrl, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-  });
-  return ((await response.json()) as { result: T }).result;
-}
+afterAll(() => pair?.close());
 
 async function statusOnChain(signature: string): Promise<string | undefined> {
-  const { value } = await rpc<{ value: ({ confirmationStatus: string } | null)[] }>("getSignatureStatuses", [
+  const { value } = await pair.rpc<{ value: ({ confirmationStatus: string } | null)[] }>("getSignatureStatuses", [
     [signature],
   ]);
   return value[0]?.confirmationStatus;
 }
 
 test("a process that does not own a trade reports its progress, step by step", async () => {
+  const { sandbox, trader, apps } = pair;
+  const [holder, other] = [apps[0]!, apps[1]!];
   const mint = sandbox.world.tokens.find(({ venue }) => venue === "raydium_cpmm")!.mint.toString();
   const built = (await trader.build(holder.url, { path: "buy", body: { mint, solAmount: 0.01 } }))!;
   // After the build: a chain whose confirmed head stands still for twenty slots prices nothing meanwhile.

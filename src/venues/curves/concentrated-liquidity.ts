@@ -234,3 +234,9 @@ export function feeRateWithVolatility(
   const crossed = BigInt(volatility * groupSize);
   return minOf(baseRate + minOf(ceilDiv(control * crossed * crossed, CONTROL_SCALE), FEE_RATE_LIMIT), FEE_RATE_LIMIT);
 }
+
+/** The lists of several arrays in one of exactly their length: `flat` leaves room for sixteen more, in each of tens of thousands of markets. */
+export function joined<T>(lists: readonly (readonly T[])[]): T[] {
+  const none: T[] = [];
+  return none.concat(...lists);
+}

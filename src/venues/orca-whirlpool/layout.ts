@@ -196,7 +196,8 @@ export function decodeWhirlpoolTicks(
     }
     at += fixed || initialised ? TICK_SIZE : 1;
   }
-  return { ticks, liquidityNet };
+  // Copies have no spare room, which a list that grew has for sixteen more.
+  return { ticks: ticks.slice(), liquidityNet: liquidityNet.slice() };
 }
 
 /** True for an array whose data has no room for ticks that are not initialised. */

@@ -3,7 +3,7 @@ import type { Account, AccountView } from "../../solana/account.ts";
 import { decodeOnceFor, decodeTogether } from "../../solana/decode-once.ts";
 import type { DerivedAddress } from "../../solana/derived-address.ts";
 import type { Mint } from "../../solana/token/mint.ts";
-import { MAX_TICK, MIN_TICK } from "../curves/concentrated-liquidity.ts";
+import { joined, MAX_TICK, MIN_TICK } from "../curves/concentrated-liquidity.ts";
 import { rangeBound } from "../curves/range-spot.ts";
 import { degraded } from "../shared/refusals.ts";
 import { requireAccount, requireMint } from "../shared/required.ts";
@@ -78,9 +78,7 @@ const ticksIn = decodeOnceFor((account: Account, pool: Address, start: number, t
 /** The arrays around a pool's price, with the ticks of those that exist: most changes of a pool leave its arrays as they are. */
 const arraysOf = decodeTogether((market: WhirlpoolMarket, starts, arrays: readonly (Account | undefined)[]) => {
   const slots = new Map<number, ArraySlot>();
-  const ticks: number[] = [];
-  const liquidityNet: bigint[] = [];
-  const sqrtPrices: bigint[] = [];
+  const all: NonNullable<ReturnType<typeof ticksIn>>[] = [];
   for (const [at, start] of starts.entries()) {
     const derived = whirlpoolTickArrayOf(market.address, start);
     const array = arrays[at];
@@ -94,12 +92,14 @@ const arraysOf = decodeTogether((market: WhirlpoolMarket, starts, arrays: readon
       exists: held !== undefined,
       isDynamic: held !== undefined && isDynamicArray(array!),
     });
-    if (held === undefined) continue;
-    ticks.push(...held.ticks);
-    liquidityNet.push(...held.liquidityNet);
-    sqrtPrices.push(...held.sqrtPrices);
+    if (held !== undefined) all.push(held);
   }
-  return { slots, ticks, liquidityNet, sqrtPrices };
+  return {
+    slots,
+    ticks: joined(all.map(({ ticks }) => ticks)),
+    liquidityNet: joined(all.map(({ liquidityNet }) => liquidityNet)),
+    sqrtPrices: joined(all.map(({ sqrtPrices }) => sqrtPrices)),
+  };
 });
 
 /** Decodes everything that quotes need. @throws TradewireError VENUE_DEGRADED */

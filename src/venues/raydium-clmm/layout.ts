@@ -204,7 +204,13 @@ export function decodeClmmTicks(
     hasLiquidity.push(liquid);
     orders.push(view.getBigUint64(at + 124, true) + view.getBigUint64(at + 132, true));
   }
-  return { ticks, liquidityNet, hasLiquidity, orders };
+  // Copies have no spare room, which a list that grew has for sixteen more.
+  return {
+    ticks: ticks.slice(),
+    liquidityNet: liquidityNet.slice(),
+    hasLiquidity: hasLiquidity.slice(),
+    orders: orders.slice(),
+  };
 }
 
 /** True if any of the 16 bytes at `at` is set. */

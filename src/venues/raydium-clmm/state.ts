@@ -3,7 +3,7 @@ import { U64_MAX } from "../../primitives/integer.ts";
 import type { Account, AccountView, ChainClock } from "../../solana/account.ts";
 import { decodeOnce, decodeOnceFor, decodeTogether } from "../../solana/decode-once.ts";
 import type { Mint } from "../../solana/token/mint.ts";
-import { MAX_TICK, MIN_TICK } from "../curves/concentrated-liquidity.ts";
+import { joined, MAX_TICK, MIN_TICK } from "../curves/concentrated-liquidity.ts";
 import { degraded } from "../shared/refusals.ts";
 import { requireAccount, requireMint, unread } from "../shared/required.ts";
 import { type Reserves, requireReserves } from "../shared/reserves.ts";
@@ -92,21 +92,19 @@ const ticksIn = decodeOnceFor((account: Account, pool: Address, start: number, t
 
 /** The ticks of all arrays that a pool's quotes read, and the ways over them: most changes of a pool leave its arrays as they are. */
 const ticksOf = decodeTogether((market: ClmmMarket, starts, arrays: readonly Account[]) => {
-  const ticks: number[] = [];
-  const liquidityNet: bigint[] = [];
-  const hasLiquidity: boolean[] = [];
-  const orders: bigint[] = [];
-  const sqrtPrices: bigint[] = [];
-  for (const [at, array] of arrays.entries()) {
-    const held = ticksIn(array, market.address, starts[at]!, market.tickSpacing);
-    if (held === undefined) throw degraded(ID, `${array.address} is not a tick array of ${market.address}`);
-    ticks.push(...held.ticks);
-    liquidityNet.push(...held.liquidityNet);
-    hasLiquidity.push(...held.hasLiquidity);
-    orders.push(...held.orders);
-    sqrtPrices.push(...held.sqrtPrices);
-  }
-  return { starts, lists: { ticks, liquidityNet, hasLiquidity, orders, sqrtPrices } };
+  const held = arrays.map((array, at) => {
+    const ticks = ticksIn(array, market.address, starts[at]!, market.tickSpacing);
+    if (ticks === undefined) throw degraded(ID, `${array.address} is not a tick array of ${market.address}`);
+    return ticks;
+  });
+  const lists = {
+    ticks: joined(held.map(({ ticks }) => ticks)),
+    liquidityNet: joined(held.map(({ liquidityNet }) => liquidityNet)),
+    hasLiquidity: joined(held.map(({ hasLiquidity }) => hasLiquidity)),
+    orders: joined(held.map(({ orders }) => orders)),
+    sqrtPrices: joined(held.map(({ sqrtPrices }) => sqrtPrices)),
+  };
+  return { starts, lists };
 });
 
 const feeRateIn = decodeOnce(decodeClmmFeeRate);

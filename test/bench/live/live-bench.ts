@@ -9,6 +9,7 @@ const run = promisify(execFile);
 const PARTS = [
   { file: "crowd-bench.ts", count: 12_500, memory: 2_048 },
   { file: "crowd-bench.ts", count: 100_000, memory: 8_192 },
+  { file: "arrays-bench.ts", count: 1_000, memory: 4_096 },
   { file: "restart-bench.ts", count: 10_000, memory: 2_048 },
 ] as const;
 

@@ -314,7 +314,6 @@ async function buildsWell(rig: Rig): Promise<boolean> {
 
 /** Blocks by which the reported last valid height differs from what the chain says of the blockhash; or its age where that is more than new. */
 async function ageOf(rig: Rig, lastValidBlockHeight: number, blockhash: string): Promise<number> {
-  const height = await rig.rpc<number>("getBlockHeight", [{ commitment: "processed" }]);
   const slots = await rig.rpc<number[]>("getBlocks", [rig.startSlot, null, { commitment: "confirmed" }]);
   for (const slot of slots.toReversed()) {
     const block = await rig.rpc<{ blockhash: string; blockHeight: number }>("getBlock", [
@@ -322,7 +321,8 @@ async function ageOf(rig: Rig, lastValidBlockHeight: number, blockhash: string):
       { transactionDetails: "none", rewards: false, maxSupportedTransactionVersion: 1, commitment: "confirmed" },
     ]);
     if (block.blockhash === blockhash) return Math.abs(lastValidBlockHeight - 150 - block.blockHeight);
-    if (block.blockHeight < height - 200) break;
+    // However long ago the build was: a busy machine takes minutes for these trades.
+    if (block.blockHeight < lastValidBlockHeight - 150 - 200) break;
   }
   return Number.POSITIVE_INFINITY;
 }

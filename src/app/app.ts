@@ -49,8 +49,8 @@ export interface App {
   readonly chain: EmbeddedChain | undefined;
   /** The same, for tests and demos to control, if it runs in this process. */
   readonly sandbox: Sandbox | undefined;
-  /** Gives lamports of the embedded chain to a wallet; undefined on a public network. */
-  readonly giveSol: ((wallet: Address, lamports: bigint) => Promise<void>) | undefined;
+  /** Gives lamports of the embedded chain to a wallet, or resolves to false if it lets the address receive none; undefined on a public network. */
+  readonly giveSol: ((wallet: Address, lamports: bigint) => Promise<boolean>) | undefined;
   readonly trades: Trades;
   readonly accounts: Accounts;
   readonly api: Api;

@@ -348,6 +348,20 @@ describe("bad input is answered by its code, and nothing is broadcast", () => {
     expect([answer.error?.code, answer.error?.field]).toEqual([code, field]);
   });
 
+  test("the faucet refuses accounts that the chain lets receive nothing, as a fault of the request", async () => {
+    for (const account of ["11111111111111111111111111111111", "SysvarC1ock11111111111111111111111111111111"]) {
+      const response = await fetch(`${service.url}/faucet`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ walletAddress: account }),
+      });
+      expect(response.status, account).toBe(400);
+      expect(await response.json()).toMatchObject({
+        error: { code: "VALIDATION_ERROR", field: "walletAddress", message: expect.stringContaining(account) },
+      });
+    }
+  });
+
   test("a wallet without SOL learns its address and how to fund it, on every wire, and what it says funds it", async () => {
     const poor = await service.newClient(0);
     const address = poor.wallet.publicKey.toString();

@@ -8,7 +8,7 @@ const PER_SECOND = 10;
 const JSON_TYPE = { "content-type": "application/json" };
 
 /** The faucet of an edge whose clock stands still, and what it has given. */
-function openFaucet(giveSol?: () => Promise<void>) {
+function openFaucet(giveSol?: () => Promise<boolean>) {
   const given: string[] = [];
   const errors: object[] = [];
   const accounts = createFakeAccounts();
@@ -26,7 +26,7 @@ function openFaucet(giveSol?: () => Promise<void>) {
     },
     canBuild: () => true,
   });
-  registerFaucet(api.documents, giveSol ?? (async (wallet) => void given.push(wallet.toString())));
+  registerFaucet(api.documents, giveSol ?? (async (wallet) => given.push(wallet.toString()) > 0));
   const ask = async (payload: string, headers: Record<string, string> = JSON_TYPE, query = "") => {
     const answer = await api.fastify.inject({ method: "POST", url: `/faucet${query}`, payload, headers });
     return { status: answer.statusCode, headers: answer.headers, body: answer.json() };
@@ -73,6 +73,13 @@ it("says when to ask again, as every limit does", async () => {
     "x-request-id": body.requestId,
   });
   expect(given).toHaveLength(PER_SECOND);
+});
+
+it("refuses an address that the chain lets receive nothing, as the caller's fault", async () => {
+  const { ask, errors } = openFaucet(async () => false);
+  const { status, body } = await ask(WALLET);
+  expect([status, body.error.code, body.error.field]).toEqual([400, "VALIDATION_ERROR", "walletAddress"]);
+  expect(errors).toEqual([]);
 });
 
 it("logs a fault of its own, and says nothing of it", async () => {

@@ -3,8 +3,8 @@ import { invalidField } from "../../errors/tradewire-error.ts";
 import { Address } from "../../primitives/address.ts";
 import type { Documents } from "./documents.ts";
 
-/** Gives SOL of a test chain to a wallet. */
-export type GiveSol = (wallet: Address) => Promise<void>;
+/** Gives SOL of a test chain to a wallet. Resolves to false if the chain lets the address receive none. */
+export type GiveSol = (wallet: Address) => Promise<boolean>;
 
 /** Serves the faucet of a test chain: `POST /faucet {"walletAddress": …}`. */
 export function registerFaucet(documents: Documents, giveSol: GiveSol): void {
@@ -18,7 +18,8 @@ export function registerFaucet(documents: Documents, giveSol: GiveSol): void {
     const wallet = typeof walletAddress === "string" ? Address.parse(walletAddress) : undefined;
     if (wallet === undefined)
       throw invalidField("walletAddress", "walletAddress is not an address: 32 bytes in base58.");
-    await giveSol(wallet);
+    if (!(await giveSol(wallet)))
+      throw invalidField("walletAddress", `${wallet} is not a wallet: the chain lets it receive no SOL.`);
     return { walletAddress: wallet.toString(), sol: FAUCET_SOL };
   });
 }

@@ -4,7 +4,7 @@ import type { Chain } from "../chain/chain.ts";
 import { type LandedTransaction, STATUS_CACHE_SLOTS } from "../chain/ledger.ts";
 import { feeOf } from "../transaction/fees.ts";
 import { verifySignatures } from "../transaction/signature.ts";
-import { describeTransactionError } from "../transaction/transaction-error.ts";
+import { describeTransactionError, type TransactionErrorJson } from "../transaction/transaction-error.ts";
 import { decodeMessage } from "../transaction/wire-transaction.ts";
 import { encodeAccount, parseAccountFormat } from "./encode-account.ts";
 import {
@@ -31,6 +31,13 @@ import { invalidParams, RPC_ERROR, RpcError } from "./rpc-error.ts";
 
 const MAX_STATUSES = 256;
 const MAX_SIGNATURES = 1_000;
+
+/** True if a transfer failed because nobody may pay its recipient: a sysvar, or a program that the transfer itself uses. */
+function isUnpayable(error: TransactionErrorJson): boolean {
+  if (typeof error === "string") return error === "AccountLoadedTwice";
+  const { InstructionError: failed } = error;
+  return Array.isArray(failed) && failed[1] === "ReadonlyLamportChange";
+}
 
 /** The answer of nodes since Agave 3.1; older ones return a JSON-RPC error. */
 const BADLY_SIGNED: Simulation = {
@@ -91,7 +98,8 @@ export const TRANSACTION_METHODS: Readonly<Record<string, Method>> = {
       return result.landed.signature;
     }
     const error = result.landed === undefined ? result.error : result.landed.execution.error!;
-    throw new RpcError(RPC_ERROR.internal, `airdrop request failed: ${describeTransactionError(error)}`);
+    const code = isUnpayable(error) ? RPC_ERROR.invalidParams : RPC_ERROR.internal;
+    throw new RpcError(code, `airdrop request failed: ${describeTransactionError(error)}`);
   },
 
   getFeeForMessage: ({ chain }, params) => {

@@ -5,6 +5,7 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { type BuildOptions, build } from "esbuild";
 import { importCompiledFiles } from "./declarations.ts";
 import { plainDefinition } from "./plain-definition.ts";
@@ -70,7 +71,7 @@ async function buildCommonJs(): Promise<void> {
   if (all.errors.length > 0) throw new Error("the CommonJS build failed");
   writeFileSync(join(OUT, "cjs/package.json"), '{ "type": "commonjs", "sideEffects": false }\n');
   for (const entry of ENTRIES) {
-    const exported = Object.keys((await import(join(OUT, `esm/${entry}.js`))) as object);
+    const exported = Object.keys((await import(pathToFileURL(join(OUT, `esm/${entry}.js`)).href)) as object);
     const lines = exported.map((name) => `exports.${name} = all.${name};`);
     const head = `"use strict";\nObject.defineProperty(exports, "__esModule", { value: true });\n`;
     writeFileSync(

@@ -23,16 +23,18 @@ beforeEach(() => {
 interface NodeOptions {
   /** By how many slots it counts too many as skipped. */
   wrong?: () => number;
+  /** Added to the last valid height of its blockhash alone. */
+  more?: () => number;
   lag?: number;
 }
 
-function node(name: string, { wrong = () => 0, lag = 0 }: NodeOptions = {}): FakeEndpoint {
+function node(name: string, { wrong = () => 0, more = () => 0, lag = 0 }: NodeOptions = {}): FakeEndpoint {
   const height = () => slot - lag - skipped - wrong();
   const node = fakeEndpoint(
     {
       getLatestBlockhash: () => ({
         context: { slot: slot - lag },
-        value: { blockhash: bs58.encode(new Uint8Array(32)), lastValidBlockHeight: height() + BLOCKS },
+        value: { blockhash: bs58.encode(new Uint8Array(32)), lastValidBlockHeight: height() + BLOCKS + more() },
       }),
       getEpochInfo: () => ({ absoluteSlot: slot - lag, blockHeight: height() }),
     },
@@ -163,4 +165,42 @@ test.each([
   expect(Number(heights.at(BigInt(slot))) - (slot - skipped)).toBeLessThanOrEqual(9);
   // The one behind names the newest count with an older slot.
   expect(doubted.filter((name) => name !== "behind")).toEqual([]);
+});
+
+test.each([
+  [0, -100],
+  [1, -100],
+  [0, 100],
+  [1, 100],
+])(
+  "of two nodes at the start, one whose blockhash lives for another time is not believed (place %i, %i blocks)",
+  async (place, more) => {
+    const nodes = [node("honest")];
+    nodes.splice(place, 0, node("liar", { more: () => more }));
+    const heights = await heightsOf(nodes);
+    expect([isBelieved(heights, 0), isBelieved(heights, more)]).toEqual([true, false]);
+    await heights.locate();
+    expect([isBelieved(heights, 0), isBelieved(heights, more)]).toEqual([true, false]);
+  },
+);
+
+test("what one node alone said at the start about the life of blockhashes counts no more once two say otherwise", async () => {
+  const isAway = { away: true };
+  const other = node("other");
+  const { getLatestBlockhash } = other.methods;
+  other.methods.getLatestBlockhash = (params) => {
+    if (isAway.away) throw new NodeError("unreachable", "away");
+    return getLatestBlockhash!(params);
+  };
+  const liar = { more: -100 };
+  const heights = await heightsOf([node("liar", { more: () => liar.more }), other]);
+  expect(isBelieved(heights, 0)).toBe(false);
+  // Alone, a node cannot take back what was known: it may have begun to lie.
+  liar.more = 0;
+  await expect(heights.locate()).rejects.toMatchObject({ kind: "malformed" });
+  isAway.away = false;
+  // Two decide anew, as at the start, even if they contradict each other.
+  liar.more = 200;
+  await heights.locate();
+  expect([isBelieved(heights, 0), isBelieved(heights, -100)]).toEqual([true, false]);
 });

@@ -26,6 +26,7 @@ interface Word<T> {
 /** Bounds of the number of blocks a new blockhash is valid for, as a chain may set it. 150 so far. @see agave MAX_PROCESSING_AGE */
 const LEAST_BLOCKHASH_BLOCKS = 16n;
 const MOST_BLOCKHASH_BLOCKS = 1_500n;
+const NETWORK_BLOCKHASH_BLOCKS = 150n;
 /** Slots that may have been skipped since the count was read, never more than have passed; after many slots, one in `SKIPPED_PART`. */
 const MAX_SKIPPED = 40n;
 const SKIPPED_PART = 8n;
@@ -54,7 +55,7 @@ export class BlockHeights {
   /** True if two nodes contradicted each other at the start: it is unknown which of them is wrong. */
   #isContested = false;
   readonly #warn: (message: string) => void;
-  /** Blocks a new blockhash is valid for, read at the start; 0 before. */
+  /** Blocks a new blockhash is valid for, as found at the start or since then, if all of several nodes named others; 0 before. */
   #blockhashBlocks = 0n;
 
   constructor({ pool, trusted, warn }: BlockHeightsOptions) {
@@ -83,8 +84,7 @@ export class BlockHeights {
     const said = await this.#askEach((endpoint) => this.#fetchConsistent(endpoint));
     const laggards = await lagging;
     const inTime = said.filter(({ endpoint }) => !laggards.has(endpoint));
-    const words = inTime.length > 0 ? inTime : said;
-    if (this.#blockhashBlocks === 0n) this.#blockhashBlocks = this.#most(words, ({ blocks }) => blocks).blocks;
+    const words = this.#agreeingOnBlocks(inTime.length > 0 ? inTime : said);
     this.#agreed = this.#skipped = this.#most(words, ({ skipped }) => skipped.count).skipped;
     this.#noteContested(words);
     return middle(words, ({ value }) => value.blockhashSlot).value.blockhashSlot;
@@ -115,6 +115,35 @@ export class BlockHeights {
     if (counted.length === 0)
       throw new NodeError("malformed", "The Solana nodes answered getEpochInfo with what contradicts the chain.");
     return this.#skipped.slot;
+  }
+
+  /**
+   * The nodes that agree about how many blocks a new blockhash is valid for. If none agrees with what is known, it is found anew: what was
+   * known came from a node that was wrong. One node alone cannot bring that about.
+   *
+   * @throws TradewireError UPSTREAM_ERROR if none agrees
+   */
+  #agreeingOnBlocks<T extends { readonly blocks: bigint }>(words: readonly Word<T>[]): readonly Word<T>[] {
+    const isKnown = ({ value }: Word<T>) => distance(value.blocks, this.#blockhashBlocks) <= MAX_SKIPPED;
+    const isFirst = this.#blockhashBlocks === 0n;
+    const agreeing = isFirst ? [] : words.filter(isKnown);
+    if (agreeing.length > 0) return agreeing;
+    if (!isFirst && words.length === 1)
+      throw new NodeError(
+        "malformed",
+        `The Solana node ${words[0]!.endpoint.name} names another life of blockhashes than before.`,
+      );
+    this.#blockhashBlocks = this.#blocksBy(words);
+    return words.filter(isKnown);
+  }
+
+  /** The trusted node's, else the median; of two in the middle the one nearer to the network's. */
+  #blocksBy(words: readonly Word<{ readonly blocks: bigint }>[]): bigint {
+    const trusted = words.find(({ endpoint }) => endpoint === this.#trusted);
+    if (trusted !== undefined) return trusted.value.blocks;
+    const sorted = words.map(({ value }) => value.blocks).sort((a, b) => (a < b ? -1 : 1));
+    const [one, other] = [sorted[(sorted.length - 1) >> 1]!, sorted[sorted.length >> 1]!];
+    return distance(one, NETWORK_BLOCKHASH_BLOCKS) <= distance(other, NETWORK_BLOCKHASH_BLOCKS) ? one : other;
   }
 
   /** Logs which two nodes differ by more than the chain can have skipped between their answers, if no third or trusted node decides. */
@@ -178,8 +207,7 @@ export class BlockHeights {
     const skipped = { slot: height.slot, count: skippedOf(height) };
     const blocks = lastValidBlockHeight - slot + skipped.count;
     const isPlausible = blocks >= LEAST_BLOCKHASH_BLOCKS && blocks <= MOST_BLOCKHASH_BLOCKS && skipped.count >= 0n;
-    const differs = this.#blockhashBlocks === 0n ? 0n : blocks - this.#blockhashBlocks;
-    if (!isPlausible || differs > MAX_SKIPPED || differs < -MAX_SKIPPED)
+    if (!isPlausible)
       throw new NodeError("malformed", `The Solana node ${endpoint.name} contradicts itself about its block height.`);
     return { skipped, blocks, blockhashSlot: slot };
   }
@@ -193,6 +221,10 @@ function canFollow({ slot, count }: Skipped, known: Skipped): boolean {
   const upper = passed < 0n ? 0n : passed < most ? passed : most;
   const lower = passed < 0n ? (passed > -MAX_SKIPPED ? passed : -MAX_SKIPPED) : 0n;
   return more <= upper + FORK_SLOTS && more >= lower - FORK_SLOTS;
+}
+
+function distance(a: bigint, b: bigint): bigint {
+  return a > b ? a - b : b - a;
 }
 
 function skippedOf({ slot, height }: SlotHeight): bigint {

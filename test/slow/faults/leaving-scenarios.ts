@@ -32,7 +32,7 @@ export const LEAVING_SCENARIOS: readonly Scenario[] = [
     target: "what was received ends, though nobody asks again; no process says less than another has",
     run: ({ seed, scale }) =>
       onRig(
-        { seed, processes: 2, proxyEach: true, traders: TRADERS, slotMs: SLOT_MS, environment: ENVIRONMENT },
+        { seed, processes: 2, nodesEach: 1, traders: TRADERS, slotMs: SLOT_MS, environment: ENVIRONMENT },
         async (rig, expect) => {
           const met = new Map<string, number>();
           for (let i = 0; i < 12 * scale; i++) {

@@ -17,8 +17,8 @@ export interface RigOptions {
   readonly traders?: number;
   readonly databaseUrl?: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** Each process talks to the chain through a proxy of its own. */
-  readonly proxyEach?: boolean;
+  /** Each process talks to the chain through this many nodes of its own, in place of `endpoints` that all share. */
+  readonly nodesEach?: number;
   /** By process: how wrong its clock is. */
   readonly clockSkewsMs?: readonly number[];
 }
@@ -66,7 +66,7 @@ export class Rig {
       ...(options.confirmedAfterSlots === undefined ? {} : { confirmedAfterSlots: options.confirmedAfterSlots }),
     });
     const processes = options.processes ?? 1;
-    const count = options.proxyEach === true ? processes : (options.endpoints ?? 2);
+    const count = options.nodesEach === undefined ? (options.endpoints ?? 2) : processes * options.nodesEach;
     const proxies = await Promise.all(Array.from({ length: count }, () => startRpcProxy(sandbox)));
     const startSlot = await rpc<number>(sandbox, "getSlot", [{ commitment: "processed" }]);
     const rig = new Rig(options, sandbox, proxies, startSlot);
@@ -84,8 +84,8 @@ export class Rig {
   }
 
   async startService(index = this.everyService.length): Promise<ServiceProcess> {
-    const { proxyEach, databaseUrl, environment, clockSkewsMs } = this.options;
-    const proxies = proxyEach === true ? [this.proxies[index % this.proxies.length]!] : this.proxies;
+    const { databaseUrl, environment, clockSkewsMs } = this.options;
+    const proxies = this.nodesOf(index);
     const service = await startServiceProcess(
       `process ${this.everyService.length + 1}`,
       {
@@ -104,6 +104,14 @@ export class Rig {
     this.services.push(service);
     this.everyService.push(service);
     return service;
+  }
+
+  /** The nodes of the process with this index, or of the one that replaces it. */
+  nodesOf(index: number): readonly RpcProxy[] {
+    const { nodesEach } = this.options;
+    if (nodesEach === undefined) return this.proxies;
+    const from = (index * nodesEach) % this.proxies.length;
+    return this.proxies.slice(from, from + nodesEach);
   }
 
   async addTrader(): Promise<Trader> {

@@ -16,6 +16,8 @@ export interface Faults {
   readonly answers: "true" | "wrongId" | "huge" | "truncated" | "badTypes" | "redirect";
   /** Added to every slot and height the node reports. */
   readonly slotShift: number;
+  /** The node is honest and so many slots behind: it knows no later transaction. Its accounts and blockhashes are the newest all the same. */
+  readonly lagSlots: number;
   /** Every token balance the node reports is multiplied by this. */
   readonly balances: 1 | 0.5 | 2;
   /** Added to the last valid block height alone. */
@@ -50,6 +52,7 @@ const HEALTHY: Faults = {
   httpStatus: 200,
   answers: "true",
   slotShift: 0,
+  lagSlots: 0,
   balances: 1,
   lastValidShift: 0,
   foreignBlockhash: false,
@@ -284,7 +287,7 @@ class LyingProxy implements RpcProxy {
   }
 
   async #answer(body: string, method: string, id: number): Promise<string> {
-    const { answers, sends, hidesStatuses, priorityFees, slotShift, lastValidShift } = this.#faults;
+    const { answers, sends, hidesStatuses, priorityFees, slotShift, lastValidShift, lagSlots } = this.#faults;
     if (answers === "huge") return `{"jsonrpc":"2.0","id":${id},"result":"${"x".repeat(HUGE_BYTES)}"}`;
     if (method === "sendTransaction" && sends !== "forward") {
       if (sends === "hold") this.#held.push(body);
@@ -295,6 +298,7 @@ class LyingProxy implements RpcProxy {
     const isTrue =
       answers === "true" &&
       slotShift === 0 &&
+      lagSlots === 0 &&
       lastValidShift === 0 &&
       !this.#faults.foreignBlockhash &&
       !this.#faults.oldBlockhash &&
@@ -316,17 +320,23 @@ class LyingProxy implements RpcProxy {
     if (hidesStatuses && method === "getTransaction") answer.result = null;
     if (hidesStatuses && method === "getSignaturesForAddress") answer.result = [];
     if (priorityFees !== undefined && method === "getRecentPrioritizationFees") {
-      const { result: slot } = JSON.parse(await this.#forward(GET_SLOT)) as { result: number };
+      const slot = await this.#slot();
       answer.result = priorityFees.map((prioritizationFee, i) => ({ slot: slot - i, prioritizationFee }));
     }
     const { mutator } = this.#faults;
     if (mutator !== undefined) answer.result = mutator.mutate(method, answer.result);
+    if (lagSlots > 0) answer.result = asBehind(method, answer.result, await this.#slot(), lagSlots);
     answer.result = shifted(answer.result, slotShift, lastValidShift);
     if (this.#faults.foreignBlockhash && method === "getLatestBlockhash")
       Object.assign((answer.result as { value: object }).value, { blockhash: bs58.encode(randomBytes(32)) });
     if (this.#faults.oldBlockhash && method === "getLatestBlockhash")
       Object.assign((answer.result as { value: object }).value, { blockhash: await this.#oldBlockhash() });
     return JSON.stringify(answer);
+  }
+
+  /** The newest slot of the chain. */
+  async #slot(): Promise<number> {
+    return (JSON.parse(await this.#forward(GET_SLOT)) as { result: number }).result;
   }
 
   /** The oldest of the 142 newest blockhashes. Base58. */
@@ -364,7 +374,9 @@ class LyingProxy implements RpcProxy {
       for (const text of unsent) outside.send(text);
     });
     outside.on("message", (data) => {
-      const { notices, slotShift, balances, connection } = this.#faults;
+      const { notices, balances, connection, lagSlots } = this.#faults;
+      const slotShift = this.#faults.slotShift - lagSlots;
+      if (lagSlots > 0 && String(data).includes("signatureNotification")) return;
       if (notices === "silent" || connection === "blackhole" || inside.readyState !== WebSocket.OPEN) return;
       const notice = withBalances(this.#mutated(String(data)), balances);
       const text = slotShift === 0 ? notice : JSON.stringify(shifted(JSON.parse(notice), slotShift, 0));
@@ -410,6 +422,28 @@ function withBalances(text: string, factor: Faults["balances"]): string {
     data.writeBigUInt64LE(factor === 2 ? amount * 2n : amount / 2n, TOKEN_AMOUNT);
     return `"${data.toString("base64")}"`;
   });
+}
+
+/** What a node that is so many slots behind answers, in place of what the newest state gives. */
+function asBehind(method: string, result: unknown, newest: number, slots: number): unknown {
+  const isKnown = ({ slot }: { readonly slot: number }) => slot <= newest - slots;
+  switch (method) {
+    case "getTransaction":
+      return result !== null && isKnown(result as { slot: number }) ? result : null;
+    case "getSignaturesForAddress":
+      return (result as { slot: number }[]).filter(isKnown);
+    case "getBlocks":
+      return (result as number[]).filter((slot) => isKnown({ slot }));
+    case "getBlock":
+      return result;
+    case "getSignatureStatuses": {
+      const { context, value } = result as { context: { slot: number }; value: ({ slot: number } | null)[] };
+      const known = value.map((status) => (status !== null && isKnown(status) ? status : null));
+      return { context: { ...context, slot: context.slot - slots }, value: known };
+    }
+    default:
+      return typeof result === "number" ? result - slots : shifted(result, -slots, 0);
+  }
 }
 
 const SLOT_FIELDS = new Set(["slot", "absoluteSlot", "parent", "root", "blockHeight"]);

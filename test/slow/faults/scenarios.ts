@@ -5,6 +5,7 @@ import { FROZEN_SCENARIOS } from "./frozen-scenarios.ts";
 import { LEAVING_SCENARIOS } from "./leaving-scenarios.ts";
 import { NODE_SCENARIOS } from "./node-scenarios.ts";
 import { OUTCOME_SCENARIOS } from "./outcome-scenarios.ts";
+import { PAIR_SCENARIOS } from "./pair-scenarios.ts";
 import { PRICE_SCENARIOS } from "./price-scenarios.ts";
 import type { Scenario } from "./scenario.ts";
 import { STATE_SCENARIOS } from "./state-scenarios.ts";
@@ -17,6 +18,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...SUBMIT_SCENARIOS,
   ...FROZEN_SCENARIOS,
   ...LEAVING_SCENARIOS,
+  ...PAIR_SCENARIOS,
   ...DATABASE_SCENARIOS,
   ...DIAGNOSIS_SCENARIOS,
   ...NODE_SCENARIOS,

@@ -48,7 +48,10 @@ export async function startServiceProcess(
     ended.resolve(code ?? -1);
     ready.reject(new Error(`${name} ended at its start:\n${output}`));
   });
-  const timer = setTimeout(() => ready.reject(new Error(`${name} is not ready:\n${output}`)), START_MS);
+  const timer = setTimeout(() => {
+    ready.reject(new Error(`${name} is not ready:\n${output}`));
+    child.kill("SIGKILL");
+  }, START_MS);
   const url = await ready.promise.finally(() => clearTimeout(timer));
   return {
     name,

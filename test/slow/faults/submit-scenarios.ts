@@ -98,7 +98,7 @@ export const SUBMIT_SCENARIOS: readonly Scenario[] = [
     // 600 kills on each rig: longer than that, and the chain would no longer remember the first.
     promised: { scale: 50, runs: 20 },
     run: ({ seed, scale }) =>
-      onRig({ seed, processes: 2, proxyEach: true, traders: 1 }, async (rig, expect) => {
+      onRig({ seed, processes: 2, nodesEach: 1, traders: 1 }, async (rig, expect) => {
         let slowest = 0;
         let lost = 0;
         const points = Array.from({ length: scale }, () => KILL_POINTS).flat();

@@ -10,6 +10,8 @@ export const BUILD_PROBE_NAMES = [
   "oneAfterUpdates",
   "manyAllUpdated",
   "manyUpdate",
+  "foundMany",
+  "foundThousand",
 ] as const;
 
 export type BuildProbe = (typeof BUILD_PROBE_NAMES)[number];

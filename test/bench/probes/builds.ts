@@ -16,6 +16,9 @@ const BATCH = 300;
 const HASHES = 3_000;
 /** Markets of each mint in the second world. */
 const MANY = 64;
+/** Markets found of a mint of which only the best are live, and as many mints as that is measured on. */
+const THOUSAND = 1_000;
+const CROWDED = { wallets: 16, mints: 2, mintsPerWallet: 2 } as const;
 /**
  * What is compared with one another by numbers of markets: all in rounds of one build of each mint, the updates of a round before
  * it. A batch of one such round would measure how cold the processor's caches are after the others.
@@ -26,6 +29,8 @@ const BY_ROUNDS: ReadonlySet<BuildProbe> = new Set([
   "manyOneUpdate",
   "oneAfterUpdates",
   "manyAllUpdated",
+  "foundMany",
+  "foundThousand",
 ]);
 const ROUNDS = 24;
 const UPDATE_ROUNDS = 4;
@@ -38,7 +43,10 @@ const spread = await openSpreadWorld(
 );
 const many = await openSpreadWorld({ wallets: 64, mints: 8, mintsPerWallet: 2, marketsPerMint: MANY }, seed);
 const single = await openSpreadWorld({ wallets: 64, mints: 8, mintsPerWallet: 2, marketsPerMint: 1 }, seed);
-for (const world of [spread, many, single]) await buildEach(world);
+const foundMany = await openSpreadWorld({ ...CROWDED, marketsPerMint: MANY }, seed);
+const foundThousand = await openSpreadWorld({ ...CROWDED, marketsPerMint: THOUSAND }, seed);
+const worlds = [spread, many, single, foundMany, foundThousand];
+for (const world of worlds) await buildEach(world);
 
 answerParent({ ready: true }, async ({ probe, bytes }: BuildQuestion) => {
   await nextTurn();
@@ -84,7 +92,7 @@ function buildMany(): void {
 
 /** However long it has waited for a processor, the state is fresh. */
 function beginSlots(): void {
-  for (const { chain } of [spread, many, single]) chain.beginSlot();
+  for (const { chain } of worlds) chain.beginSlot();
 }
 
 /** Bytes that a build leaves to the collector; only right if none runs meanwhile. */
@@ -121,6 +129,10 @@ function prepare(probe: BuildProbe): (() => void)[] {
       return buildsOf(single, buyOfEach(single));
     case "many":
       return buildsOf(many, buyOfEach(many));
+    case "foundMany":
+      return buildsOf(foundMany, buyOfEach(foundMany));
+    case "foundThousand":
+      return buildsOf(foundThousand, buyOfEach(foundThousand));
     case "manyOneUpdate":
     case "manyAllUpdated": {
       // Each build meets the updates made for it.

@@ -104,12 +104,19 @@ it.each([
   expect(portion).toBeGreaterThan(0.9);
 });
 
-/** The refusals of one who makes nine calls in ten steps of those of the policy, each to any of the processes. */
-async function refusalsWithin(sharing: Sharing): Promise<number> {
-  const random = createRandom(45);
+/**
+ * The refusals of one who makes nine calls in ten steps of those of the policy, each to any of the processes.
+ *
+ * @param stays how likely a call goes to the same process as the one before
+ */
+async function refusalsWithin(sharing: Sharing, stays = 0, seed = 45): Promise<number> {
+  const random = createRandom(seed);
   let [steps, refused] = [0, 0];
+  let chosen: RateLimits | undefined;
   await share(sharing, (all) => {
-    if (steps++ % STEPS_PER_CALL === 0 && random.chance(0.9) && !passes(random.pick(all))) refused += 1;
+    if (steps++ % STEPS_PER_CALL !== 0 || !random.chance(0.9)) return;
+    if (chosen === undefined || !random.chance(stays)) chosen = random.pick(all);
+    if (!passes(chosen)) refused += 1;
   });
   return refused;
 }
@@ -121,6 +128,17 @@ it.each([
 ])("$processes processes that exchange every $everyMs ms refuse nobody who keeps to the policy", async (sharing) => {
   expect(await refusalsWithin(sharing)).toBe(0);
 });
+
+it.each([
+  { processes: 2, everyMs: 10_000, intervals: 20 },
+  { processes: 2, everyMs: 60_000, intervals: 8 },
+  { processes: 5, everyMs: 60_000, intervals: 8 },
+])(
+  "nor one who stays with one of $processes for a while, and then goes to another, at $everyMs ms",
+  async (sharing) => {
+    for (const seed of [1, 2, 3]) expect(await refusalsWithin(sharing, 0.98, seed)).toBe(0);
+  },
+);
 
 it.each([
   { processes: 2, everyMs: 1_000, intervals: 150, away: { from: 40, to: 41 } },

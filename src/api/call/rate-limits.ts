@@ -42,12 +42,15 @@ export class RateLimits {
   /** Calls since the last exchange; undefined if there are none to exchange with. */
   #calls: Map<string, Calls> | undefined;
   #callsSinceMs = 0;
-  /**
-   * Those here and elsewhere that calls of other processes may still be charged beside: of one interval, or of more once an
-   * exchange fails.
-   */
+  /** Those of the interval that ended last, or of several once an exchange fails. */
   #open = new Map<string, Calls>();
   #openSinceMs: number | undefined;
+  /**
+   * Those of the interval before, with the calls of other processes that were received since: these end their intervals at other times,
+   * so what one publishes in an interval of this process may have been called in the one before.
+   */
+  #earlier = new Map<string, Calls>();
+  #earlierSinceMs: number | undefined;
   #openUntilMs = 0;
   #chargedAtMs = 0;
 
@@ -189,34 +192,40 @@ export class RateLimits {
   }
 
   #end(): void {
+    this.#earlier = this.#open;
+    this.#earlierSinceMs = this.#openSinceMs;
     this.#open = new Map();
     this.#openSinceMs = undefined;
   }
 
   /**
-   * Charges what other processes let through in the interval that ended last, beside what this one did: all of it, or a caller of many
-   * processes would have a multiple of the policy. When in the interval a call was made does not count, so that calls of everywhere
-   * that keep to the policy leave no debt, however long the interval is. Exchanges that fail make it longer.
+   * Charges what other processes let through, beside what this one did: all of it, or a caller of many processes would have a multiple of
+   * the policy. Each call counts as made at the earliest time that it may have been, the beginning of the interval before the one that
+   * ended last, so that calls of everywhere that keep to the policy leave no debt, however long the interval is and whichever processes
+   * they go to. Exchanges that fail make it longer.
    */
   charge(usage: Usage): void {
     const nowMs = this.#nowMs();
     const sinceMs = this.#openSinceMs ?? this.#callsSinceMs;
+    const earliestMs = this.#earlierSinceMs ?? sinceMs;
     const mostDebtMs = MOST_DEBT * (this.#callsSinceMs - sinceMs);
     for (const [key, elsewhere] of usage) {
       const split = key.indexOf(" ");
       const name = key.slice(split + 1);
       const buckets = this.#policies.get(key.slice(0, split))?.buckets;
       if (buckets === undefined) continue;
-      const [here, later] = [this.#open.get(key), this.#calls?.get(key)];
-      const first = here ?? later;
+      const [earlier, here, later] = [this.#earlier.get(key), this.#open.get(key), this.#calls?.get(key)];
+      const first = earlier ?? here ?? later;
       const wasFullAtMs = first === undefined ? buckets.fullAtMs(name) : first.fullAtMs;
-      const fromMs = Math.max(wasFullAtMs ?? sinceMs, sinceMs);
-      const count = elsewhere + (here?.count ?? 0);
-      const fullAtMs = buckets.charge(name, count, fromMs, nowMs, mostDebtMs);
-      this.#open.set(key, { count, fullAtMs: wasFullAtMs });
+      const count = elsewhere + (earlier?.count ?? 0);
+      const add = (calls: number, fromMs: number) => buckets.charge(name, calls, fromMs, nowMs, mostDebtMs);
+      const before = Math.max(add(count, Math.max(wasFullAtMs ?? earliestMs, earliestMs)), sinceMs);
+      this.#earlier.set(key, { count, fullAtMs: wasFullAtMs });
+      this.#open.set(key, { count: here?.count ?? 0, fullAtMs: before });
+      const fullAtMs = add(here?.count ?? 0, before);
       if (later === undefined) continue;
-      buckets.charge(name, later.count, fullAtMs, nowMs, mostDebtMs);
-      later.fullAtMs = Math.max(later.fullAtMs ?? fullAtMs, fullAtMs);
+      add(later.count, Math.max(fullAtMs, this.#callsSinceMs));
+      later.fullAtMs = fullAtMs;
     }
     this.#chargedAtMs = nowMs;
     if (nowMs >= this.#openUntilMs) this.#end();

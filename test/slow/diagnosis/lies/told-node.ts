@@ -128,8 +128,7 @@ export class ToldNode implements RpcEndpoint {
       case "getTransaction":
         return this.#record(told, slot, first as string, { commitment, encoding });
       case "getEpochInfo": {
-        const final = this.#heights.finalAt?.(slot) ?? slot - FINAL_AFTER;
-        const at = commitment === "finalized" ? final + told.earlyFinality : slot;
+        const at = commitment === "finalized" ? this.#finalIn(told, slot) : slot;
         return { absoluteSlot: FIRST_SLOT + at, blockHeight: this.#heights.heightAt(at) + told.moreHeight };
       }
       case "isBlockhashValid":
@@ -140,11 +139,20 @@ export class ToldNode implements RpcEndpoint {
         return this.#blocks(told, slot, [first as number, second as unknown as number]);
       case "getBlock":
         return { blockHeight: this.#heights.heightAt((first as number) - FIRST_SLOT) + told.moreHeight };
-      case "getSignaturesForAddress":
+      case "getSignaturesForAddress": {
+        const { minContextSlot = 0 } = second as { readonly minContextSlot?: number };
+        if (this.#finalIn(told, slot) + FIRST_SLOT < minContextSlot)
+          throw new NodeError("answered", "Minimum context slot has not been reached", { rpcCode: -32016 });
         return this.#listed(told, slot);
+      }
       default:
         throw new NodeError("refused", method, { rpcCode: -32601 });
     }
+  }
+
+  /** The newest slot that it calls final. */
+  #finalIn({ earlyFinality }: Told, slot: number): number {
+    return (this.#heights.finalAt?.(slot) ?? slot - FINAL_AFTER) + earlyFinality;
   }
 
   /** Whether the blockhash, that of the block at FIRST_HEIGHT, is valid in this slot. */

@@ -13,6 +13,8 @@ const ROUNDS = 10;
 const DRAIN_MS = 600_000;
 /** As long as a port that is to close accepts connections without serving them. Milliseconds. */
 const HOLD_MS = 100;
+/** For which a connection may be silent after that, at most. Milliseconds. */
+const GRACE_MS = 1_000;
 
 /** Sends a request on a connection of its own. @returns what became of it */
 function ping(host: string, port: number): Promise<string> {
@@ -54,33 +56,56 @@ it("resets none of many callers who connect in the turn in which the port is to 
   expect((await Promise.all(ends)).filter((end) => end !== "answered" && end !== "ECONNREFUSED")).toEqual([]);
 });
 
+interface Certificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
 const tlsFile = (end: string) => readFileSync(`test/fixtures/tls/localhost.${end}`, "utf8");
 
-it.each([
+/** A request on a connection that was made before its port closed. @returns the answer */
+async function firstRequest(certificate: Certificate | undefined, afterWriting: () => void): Promise<string> {
+  const { host, port, close } = await startEdge({ tls: certificate });
+  const socket =
+    certificate === undefined
+      ? net.connect(port, host)
+      : tls.connect({ port, host, rejectUnauthorized: false, ALPNProtocols: ["http/1.1"] });
+  await once(socket, certificate === undefined ? "connect" : "secureConnect");
+  const closed = close();
+  // Until idle connections have been closed a few times.
+  await sleep(HOLD_MS + 200);
+  let answer = "";
+  socket.setEncoding("latin1").on("data", (chunk) => {
+    answer += chunk;
+  });
+  // In the next turn, what is due comes before what there is to read.
+  setImmediate(() => {
+    socket.write("GET /v1/ping HTTP/1.1\r\nHost: x\r\n\r\n");
+    afterWriting();
+  });
+  await once(socket, "close");
+  await closed;
+  return answer;
+}
+
+const ways: [string, Certificate | undefined][] = [
   ["HTTP", undefined],
   ["TLS", { cert: tlsFile("pem"), key: tlsFile("key") }],
-])(
+];
+
+it.each(ways)(
   "serves the first request of a connection over %s that comes as the port has just closed",
   async (_, certificate) => {
-    const { host, port, close } = await startEdge({ tls: certificate });
-    const socket =
-      certificate === undefined
-        ? net.connect(port, host)
-        : tls.connect({ port, host, rejectUnauthorized: false, ALPNProtocols: ["http/1.1"] });
-    await once(socket, certificate === undefined ? "connect" : "secureConnect");
-    const closed = close();
-    // Until idle connections have been closed a few times.
-    await sleep(HOLD_MS + 200);
-    let answer = "";
-    socket.setEncoding("latin1").on("data", (chunk) => {
-      answer += chunk;
-    });
-    socket.write("GET /v1/ping HTTP/1.1\r\nHost: x\r\n\r\n");
-    await once(socket, "close");
-    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
-    await closed;
+    expect(await firstRequest(certificate, () => {})).toMatch(/^HTTP\/1\.1 200 /);
   },
 );
+
+it.each(ways)("serves it over %s though the process reads nothing until its time is over", async (_, certificate) => {
+  const standStill = () => {
+    for (const untilMs = Date.now() + GRACE_MS + 200; Date.now() < untilMs; );
+  };
+  expect(await firstRequest(certificate, standStill)).toMatch(/^HTTP\/1\.1 200 /);
+});
 
 it.each([
   ["head", "POST /v1/tx/buy HTTP/1.1\r\nHost"],

@@ -245,11 +245,12 @@ export class Listener {
     for (const session of this.#sessions) session.close();
     // A new connection is about to send its first request.
     let [undecided, idle] = [[...this.#undecided], this.#flow.idle()];
-    const silent = setInterval(() => {
+    const breakOffSilent = () => {
       for (const socket of undecided) if (this.#undecided.has(socket)) socket.destroy();
       for (const session of idle) if (session.size === 0) session.breakOff();
       [undecided, idle] = [[...this.#undecided], this.#flow.idle()];
-    }, FIRST_BYTES_MS);
+    };
+    const silent = setInterval(() => void afterReading(this.#nowMs).then(breakOffSilent), FIRST_BYTES_MS);
     // Busy connections become idle one by one.
     const sweep = setInterval(
       () => void afterReading(this.#nowMs).then(() => this.http1.closeIdleConnections()),

@@ -55,6 +55,11 @@ export class DirectedSearch {
     return single === 0 ? 1 : widest / single - 1;
   }
 
+  /** True if a search for fewer paths ended because those do not take everything. */
+  get isStuck(): boolean {
+    return this.#directions.length === 0 || this.#directions.some(({ search }) => search?.isStuck);
+  }
+
   /** The closed edges of the best shape of two up to `maxPaths` paths; undefined if there is none. */
   *closedFor(maxPaths: number): Steps<Uint8Array | undefined> {
     let best: Shape | undefined;

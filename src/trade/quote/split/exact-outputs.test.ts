@@ -44,8 +44,7 @@ test("exact outputs take no more than an exact input also where markets take onl
     if (route === undefined) continue;
     worst = Math.max(worst, Number(bestRouteOver(network, "exactIn", route.inAmount).outAmount) / Number(amount) - 1);
   }
-  // What the curves know of such markets at first is far from what they take.
-  expect(worst).toBeLessThan(5 * MOST_MISSED);
+  expect(worst).toBeLessThan(MOST_MISSED);
 });
 
 /** In millions. */

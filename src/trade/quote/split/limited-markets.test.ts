@@ -53,3 +53,34 @@ test("the only market that takes what the better ones leave is not given up befo
     expect(Number(bestRouteOver(network, "exactIn", amount).outAmount)).toBeGreaterThan(1.25e9);
   }
 });
+
+test("an exact input that four paths take only at nearly all their limits is made", () => {
+  const pairs: Partial<Record<NetworkPair, readonly Product[]>> = {
+    ab: [limited(7_180, 10_777, 513)],
+    ah: [limited(8_486, 12_858, 471)],
+    hb: [limited(6_727, 11_646, 517)],
+    af: [limited(9_340, 8_361, 9_340)],
+    fb: [limited(5_262, 8_702, 438), limited(8_617, 15_072, 431)],
+  };
+  const network = hubNetwork((pair) => pairs[pair] ?? []);
+  for (const amount of [1_850_000_000n, 1_900_000_000n, 1_940_000_000n]) {
+    const { inAmount, outAmount } = bestRouteOver(network, "exactIn", amount);
+    expect(inAmount).toBe(amount);
+    expect(Number(outAmount)).toBeGreaterThan(1.5 * Number(amount));
+  }
+});
+
+test("what a full market brings to a hub goes the best ways onward", () => {
+  const pairs: Partial<Record<NetworkPair, readonly Product[]>> = {
+    ab: [limited(8_337, 9_812, 758)],
+    ah: [limited(3_863, 5_546, 215)],
+    hb: [limited(9_791, 15_952, 576)],
+    af: [limited(5_865, 4_298, 5_865)],
+    fb: [limited(4_014, 7_779, 573)],
+    hf: [limited(5_370, 5_731, 2_685)],
+  };
+  const network = hubNetwork((pair) => pairs[pair] ?? []);
+  const { inAmount } = bestRouteOver(network, "exactOut", 1_775_000_000n);
+  // The best division takes 1.3485e9.
+  expect(Number(inAmount)).toBeLessThan(1.35e9);
+});

@@ -21,10 +21,11 @@ const QUOTE_BUDGET = 256;
 const CHOSEN_BUDGET = 48;
 /** If the curves promise a smaller gain than this, the division is not searched: it would not pay. Fraction. */
 export const LEAST_SPLIT_GAIN = 2e-6;
-/** Trades whose sizes lie within one of these parts of an octave share a plan. */
+/** Trades whose sizes lie within one of these parts of an octave share a plan; of the second ones, if the first plan is for too much. */
 const SIZES_OF_AN_OCTAVE = 8;
+const EXACT_SIZES_OF_AN_OCTAVE = 1_024;
 /** If an exact output takes this much more or less than its plan was made for, the plan is made again, at most so often. Fraction. */
-const LEAST_MISSED = 0.1;
+const LEAST_MISSED = 0.03;
 const MOST_RESIZED = 2;
 /** Transaction capacities that a plan remembers at most. */
 const MOST_CAPACITIES = 16;
@@ -69,6 +70,8 @@ export class SplitPlan {
   #inAmount: number;
   #outAmount = 0;
   #resized = 0;
+  /** Most paths with which trades are planned for one by one: the plan is for more than some of them, and that does not go in. */
+  #tooLargeFor = new Set<number>();
   /** True if markets that give the exact output count even if they do not take the plan's whole input. */
   #takesLess = false;
   #shapes: DirectedSearch | undefined;
@@ -105,6 +108,7 @@ export class SplitPlan {
     plan.#outAmount = this.#outAmount;
     plan.#resized = this.#resized;
     plan.#takesLess = this.#takesLess;
+    plan.#tooLargeFor = this.#tooLargeFor;
     plan.#pays = this.pays;
     plan.#shapes = this.#shapes;
     plan.#fits = this.#fits;
@@ -217,6 +221,20 @@ export class SplitPlan {
     return this.#shapes;
   }
 
+  /** True if a trade of the plan's size should have a plan of its own, since the plan is for more and that does not go in. */
+  isTooLargeFor(maxPaths: number): boolean {
+    return this.#tooLargeFor.has(maxPaths);
+  }
+
+  /**
+   * Notes that no division was found. @returns true if the markets, or fewer of them, do not take all that the plan is for: less may go in
+   */
+  findsNothing(maxPaths: number): boolean {
+    if (this.#mode === "exactOut" || !this.#allShapes.isStuck) return false;
+    this.#tooLargeFor.add(maxPaths);
+    return true;
+  }
+
   /** The edges to close for a division over two up to `maxPaths` paths; undefined if there is none. */
   *closedFor(maxPaths: number, refused: ReadonlySet<HotMarket>): Steps<Uint8Array | undefined> {
     const shapes = refused.size === 0 ? this.#allShapes : this.#search(this.#edgesOf(refused));
@@ -315,9 +333,18 @@ export class SplitPlan {
 const plans = new KeptFindings<SplitPlan>((plan, changed, clock) => plan.renewed(changed, clock));
 const rates = new KeptFindings<number>(() => undefined);
 
-/** The plan of a trade: kept while its markets hardly change. */
-export function planOf(intent: Intent, crossings: readonly MintCrossing[], terms: PlanTerms): SplitPlan {
-  const inAmount = sharedSize(terms.inAmount);
+/**
+ * The plan of a trade: kept while its markets hardly change.
+ *
+ * @param isExact true for one that only trades of nearly the same size share
+ */
+export function planOf(
+  intent: Intent,
+  crossings: readonly MintCrossing[],
+  terms: PlanTerms,
+  isExact: boolean,
+): SplitPlan {
+  const inAmount = sharedSize(terms.inAmount, isExact ? EXACT_SIZES_OF_AN_OCTAVE : SIZES_OF_AN_OCTAVE);
   return plans.recall(intent, crossings, terms, inAmount, () =>
     SplitPlan.make(intent, crossings, { ...terms, inAmount }),
   );
@@ -345,7 +372,7 @@ export function boundedRateOf([only, ...others]: readonly MintCrossing[]): numbe
 }
 
 /** The size up to which a plan serves: the next of a few per octave. */
-function sharedSize(amount: number): number {
-  const step = 2 ** Math.floor(Math.log2(amount)) / SIZES_OF_AN_OCTAVE;
+function sharedSize(amount: number, sizesOfAnOctave: number): number {
+  const step = 2 ** Math.floor(Math.log2(amount)) / sizesOfAnOctave;
   return Math.ceil(amount / step) * step;
 }

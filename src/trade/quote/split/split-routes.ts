@@ -12,7 +12,7 @@ import { limitedChain } from "./limited-chain.ts";
 import { mayGain } from "./may-gain.ts";
 import type { CurveNetwork, MintCrossing } from "./network.ts";
 import { realizePlan } from "./realize.ts";
-import { planOf, type SplitPlan } from "./split-plans.ts";
+import { type PlanTerms, planOf, type SplitPlan } from "./split-plans.ts";
 import { NO_SPLITS, type Splits } from "./splits.ts";
 
 /** Parts in which the input is first divided between the markets that take part, and the smallest ones moved afterwards. */
@@ -71,7 +71,24 @@ export function* splitRoutes(
   const outAmount = intent.mode === "exactOut" ? Number(intent.amount) : undefined;
   const planTerms = { inAmount: Number(inAmount), outAmount, maxLegs: terms.maxLegs, clock: terms.clock };
   if (single !== undefined && !mayGain(intent, crossings, single, planTerms)) return undefined;
-  const plan = planOf(intent, crossings, planTerms);
+  const shared = planOf(intent, crossings, planTerms, false);
+  const { maxPaths } = terms;
+  if (!shared.isTooLargeFor(maxPaths)) {
+    const splits = yield* splitsOf(intent, shared, single, terms, planTerms);
+    if (maxPaths < 2 || splits?.best !== undefined || !shared.findsNothing(maxPaths)) return splits;
+    yield;
+  }
+  return yield* splitsOf(intent, planOf(intent, crossings, planTerms, true), single, terms, planTerms);
+}
+
+/** The best division by a plan, and how to find others. */
+function* splitsOf(
+  intent: Intent,
+  plan: SplitPlan,
+  single: Route | undefined,
+  terms: SplitTerms,
+  planTerms: PlanTerms,
+): Steps<Splits | undefined> {
   yield* plan.ready();
   const chain = limitedChain(intent, plan.network, single, planTerms);
   if (terms.maxPaths < 2 || (single !== undefined && !plan.pays))
@@ -185,7 +202,7 @@ class SplitSearch {
   #refine(network: CurveNetwork): { readonly best?: Route; readonly fault?: HotMarket | undefined } {
     const { mode, amount } = this.#intent;
     const enough = this.#plan.enoughFor(this.#intent);
-    const cut = { parts: FINE_PARTS, leastParts: LEAST_PARTS, maxLegs: this.#terms.maxLegs, enough };
+    const cut = { parts: FINE_PARTS, leastParts: LEAST_PARTS, isFine: true, maxLegs: this.#terms.maxLegs, enough };
     const closed = new Uint8Array(network.edges.length);
     let inAmount = this.#plan.inputFor(this.#intent);
     let flow: Flow | undefined;

@@ -1,7 +1,7 @@
 import type { ChainClock } from "../../../solana/account.ts";
 import type { Steps } from "../long-searches.ts";
 import type { QuoteBudget } from "./curves/market-curve.ts";
-import { sampleNear } from "./curves/sampled-curves.ts";
+import { sampleLimit, sampleNear } from "./curves/sampled-curves.ts";
 import { fillForOutput, MOST_FILLED } from "./flow/fill-for-output.ts";
 import { fillNetwork, pathsOf } from "./flow/fill-network.ts";
 import type { Flow } from "./flow/flow.ts";
@@ -54,9 +54,15 @@ export class ShapeSearch {
   readonly #found = new Map<number, Shape>();
   #flow: Flow | undefined;
   #isDone = false;
+  #isStuck = false;
   /** The flow of the widest shape. */
   get widestFlow(): Flow | undefined {
     return this.#shapes[0]?.flow;
+  }
+
+  /** True if narrowing ended because fewer markets do not take everything. */
+  get isStuck(): boolean {
+    return this.#isStuck;
   }
 
   /** What the widest shape gives; 0 if there is none. */
@@ -102,7 +108,10 @@ export class ShapeSearch {
       if (shape !== undefined) return shape.paths < 2 ? undefined : shape;
       if (this.#isDone || this.#flow === undefined) return undefined;
       const least = this.#cheapestLoss(this.#flow);
-      if (least === undefined) return undefined;
+      if (least === undefined) {
+        this.#isStuck = true;
+        return undefined;
+      }
       this.#closed[least] = 1;
       this.#settle(this.#fill(this.#flow));
     }
@@ -131,6 +140,7 @@ export class ShapeSearch {
     this.#flow = flow;
     if (flow === undefined) {
       this.#isDone = true;
+      this.#isStuck = true;
       return;
     }
     const closed = this.#closed.slice();
@@ -200,24 +210,40 @@ export function quoteNear(
   return flow;
 }
 
-/** A flow that is good enough to compare shapes. */
+/** Finds out more closely what the open markets take. @returns false if that was known */
+function narrowLimits({ edges }: CurveNetwork, { clock, budget, work }: ShapeTerms, closed: Uint8Array): boolean {
+  const { left } = budget;
+  let isNew = false;
+  for (const [index, { curve }] of edges.entries())
+    if (closed[index] === 0 && sampleLimit(curve, clock, budget)) isNew = true;
+  work.quotes(left - budget.left);
+  return isNew;
+}
+
+/** A flow that is good enough to compare shapes. If the markets do not take everything, they are first quoted closer to their limits. */
 export function coarseFlow(
   network: CurveNetwork,
-  { inAmount, enough, maxLegs, work }: ShapeTerms,
+  terms: ShapeTerms,
   closed: Uint8Array,
   start?: Flow,
 ): Flow | undefined {
+  const { inAmount, enough, maxLegs, work } = terms;
+  const search = { ...COARSE, inAmount, enough, maxLegs, closed };
   work.fills(network.edges.length);
-  return fillNetwork(network, { ...COARSE, inAmount, enough, maxLegs, closed }, start);
+  const flow = fillNetwork(network, search, start);
+  if (flow !== undefined || !narrowLimits(network, terms, closed)) return flow;
+  work.fills(network.edges.length);
+  return fillNetwork(network, search, start);
 }
 
 /** The same over all markets, with about the given output. Base units. */
-export function coarseFlowFor(
-  network: CurveNetwork,
-  { inAmount, maxLegs, work }: ShapeTerms,
-  outAmount: number,
-): Flow | undefined {
+export function coarseFlowFor(network: CurveNetwork, terms: ShapeTerms, outAmount: number): Flow | undefined {
+  const { inAmount, maxLegs, work } = terms;
   const closed = new Uint8Array(network.edges.length);
+  const search = { ...COARSE, inAmount, maxLegs, closed };
   work.fills(network.edges.length * MOST_FILLED);
-  return fillForOutput(network, { ...COARSE, inAmount, maxLegs, closed }, outAmount);
+  const flow = fillForOutput(network, search, outAmount);
+  if (flow !== undefined || !narrowLimits(network, terms, closed)) return flow;
+  work.fills(network.edges.length * MOST_FILLED);
+  return fillForOutput(network, search, outAmount);
 }

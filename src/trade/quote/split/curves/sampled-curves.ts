@@ -129,6 +129,13 @@ export function heldCurve(
   return curve.copy(hot, quotes);
 }
 
+/** Finds out more closely how much a market takes. @returns true if the curve learned something */
+export function sampleLimit(curve: MarketCurve, clock: ChainClock, budget: QuoteBudget): boolean {
+  const { most, refused } = curve;
+  narrowLimit(curve, FINE_LIMIT_STEPS, clock, budget);
+  return curve.most > most || curve.refused < refused;
+}
+
 /** Shared sizes while the input doubles. */
 const SIZES_PER_OCTAVE = 2;
 /**

@@ -29,7 +29,7 @@ export function fillWholly(network: FlowNetwork, search: FlowSearch, start?: Flo
 }
 
 function filled(network: FlowNetwork, search: FlowSearch, start: Flow | undefined): Filling | undefined {
-  const { inAmount, parts, leastParts, enough = Number.POSITIVE_INFINITY } = search;
+  const { inAmount, parts, leastParts, enough = Number.POSITIVE_INFINITY, isFine = false } = search;
   let filling = new Filling(network, search);
   if (start !== undefined) filling.begin(start.paths, inAmount / start.inAmount);
   const part = inAmount / parts;
@@ -46,7 +46,7 @@ function filled(network: FlowNetwork, search: FlowSearch, start: Flow | undefine
     filling.begin(paths, 1);
     filling.cut(part);
   }
-  filling.even(part / 2, inAmount / leastParts);
+  filling.even(part / 2, inAmount / leastParts, isFine);
   return filling;
 }
 

@@ -128,10 +128,14 @@ export class Filling {
     this.#choice.rate(last, from, to, 0);
   }
 
-  /** Moves parts between paths while that gains, in steps from `first` down to `least`. Base units of input. */
-  even(first: number, least: number): void {
+  /**
+   * Moves parts between paths while that gains, in steps from `first` down to `least`. Base units of input.
+   *
+   * @param isFine see `FlowSearch`
+   */
+  even(first: number, least: number, isFine: boolean): void {
     if (!this.#spread()) return;
-    for (let step = first; step >= least; ) if (!this.#move(step)) step /= 2;
+    for (let step = first; step >= least; ) if (!this.#move(step) && !(isFine && this.#moveOnward(step))) step /= 2;
   }
 
   /** Gives up whole paths over hubs that carry no more than `most`, while that gains. Base units of input. */
@@ -198,6 +202,63 @@ export class Filling {
     this.#dropEmpty();
     this.#spread();
     return false;
+  }
+
+  /**
+   * Moves one part of a path over a full market to a better way onward from there: a move between whole paths sees no room in that market.
+   * @returns false if that does not gain
+   */
+  #moveOnward(part: number): boolean {
+    for (const path of this.#paths) {
+      const kept = path.sent;
+      const moved = Math.min(part, kept);
+      const at = this.#lastFull(path.legs, moved);
+      if (at < 0) continue;
+      const onward = this.#choice.bestOnward(path.legs, at);
+      if (onward === undefined || this.#lastRate(path.legs, at + 1) >= this.#choice.rateOf(onward, at + 1)) continue;
+      const before = this.outAmount;
+      path.sent -= moved;
+      const given = this.#give(onward, moved);
+      const isBetter = this.#spread() && this.outAmount > before * (1 + LEAST_MOVE);
+      if (!isBetter) {
+        given.sent -= moved;
+        path.sent = kept;
+      }
+      this.#dropEmpty();
+      if (isBetter) return true;
+      this.#spread();
+    }
+    return false;
+  }
+
+  /** The place of a path's last market that has no room for a part and is followed by others, which are rated for it; -1 if there is none. */
+  #lastFull(legs: PathShare["legs"], part: number): number {
+    let unit = part;
+    let full = -1;
+    for (let at = 0; at + 1 < legs.length && legs[at + 1]! >= 0; at++) {
+      const { curve, to } = this.#edges[legs[at]!]!;
+      const input = this.#inputs[legs[at]!]!;
+      const hasRoom = curve.most - input >= unit;
+      unit *= this.#outputs[legs[at]!]! / input;
+      if (hasRoom) continue;
+      full = at;
+      this.#rateFrom(to, unit);
+    }
+    return full;
+  }
+
+  /** Rates all ways onward from a hub for a part of this size there. */
+  #rateFrom(hub: number, unit: number): void {
+    const { mints, open, best } = this.#choice;
+    this.#units[hub] = unit;
+    this.#rateAll(hub, OUTPUT);
+    for (let to = 2; to < mints; to++) {
+      if (open[hub * mints + to]!.length === 0) continue;
+      this.#rateAll(hub, to);
+      if (this.#units[to] !== 0) continue;
+      this.#units[to] = unit * best[hub * mints + to]!;
+      this.#rateAll(to, OUTPUT);
+    }
   }
 
   #dropEmpty(): void {
@@ -286,10 +347,11 @@ export class Filling {
     return (curve.out(input + step) - this.#outputs[index]!) / step;
   }
 
-  /** What a path gives for one unit of its last part. */
-  #lastRate(legs: PathShare["legs"]): number {
+  /** What a path gives for one unit of its last part, from one of its markets on. */
+  #lastRate(legs: PathShare["legs"], first = 0): number {
     let rate = 1;
-    for (const index of legs) {
+    for (let at = first; at < legs.length; at++) {
+      const index = legs[at]!;
       if (index < 0) break;
       const { curve, from } = this.#edges[index]!;
       const input = this.#inputs[index]!;

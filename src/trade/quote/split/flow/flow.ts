@@ -38,6 +38,8 @@ export interface FlowSearch {
   readonly parts: number;
   readonly leastParts: number;
   readonly maxLegs: number;
+  /** True if parts also move between the ways onward from a full market: too long for comparing many flows. */
+  readonly isFine?: boolean;
   /** The output required of an exact output: once it is reached, the rest of the input need not be placed. */
   readonly enough?: number | undefined;
   /** Edges that must stay unused. */

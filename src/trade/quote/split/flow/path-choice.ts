@@ -76,11 +76,30 @@ export class PathChoice {
     this.#bestEdge[place] = edge;
   }
 
-  /** What a path gives for one unit. */
-  rateOf(legs: PathShare["legs"]): number {
+  /** What a path gives for one unit, from one of its markets on. */
+  rateOf(legs: PathShare["legs"], first = 0): number {
     let rate = 1;
-    for (const index of legs) if (index >= 0) rate *= this.rates[index]!;
+    for (let at = first; at < legs.length; at++) if (legs[at]! >= 0) rate *= this.rates[legs[at]!]!;
     return rate;
+  }
+
+  /** The path that begins as this one, up to a place, and has the best rate after it; undefined if none takes any more. */
+  bestOnward(legs: PathShare["legs"], at: number): PathShare["legs"] | undefined {
+    const { mints, best } = this;
+    const mint = this.#network.edges[legs[at]!]!.to;
+    let most = best[mint * mints + OUTPUT]!;
+    let next = OUTPUT;
+    const isLong = at === 0 && this.#maxLegs > 2 && this.#mayStart[mint] !== 0;
+    for (let hub = 2; hub < mints && isLong; hub++) {
+      const crossed = best[mint * mints + hub]! * best[hub * mints + OUTPUT]!;
+      if (hub === mint || this.#mayEnd[hub] === 0 || crossed <= most) continue;
+      most = crossed;
+      next = hub;
+    }
+    if (most <= 0) return undefined;
+    const first = this.#bestEdge[mint * mints + next]!;
+    if (at > 0) return [legs[0], legs[1], first];
+    return [legs[0], first, next === OUTPUT ? -1 : this.#bestEdge[next * mints + OUTPUT]!];
   }
 
   /** The path with the best rate, until the next call; undefined if none takes any more. */

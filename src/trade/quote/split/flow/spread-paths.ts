@@ -21,10 +21,10 @@ export function spreadPaths(
   for (const { legs } of paths) fill(edges, legs[0], inputs, outputs);
   // Markets between hubs first: their output joins what reaches the same hub from the input.
   for (const { legs, sent } of paths)
-    if (legs[2] >= 0) inputs[legs[1]]! += (outputs[legs[0]]! * sent) / inputs[legs[0]]!;
+    if (legs[2] >= 0 && sent > 0) inputs[legs[1]]! += (outputs[legs[0]]! * sent) / inputs[legs[0]]!;
   for (const { legs } of paths) if (legs[2] >= 0) fill(edges, legs[1], inputs, outputs);
   for (const { legs, sent } of paths) {
-    if (legs[1] < 0) continue;
+    if (legs[1] < 0 || sent <= 0) continue;
     const arrived = (outputs[legs[0]]! * sent) / inputs[legs[0]]!;
     if (legs[2] < 0) inputs[legs[1]]! += arrived;
     else inputs[legs[2]]! += (outputs[legs[1]]! * arrived) / inputs[legs[1]]!;

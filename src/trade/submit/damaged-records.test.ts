@@ -3,6 +3,7 @@ import bs58 from "bs58";
 import { describe, expect, it } from "vitest";
 import {
   boxOf,
+  expire,
   land,
   principal,
   resigned,
@@ -14,6 +15,7 @@ import {
   startProcess,
   submitLanded,
   submitOne,
+  submitTwice,
   useSubmitWorld,
 } from "../../../test/support/submit-world.ts";
 import type { SubmissionRecord } from "../../accounts/port.ts";
@@ -111,6 +113,28 @@ describe.each(UNREADABLE)("an outcome that cannot be: %s", (text) => {
     land("a", trade.signature);
     await rest(3_000);
     expect(answer.value).toMatchObject({ status: "confirmed", slot: SLOT });
+  });
+});
+
+describe("an expiry on record under another signature of its message than it names", () => {
+  it("is replaced by the process that follows the message to its end, and answered by all from then on", async () => {
+    const a = startProcess("a");
+    const { trade, other } = await submitTwice(a);
+    expire("a", other.signature);
+    expire("a", trade.signature);
+    await rest(100);
+    edit({ signature: other.signature, transaction: other.signedTransaction });
+    const b = startProcess("b");
+    const answer = boxOf(b.submit(trade));
+    await rest(1_100);
+    for (const { signature } of [other, trade]) expire("b", signature);
+    await rest(3_000);
+    expect(answer.error).toMatchObject({ code: "TX_EXPIRED", facts: { safeToRebuild: true } });
+    const c = startProcess("c");
+    for (const { signature } of [trade, other])
+      await expect(c.find(principal, signature)).rejects.toMatchObject({ code: "TX_EXPIRED" });
+    const { trades } = await c.list(principal, everything);
+    expect(trades).toMatchObject([{ status: "expired", failure: { code: "TX_EXPIRED", safeToRebuild: true } }]);
   });
 });
 

@@ -190,6 +190,25 @@ describe("a record that a failed-over database lacks", () => {
   });
 });
 
+describe("a message that expired under its further signature last", () => {
+  it("is written again as it was answered, so that every process answers it", async () => {
+    const a = startProcess("a");
+    const { trade, other, answer } = await submitTwice(a);
+    expire("a", trade.signature);
+    expire("a", other.signature);
+    await rest(100);
+    expect(answer.error).toMatchObject({ code: "TX_EXPIRED", facts: { safeToRebuild: true } });
+    const [row] = [...world.submissions.rows.values()];
+    world.submissions.rows.clear();
+    await rest(LEASE_MS / 2);
+    const { outcome, signature } = world.submissions.rows.get(row!.messageHash)!;
+    expect({ outcome, signature }).toEqual({ outcome: row!.outcome, signature: row!.signature });
+    const b = startProcess("b");
+    for (const one of [trade, other])
+      await expect(b.find(principal, one.signature)).rejects.toMatchObject({ code: "TX_EXPIRED" });
+  });
+});
+
 describe("an outcome that the database does not take", () => {
   const refuse = () => Promise.reject(new Error("refused"));
 

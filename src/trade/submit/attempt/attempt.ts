@@ -320,7 +320,8 @@ export class Attempt {
       progress.endStage("receipt");
       code = outcome.kind === "failed" ? outcome.code : "OK";
       const recorded = await this.#keeper.finish(this.#formOf(signature), this.#formsBeside(signature), outcome);
-      if (recorded !== undefined && recorded.signature !== signature) this.#answerUnder(recorded);
+      // An expired message may have ended under another signature than this attempt began with: its outcome names that one.
+      if (recorded !== undefined && recorded.signature !== progress.trade.signature) this.#answerUnder(recorded);
       return recorded?.outcome;
     } finally {
       isFollowing = false;

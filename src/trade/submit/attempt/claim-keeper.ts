@@ -10,7 +10,7 @@ import type { Now } from "../../../primitives/clock.ts";
 import type { TokenSealer } from "../../build/token/submission-token.ts";
 import { isOtherBuild } from "../open-record.ts";
 import { formatOutcome, type Outcome } from "../outcome/outcome.ts";
-import { contradicts, readableOutcome } from "../outcome/stored-outcome.ts";
+import { contradicts, storedOutcome } from "../outcome/stored-outcome.ts";
 import { sleep, within } from "../waiting.ts";
 import { FOLLOW_MS } from "./broadcast.ts";
 
@@ -279,8 +279,12 @@ export class ClaimKeeper {
     const first = this.#isKnown ? writing.whole : writing.first;
     const standing = await within(WRITE_WAIT_MS, first);
     if (this.#isTaken) return undefined;
-    if (standing?.outcome === undefined || standing.outcome === text) return own;
-    const stored = readableOutcome(standing.outcome);
+    if (standing?.outcome === undefined) return own;
+    const isSame = standing.outcome === text;
+    if (isSame && standing.signature === signature) return own;
+    // An outcome under another signature than it names is answered by no process.
+    const stored = storedOutcome({ ...standing, isFinalized: false });
+    if (stored !== undefined && isSame) return own;
     if (stored !== undefined && !contradicts(outcome, stored)) return { ...standing, outcome: stored };
     // The stored outcome is damaged: the end that the chain has shown replaces it.
     await within(

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { formatOutcome, type Outcome } from "./outcome.ts";
-import { contradicts, readableOutcome, storedOutcome } from "./stored-outcome.ts";
+import { contradicts, storedOutcome } from "./stored-outcome.ts";
 
 const failed: Outcome = {
   kind: "failed",
@@ -30,5 +30,4 @@ test("an end that names another signature than its record, or cannot be read, is
   expect(stored(outcome, "sig")).toMatchObject({ kind: "failed", code: "SLIPPAGE_EXCEEDED" });
   expect(stored(outcome, "other")).toBeUndefined();
   for (const text of [undefined, "", "{", "null", "5", "{}"]) expect(stored(text, "sig")).toBeUndefined();
-  expect(readableOutcome("{")).toBeUndefined();
 });

@@ -12,15 +12,10 @@ export function storedOutcome({
   isFinalized,
 }: Pick<SubmissionRecord, "outcome" | "signature" | "isFinalized">): Outcome | undefined {
   if (text === undefined) return undefined;
-  const outcome = readableOutcome(text, isFinalized);
-  const named = outcome?.kind === "failed" ? outcome.facts.details?.signature : undefined;
-  return named === undefined || named === signature ? outcome : undefined;
-}
-
-/** As `parseOutcome`; undefined if it throws. */
-export function readableOutcome(text: string, isFinalized = false): Outcome | undefined {
   try {
-    return parseOutcome(text, isFinalized);
+    const outcome = parseOutcome(text, isFinalized);
+    const named = outcome.kind === "failed" ? outcome.facts.details?.signature : undefined;
+    return named === undefined || named === signature ? outcome : undefined;
   } catch {
     return undefined;
   }

@@ -3,6 +3,7 @@ import { equalBytes } from "../../primitives/bytes.ts";
 import type { SealedTrade } from "../build/token/sealed-trade.ts";
 import { Attempt, type AttemptPorts } from "./attempt/attempt.ts";
 import { leaseOf } from "./attempt/claim-keeper.ts";
+import { slotOf } from "./outcome/outcome.ts";
 import { RecentEnds } from "./recent-ends.ts";
 
 /** Renewals per lease: a late or failed one does not lose the claim. */
@@ -61,6 +62,13 @@ export class Attempts {
   forgetEnd(messageHash: string): void {
     const attempt = this.byMessage(messageHash);
     if (attempt?.isSettled === true) this.#forget(attempt);
+  }
+
+  /** As `forgetEnd`, if the end that this process knows is in another slot than the one on record. */
+  async forgetOtherEnd(messageHash: string, recorded: bigint | undefined): Promise<void> {
+    const attempt = this.byMessage(messageHash);
+    const known = attempt?.isSettled === true ? await attempt.done : undefined;
+    if (known !== undefined && slotOf(known) !== recorded) this.forgetEnd(messageHash);
   }
 
   /** The attempt of the message, started if there is none; it then follows this signature too, unless it is another build's. */

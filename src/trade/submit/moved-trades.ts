@@ -50,7 +50,7 @@ interface MovedTradesPorts {
  */
 export class MovedTrades {
   readonly #ports: MovedTradesPorts;
-  readonly #attempts: Pick<Attempts, "forgetEnd">;
+  readonly #attempts: Pick<Attempts, "forgetOtherEnd">;
   /** Message hashes of those being corrected. */
   readonly #correcting = new Set<string>();
   /** When messages in no block were searched for (epoch milliseconds), longest ago first. */
@@ -58,7 +58,7 @@ export class MovedTrades {
   /** Message hashes of those that landed in a block that was undone, and are in no other. */
   readonly #undone = new Set<string>();
 
-  constructor(ports: MovedTradesPorts, attempts: Pick<Attempts, "forgetEnd">) {
+  constructor(ports: MovedTradesPorts, attempts: Pick<Attempts, "forgetOtherEnd">) {
     this.#ports = ports;
     this.#attempts = attempts;
   }
@@ -101,8 +101,9 @@ export class MovedTrades {
     const record = await submissions.byMessageHash(messageHash);
     const stored = record && storedOutcome(record);
     if (record?.outcome === undefined || stored === undefined) return;
+    let slot = slotOf(stored);
     // What was reported as final stays so, whatever the nodes say later.
-    if (slotOf(stored) !== finalSlot && !record.isFinalized) {
+    if (slot !== finalSlot && !record.isFinalized) {
       const sealed = openRecord(sealer, record);
       // The nodes' history proves nothing about an older message.
       if (finalSlot === undefined && now() - sealed.expiresAtMs > settings.historyMs) return;
@@ -116,11 +117,11 @@ export class MovedTrades {
       if (signature !== record.signature) await submissions.addSignature(messageHash, record);
       const ended = { ...record, signature, transaction, lastValidBlockHeight: sealed.lastValidBlockHeight };
       await submissions.replaceOutcome(ended, record.outcome, formatOutcome(outcome), true);
-      const slot = slotOf(outcome);
+      slot = slotOf(outcome);
       const where = slot === undefined ? "it has expired" : `it is final in slot ${slot}`;
       warn(`The transaction ${signature} was confirmed in slot ${slotOf(stored)}, which was undone: ${where}.`);
     }
-    this.#attempts.forgetEnd(messageHash);
+    await this.#attempts.forgetOtherEnd(messageHash, slot);
   }
 
   #noteUndone(messageHash: string): void {

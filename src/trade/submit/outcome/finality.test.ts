@@ -503,6 +503,28 @@ describe("finality", () => {
     await expect(a.submit(trade)).rejects.toMatchObject({ facts: { details: { finalized: true } } });
   });
 
+  it("recorded while this process's nodes show nothing leaves its memory of the end, for when the database is away", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = await submitLanded(a);
+    await b.submit(trade);
+    const answered = Promise.withResolvers<void>();
+    world.nodesAnswer = answered.promise;
+    world.progress = undefined;
+    const looked = boxOf(b.find(principal, trade.signature));
+    await rest(10);
+    const [messageHash] = [...world.submissions.rows.keys()];
+    await world.submissions.finalize(messageHash!);
+    answered.resolve();
+    await rest(10);
+    expect(looked.value).toMatchObject({ status: "confirmed", slot: SLOT });
+    world.submissions.isDown = true;
+    world.inFlight.clear();
+    const again = boxOf(b.submit(trade));
+    await rest(2_100);
+    expect(again.value).toMatchObject({ status: "confirmed", slot: SLOT });
+    expect(world.inFlight.size).toBe(0);
+  });
+
   it("of a success makes no failure in the same slot final", async () => {
     const a = startProcess("a");
     const { trade } = await submitFailed(a);

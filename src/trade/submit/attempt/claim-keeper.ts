@@ -46,7 +46,7 @@ interface RecordedEnd extends SignedForm {
 }
 
 /** The part of a record that says how its message ended. */
-type StandingEnd = Pick<SubmissionRecord, "signature" | "transaction" | "outcome">;
+type StandingEnd = Pick<SubmissionRecord, "signature" | "transaction" | "outcome" | "isFinalized">;
 
 /** A lease of this process that starts now. */
 export function leaseOf({ owner, submissions, settings }: ClaimPorts): Lease {
@@ -281,10 +281,10 @@ export class ClaimKeeper {
     if (this.#isTaken) return undefined;
     if (standing?.outcome === undefined) return own;
     const isSame = standing.outcome === text;
-    if (isSame && standing.signature === signature) return own;
+    if (isSame && standing.signature === signature && !standing.isFinalized) return own;
     // An outcome under another signature than it names is answered by no process.
-    const stored = storedOutcome({ ...standing, isFinalized: false });
-    if (stored !== undefined && isSame) return own;
+    const stored = storedOutcome(standing);
+    if (stored !== undefined && isSame) return { ...own, outcome: stored };
     if (stored !== undefined && !contradicts(outcome, stored)) return { ...standing, outcome: stored };
     // The stored outcome is damaged: the end that the chain has shown replaces it.
     await within(
@@ -312,7 +312,7 @@ export class ClaimKeeper {
       const standing = await this.#asRecorded(ended, (claim) => submissions.finish(claim, text));
       if (standing !== "finished" && this.#isOther(standing)) this.#giveUp(standing);
       else this.#isKnown = true;
-      return standing === "finished" ? { ...ended, outcome: text } : standing;
+      return standing === "finished" ? { ...ended, outcome: text, isFinalized: false } : standing;
     };
     const once = async () => {
       // Signatures first: a process that dies between the two writes leaves the trade pending, but loses no signature.

@@ -525,6 +525,21 @@ describe("finality", () => {
     expect(world.inFlight.size).toBe(0);
   });
 
+  it("on record is the answer of a process that has followed the trade too, and comes to its end later", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const { trade } = await submitOne(a);
+    world.submissions.isDown = true;
+    const late = boxOf(b.submit(trade));
+    await rest(10);
+    world.submissions.isDown = false;
+    land("a", trade.signature);
+    await rest(10);
+    for (const one of [a, b]) expect(await one.find(principal, trade.signature)).toMatchObject({ status: "finalized" });
+    land("b", trade.signature);
+    await rest(10);
+    expect(late.value).toMatchObject({ status: "finalized", slot: SLOT });
+  });
+
   it("of a success makes no failure in the same slot final", async () => {
     const a = startProcess("a");
     const { trade } = await submitFailed(a);

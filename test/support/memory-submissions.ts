@@ -15,6 +15,8 @@ type AbandonedPlace = Pick<SubmissionRecord, "leaseUntilMs" | "messageHash">;
 export interface MemorySubmissions extends Submissions {
   readonly rows: Map<string, SubmissionRecord & { readonly owner: string }>;
   isDown: boolean;
+  /** Remembers what it holds now. @returns what restores that */
+  copy(): () => void;
 }
 
 export function createMemorySubmissions(now: Now): MemorySubmissions {
@@ -35,6 +37,18 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
   const store: MemorySubmissions = {
     rows,
     isDown: false,
+    copy() {
+      const [rowsThen, formsThen] = [[...rows], [...forms]];
+      return () => {
+        for (const [now, then] of [
+          [rows, rowsThen],
+          [forms, formsThen],
+        ] as const) {
+          now.clear();
+          for (const [key, value] of then) (now as Map<string, unknown>).set(key, value);
+        }
+      };
+    },
     nowMs: now,
     async claim(claim, lease) {
       reach();

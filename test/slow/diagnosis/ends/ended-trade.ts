@@ -27,6 +27,7 @@ import {
   ToldNode,
 } from "../lies/told-node.ts";
 import { EndJudge, type Undone } from "./end-judge.ts";
+import { ProcessTroubles } from "./process-troubles.ts";
 
 /** Blocks in which the message can land. */
 const LIFE = 150;
@@ -62,9 +63,16 @@ export interface Verdict {
  * Submits one trade, under two signatures, to processes that die and others that take over, on one database whose answers may be lost, over
  * nodes that lag, forget, stop for ever and follow branches that are dropped, perhaps several behind one address; of three, one may lie. Blocks are skipped,
  * and a confirmed one may be undone: the network then continues from the block before it. Needs fake timers.
+ *
+ * @param areApart whether processes differ: each may stand still or reach no database for a while, has some of the nodes, and is told of other
+ * branches by them; a standby that takes over has an earlier state of the database
  */
-export async function runEnds(seed: number, log: (line: string) => void = () => {}): Promise<Verdict> {
-  const run = new EndedTrade(seed, log);
+export async function runEnds(
+  seed: number,
+  log: (line: string) => void = () => {},
+  areApart = false,
+): Promise<Verdict> {
+  const run = new EndedTrade(seed, log, areApart);
   return await run.run();
 }
 
@@ -78,6 +86,7 @@ interface Restart {
 interface Process {
   readonly name: string;
   readonly submitter: Submitter;
+  readonly troubles: ProcessTroubles | undefined;
   kill(): void;
   /** Notes that it has said how the trade ended. */
   end(): void;
@@ -110,10 +119,21 @@ class EndedTrade {
   #started = 0;
   /** Machines behind each address; each call is answered by one of them, some slots behind the others. */
   readonly #machines: number;
+  readonly #liars: number;
+  /** What draws how processes differ; undefined: they do not. */
+  readonly #apart: Random | undefined;
+  /** False in most worlds of processes that differ: after it, one may be excused for ever for not knowing an end. */
+  readonly #losesRecords: boolean;
+  /** Restores the database as it was at a moment. */
+  #restoreDatabase: (() => void) | undefined;
+  /** When troubles end. Epoch milliseconds. */
+  #troubledUntilMs = 0;
 
-  constructor(seed: number, log: (line: string) => void) {
+  constructor(seed: number, log: (line: string) => void, areApart: boolean) {
     const random = createRandom(seed);
     this.#random = random;
+    this.#apart = areApart ? createRandom(seed + 1) : undefined;
+    this.#losesRecords = this.#apart?.chance(0.3) ?? true;
     const startMs = Date.now();
     this.#log = (line) => log(`${(Date.now() - startMs) / SLOT_MS} ${line}`);
     const skip = random.pick([0, 0.05, 0.3, 0.5]);
@@ -144,6 +164,7 @@ class EndedTrade {
     const restarted = random.chance(0.25) ? { ...this.#drawRestart(moments), isOne: random.chance(0.5) } : undefined;
     const forgetful = random.chance(0.4);
     const liars = nodes === 3 && restarted === undefined && random.chance(0.5) ? 1 : 0;
+    this.#liars = liars;
     this.#stories = Array.from({ length: nodes }, (_, i) => {
       if (i < liars) return drawLiar(random, this.#truth, moments);
       const story = drawHonest(random, this.#truth, moments);
@@ -221,8 +242,7 @@ class EndedTrade {
   }
 
   /** The node also follows branches that are dropped, on which the trade has landed, or has not, or has failed. */
-  #withBranches(story: Story): Story {
-    const random = this.#random;
+  #withBranches(story: Story, random = this.#random): Story {
     const all = [...story];
     for (let times = random.chance(0.6) ? 1 + (random.u32() % 2) : 0; times > 0; times--) {
       const from = this.#submitted + 1 + (random.u32() % Math.max(1, this.#last - this.#submitted));
@@ -278,12 +298,15 @@ class EndedTrade {
     this.#submit();
     const end = Math.max(this.#last, this.#submitted, this.#answeredFrom) + KNOWN_WITHIN;
     const troubled = end - 90;
+    this.#troubledUntilMs = Date.now() + (troubled - this.#heights.slot) * SLOT_MS;
     while (this.#heights.slot < end) {
       const isTroubled = this.#heights.slot < troubled;
       if (isTroubled && random.chance(0.01)) this.#kill();
       if (isTroubled && random.chance(0.01)) this.#outage();
-      if (isTroubled && random.chance(0.004)) this.#loseRecord();
+      if (isTroubled && random.chance(0.004) && this.#losesRecords) this.#loseRecord();
       if (isTroubled && random.chance(0.004)) this.#setClock();
+      if (isTroubled && this.#apart?.chance(0.02)) this.#trouble();
+      if (this.#apart?.chance(0.05)) this.#restoreDatabase = this.#database.copy();
       const isIdle = this.#heights.slot >= this.#idle[0] && this.#heights.slot < this.#idle[1];
       if (isIdle) for (const process of this.#processes) process.kill();
       else if (this.#processes.every(({ isDead }) => isDead) || (random.chance(0.01) && this.#processes.length < 3))
@@ -317,7 +340,8 @@ class EndedTrade {
     this.#log(`START ${name}`);
     let isDead = false;
     let endedAtMs = Number.POSITIVE_INFINITY;
-    const endpoints = this.#stories.map((story, i) => {
+    const troubles = this.#apart && new ProcessTroubles(this.#apart);
+    const endpoints = this.#storiesOfOne().map((story, i) => {
       const sendError = random.chance(0.3) ? random.pick(SEND_ERRORS) : undefined;
       const lags = Array.from({ length: this.#machines }, (_, m) => (m === 0 ? 0 : random.u32() % 50));
       const toldBy = () => {
@@ -329,10 +353,13 @@ class EndedTrade {
       node.call = async (...params) => {
         if (isDead) return FOREVER;
         if (params[0] === "sendTransaction" && Date.now() > endedAtMs + SENT_UNTIL_MS) this.#judge.hearSent(name);
+        await troubles?.thawed();
+        if (isDead) return FOREVER;
         const answer = await call.apply(node, params).catch((error) => {
           if (isDead) return FOREVER;
           throw error;
         });
+        await troubles?.thawed();
         return isDead ? FOREVER : answer;
       };
       return node;
@@ -362,6 +389,8 @@ class EndedTrade {
         if (typeof member !== "function" || property === "nowMs") return member;
         return async (...params: unknown[]) => {
           if (isDead) return FOREVER;
+          await troubles?.reach();
+          if (isDead) return FOREVER;
           const isLast = --lethal === 0;
           if (isLast && !isLate) kill(`before ${property}`);
           if (isDead) return FOREVER;
@@ -371,6 +400,7 @@ class EndedTrade {
           if (isLast) kill(`after ${property}`);
           if (isDead) return FOREVER;
           await new Promise((resolve) => setTimeout(resolve, 2));
+          await troubles?.thawed();
           if (isDead) return FOREVER;
           if (!random.chance(0.02)) return result;
           this.#log(`LOST the answer to ${property} of ${name}`);
@@ -391,7 +421,8 @@ class EndedTrade {
       isDead = true;
       this.#log(`KILL ${name} ${why}`);
       // What it has said may be written nowhere, and the nodes may be away.
-      if (this.#database.isDown || why === "before finish") this.#judge.excusedUntilMs = Number.POSITIVE_INFINITY;
+      if (this.#database.isDown || troubles?.isCut || troubles?.isFrozen || why === "before finish")
+        this.#judge.excusedUntilMs = Number.POSITIVE_INFINITY;
       void submitter.close();
       landing.close();
     };
@@ -400,6 +431,7 @@ class EndedTrade {
       {
         name,
         submitter,
+        troubles,
         kill,
         end() {
           endedAtMs = Math.min(endedAtMs, Date.now());
@@ -414,6 +446,27 @@ class EndedTrade {
   #kill(): void {
     const living = this.#processes.filter(({ isDead }) => !isDead);
     if (living.length > 0) this.#random.pick(living).kill();
+  }
+
+  /** What the nodes of one process say: it may have some of those of the others, which may tell it of other branches. */
+  #storiesOfOne(): readonly Story[] {
+    const apart = this.#apart;
+    if (apart === undefined || this.#liars > 0) return this.#stories;
+    const some = this.#stories.filter(() => apart.chance(0.7));
+    const stories = some.length === 0 ? [apart.pick(this.#stories)] : some;
+    if (this.#undone !== undefined) return stories;
+    return stories.map((story) => (apart.chance(0.5) ? this.#withBranches(story, apart) : story));
+  }
+
+  /** One process stands still, or the database is slow or away for it alone. */
+  #trouble(): void {
+    const living = this.#processes.filter(({ isDead }) => !isDead);
+    if (living.length === 0) return;
+    const { name, troubles } = this.#apart!.pick(living);
+    const { what, untilMs } = troubles!.draw(this.#troubledUntilMs);
+    this.#log(`${name} ${what} for ${untilMs - Date.now()} ms`);
+    const { excusedUntilMs } = this.#judge;
+    this.#judge.excusedUntilMs = Math.max(excusedUntilMs, untilMs + LEARNT_MS);
   }
 
   /** No process reaches the database for a while. */
@@ -437,7 +490,8 @@ class EndedTrade {
   #loseRecord(): void {
     this.#log("record lost");
     this.#judge.excusedUntilMs = Number.POSITIVE_INFINITY;
-    this.#database.rows.clear();
+    if (this.#restoreDatabase !== undefined && this.#apart?.chance(0.7)) this.#restoreDatabase();
+    else this.#database.rows.clear();
   }
 
   #living(): Submitter | undefined {
@@ -502,9 +556,21 @@ class EndedTrade {
       method === "submit"
         ? submitter.submit({ principal: PRINCIPAL, submissionToken, signedTransaction })
         : submitter.find(PRINCIPAL, signature);
-    void answer.then(
+    const troubles = this.#processes.find((one) => one.submitter === submitter)?.troubles;
+    let wasFrozen = troubles?.isFrozen === true;
+    const delivered = async () => {
+      try {
+        return await answer;
+      } finally {
+        wasFrozen ||= troubles?.isFrozen === true;
+        await troubles?.thawed();
+      }
+    };
+    void delivered().then(
       (said) => {
         if (!this.#isLiving(submitter)) return;
+        // What it knew as it was asked, before it stood still.
+        if (wasFrozen && said.result === undefined) return;
         this.#judge.hear(said, why);
         if (method === "submit" && said.result !== undefined) this.#noteEnd(submitter);
       },

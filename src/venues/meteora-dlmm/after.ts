@@ -21,9 +21,15 @@ import type { DlmmState, Side } from "./state.ts";
  * The pair that a trade leaves: its active bin, what the bins hold that it traded with, and the volatility of its fee. Further
  * trades reach the arrays that were read and no others.
  *
+ * @param givesUneven as in `BinWalk`
  * @returns undefined if the pair cannot make the trade
  */
-export function tradedDlmm(state: DlmmState, made: Quote, clock: ChainClock): DlmmState | undefined {
+export function tradedDlmm(
+  state: DlmmState,
+  made: Quote,
+  clock: ChainClock,
+  givesUneven = false,
+): DlmmState | undefined {
   const { market, pair, mints, reserves } = state;
   const xToY = made.inMint === market.mints[0];
   const exactIn = made.mode === "exactIn";
@@ -33,7 +39,7 @@ export function tradedDlmm(state: DlmmState, made: Quote, clock: ChainClock): Dl
   if (amount === undefined) return undefined;
   const now = clock.unixTimestamp;
   const { arrays } = xToY ? state.down : state.up;
-  const walk: BinWalk = { pair, binStep: market.binStep, xToY, arrays, now };
+  const walk: BinWalk = { pair, binStep: market.binStep, xToY, arrays, now, givesUneven };
   const copies = new Map<number, BinArray>();
   let reached = pair.activeId;
   const fill = fillBins(walk, amount, exactIn, (array, id, bin) => {

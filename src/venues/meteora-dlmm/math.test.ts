@@ -147,6 +147,11 @@ describe("DLMM maths", () => {
     const outcomes = Array.from({ length: 400 }, (_, more) => dlmmExactOut(bench, 1_002n + BigInt(more)));
     expect(outcomes).toContain("uneven");
     expect(outcomes.some((outcome) => typeof outcome === "object")).toBe(true);
+    for (const [more, outcome] of outcomes.entries()) {
+      const given = fillOf(dlmmExactOut({ ...bench, givesUneven: true }, 1_002n + BigInt(more)));
+      expect(given.output).toBe(1_002n + BigInt(more));
+      if (outcome !== "uneven") expect(given).toEqual(outcome);
+    }
   });
 
   it("prices bins by powers of the step", () => {

@@ -36,6 +36,8 @@ export interface BinWalk {
   readonly arrays: readonly BinArray[];
   /** Unix seconds. */
   readonly now: bigint;
+  /** True: what is "uneven" is given, at the price of the builds that give it (since May 2026). Default false. */
+  readonly givesUneven?: boolean;
 }
 
 /** Amounts on the pool's side of any token transfer fee. Base units. */
@@ -110,7 +112,7 @@ export function fillBins(
   exactIn: boolean,
   visit?: (array: BinArray, id: number, bin: BinTrade) => void,
 ): DlmmFill | DlmmRefusal {
-  const { pair, binStep, xToY, arrays } = walk;
+  const { pair, binStep, xToY, arrays, givesUneven = false } = walk;
   const step = xToY ? -1 : 1;
   const feeOnInput = !pair.feesInY || !xToY;
   const volatility = createVolatility(pair, BigInt(binStep), walk.now);
@@ -139,7 +141,7 @@ export function fillBins(
         left -= bin.input;
         total.output += bin.output;
       } else {
-        if (!swapOut(bin, left, fee, feeOnInput)) return "uneven";
+        if (!swapOut(bin, left, fee, feeOnInput, givesUneven)) return "uneven";
         left -= bin.output;
         total.output += bin.output;
       }
@@ -208,6 +210,13 @@ class BinCursor {
   costOf(out: bigint): bigint {
     return this.xToY ? ceilDiv(out << SCALE, this.price) : ceilDiv(out * this.price, Q64_ONE);
   }
+
+  /** The same with each part that gives some of it rounded up by itself. */
+  costInParts(out: bigint): bigint {
+    const fromMakers = minOf(out, this.makers);
+    const fromProcessed = minOf(out - fromMakers, this.processed);
+    return this.costOf(fromMakers) + this.costOf(fromProcessed) + this.costOf(out - fromMakers - fromProcessed);
+  }
 }
 
 /** Trades up to `offered` into a bin, market makers first, then limit orders; the rest stays. */
@@ -223,18 +232,18 @@ function swapIn(bin: BinCursor, offered: bigint, fee: bigint, feeOnInput: boolea
 }
 
 /**
- * Buys up to `wanted` from a bin. The cost is rounded up once on the whole, while the bin then sells part by part, each rounded
- * up: if the parts add up to more, the program fails.
+ * Buys up to `wanted` from a bin. Builds of March 2026 round the cost up once on the whole, while the bin then sells part by part, each
+ * rounded up: if the parts add up to more, they fail. Builds since May round the cost up part by part, and give the amount.
  *
- * @returns false if the program would not give the amount
+ * @returns false if builds of March would not give the amount
  */
-function swapOut(bin: BinCursor, wanted: bigint, fee: bigint, feeOnInput: boolean): boolean {
+function swapOut(bin: BinCursor, wanted: bigint, fee: bigint, feeOnInput: boolean, givesUneven: boolean): boolean {
   const gross = feeOnInput ? wanted : addFee(wanted, fee);
   if (gross >= bin.makers + bin.processed + bin.open) {
     swapIn(bin, U64_MAX, fee, feeOnInput);
     return true;
   }
-  const cost = bin.costOf(gross);
+  const cost = givesUneven ? bin.costInParts(gross) : bin.costOf(gross);
   swapIn(bin, feeOnInput ? addFee(cost, fee) : cost, fee, feeOnInput);
   if (bin.output < wanted) return false;
   bin.output = wanted;

@@ -104,10 +104,11 @@ export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
   spot: dlmmSpot,
   traded: tradedDlmm,
 
+  /** Exact outputs that only builds since May 2026 give are made: a swap that passes is what can be traded around. */
   replay(state, { fill }, ask) {
     const seen = withArraysNamed(state, fill.binArrays);
-    const made = quote(seen, ask, fill.binArrays.length);
-    return { made, left: () => tradedDlmm(state, made, ask.clock) };
+    const made = quoteWithin(seen, ask, { mostArrays: fill.binArrays.length, givesUneven: true });
+    return { made, left: () => tradedDlmm(state, made, ask.clock, true) };
   },
 
   older,
@@ -131,7 +132,17 @@ export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
   errors: meteoraDlmmErrors,
 };
 
-function quote(state: DlmmState, ask: Ask, mostArrays = ARRAYS_PER_TRADE): Quote<DlmmQuoteFill> {
+function quote(state: DlmmState, ask: Ask): Quote<DlmmQuoteFill> {
+  return quoteWithin(state, ask, { mostArrays: ARRAYS_PER_TRADE, givesUneven: false });
+}
+
+interface DlmmLimits {
+  readonly mostArrays: number;
+  /** As in `BinWalk`. */
+  readonly givesUneven: boolean;
+}
+
+function quoteWithin(state: DlmmState, ask: Ask, { mostArrays, givesUneven }: DlmmLimits): Quote<DlmmQuoteFill> {
   const { market, pair, mints } = state;
   const point = pair.countsSeconds ? ask.clock.unixTimestamp : ask.clock.slot;
   if (!pair.enabled) throw notTrading(market, "is disabled");
@@ -144,7 +155,7 @@ function quote(state: DlmmState, ask: Ask, mostArrays = ARRAYS_PER_TRADE): Quote
   const feeIn = transferFeeOf(mints[xToY ? 0 : 1], ask.clock.epoch);
   const feeOut = transferFeeOf(mints[xToY ? 1 : 0], ask.clock.epoch);
   const { arrays, addresses } = xToY ? state.down : state.up;
-  const walk: BinWalk = { pair, binStep: market.binStep, xToY, arrays, now: ask.clock.unixTimestamp };
+  const walk: BinWalk = { pair, binStep: market.binStep, xToY, arrays, now: ask.clock.unixTimestamp, givesUneven };
 
   let fill: DlmmFill | DlmmRefusal;
   if (ask.mode === "exactIn") {

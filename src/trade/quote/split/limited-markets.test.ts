@@ -84,3 +84,70 @@ test("what a full market brings to a hub goes the best ways onward", () => {
   // The best division takes 1.3485e9.
   expect(Number(inAmount)).toBeLessThan(1.35e9);
 });
+
+/** Near the limits of their markets, a few paths are easily narrowed to the wrong ones. The least that the best division gives, in millions. */
+const NEAR_LIMITS: readonly (readonly [string, number, number, Partial<Record<NetworkPair, readonly Product[]>>])[] = [
+  [
+    "the markets take everything only as the shape found divides it",
+    652,
+    1_360,
+    {
+      ab: [limited(2_301, 2_094, 230)],
+      ah: [limited(2_376, 3_533, 216), limited(2_402, 4_223, 141), limited(9_168, 7_354, 482)],
+      hb: [limited(3_064, 5_561, 383)],
+      af: [limited(5_705, 5_817, 950), limited(6_650, 7_993, 1_662)],
+      fb: [limited(6_113, 9_453, 679), limited(3_044, 2_075, 761), limited(7_915, 10_748, 527)],
+      hf: [limited(3_246, 3_378, 249), limited(7_186, 7_170, 359), limited(9_093, 11_384, 1_515)],
+    },
+  ],
+  [
+    "the best markets do not take the greatest trade that shares the plan",
+    2_508,
+    1_750,
+    {
+      ab: [limited(9_450, 8_220, 726), limited(7_663, 4_848, 1_277), limited(8_690, 6_273, 457)],
+      ah: [limited(1_905, 2_987, 105)],
+      hb: [limited(7_216, 8_959, 379), limited(6_622, 4_057, 1_324), limited(2_212, 2_401, 147)],
+      af: [limited(7_665, 4_421, 2_555)],
+      fb: [limited(6_283, 4_570, 571), limited(7_627, 6_424, 3_813)],
+      hf: [limited(7_568, 6_820, 582), limited(2_093, 1_879, 110)],
+    },
+  ],
+  [
+    "the cheapest loss leaves too little room for later ones",
+    2_276,
+    3_490,
+    {
+      ab: [limited(2_476, 1_976, 619)],
+      ah: [limited(7_688, 4_916, 1_281), limited(3_926, 4_636, 1_308)],
+      hb: [limited(1_605, 889, 178), limited(5_817, 7_272, 528)],
+      af: [limited(7_932, 12_641, 495)],
+      fb: [limited(4_803, 6_856, 320), limited(7_572, 13_312, 7_572)],
+      hf: [limited(6_972, 7_344, 498), limited(7_873, 15_355, 562)],
+    },
+  ],
+];
+
+test.each(NEAR_LIMITS)("an exact input is divided well where %s", (_, inAmount, least, pairs) => {
+  const network = hubNetwork((pair) => pairs[pair] ?? []);
+  const { outAmount } = bestRouteOver(network, "exactIn", BigInt(inAmount) * 1_000_000n);
+  expect(Number(outAmount)).toBeGreaterThan(least * 1e6);
+});
+
+test("an exact output is made that four paths give for more input than all together", () => {
+  const pairs: Partial<Record<NetworkPair, readonly Product[]>> = {
+    ab: [limited(6_435, 3_856, 643), limited(2_345, 3_616, 146), limited(2_789, 3_795, 253)],
+    ah: [limited(7_631, 8_924, 401), limited(3_395, 6_048, 679)],
+    hb: [limited(5_245, 5_334, 403)],
+    af: [limited(6_319, 6_445, 315), limited(7_641, 5_147, 545), limited(6_159, 7_695, 615)],
+    fb: [limited(3_352, 6_397, 478), limited(2_816, 2_561, 704)],
+    hf: [limited(6_721, 12_587, 336), limited(5_012, 7_181, 250), limited(2_700, 4_577, 168)],
+  };
+  const route = bestRouteOver(
+    hubNetwork((pair) => pairs[pair] ?? []),
+    "exactOut",
+    1_570_000_000n,
+  );
+  expect(route.outAmount).toBe(1_570_000_000n);
+  expect(Number(route.inAmount)).toBeLessThan(705e6);
+});

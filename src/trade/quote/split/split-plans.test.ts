@@ -24,11 +24,11 @@ function newPlan(): SplitPlan {
 test("a plan that is made for another size forgets the divisions without some markets", () => {
   const [resized, fresh] = [newPlan(), newPlan()];
   const left = new Set([direct.markets[0]!]);
-  const small = resized.closedWithout(PATHS, left);
+  const small = resized.shapeWithout(PATHS, left);
   const undo = resized.resize(intent, 3_000_000_000)!;
   fresh.resize(intent, 3_000_000_000);
-  expect(resized.closedWithout(PATHS, left)).toEqual(fresh.closedWithout(PATHS, left));
-  expect(resized.closedWithout(PATHS, left)).not.toEqual(small);
+  expect(resized.shapeWithout(PATHS, left)).toEqual(fresh.shapeWithout(PATHS, left));
+  expect(resized.shapeWithout(PATHS, left)).not.toEqual(small);
   undo();
-  expect(resized.closedWithout(PATHS, left)).toEqual(small);
+  expect(resized.shapeWithout(PATHS, left)).toEqual(small);
 });

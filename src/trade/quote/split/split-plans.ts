@@ -8,11 +8,11 @@ import { bestSmallRate } from "../bounds/best-small-rate.ts";
 import { roundSizeOf } from "../bounds/market-rate.ts";
 import { allAtOnce, type Steps } from "../long-searches.ts";
 import { type ChangedMarkets, heldMarkets } from "./changed-markets.ts";
-import { DirectedSearch } from "./directed-search.ts";
 import { singleOut } from "./flow/fill-network.ts";
 import { KeptFindings } from "./kept-findings.ts";
 import { type CurveNetwork, type MintCrossing, type SmallTrades, sampleNetwork, sampleSmall } from "./network.ts";
-import { coarseFlowFor, quoteNear } from "./split-shape.ts";
+import { DirectedSearch } from "./shapes/directed-search.ts";
+import { coarseFlowFor, quoteNear, type Shape } from "./shapes/split-shape.ts";
 import { StepWork } from "./step-work.ts";
 
 /** Exact quotes of one search at most, besides those of its result. */
@@ -24,9 +24,11 @@ export const LEAST_SPLIT_GAIN = 2e-6;
 /** Trades whose sizes lie within one of these parts of an octave share a plan; of the second ones, if the first plan is for too much. */
 const SIZES_OF_AN_OCTAVE = 8;
 const EXACT_SIZES_OF_AN_OCTAVE = 1_024;
-/** If an exact output takes this much more or less than its plan was made for, the plan is made again, at most so often. Fraction. */
+/** If a trade takes this much more or less than its plan was made for, another plan may be better; for an exact output it is made again at most so often. Fraction. */
 const LEAST_MISSED = 0.03;
 const MOST_RESIZED = 2;
+/** If fewer paths give too little of an exact output, the plan is made again for as much more input as that needs at their mean price, times this. */
+const MORE = 1.05;
 /** Transaction capacities that a plan remembers at most. */
 const MOST_CAPACITIES = 16;
 const NOTHING_LEFT_OUT: ReadonlySet<HotMarket> = new Set();
@@ -70,8 +72,8 @@ export class SplitPlan {
   #inAmount: number;
   #outAmount = 0;
   #resized = 0;
-  /** Most paths with which trades are planned for one by one: the plan is for more than some of them, and that does not go in. */
-  #tooLargeFor = new Set<number>();
+  /** By most paths: the trades that this plan serves, from the least that had no better plan of its own. Base units. */
+  #fitting = new Map<number, "all" | "none" | number>();
   /** True if markets that give the exact output count even if they do not take the plan's whole input. */
   #takesLess = false;
   #shapes: DirectedSearch | undefined;
@@ -108,7 +110,7 @@ export class SplitPlan {
     plan.#outAmount = this.#outAmount;
     plan.#resized = this.#resized;
     plan.#takesLess = this.#takesLess;
-    plan.#tooLargeFor = this.#tooLargeFor;
+    plan.#fitting = this.#fitting;
     plan.#pays = this.pays;
     plan.#shapes = this.#shapes;
     plan.#fits = this.#fits;
@@ -163,6 +165,17 @@ export class SplitPlan {
     const before = { inAmount: this.#inAmount, outAmount: this.#outAmount, shapes: this.#shapes };
     this.#sizeFor(inAmount, Number(intent.amount), undefined);
     return () => this.#sizeFor(before.inAmount, before.outAmount, before.shapes);
+  }
+
+  /**
+   * Makes the plan of an exact output again for more input if the best shape of up to `maxPaths` paths gives less than the output: the plan was
+   * made for what all paths together take. @returns false if the plan stays
+   */
+  *takeMore(intent: Intent, maxPaths: number): Steps<boolean> {
+    if (this.#mode === "exactIn") return false;
+    const shape = yield* this.#allShapes.shapeFor(maxPaths);
+    if (shape === undefined || shape.outAmount >= this.#outAmount) return false;
+    return this.resize(intent, ((this.inputFor(intent) * this.#outAmount) / shape.outAmount) * MORE) !== undefined;
   }
 
   /**
@@ -221,26 +234,34 @@ export class SplitPlan {
     return this.#shapes;
   }
 
-  /** True if a trade of the plan's size should have a plan of its own, since the plan is for more and that does not go in. */
-  isTooLargeFor(maxPaths: number): boolean {
-    return this.#tooLargeFor.has(maxPaths);
-  }
-
   /**
-   * Notes that no division was found. @returns true if the markets, or fewer of them, do not take all that the plan is for: less may go in
+   * True if trades of up to this many paths have plans of their own: limits of markets make this one, for more, worse. False if that was not so
+   * for a trade of nearly this size; undefined if not known.
    */
-  findsNothing(maxPaths: number): boolean {
-    if (this.#mode === "exactOut" || !this.#allShapes.isStuck) return false;
-    this.#tooLargeFor.add(maxPaths);
-    return true;
+  isTooLargeFor({ amount }: Intent, maxPaths: number): boolean | undefined {
+    const known = this.#fitting.get(maxPaths);
+    if (known === undefined || known === "none") return known === undefined ? undefined : true;
+    return known !== "all" && Number(amount) < known * (1 - LEAST_MISSED) ? undefined : false;
   }
 
-  /** The edges to close for a division over two up to `maxPaths` paths; undefined if there is none. */
-  *closedFor(maxPaths: number, refused: ReadonlySet<HotMarket>): Steps<Uint8Array | undefined> {
+  /** True if a plan for less may be better: limits of markets leave this one nothing, or much less than all paths together. */
+  *mayBeTooLarge(maxPaths: number): Steps<boolean> {
+    if (this.#mode === "exactIn" && (yield* this.#allShapes.isHeldBack(maxPaths))) return true;
+    this.#fitting.set(maxPaths, "all");
+    return false;
+  }
+
+  /** Notes whether a plan for this trade alone was better. */
+  learnTooLarge({ amount }: Intent, maxPaths: number, isTooLarge: boolean): void {
+    this.#fitting.set(maxPaths, isTooLarge ? "none" : Number(amount));
+  }
+
+  /** The best shape of a division over two up to `maxPaths` paths; undefined if there is none. */
+  *shapeFor(maxPaths: number, refused: ReadonlySet<HotMarket>): Steps<Shape | undefined> {
     const shapes = refused.size === 0 ? this.#allShapes : this.#search(this.#edgesOf(refused));
-    const closed = yield* shapes.closedFor(maxPaths);
-    if (closed !== undefined && this.#budget.left <= 0) this.#quoteClosely(closed);
-    return closed;
+    const shape = yield* shapes.shapeFor(maxPaths);
+    if (shape !== undefined && this.#budget.left <= 0) this.#quoteClosely(shape.closed);
+    return shape;
   }
 
   /** Quotes the markets of a shape near what they take: with distant sizes only, a price seems to bend too early. */
@@ -251,8 +272,8 @@ export class SplitPlan {
   }
 
   /** The same for divisions that leave markets out so that they fit. */
-  closedWithout(maxPaths: number, refused: ReadonlySet<HotMarket>): Uint8Array | undefined {
-    return this.#allShapes.closedWithout(maxPaths, this.#edgesOf(refused));
+  shapeWithout(maxPaths: number, refused: ReadonlySet<HotMarket>): Shape | undefined {
+    return this.#allShapes.shapeWithout(maxPaths, this.#edgesOf(refused));
   }
 
   #edgesOf(markets: ReadonlySet<HotMarket>): Uint8Array {

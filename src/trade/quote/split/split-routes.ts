@@ -12,6 +12,7 @@ import { limitedChain } from "./limited-chain.ts";
 import { mayGain } from "./may-gain.ts";
 import type { CurveNetwork, MintCrossing } from "./network.ts";
 import { realizePlan } from "./realize.ts";
+import type { Shape } from "./shapes/split-shape.ts";
 import { type PlanTerms, planOf, type SplitPlan } from "./split-plans.ts";
 import { NO_SPLITS, type Splits } from "./splits.ts";
 
@@ -73,12 +74,27 @@ export function* splitRoutes(
   if (single !== undefined && !mayGain(intent, crossings, single, planTerms)) return undefined;
   const shared = planOf(intent, crossings, planTerms, false);
   const { maxPaths } = terms;
-  if (!shared.isTooLargeFor(maxPaths)) {
-    const splits = yield* splitsOf(intent, shared, single, terms, planTerms);
-    if (maxPaths < 2 || splits?.best !== undefined || !shared.findsNothing(maxPaths)) return splits;
+  const isTooLarge = shared.isTooLargeFor(intent, maxPaths);
+  let splits: Splits | undefined;
+  if (isTooLarge !== true) {
+    splits = yield* splitsOf(intent, shared, single, terms, planTerms);
+    if (isTooLarge === false || !isDivided(shared, single, maxPaths) || !(yield* shared.mayBeTooLarge(maxPaths)))
+      return splits;
     yield;
   }
-  return yield* splitsOf(intent, planOf(intent, crossings, planTerms, true), single, terms, planTerms);
+  const own = yield* splitsOf(intent, planOf(intent, crossings, planTerms, true), single, terms, planTerms);
+  if (isTooLarge === undefined) shared.learnTooLarge(intent, maxPaths, isBetter(own?.best, splits?.best));
+  return isTooLarge === true || isBetter(own?.best, splits?.best) ? own : splits;
+}
+
+/** False if a trade takes a single path whatever the shapes of its plan are. */
+function isDivided(plan: SplitPlan, single: Route | undefined, maxPaths: number): boolean {
+  return maxPaths > 1 && (single === undefined || plan.pays);
+}
+
+/** True if an exact input gives more by a route than by another. */
+function isBetter(route: Route | undefined, than: Route | undefined): boolean {
+  return route !== undefined && (than === undefined || route.outAmount > than.outAmount);
 }
 
 /** The best division by a plan, and how to find others. */
@@ -91,8 +107,7 @@ function* splitsOf(
 ): Steps<Splits | undefined> {
   yield* plan.ready();
   const chain = limitedChain(intent, plan.network, single, planTerms);
-  if (terms.maxPaths < 2 || (single !== undefined && !plan.pays))
-    return chain === undefined ? undefined : { ...NO_SPLITS, chain };
+  if (!isDivided(plan, single, terms.maxPaths)) return chain === undefined ? undefined : { ...NO_SPLITS, chain };
   // If the caller allows fewer paths, those may fit where more do not.
   const capacity = terms.capacity === undefined ? undefined : `${terms.capacity}, ${terms.maxPaths} paths`;
   const search = new SplitSearch(intent, plan, { ...terms, capacity });
@@ -145,6 +160,8 @@ class SplitSearch {
   *#sized(maxPaths: number): Steps<Route | undefined> {
     let found = yield* this.best(maxPaths);
     if (found === undefined && this.#plan.takeLess()) found = yield* this.best(maxPaths);
+    while (found === undefined && (yield* this.#plan.takeMore(this.#intent, maxPaths)))
+      found = yield* this.best(maxPaths);
     while (found !== undefined) {
       const undo = this.#plan.resize(this.#intent, Number(found.inAmount));
       if (undo === undefined) break;
@@ -174,13 +191,13 @@ class SplitSearch {
   *#found(maxPaths: number, without: ReadonlySet<HotMarket>, isLight: boolean): Steps<Route | undefined> {
     const refused = new Set(without);
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-      const closed =
+      const shape =
         isLight && attempt === 0
-          ? this.#plan.closedWithout(maxPaths, refused)
-          : yield* this.#plan.closedFor(maxPaths, refused);
-      if (closed === undefined) return undefined;
+          ? this.#plan.shapeWithout(maxPaths, refused)
+          : yield* this.#plan.shapeFor(maxPaths, refused);
+      if (shape === undefined) return undefined;
       yield* this.#plan.work.pause();
-      const { best, fault } = this.#refine(openEdges(this.#plan.network, closed));
+      const { best, fault } = this.#refine(shape);
       if (best !== undefined || fault === undefined) return best;
       // Without the market that cannot make its part.
       refused.add(fault);
@@ -199,10 +216,18 @@ class SplitSearch {
   }
 
   /** Divides the trade between the edges, exactly, in a few rounds. */
-  #refine(network: CurveNetwork): { readonly best?: Route; readonly fault?: HotMarket | undefined } {
+  #refine(shape: Shape): { readonly best?: Route; readonly fault?: HotMarket | undefined } {
     const { mode, amount } = this.#intent;
     const enough = this.#plan.enoughFor(this.#intent);
-    const cut = { parts: FINE_PARTS, leastParts: LEAST_PARTS, isFine: true, maxLegs: this.#terms.maxLegs, enough };
+    const cut = {
+      parts: FINE_PARTS,
+      leastParts: LEAST_PARTS,
+      isFine: true,
+      maxLegs: this.#terms.maxLegs,
+      enough,
+      work: this.#plan.work,
+    };
+    const network = openEdges(this.#plan.network, shape.closed);
     const closed = new Uint8Array(network.edges.length);
     let inAmount = this.#plan.inputFor(this.#intent);
     let flow: Flow | undefined;
@@ -213,6 +238,8 @@ class SplitSearch {
       const search = { ...cut, inAmount, closed };
       flow =
         mode === "exactIn" ? fillWholly(network, search, flow) : fillForOutput(network, search, Number(amount), flow);
+      // Part by part, the best paths first, the markets may not take everything, although the shape's own paths do.
+      if (flow === undefined && mode === "exactIn") flow = fillWholly(network, search, openFlow(shape));
       if (flow === undefined || pathsOf(network, flow) < 2) break;
       const route = realizePlan(this.#intent, stepsOf(network, flow, mode), this.#terms.clock);
       if (route === "unordered") break;
@@ -249,6 +276,17 @@ function lowerLimit({ edges }: CurveNetwork, refused: HotMarket, times: number):
 function openEdges({ edges, ...network }: CurveNetwork, closed: Uint8Array): CurveNetwork {
   const open = edges.filter((_, index) => closed[index] === 0);
   return { ...network, edges: open.map(({ from, to, curve }) => ({ from, to, curve: curve.copy() })) };
+}
+
+/** The flow of a shape, through its open edges alone. */
+function openFlow({ closed, flow }: Shape): Flow {
+  let open = 0;
+  const places = Array.from(closed, (isClosed) => (isClosed === 0 ? open++ : -1));
+  const place = (index: number) => (index < 0 ? -1 : places[index]!);
+  return {
+    ...flow,
+    paths: flow.paths.map(({ legs: [a, b, c], sent }) => ({ legs: [place(a), place(b), place(c)], sent })),
+  };
 }
 
 /** Teaches the curves the exact quotes of a route. @returns how far the worst curve was off, as a fraction */

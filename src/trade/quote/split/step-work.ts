@@ -1,16 +1,16 @@
 import type { Steps } from "../long-searches.ts";
 
 /** Work after which a search pauses, in the units of `StepWork`: a few milliseconds. */
-const WORK_OF_A_STEP = 1_500;
-/** An exact quote takes about as long as filling this many markets of a network. */
-const QUOTE_UNITS = 4;
+const WORK_OF_A_STEP = 20_000;
+/** An exact quote takes about as long as reading this many points off curves. */
+const QUOTE_UNITS = 80;
 
-/** Counts the work of a search since its last pause: one unit for each market of a network that is filled, four for an exact quote. */
+/** Counts the work of a search since its last pause: one unit for each point read off a curve, 80 for an exact quote. */
 export class StepWork {
   #units = 0;
 
-  fills(markets: number): void {
-    this.#units += markets;
+  reads(count: number): void {
+    this.#units += count;
   }
 
   quotes(count: number): void {

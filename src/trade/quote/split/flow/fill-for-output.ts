@@ -5,7 +5,7 @@ import { type Flow, type FlowSearch, INPUT } from "./flow.ts";
 /** Tolerated difference between the output and the required one. Fraction. */
 const MOST_MISSED = 1e-3;
 /** Most fillings, each with the input that the one before shows to be needed. */
-export const MOST_FILLED = 4;
+const MOST_FILLED = 4;
 
 /**
  * Fills a network with the input that yields about the given output.

@@ -39,6 +39,7 @@ function filled(network: FlowNetwork, search: FlowSearch, start: Flow | undefine
     if (filling.push(Math.min(part, inAmount - filling.inAmount)) > 0) continue;
     if (filling.outAmount >= enough) break;
     if (changes > 0 && filling.inAmount >= inAmount * (1 - MOST_MISSED)) break;
+    search.work?.reads(filling.reads);
     const full = changes++ < MOST_CHANGES ? filling.flow(part) : undefined;
     const paths = full === undefined ? undefined : placeRest(network, search, full);
     if (paths === undefined) return undefined;
@@ -47,6 +48,7 @@ function filled(network: FlowNetwork, search: FlowSearch, start: Flow | undefine
     filling.cut(part);
   }
   filling.even(part / 2, inAmount / leastParts, isFine);
+  search.work?.reads(filling.reads);
   return filling;
 }
 

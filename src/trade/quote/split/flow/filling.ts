@@ -6,6 +6,8 @@ import { spreadPaths } from "./spread-paths.ts";
 const LEAST_ROOM = 1 / 64;
 /** Less than this share of a part is not worth sending. */
 const LEAST_SENT = 1 / 64;
+/** Points read off curves for a path, on average. */
+const READS_OF_A_PATH = 2;
 /** How often an excess is taken back. */
 const MOST_TRIMMED = 8;
 /** What a move must gain, and what giving up a path must gain, as fractions of the output: less is noise, or an error of the curves. */
@@ -26,6 +28,8 @@ export class Filling {
   readonly #paths: PathShare[] = [];
   inAmount = 0;
   outAmount = 0;
+  /** Points read off curves, about. */
+  reads = 0;
 
   constructor(network: FlowNetwork, search: FlowSearch) {
     this.#edges = network.edges;
@@ -279,6 +283,7 @@ export class Filling {
 
   /** @returns false if a market would exceed its limit: the flow through the edges is then unknown */
   #spread(): boolean {
+    this.reads += READS_OF_A_PATH * this.#paths.length;
     const out = spreadPaths(this.#edges, this.#paths, this.#inputs, this.#outputs);
     if (out !== undefined) this.outAmount = out;
     return out !== undefined;
@@ -344,12 +349,14 @@ export class Filling {
     const room = curve.most - input;
     if (unit <= 0 || room <= unit * LEAST_ROOM) return 0;
     const step = Math.min(unit, room);
+    this.reads++;
     return (curve.out(input + step) - this.#outputs[index]!) / step;
   }
 
   /** What a path gives for one unit of its last part, from one of its markets on. */
   #lastRate(legs: PathShare["legs"], first = 0): number {
     let rate = 1;
+    this.reads += READS_OF_A_PATH;
     for (let at = first; at < legs.length; at++) {
       const index = legs[at]!;
       if (index < 0) break;

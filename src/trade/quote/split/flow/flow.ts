@@ -1,4 +1,5 @@
 import type { MarketCurve } from "../curves/market-curve.ts";
+import type { StepWork } from "../step-work.ts";
 
 /** The mints that a trade may pass through, by number: 0 is the input, 1 the output, hubs follow. */
 export interface FlowNetwork {
@@ -44,6 +45,8 @@ export interface FlowSearch {
   readonly enough?: number | undefined;
   /** Edges that must stay unused. */
   readonly closed: Uint8Array;
+  /** Counts the work, if anybody pauses by it. */
+  readonly work?: StepWork;
 }
 
 /** Numbers of the trade's own mints in a network. */

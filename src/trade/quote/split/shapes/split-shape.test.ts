@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import type { HotMarket } from "../../../market/port.ts";
-import { Address } from "../../../primitives/address.ts";
-import { allAtOnce } from "../long-searches.ts";
-import { MarketCurve } from "./curves/market-curve.ts";
-import { fillNetwork } from "./flow/fill-network.ts";
-import { INPUT, OUTPUT } from "./flow/flow.ts";
+import type { HotMarket } from "../../../../market/port.ts";
+import { Address } from "../../../../primitives/address.ts";
+import { allAtOnce } from "../../long-searches.ts";
+import { MarketCurve } from "../curves/market-curve.ts";
+import { fillNetwork } from "../flow/fill-network.ts";
+import { INPUT, OUTPUT } from "../flow/flow.ts";
+import { StepWork } from "../step-work.ts";
 import { ShapeSearch } from "./split-shape.ts";
-import { StepWork } from "./step-work.ts";
 
 const MINT = Address.from(new Uint8Array(32));
 const AMOUNT = 1_000_000;

@@ -1,7 +1,7 @@
-import { allAtOnce, type Steps } from "../long-searches.ts";
-import { singleOut, singlePath } from "./flow/fill-network.ts";
-import type { FlowEdge } from "./flow/flow.ts";
-import type { CurveNetwork } from "./network.ts";
+import { allAtOnce, type Steps } from "../../long-searches.ts";
+import { singleOut, singlePath } from "../flow/fill-network.ts";
+import type { FlowEdge } from "../flow/flow.ts";
+import type { CurveNetwork } from "../network.ts";
 import { coarseFlow, type Shape, ShapeSearch, type ShapeTerms } from "./split-shape.ts";
 
 /**
@@ -17,6 +17,9 @@ const MOST_LIGHT = 64;
 /** If a shape gives this much less than all paths together, it is searched in another way too. Fraction. */
 const MOST_LOST = 0.03;
 
+/** A market that takes more than this part of its limit counts as full. */
+const NEAR_LIMIT = 0.999;
+
 /** A network whose trades between hubs run in one direction only, and what it gives over any number of paths. */
 interface Direction {
   readonly closed: Uint8Array;
@@ -31,8 +34,10 @@ export class DirectedSearch {
   readonly #network: CurveNetwork;
   readonly #terms: ShapeTerms;
   readonly #directions: readonly Direction[];
-  /** Closed edges by the most paths and the edges that were left out. */
-  readonly #light = new Map<string, Uint8Array | undefined>();
+  /** Shapes by the most paths. */
+  readonly #best = new Map<number, Shape | undefined>();
+  /** Shapes by the most paths and the edges that were left out. */
+  readonly #light = new Map<string, Shape | undefined>();
 
   /** @param closed edges that no shape may use */
   constructor(network: CurveNetwork, terms: ShapeTerms, closed: Uint8Array) {
@@ -56,12 +61,31 @@ export class DirectedSearch {
   }
 
   /** True if a search for fewer paths ended because those do not take everything. */
-  get isStuck(): boolean {
+  get #isStuck(): boolean {
     return this.#directions.length === 0 || this.#directions.some(({ search }) => search?.isStuck);
   }
 
-  /** The closed edges of the best shape of two up to `maxPaths` paths; undefined if there is none. */
-  *closedFor(maxPaths: number): Steps<Uint8Array | undefined> {
+  /** True if limits of markets leave the best shape of up to `maxPaths` paths much less than all paths together, or leave none. */
+  *isHeldBack(maxPaths: number): Steps<boolean> {
+    const shape = yield* this.shapeFor(maxPaths);
+    if (shape === undefined) return this.#isStuck;
+    return shape.outAmount <= this.widestOut * (1 - MOST_LOST) && this.#fillsMarket(shape);
+  }
+
+  /** True if a shape fills a market to its limit, and if there is none. */
+  #fillsMarket(shape: Shape | undefined): boolean {
+    if (shape === undefined) return true;
+    const { inputs } = shape.flow;
+    return this.#network.edges.some(({ curve }, index) => inputs[index]! > curve.most * NEAR_LIMIT);
+  }
+
+  /** The best shape of two up to `maxPaths` paths; undefined if there is none. */
+  *shapeFor(maxPaths: number): Steps<Shape | undefined> {
+    if (!this.#best.has(maxPaths)) this.#best.set(maxPaths, yield* this.#bestFor(maxPaths));
+    return this.#best.get(maxPaths);
+  }
+
+  *#bestFor(maxPaths: number): Steps<Shape | undefined> {
     let best: Shape | undefined;
     for (const direction of this.#directions) {
       if (best !== undefined && direction.outAmount <= best.outAmount) break;
@@ -72,15 +96,18 @@ export class DirectedSearch {
       yield* this.#terms.work.pause();
       const other = yield* this.#anchoredShape(direction, maxPaths);
       if (other !== undefined && (best === undefined || other.outAmount > best.outAmount)) best = other;
+      if (!this.#losesMuch(direction, best) || !this.#fillsMarket(best)) continue;
+      const besides = yield* this.#searchOf(direction).shapeBesides(maxPaths);
+      if (besides !== undefined && (best === undefined || besides.outAmount > best.outAmount)) best = besides;
     }
-    return best?.closed;
+    return best;
   }
 
   /**
    * The same with some more edges closed, in the most promising direction only and starting from its widest flow: cheap, and nearly as
    * good. Many of these are compared, and all are kept.
    */
-  closedWithout(maxPaths: number, left: Uint8Array): Uint8Array | undefined {
+  shapeWithout(maxPaths: number, left: Uint8Array): Shape | undefined {
     const key = `${maxPaths}: ${left}`;
     if (this.#light.has(key)) return this.#light.get(key);
     const found = this.#narrowedWithout(maxPaths, left);
@@ -89,12 +116,12 @@ export class DirectedSearch {
     return found;
   }
 
-  #narrowedWithout(maxPaths: number, left: Uint8Array): Uint8Array | undefined {
+  #narrowedWithout(maxPaths: number, left: Uint8Array): Shape | undefined {
     const [first] = this.#directions;
     if (first === undefined) return undefined;
     const closed = first.closed.map((isClosed, index) => isClosed | left[index]!);
     const search = new ShapeSearch(this.#network, this.#terms, closed, this.#searchOf(first).widestFlow);
-    return allAtOnce(search.shapeFor(maxPaths))?.closed;
+    return allAtOnce(search.shapeFor(maxPaths));
   }
 
   /** True if all paths together give much more than the shape of the direction. */

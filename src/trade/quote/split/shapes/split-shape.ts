@@ -1,12 +1,12 @@
-import type { ChainClock } from "../../../solana/account.ts";
-import type { Steps } from "../long-searches.ts";
-import type { QuoteBudget } from "./curves/market-curve.ts";
-import { sampleLimit, sampleNear } from "./curves/sampled-curves.ts";
-import { fillForOutput, MOST_FILLED } from "./flow/fill-for-output.ts";
-import { fillNetwork, pathsOf } from "./flow/fill-network.ts";
-import type { Flow } from "./flow/flow.ts";
-import type { CurveNetwork } from "./network.ts";
-import type { StepWork } from "./step-work.ts";
+import type { ChainClock } from "../../../../solana/account.ts";
+import type { Steps } from "../../long-searches.ts";
+import type { QuoteBudget } from "../curves/market-curve.ts";
+import { sampleLimit, sampleNear } from "../curves/sampled-curves.ts";
+import { fillForOutput } from "../flow/fill-for-output.ts";
+import { fillNetwork, pathsOf } from "../flow/fill-network.ts";
+import type { Flow } from "../flow/flow.ts";
+import type { CurveNetwork } from "../network.ts";
+import type { StepWork } from "../step-work.ts";
 
 /** Parts into which the input is first cut to find which markets take part, and the smallest ones moved afterwards. */
 const COARSE = { parts: 16, leastParts: 128 } as const;
@@ -14,6 +14,10 @@ const COARSE = { parts: 16, leastParts: 128 } as const;
 const INFORMED_ROUNDS = 3;
 /** Most edges compared, the least valuable ones; the one whose closing costs least is closed. */
 const LOSSES_COMPARED = 12;
+/** The same, of each of several shapes that are narrowed side by side; how many of those there are; and how many paths more than allowed they begin with. */
+const SIDE_LOSSES_COMPARED = 6;
+const SIDE_BY_SIDE = 4;
+const MOST_MORE_PATHS = 4;
 /** Closing an edge is assumed to cost at least this part of its value, which is estimated at the price of a coarse part. */
 const LEAST_LOSS = 0.25;
 /** Paths are exchanged only if all paths together give this much more. Fraction. */
@@ -136,6 +140,43 @@ export class ShapeSearch {
     return best;
   }
 
+  /**
+   * The best shape of two up to `maxPaths` paths if in the last steps several shapes are narrowed, not only the best. Near the limits of markets
+   * the cheapest loss may be the wrong one: what is left then takes the trade only over far worse markets, or not at all.
+   */
+  *shapeBesides(maxPaths: number): Steps<Shape | undefined> {
+    const first = this.#shapes.find(({ paths }) => paths <= maxPaths + MOST_MORE_PATHS) ?? this.#shapes[0];
+    let wide = first === undefined ? [] : [first];
+    let best: Shape | undefined;
+    while (wide.length > 0) {
+      const narrower = new Map<string, Shape>();
+      for (const { closed, flow } of wide) {
+        for (const index of this.#leastWorth(flow, closed).order.slice(0, SIDE_LOSSES_COMPARED)) {
+          yield* this.#terms.work.pause();
+          const shape = this.#without(index, closed, flow);
+          if (shape === undefined || shape.outAmount <= (best?.outAmount ?? 0)) continue;
+          if (shape.paths > maxPaths) narrower.set(shape.closed.join(), shape);
+          else if (shape.paths > 1) best = shape;
+        }
+      }
+      wide = [...narrower.values()].sort((a, b) => b.outAmount - a.outAmount).slice(0, SIDE_BY_SIDE);
+    }
+    return best;
+  }
+
+  /** A shape with one more edge closed, and all that it leaves unused; undefined if it does not take everything. */
+  #without(index: number, open: Uint8Array, start: Flow): Shape | undefined {
+    const closed = open.slice();
+    closed[index] = 1;
+    const flow = coarseFlow(this.#network, this.#terms, closed, start);
+    return flow === undefined ? undefined : this.#shapeOf(flow, closed);
+  }
+
+  #shapeOf(flow: Flow, open: Uint8Array): Shape {
+    const closed = open.map((isClosed, index) => (flow.inputs[index]! > 0 ? isClosed : 1));
+    return { paths: pathsOf(this.#network, flow), closed, outAmount: flow.outAmount, flow };
+  }
+
   #settle(flow: Flow | undefined): void {
     this.#flow = flow;
     if (flow === undefined) {
@@ -143,43 +184,44 @@ export class ShapeSearch {
       this.#isStuck = true;
       return;
     }
-    const closed = this.#closed.slice();
-    for (const [index, input] of flow.inputs.entries()) {
-      if (input > 0) continue;
-      closed[index] = 1;
-      if (!this.#kept.has(index)) this.#closed[index] = 1;
-    }
-    const paths = pathsOf(this.#network, flow);
-    this.#shapes.push({ paths, closed, outAmount: flow.outAmount, flow });
-    if (paths < 2) this.#isDone = true;
+    const shape = this.#shapeOf(flow, this.#closed);
+    for (const [index, isClosed] of shape.closed.entries())
+      if (isClosed !== 0 && !this.#kept.has(index)) this.#closed[index] = 1;
+    this.#shapes.push(shape);
+    if (shape.paths < 2) this.#isDone = true;
   }
 
   /**
    * The edge to close next, if any: among the least valuable ones, the one whose closing costs least. An edge's own value does not show
    * what depends on it behind a hub, nor what other edges would give for its part: a market whose price hardly falls would seem worthless.
    */
-  #cheapestLoss({ inputs, outputs, outAmount, values: valuesOf }: Flow): number | undefined {
+  #cheapestLoss(flow: Flow): number | undefined {
     const closed = this.#closed;
-    const { edges } = this.#network;
-    const open: number[] = [];
-    // The loss if the other markets took the edge's part at the price of their last part.
-    const worth = new Float64Array(edges.length);
-    const values = valuesOf();
-    for (const [index, { from, to }] of edges.entries()) {
-      if (closed[index] !== 0 || this.#kept.has(index) || inputs[index] === 0) continue;
-      open.push(index);
-      worth[index] = outputs[index]! * values[to]! - inputs[index]! * values[from]!;
-    }
-    open.sort((a, b) => worth[a]! - worth[b]!);
+    const { order, worth } = this.#leastWorth(flow, closed);
     let best: { readonly index: number; readonly out: number } | undefined;
-    for (const index of open.slice(0, LOSSES_COMPARED)) {
-      if (best !== undefined && outAmount - best.out <= worth[index]! * LEAST_LOSS) break;
+    for (const index of order.slice(0, LOSSES_COMPARED)) {
+      if (best !== undefined && flow.outAmount - best.out <= worth[index]! * LEAST_LOSS) break;
       closed[index] = 1;
       const out = this.#fill(this.#flow)?.outAmount ?? 0;
       closed[index] = 0;
       if (out > 0 && (best === undefined || out > best.out)) best = { index, out };
     }
     return best?.index;
+  }
+
+  /** The open edges of a flow, the least valuable first, and the loss if the other markets took an edge's part at the price of their last part. */
+  #leastWorth({ inputs, outputs, values: valuesOf }: Flow, closed: Uint8Array) {
+    const { edges } = this.#network;
+    const order: number[] = [];
+    const worth = new Float64Array(edges.length);
+    const values = valuesOf();
+    for (const [index, { from, to }] of edges.entries()) {
+      if (closed[index] !== 0 || this.#kept.has(index) || inputs[index] === 0) continue;
+      order.push(index);
+      worth[index] = outputs[index]! * values[to]! - inputs[index]! * values[from]!;
+    }
+    order.sort((a, b) => worth[a]! - worth[b]!);
+    return { order, worth };
   }
 
   #fill(start: Flow | undefined): Flow | undefined {
@@ -228,11 +270,9 @@ export function coarseFlow(
   start?: Flow,
 ): Flow | undefined {
   const { inAmount, enough, maxLegs, work } = terms;
-  const search = { ...COARSE, inAmount, enough, maxLegs, closed };
-  work.fills(network.edges.length);
+  const search = { ...COARSE, inAmount, enough, maxLegs, closed, work };
   const flow = fillNetwork(network, search, start);
   if (flow !== undefined || !narrowLimits(network, terms, closed)) return flow;
-  work.fills(network.edges.length);
   return fillNetwork(network, search, start);
 }
 
@@ -240,10 +280,8 @@ export function coarseFlow(
 export function coarseFlowFor(network: CurveNetwork, terms: ShapeTerms, outAmount: number): Flow | undefined {
   const { inAmount, maxLegs, work } = terms;
   const closed = new Uint8Array(network.edges.length);
-  const search = { ...COARSE, inAmount, maxLegs, closed };
-  work.fills(network.edges.length * MOST_FILLED);
+  const search = { ...COARSE, inAmount, maxLegs, closed, work };
   const flow = fillForOutput(network, search, outAmount);
   if (flow !== undefined || !narrowLimits(network, terms, closed)) return flow;
-  work.fills(network.edges.length * MOST_FILLED);
   return fillForOutput(network, search, outAmount);
 }

@@ -151,3 +151,19 @@ test("an exact output is made that four paths give for more input than all toget
   expect(route.outAmount).toBe(1_570_000_000n);
   expect(Number(route.inAmount)).toBeLessThan(705e6);
 });
+
+test("an exact output that no division gives makes no other trade of its size worse", () => {
+  const pairs: Partial<Record<NetworkPair, readonly Product[]>> = {
+    ab: [limited(1_117, 1_296, 1_117)],
+    ah: [limited(8_907, 14_574, 1_272)],
+    hb: [limited(5_580, 11_148, 279)],
+    fb: [limited(1_568, 2_046, 100_000)],
+    hf: [limited(9_992, 18_450, 1_427)],
+  };
+  const inputAfter = (earlier: readonly bigint[]) => {
+    const network = hubNetwork((pair) => pairs[pair] ?? []);
+    for (const amount of earlier) expect(() => bestRouteOver(network, "exactOut", amount)).toThrow(TradewireError);
+    return Number(bestRouteOver(network, "exactOut", 2_334_000_000n).inAmount);
+  };
+  expect(inputAfter([3_381_000_000n])).toBeLessThan(inputAfter([]) * 1.001);
+});

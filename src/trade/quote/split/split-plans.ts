@@ -72,6 +72,7 @@ export class SplitPlan {
   #inAmount: number;
   #outAmount = 0;
   #resized = 0;
+  #enlarged = 0;
   /** By most paths: the trades that this plan serves, from the least that had no better plan of its own. Base units. */
   #fitting = new Map<number, "all" | "none" | number>();
   /** True if markets that give the exact output count even if they do not take the plan's whole input. */
@@ -109,6 +110,7 @@ export class SplitPlan {
     plan.#inAmount = this.#inAmount;
     plan.#outAmount = this.#outAmount;
     plan.#resized = this.#resized;
+    plan.#enlarged = this.#enlarged;
     plan.#takesLess = this.#takesLess;
     plan.#fitting = this.#fitting;
     plan.#pays = this.pays;
@@ -162,20 +164,28 @@ export class SplitPlan {
     const isNear = Math.abs(inAmount / this.inputFor(intent) - 1) < LEAST_MISSED;
     if (intent.mode === "exactIn" || isNear || this.#resized >= MOST_RESIZED) return undefined;
     this.#resized++;
-    const before = { inAmount: this.#inAmount, outAmount: this.#outAmount, shapes: this.#shapes };
-    this.#sizeFor(inAmount, Number(intent.amount), undefined);
-    return () => this.#sizeFor(before.inAmount, before.outAmount, before.shapes);
+    return this.#madeFor(inAmount, intent);
   }
 
   /**
    * Makes the plan of an exact output again for more input if the best shape of up to `maxPaths` paths gives less than the output: the plan was
-   * made for what all paths together take. @returns false if the plan stays
+   * made for what all paths together take.
+   *
+   * @returns a function that undoes it; undefined if the plan stays
    */
-  *takeMore(intent: Intent, maxPaths: number): Steps<boolean> {
-    if (this.#mode === "exactIn") return false;
+  *takeMore(intent: Intent, maxPaths: number): Steps<(() => void) | undefined> {
+    if (this.#mode === "exactIn" || this.#enlarged >= MOST_RESIZED) return undefined;
     const shape = yield* this.#allShapes.shapeFor(maxPaths);
-    if (shape === undefined || shape.outAmount >= this.#outAmount) return false;
-    return this.resize(intent, ((this.inputFor(intent) * this.#outAmount) / shape.outAmount) * MORE) !== undefined;
+    if (shape === undefined || shape.outAmount >= this.#outAmount) return undefined;
+    this.#enlarged++;
+    return this.#madeFor(((this.inputFor(intent) * this.#outAmount) / shape.outAmount) * MORE, intent);
+  }
+
+  /** @returns a function that undoes it */
+  #madeFor(inAmount: number, { amount }: Intent): () => void {
+    const before = { inAmount: this.#inAmount, outAmount: this.#outAmount, shapes: this.#shapes };
+    this.#sizeFor(inAmount, Number(amount), undefined);
+    return () => this.#sizeFor(before.inAmount, before.outAmount, before.shapes);
   }
 
   /**

@@ -160,8 +160,7 @@ class SplitSearch {
   *#sized(maxPaths: number): Steps<Route | undefined> {
     let found = yield* this.best(maxPaths);
     if (found === undefined && this.#plan.takeLess()) found = yield* this.best(maxPaths);
-    while (found === undefined && (yield* this.#plan.takeMore(this.#intent, maxPaths)))
-      found = yield* this.best(maxPaths);
+    if (found === undefined) found = yield* this.#withMore(maxPaths);
     while (found !== undefined) {
       const undo = this.#plan.resize(this.#intent, Number(found.inAmount));
       if (undo === undefined) break;
@@ -172,6 +171,15 @@ class SplitSearch {
       }
       found = other;
     }
+    return found;
+  }
+
+  /** The best route of an exact output for which fewer paths need more input than all of them. If there is none, the plan stays as it was for other trades. */
+  *#withMore(maxPaths: number): Steps<Route | undefined> {
+    const undo = yield* this.#plan.takeMore(this.#intent, maxPaths);
+    if (undo === undefined) return undefined;
+    const found = (yield* this.best(maxPaths)) ?? (yield* this.#withMore(maxPaths));
+    if (found === undefined) undo();
     return found;
   }
 

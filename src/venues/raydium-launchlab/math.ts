@@ -78,6 +78,18 @@ export function sellExactOut(output: bigint, curve: LaunchCurve): LaunchFill | u
   return { input, output, netIn: input, grossOut };
 }
 
+/** False for a curve that divides by zero, or by what is less: none of its trades can be priced. */
+export function hasPrice(curve: LaunchCurve): boolean {
+  switch (curve.type) {
+    case 0:
+      return baseReserve(curve) > 0n && quoteReserve(curve) > 0n;
+    case 1:
+      return curve.virtualBase > 0n && curve.virtualQuote > 0n;
+    case 2:
+      return curve.virtualBase > 0n;
+  }
+}
+
 /** The price before a trade as quote units per base unit, a fraction. */
 export function launchPrice(curve: LaunchCurve): readonly [numerator: bigint, denominator: bigint] {
   switch (curve.type) {

@@ -131,6 +131,24 @@ describe("raydiumLaunchlab", () => {
     expect(withProtocolFee(1n << 60n)).toThrow("are more than a trade");
   });
 
+  it("refuses a curve without reserves, whose formula would divide by zero", () => {
+    const withPool = (fields: readonly (readonly [at: number, value: bigint])[]) => {
+      const accounts = chain();
+      for (const [at, value] of fields) writeU64(accounts.get(poolAddress)!.data, at, value);
+      return (mode: "exactIn" | "exactOut", inMint: Address, outMint: Address, amount: bigint) => () =>
+        raydiumLaunchlab.quote(open(accounts).state, ask(mode, inMint, outMint, amount));
+    };
+    // The fee takes the whole unit, and no quote token is there to divide by.
+    const withoutQuote = withPool([
+      [45, 0n],
+      [61, 0n],
+    ]);
+    expect(withoutQuote("exactIn", SOL_MINT, COIN, 1n)).toThrow("has no price");
+    // More is sold than there ever was, by just what comes in.
+    expect(withPool([[53, 1_010n]])("exactIn", COIN, SOL_MINT, 10n)).toThrow("has no price");
+    expect(withPool([[53, 1_000n]])("exactIn", SOL_MINT, COIN, 10n)).toThrow("has no price");
+  });
+
   it("counts the coin's own transfer fee on the wallet's side", () => {
     const { state } = open(chain({ transferFeeBps: 100 }));
     // 109 leave the pool, ceil(1.09) = 2 are withheld.

@@ -28,6 +28,7 @@ import {
 import {
   buyExactIn,
   buyExactOut,
+  hasPrice,
   type LaunchCurve,
   type LaunchFill,
   launchPrice,
@@ -138,16 +139,15 @@ function readState(market: LaunchlabMarket, have: AccountView): LaunchlabState {
     throw degraded(ID, `${market.address} follows a curve of unknown shape ${type}`);
   }
   const { status, totalBaseSell, virtualBase, virtualQuote, realBase, realQuote } = decodeLaunchlabPool(account);
-  if (virtualBase === 0n || (type === 1 && virtualQuote === 0n)) {
-    throw degraded(ID, `the curve of ${market.address} has no price`);
-  }
   const feeRate = config.tradeFeeRate + platform.feeRate + platform.creatorFeeRate;
   if (exceedsTrade(feeRate)) throw degraded(ID, `the fees of ${market.address} are more than a trade`);
+  const curve: LaunchCurve = { totalBaseSell, virtualBase, virtualQuote, realBase, realQuote, type, feeRate };
+  if (!hasPrice(curve)) throw degraded(ID, `the curve of ${market.address} has no price`);
   const mints = [requireMint(have, market.mints[0], ID), requireMint(have, market.mints[1], ID)] as const;
   return {
     market,
     status,
-    curve: { totalBaseSell, virtualBase, virtualQuote, realBase, realQuote, type, feeRate },
+    curve,
     mints,
     // After migration the vaults are empty, or gone.
     reserves: status === 0 ? requireReserves(have, market, market.vaults) : [0n, 0n],

@@ -75,6 +75,15 @@ describe("raydiumCpmm", () => {
     expect(raydiumCpmm.quote(pool(1_000_000n, 1_000_000n), ask("exactIn", 10_000n)).outAmount).toBe(9_876n);
   });
 
+  /** Large reserves, an exact output of mint 1, and 15 seconds since the pool's last observation: the most that was found. */
+  it("bounds what a swap took on the builds of autumn 2024 when it records an observation", () => {
+    const { state } = readSampleMarkets().markets.find(({ venue }) => venue.id === "raydium_cpmm")!.hot;
+    const { mints, computeUnits } = state as State;
+    expect(mints.map(({ program }) => program)).toEqual([TOKEN_PROGRAM, TOKEN_PROGRAM]);
+    expect(computeUnits).toBeGreaterThanOrEqual(36_748);
+    expect(computeUnits).toBeLessThan(1.01 * 36_748);
+  });
+
   it("refuses fees that are more than a trade, whose curve would give everything for nothing", () => {
     const { hot, accounts } = readSampleMarkets().markets.find(({ venue }) => venue.id === "raydium_cpmm")!;
     const { config } = hot.market as unknown as { readonly config: Address };

@@ -193,6 +193,21 @@ describe("the PumpSwap stand-in", () => {
     });
   }
 
+  // As on the program: the accounts behind the named ones are then those of a trade without a creator.
+  it.each([
+    { symbol: "REBATE", ofCreator: 3 },
+    { symbol: "ORBIT", ofCreator: 1 },
+  ])("counts the creator whom a sale for nothing pays nothing as none: $symbol", ({ symbol, ofCreator }) => {
+    const pool = readPumpPool(svm, tokens.find((one) => one.symbol === symbol)!.market);
+    const user = newTrader(svm, pool);
+    const [sale, bounded] = [0n, 1n].map((second) =>
+      pumpPoolInstruction(pool, user, { kind: "sell", first: 1n, second }, 0),
+    );
+    expectError(svm.simulate(user, [bounded!]), 6004, "ExceededSlippage");
+    expectError(svm.simulate(user, [sale!]), 6053, "BuybackFeeRecipientNotAuthorized");
+    expectDone(svm.simulate(user, [{ ...sale!, accounts: sale!.accounts.toSpliced(21, ofCreator) }]));
+  });
+
   it("reports each refusal with its own error", () => {
     const token = tokens.find((one) => one.symbol === "REBATE")!;
     const pool = readPumpPool(svm, token.market);

@@ -197,8 +197,10 @@ OUTLINE u64 check_recipients(const Trade *trade) {
 }
 
 // Behind the named accounts follow, in this order: what cashback needs, the pool-v2 address of coins whose creator takes a
-// fee, and the recipient that buys back with its token account.
+// fee, and the recipient that buys back with its token account. A creator who gets nothing counts as none, and gives no
+// cashback.
 OUTLINE u64 check_remaining(const Call *call, int is_buy, int pays_creator, Trade *trade) {
+  if (!pays_creator) trade->is_cashback = 0;
   u64 next = is_buy ? BUY_ACCOUNTS : SELL_ACCOUNTS;
   if (trade->is_cashback) {
     u64 needed = is_buy ? 1 : 2;
@@ -273,10 +275,6 @@ OUTLINE u64 load_trade(const Call *call, int is_buy, Trade *trade, Market *marke
   TRY(check_pool(trade));
   TRY(check_recipients(trade));
   TRY(read_market(trade, market));
-  // A creator whose rate is zero counts as none, and gives no cashback.
-  int pays_creator = market->rates.creator != 0;
-  if (!pays_creator) trade->is_cashback = 0;
-  TRY(check_remaining(call, is_buy, pays_creator, trade));
   u8 disabled = trade->global->data[GLOBAL_DISABLE_FLAGS];
   if (!is_buy) {
     REQUIRE(!(disabled & DISABLED_SELL_FLAG), DISABLED_SELL);
@@ -359,6 +357,7 @@ OUTLINE u64 buy(const Call *call, u64 tokens, u64 maximum_quote) {
   QuoteParts parts;
   LOG_INSTRUCTION("Buy");
   TRY(load_trade(call, 1, &trade, &market));
+  TRY(check_remaining(call, 1, market.rates.creator != 0, &trade));
   REQUIRE(tokens > 0, ZERO_BASE_AMOUNT);
   REQUIRE(tokens < market.base, BUY_MORE_BASE_AMOUNT_THAN_POOL_RESERVES);
   u128 cost = divide_ceil(multiply(market.quote, tokens), market.base - tokens);
@@ -374,6 +373,7 @@ OUTLINE u64 buy_exact_quote_in(const Call *call, u64 budget, u64 minimum_tokens)
   QuoteParts parts;
   LOG_INSTRUCTION("BuyExactQuoteIn");
   TRY(load_trade(call, 1, &trade, &market));
+  TRY(check_remaining(call, 1, market.rates.creator != 0, &trade));
   REQUIRE(minimum_tokens > 0, ZERO_BASE_AMOUNT);
   REQUIRE(budget > 0, ZERO_QUOTE_AMOUNT);
   REQUIRE(split_budget(budget, &market.rates, &parts), BUY_NOT_ENOUGH_QUOTE_TOKENS_TO_COVER_FEES);
@@ -398,6 +398,7 @@ OUTLINE u64 sell(const Call *call, u64 tokens, u64 minimum_quote) {
   u64 output = gross - low_half(fees);
   REQUIRE(output >= minimum_quote, EXCEEDED_SLIPPAGE);
   REQUIRE(gross - parts.lp <= token_amount(trade.pool_quote), INSUFFICIENT_REAL_QUOTE_RESERVES);
+  TRY(check_remaining(call, 0, parts.creator != 0, &trade));
 
   if (trade.is_cashback) TRY(ensure_user_volume(trade.user, trade.user_volume, trade.program));
   TRY(ensure_accounts(&trade));

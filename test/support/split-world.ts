@@ -6,6 +6,7 @@ import { CPMM_PROGRAM, putCpmmConfigs, putCpmmPool } from "../../src/sandbox/wor
 import { createWorldLedger } from "../../src/sandbox/world/genesis-ledger.ts";
 import { setComputeUnitLimit } from "../../src/solana/compute-budget.ts";
 import { HUB_MINTS } from "../../src/solana/hub-mints.ts";
+import { MAX_TRANSACTION_ACCOUNTS } from "../../src/solana/message.ts";
 import { associatedTokenAddress } from "../../src/solana/pda.ts";
 import { SOL_MINT, TOKEN_PROGRAM } from "../../src/solana/programs.ts";
 import { decodeMint } from "../../src/solana/token/mint.ts";
@@ -121,16 +122,21 @@ export function portsOf(svm: Svm, wallet: Address, mints: readonly Address[], po
   };
 }
 
-/** Runs the instructions of a wire transaction: what a message of version 1 says of its budget becomes an instruction. */
+/**
+ * Runs the instructions of a wire transaction. What a message of version 1 says of its budget becomes an instruction. One that
+ * names as many accounts as a transaction may lock has no room for the program of that instruction: what it used is compared with its limit.
+ */
 export function executeWire(svm: Svm, wallet: Address, wire: Uint8Array): Executed {
-  const { instructions, config } = readTransaction(wire);
+  const { accounts: locked, instructions, config } = readTransaction(wire);
   const units = config?.computeUnitLimit;
-  return svm.send(wallet, [
-    ...(units === undefined ? [] : [setComputeUnitLimit(units)]),
-    ...instructions.map(({ program, accounts, data }) => ({
-      program,
-      accounts: accounts.map(({ address, writable }) => ({ address, writable, signer: address === wallet })),
-      data,
-    })),
-  ]);
+  const own = instructions.map(({ program, accounts, data }) => ({
+    program,
+    accounts: accounts.map(({ address, writable }) => ({ address, writable, signer: address === wallet })),
+    data,
+  }));
+  if (units === undefined) return svm.send(wallet, own);
+  if (locked.length < MAX_TRANSACTION_ACCOUNTS) return svm.send(wallet, [setComputeUnitLimit(units), ...own]);
+  const done = svm.send(wallet, own);
+  const isWithin = done.computeUnits <= units;
+  return isWithin ? done : { ...done, ok: false, error: `used ${done.computeUnits} of ${units} units` };
 }

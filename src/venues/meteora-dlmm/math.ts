@@ -11,8 +11,8 @@ import {
   u128At,
 } from "./layout.ts";
 
-/** No trade pays more than 10 %. */
-const FEE_CAP = 100_000_000n;
+/** No trade pays more than 10 %. Parts per billion. */
+export const FEE_CAP = 100_000_000n;
 /** One bin of volatility. */
 const BIN_VOLATILITY = 10_000;
 const ONE_IN_BPS = 10_000;
@@ -56,6 +56,8 @@ export interface DlmmFill {
   readonly empty: number;
   /** Bins where it reaches limit orders after market makers. */
   readonly mixed: number;
+  /** The highest fee among the bins that it reaches. Parts per billion. */
+  readonly highestFee: bigint;
   /** The bin in which it ends. */
   readonly endsIn: number;
   /** Number of the walk's arrays that the trade needs. */
@@ -122,6 +124,7 @@ export function fillBins(
   let bins = 0;
   let empty = 0;
   let mixed = 0;
+  let highestFee = 0n;
   let id = pair.activeId;
   for (let at = 0; at < arrays.length; at++) {
     const array = arrays[at]!;
@@ -136,6 +139,7 @@ export function fillBins(
       if (bin.price === 0n) bin.price = binPrice(id, binStep);
       bins++;
       const fee = volatility.feeAt(id);
+      if (fee > highestFee) highestFee = fee;
       if (exactIn) {
         swapIn(bin, left, fee, feeOnInput);
         left -= bin.input;
@@ -151,7 +155,7 @@ export function fillBins(
       total.netIn += bin.netIn;
       total.grossOut += bin.grossOut;
       if (bin.grossOut > bin.makers && bin.makers > 0n) mixed++;
-      if (left === 0n) return { ...total, bins, empty, mixed, endsIn: id, arrays: at + 1 };
+      if (left === 0n) return { ...total, bins, empty, mixed, highestFee, endsIn: id, arrays: at + 1 };
     }
   }
   return "exhausted";

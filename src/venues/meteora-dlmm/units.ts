@@ -1,7 +1,8 @@
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import type { Ask } from "../venue.ts";
-import type { DlmmFill } from "./math.ts";
+import type { DlmmPair } from "./layout.ts";
+import { type DlmmFill, FEE_CAP } from "./math.ts";
 import type { DlmmState } from "./state.ts";
 
 /**
@@ -22,13 +23,34 @@ export function unitsOf(
     (pair.limitOrders ? 900 : 0) +
     (extended ? 1_300 : 0) +
     rewardUnits(pair.rewards, fill.bins + fill.empty) +
-    (fill.bins - 1) * ((exactIn ? 5_850 : 7_150) + (xToY ? 0 : 300)) +
+    binUnits(pair, fill, exactIn, xToY) +
     fill.empty * 270 +
     fill.mixed * 2_000 +
     (arrays - 1) * 1_800 +
     mintUnits(mints[0], extensions[0], exactIn) +
     mintUnits(mints[1], extensions[1], exactIn)
   );
+}
+
+/** Of each bin beyond the first, and what it takes more if it is wide: without and with a fee that follows volatility. */
+const BIN_UNITS = {
+  exactIn: { each: [5_250, 5_650], wide: [300, 600] },
+  exactOut: { each: [6_200, 6_800], wide: [300, 800] },
+} as const;
+
+/**
+ * Of the bins beyond the first. The program divides numbers of more than 64 bits more slowly: a bin's amount times its fee, and the square
+ * of a volatility that is high enough to take the fee to its cap. Such bins are wide.
+ */
+function binUnits(pair: DlmmPair, fill: DlmmFill, exactIn: boolean, xToY: boolean): number {
+  const { each, wide } = BIN_UNITS[exactIn ? "exactIn" : "exactOut"];
+  const kind = pair.variableFeeControl > 0n ? 1 : 0;
+  const further = fill.bins - 1;
+  const charged = pair.feesInY && xToY ? fill.grossOut : fill.input;
+  // Each bin with such a product has 64 bits of theirs.
+  const wideProducts = Math.min(further, Number((charged * fill.highestFee) >> 64n));
+  const wideBins = kind === 1 && fill.highestFee === FEE_CAP ? further : wideProducts;
+  return further * (each[kind] + (xToY ? 0 : 300)) + wideBins * wide[kind];
 }
 
 /** Bins, from the active one on, among which a swap shares the rewards since the last one. */

@@ -84,8 +84,12 @@ interface Finding<T> {
 const isOf = (pairs: readonly PairMarkets[], crossings: readonly MintCrossing[]): boolean =>
   pairs.length === crossings.length && pairs.every((pair, index) => pair === crossings[index]!.pair);
 
-/** Sizes have few significant digits, so a double can hold size, legs, mode and direction. */
+/** Sizes differ by far more than the kinds of trades of one size add. Fraction. */
+const KIND_STEP = 2 ** -20;
+
+/** One number for size, legs, mode and direction, at any size that a double holds. */
 function keyOf({ inMint, outMint, mode }: Intent, size: number, maxLegs: number): number {
   const direction = compareAddresses(inMint.address, outMint.address) < 0 ? 0 : 1;
-  return ((size * 4 + maxLegs) * 2 + (mode === "exactIn" ? 0 : 1)) * 2 + direction;
+  const kind = (maxLegs * 2 + (mode === "exactIn" ? 0 : 1)) * 2 + direction;
+  return size * (1 + kind * KIND_STEP);
 }

@@ -26,3 +26,17 @@ test("only the latest slots are kept", () => {
   expect(times.passedAtMs(3n)).toBeGreaterThan(4 * 80);
   expect(times.passedAtMs(3n)).toBeLessThan(990 * 80 - 9_000);
 });
+
+test("slots that are taken back are forgotten, and the last that exists counts from the first of them", () => {
+  const times = new SlotTimes();
+  times.note(10n, 1_000);
+  times.note(200n, 1_100);
+  times.note(210n, 1_200);
+  times.takeBackTo(12n);
+  expect(times.newest).toBe(12n);
+  expect(times.passedAtMs(10n)).toBe(1_100);
+  expect(times.passedAtMs(12n)).toBe(Number.POSITIVE_INFINITY);
+  times.takeBackTo(12n);
+  times.note(13n, 1_500);
+  expect(times.passedAtMs(12n)).toBe(1_500);
+});

@@ -21,6 +21,19 @@ export class SlotTimes {
     this.#atMs.shift();
   }
 
+  /**
+   * Forgets later slots, which do not exist. As one was believed since its report, what happened meanwhile is not known: this slot counts as
+   * reported then, which makes no state younger than it is.
+   */
+  takeBackTo(slot: bigint): void {
+    let sinceMs: number | undefined;
+    while (this.newest > slot) {
+      this.#slots.pop();
+      sinceMs = this.#atMs.pop();
+    }
+    if (sinceMs !== undefined) this.note(slot, sinceMs);
+  }
+
   /** The newest slot that was known by then; 0 if none was. @param atMs epoch milliseconds */
   newestBy(atMs: number): bigint {
     let i = this.#slots.length - 1;

@@ -3,11 +3,11 @@ import { SlotTree } from "../slots/slot-tree.ts";
 import { StreamProgress } from "./stream-progress.ts";
 
 function start(byNodes?: bigint) {
-  const clock = { nowMs: 1_000 };
+  const clock = { nowMs: 1_000, headSlot: 0n };
   const stream = new StreamProgress({
     tree: new SlotTree(),
     now: () => clock.nowMs,
-    headSlot: () => 0n,
+    headSlot: () => clock.headSlot,
     slotByNodes: () => byNodes,
     quietMs: 1_000,
     maxLagSlots: 10n,
@@ -47,4 +47,21 @@ test("the changes of a slot have arrived some time after the next one that is re
     return stream.completeSlot(150);
   };
   expect([1_549, 1_550, 1_649, 1_650].map(completeAt)).toEqual([9n, 12n, 12n, 15n]);
+});
+
+test("a slot that no node follows makes nothing old once the head is taken back, and nothing younger than it was", () => {
+  const { clock, stream, receive } = start();
+  receive(100n, 1_000);
+  // One node names a slot that the chain comes to in 24 s, and the stream goes on.
+  clock.headSlot = 220n;
+  receive(101n, 1_200);
+  expect(stream.completeUpToMs()).toBe(1_200);
+  receive(104n, 1_800);
+  clock.headSlot = 105n;
+  receive(105n, 2_000);
+  expect(stream.completeUpToMs()).toBe(Number.POSITIVE_INFINITY);
+  expect(stream.passedAtMs(100n)).toBe(1_200);
+  receive(106n, 2_200);
+  expect(stream.passedAtMs(105n)).toBe(2_200);
+  expect(stream.passedAtMs(103n)).toBe(1_200);
 });

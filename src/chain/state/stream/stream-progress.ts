@@ -26,6 +26,8 @@ export class StreamProgress {
   /** When it last reported any slot. */
   receivedAtMs = 0;
   readonly #times = new SlotTimes();
+  /** The newest slot from other sources as last noted: it falls only if it is corrected. */
+  #head = 0n;
   /** What the stream has reported itself since it last started. */
   #reported = new SlotTimes();
   readonly #options: StreamProgressOptions;
@@ -77,7 +79,11 @@ export class StreamProgress {
   }
 
   noteHead(): void {
-    this.note(this.#options.headSlot());
+    const head = this.#options.headSlot();
+    // A node that named slots ahead of the chain makes nothing old any more.
+    if (head < this.#head) this.#times.takeBackTo(head);
+    this.#head = head;
+    this.note(head);
   }
 
   /** Up to when the state of `slot` was the newest known to exist; Infinity while there is none newer. */

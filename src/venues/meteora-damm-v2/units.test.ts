@@ -34,6 +34,17 @@ it("bounds a buy with volatility of a million times what the pool holds", () => 
   expect(boundOf(pool, false, "exactIn", 10_000_000_000_000n, 9_999_999n)).toBeGreaterThanOrEqual(20_480);
 });
 
+/** Trades on the build of 11 March 2026, whose pools had not been migrated. */
+it.each([
+  ["exactIn", true, 863_770_413_065n, 24_135],
+  ["exactIn", false, 171_623_499_632_030n, 25_229],
+  ["exactOut", false, 613_789_100n, 25_491],
+] as const)("bounds a trade with volatility that migrates its pool: %s, A goes in: %s", (mode, aToB, amount, used) => {
+  const bound = boundOf({ compounding: false, volatility: {}, migrated: false }, aToB, mode, amount, amount);
+  expect(bound).toBeGreaterThanOrEqual(used);
+  expect(bound).toBeLessThan(1.1 * used);
+});
+
 it("bounds the power of an exponential time schedule", () => {
   const baseFee = {
     kind: "timeSchedule",

@@ -51,8 +51,11 @@ function compoundingUnits([a, b]: readonly [bigint, bigint], aToB: boolean, { in
 
 const VOLATILITY_UNITS = 4_700;
 
-/** Older builds use less for volatility, newer ones less beside it while they migrate a pool: no build uses the most of both. */
-const NOT_BOTH_UNITS = 800;
+/**
+ * Less, for both volatility and a migration: older builds use less for the one, and those of March 2026 up to 4,983 for the other, whether or
+ * not the fee follows volatility.
+ */
+const NOT_BOTH_UNITS = 400;
 
 /**
  * Reducing a base fee by a power: a schedule took up to 2,984 on the builds of March 2026. One by price has more to spare while none of

@@ -3,10 +3,10 @@ import type { HotMarket, PairMarkets } from "../../src/market/port.ts";
 import { Address } from "../../src/primitives/address.ts";
 import { ceilDiv } from "../../src/primitives/integer.ts";
 import type { Intent } from "../../src/trade/intent.ts";
-import { allAtOnce } from "../../src/trade/quote/long-searches.ts";
+import { allAtOnce, type Steps } from "../../src/trade/quote/long-searches.ts";
 import type { Route } from "../../src/trade/quote/route.ts";
 import { MOST_PATHS, UNBOUNDED } from "../../src/trade/quote/route-bounds.ts";
-import { routesOf, type Snapshot } from "../../src/trade/quote/snapshot.ts";
+import { type FoundRoutes, routesOf, type Snapshot } from "../../src/trade/quote/snapshot.ts";
 import type { Ask, Quote, SwapMode, Venue } from "../../src/venues/venue.ts";
 
 const CLOCK = { slot: 1n, epoch: 1n, unixTimestamp: 1n };
@@ -73,9 +73,21 @@ export function hubNetwork(productsOf: (pair: NetworkPair) => readonly Product[]
   };
 }
 
-/** The best route of a trade over the network. @throws TradewireError if there is none */
-export function bestRouteOver(snapshot: Snapshot, mode: SwapMode, amount: bigint, maxPaths = MOST_PATHS): Route {
+/** A trade over the network, as amount of base units. */
+interface NetworkAsk {
+  readonly mode: SwapMode;
+  readonly amount: bigint;
+  readonly maxPaths?: number;
+}
+
+/** The search of a trade over the network, in steps. It throws a TradewireError if there is no route. */
+export function stepsOver(snapshot: Snapshot, { mode, amount, maxPaths = MOST_PATHS }: NetworkAsk): Steps<FoundRoutes> {
   const sides = { inMint: { address: A }, outMint: { address: B } };
   const intent = { ...sides, mode, amount, slippagePpb: 0n, bounds: { ...UNBOUNDED, maxPaths } } as Intent;
-  return allAtOnce(routesOf({ searchSoon: () => undefined }, intent, snapshot, CLOCK)).routes[0]!;
+  return routesOf({ searchSoon: () => undefined }, intent, snapshot, CLOCK);
+}
+
+/** The best route of a trade over the network. @throws TradewireError if there is none */
+export function bestRouteOver(snapshot: Snapshot, mode: SwapMode, amount: bigint, maxPaths = MOST_PATHS): Route {
+  return allAtOnce(stepsOver(snapshot, { mode, amount, maxPaths })).routes[0]!;
 }

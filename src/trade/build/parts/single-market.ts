@@ -77,6 +77,6 @@ function bestAlone(intent: LoadedTrade["intent"], direct: PairMarkets, clock: Ch
   const { maxPaths, maxLegs } = intent.bounds ?? UNBOUNDED;
   if (route === undefined || maxPaths < 2) return route;
   const crossings = [{ from: intent.inMint.address, to: intent.outMint.address, pair: direct }];
-  const terms = { inAmount: Number(route.inAmount), maxLegs, clock };
+  const terms = { inAmount: Number(route.inAmount), maxLegs, maxPaths, clock };
   return mayGain(intent, crossings, route, terms) ? undefined : route;
 }

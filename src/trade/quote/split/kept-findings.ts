@@ -12,6 +12,8 @@ const LIFE_SLOTS = 25n;
 /** The key of a finding, beside its size. */
 interface FindingTerms {
   readonly maxLegs: number;
+  /** If the finding depends on it: the most paths. */
+  readonly maxPaths?: number;
   readonly clock: ChainClock;
 }
 
@@ -31,7 +33,7 @@ export class KeptFindings<T> {
   recall(intent: Intent, crossings: readonly MintCrossing[], terms: FindingTerms, size: number, find: () => T): T {
     const { slot } = terms.clock;
     const { pair } = crossings[0]!;
-    const key = keyOf(intent, size, terms.maxLegs);
+    const key = keyOf(intent, size, terms);
     const findings = findingsOf(this.#byPair, pair);
     const kept = findings.get(key);
     if (kept !== undefined && slot - kept.slot <= LIFE_SLOTS && isOf(kept.pairs, crossings)) return kept.found;
@@ -87,9 +89,9 @@ const isOf = (pairs: readonly PairMarkets[], crossings: readonly MintCrossing[])
 /** Sizes differ by far more than the kinds of trades of one size add. Fraction. */
 const KIND_STEP = 2 ** -20;
 
-/** One number for size, legs, mode and direction, at any size that a double holds. */
-function keyOf({ inMint, outMint, mode }: Intent, size: number, maxLegs: number): number {
+/** One number for size, legs, paths, mode and direction, at any size that a double holds. */
+function keyOf({ inMint, outMint, mode }: Intent, size: number, { maxLegs, maxPaths = 0 }: FindingTerms): number {
   const direction = compareAddresses(inMint.address, outMint.address) < 0 ? 0 : 1;
-  const kind = (maxLegs * 2 + (mode === "exactIn" ? 0 : 1)) * 2 + direction;
+  const kind = ((maxPaths * 4 + maxLegs) * 2 + (mode === "exactIn" ? 0 : 1)) * 2 + direction;
   return size * (1 + kind * KIND_STEP);
 }

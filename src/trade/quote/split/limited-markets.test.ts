@@ -1,7 +1,14 @@
 import { expect, test } from "vitest";
-import { bestRouteOver, hubNetwork, type NetworkPair, type Product } from "../../../../test/support/hub-network.ts";
+import {
+  bestRouteOver,
+  hubNetwork,
+  type NetworkPair,
+  type Product,
+  stepsOver,
+} from "../../../../test/support/hub-network.ts";
 import { TradewireError } from "../../../errors/tradewire-error.ts";
 import { createRandom, type Random } from "../../../primitives/random.ts";
+import { LongSearches } from "../long-searches.ts";
 
 const NETWORKS = 60;
 
@@ -166,4 +173,80 @@ test("an exact output that no division gives makes no other trade of its size wo
     return Number(bestRouteOver(network, "exactOut", 2_334_000_000n).inAmount);
   };
   expect(inputAfter([3_381_000_000n])).toBeLessThan(inputAfter([]) * 1.001);
+});
+
+/** Trades that share a plan, in millions: the second was refused after the first, although it is made alone. */
+const SHARING: readonly (readonly [
+  "exactIn" | "exactOut",
+  number,
+  number,
+  Partial<Record<NetworkPair, readonly Product[]>>,
+])[] = [
+  [
+    "exactIn",
+    994,
+    969,
+    {
+      ah: [limited(5_506, 10_351, 305)],
+      hb: [limited(8_181, 15_707, 1_168)],
+      af: [limited(6_139, 5_218, 877), limited(8_591, 8_848, 781)],
+      fb: [limited(9_287, 6_408, 515)],
+    },
+  ],
+  [
+    "exactOut",
+    2_160,
+    2_271,
+    {
+      ah: [limited(8_027, 7_705, 472), limited(9_683, 16_267, 691)],
+      af: [limited(6_272, 9_658, 448)],
+      fb: [limited(2_358, 1_650, 196), limited(8_397, 11_335, 2_099)],
+      hf: [limited(9_053, 15_480, 2_263)],
+    },
+  ],
+];
+
+test.each(SHARING)(
+  "a trade of %s that shares the plan of another is made as if alone",
+  (mode, first, second, pairs) => {
+    const network = () => hubNetwork((pair) => pairs[pair] ?? []);
+    const [earlier, amount] = [BigInt(first) * 1_000_000n, BigInt(second) * 1_000_000n];
+    const alone = bestRouteOver(network(), mode, amount);
+    const shared = network();
+    try {
+      bestRouteOver(shared, mode, earlier);
+    } catch (error) {
+      expect(error).toBeInstanceOf(TradewireError);
+    }
+    const { inAmount, outAmount } = bestRouteOver(shared, mode, amount);
+    const [most, least] = [Number(alone.inAmount) * 1.005, Number(alone.outAmount) * 0.995];
+    expect(Number(inAmount)).toBeLessThanOrEqual(most);
+    expect(Number(outAmount)).toBeGreaterThanOrEqual(least);
+  },
+);
+
+test("trades of one plan that search at the same time are made as if alone", async () => {
+  const pairs: Partial<Record<NetworkPair, readonly Product[]>> = {
+    ab: [limited(3_594, 6_972, 399), limited(4_874, 7_018, 243)],
+    ah: [limited(2_759, 2_593, 137)],
+    hb: [limited(7_233, 4_556, 1_808)],
+    af: [limited(9_826, 9_432, 701)],
+    fb: [limited(6_052, 7_565, 403), limited(1_074, 902, 63)],
+    hf: [limited(2_688, 4_784, 179)],
+  };
+  const network = hubNetwork((pair) => pairs[pair] ?? []);
+  const searches = new LongSearches({ pause: async () => undefined });
+  const [made, refused] = await Promise.allSettled(
+    [1_537_000_000n, 1_575_000_000n].map(async (amount) =>
+      searches.run(() => stepsOver(network, { mode: "exactOut", amount })),
+    ),
+  );
+  const alone = bestRouteOver(
+    hubNetwork((pair) => pairs[pair] ?? []),
+    "exactOut",
+    1_537_000_000n,
+  );
+  if (made?.status !== "fulfilled" || refused?.status !== "rejected") throw new Error("made or refused, not as alone");
+  expect(Number(made.value.routes[0]!.inAmount)).toBeLessThan(Number(alone.inAmount) * 1.001);
+  expect(refused.reason).toBeInstanceOf(TradewireError);
 });

@@ -17,18 +17,19 @@ const { direct } = hubNetwork((pair) => {
 const intent = { inMint: { address: A }, outMint: { address: B }, mode: "exactOut", amount: AMOUNT } as Intent;
 
 function newPlan(): SplitPlan {
-  const terms = { inAmount: 40_000_000, outAmount: 39_000_000, maxLegs: 1, clock: CLOCK };
+  const terms = { inAmount: 40_000_000, outAmount: 39_000_000, maxLegs: 1, maxPaths: PATHS, clock: CLOCK };
   return SplitPlan.make({ ...intent, amount: 39_000_000n }, [{ from: A, to: B, pair: direct }], terms);
 }
 
-test("a plan that is made for another size forgets the divisions without some markets", () => {
-  const [resized, fresh] = [newPlan(), newPlan()];
+test("a plan made for another size forgets the divisions without some markets, and others use it once it is adopted", () => {
+  const [plan, other] = [newPlan(), newPlan()];
   const left = new Set([direct.markets[0]!]);
-  const small = resized.shapeWithout(PATHS, left);
-  const undo = resized.resize(intent, 3_000_000_000)!;
-  fresh.resize(intent, 3_000_000_000);
-  expect(resized.shapeWithout(PATHS, left)).toEqual(fresh.shapeWithout(PATHS, left));
-  expect(resized.shapeWithout(PATHS, left)).not.toEqual(small);
-  undo();
-  expect(resized.shapeWithout(PATHS, left)).toEqual(small);
+  const small = plan.shapeWithout(PATHS, left);
+  const resized = plan.resized(intent, 3_000_000_000)!;
+  const large = other.resized(intent, 3_000_000_000)!.shapeWithout(PATHS, left);
+  expect(resized.shapeWithout(PATHS, left)).toEqual(large);
+  expect(large).not.toEqual(small);
+  expect(plan.shapeWithout(PATHS, left)).toEqual(small);
+  plan.adopt(resized, intent, PATHS);
+  expect(plan.shapeWithout(PATHS, left)).toEqual(large);
 });

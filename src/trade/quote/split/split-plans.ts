@@ -24,6 +24,10 @@ export const LEAST_SPLIT_GAIN = 2e-6;
 /** Trades whose sizes lie within one of these parts of an octave share a plan; of the second ones, if the first plan is for too much. */
 const SIZES_OF_AN_OCTAVE = 8;
 const EXACT_SIZES_OF_AN_OCTAVE = 1_024;
+/** Trades whose outputs differ by less than this count as one. Fraction. */
+const SAME_SIZE = 1 / EXACT_SIZES_OF_AN_OCTAVE;
+/** Exact outputs of which a plan remembers whether another one is better. */
+const MOST_OWN = 256;
 /** If a trade takes this much more or less than its plan was made for, another plan may be better; for an exact output it is made again at most so often. Fraction. */
 const LEAST_MISSED = 0.03;
 const MOST_RESIZED = 2;
@@ -31,6 +35,7 @@ const MOST_RESIZED = 2;
 const MORE = 1.05;
 /** Transaction capacities that a plan remembers at most. */
 const MOST_CAPACITIES = 16;
+const NOTHING_TRIED: Tried = { resized: 0, enlarged: 0, less: false };
 const NOTHING_LEFT_OUT: ReadonlySet<HotMarket> = new Set();
 
 /** What a plan is made for. */
@@ -40,7 +45,27 @@ export interface PlanTerms {
   /** The output, for exact outputs. Base units. */
   readonly outAmount?: number | undefined;
   readonly maxLegs: number;
+  readonly maxPaths: number;
   readonly clock: ChainClock;
+}
+
+/** What the shapes of a plan are searched for, and how often that was tried to improve. */
+interface Sizing {
+  /** Input and output of a division, the latter for exact outputs. Base units. */
+  readonly inAmount: number;
+  readonly outAmount: number;
+  /** True if markets that give the exact output count even if they do not take the plan's whole input. */
+  readonly takesLess: boolean;
+  /** The trade that it was made for, if an exact output: its output in base units, and its most paths. */
+  readonly madeFor: { readonly outAmount: number; readonly maxPaths: number };
+  readonly tried: Tried;
+}
+
+/** Other sizings that were tried, whether they were better or not. */
+interface Tried {
+  readonly resized: number;
+  readonly enlarged: number;
+  readonly less: boolean;
 }
 
 /** What fits into transactions of one capacity, for any wallet. */
@@ -64,29 +89,27 @@ export class SplitPlan {
   #fits = new Map<string, KnownFit>();
   /** Kinds of transactions that hold no lighter division either. */
   #withoutLighter = new Set<string>();
-  readonly #budget = { left: QUOTE_BUDGET };
+  #budget = { left: QUOTE_BUDGET };
   /** Work done for this plan since the last pause, by any trade. */
-  readonly work = new StepWork();
+  readonly work: StepWork;
   #network: CurveNetwork | undefined;
-  /** Input and output of a division, for exact outputs. Base units. */
-  #inAmount: number;
-  #outAmount = 0;
-  #resized = 0;
-  #enlarged = 0;
-  /** By most paths: the trades that this plan serves, from the least that had no better plan of its own. Base units. */
+  #sizing: Sizing;
+  /** By most paths: the exact inputs that this plan serves, from the least that had no better plan of its own. Base units. */
   #fitting = new Map<number, "all" | "none" | number>();
-  /** True if markets that give the exact output count even if they do not take the plan's whole input. */
-  #takesLess = false;
+  /** By most paths and output: true if a plan for this exact output alone was better. */
+  #ownBetter = new Map<string, boolean>();
   #shapes: DirectedSearch | undefined;
   #pays: boolean | undefined;
   /** Closed edges of the last shapes; their open markets have been quoted. */
   #closelyQuoted = new WeakSet<Uint8Array>();
 
-  private constructor(terms: PlanTerms, mode: SwapMode, small: SmallTrades) {
+  private constructor(terms: PlanTerms, mode: SwapMode, small: SmallTrades, work = new StepWork()) {
+    const { inAmount, outAmount = 0, maxPaths } = terms;
     this.#terms = terms;
     this.#mode = mode;
     this.#small = small;
-    this.#inAmount = terms.inAmount;
+    this.work = work;
+    this.#sizing = { inAmount, outAmount: 0, takesLess: false, madeFor: { outAmount, maxPaths }, tried: NOTHING_TRIED };
   }
 
   /** A plan for these markets. */
@@ -105,14 +128,15 @@ export class SplitPlan {
   renewed(changed: ChangedMarkets, clock: ChainClock): SplitPlan | undefined {
     const known = heldMarkets({ network: this.network, small: this.#small }, changed, clock, { left: QUOTE_BUDGET });
     if (known === undefined) return undefined;
-    const plan = new SplitPlan(this.#terms, this.#mode, known.small);
-    plan.#network = known.network;
-    plan.#inAmount = this.#inAmount;
-    plan.#outAmount = this.#outAmount;
-    plan.#resized = this.#resized;
-    plan.#enlarged = this.#enlarged;
-    plan.#takesLess = this.#takesLess;
+    return this.#copied(new SplitPlan(this.#terms, this.#mode, known.small), known.network);
+  }
+
+  /** @returns the plan with everything that is known of this one, and the same shapes */
+  #copied(plan: SplitPlan, network: CurveNetwork): SplitPlan {
+    plan.#network = network;
+    plan.#sizing = this.#sizing;
     plan.#fitting = this.#fitting;
+    plan.#ownBetter = this.#ownBetter;
     plan.#pays = this.pays;
     plan.#shapes = this.#shapes;
     plan.#fits = this.#fits;
@@ -151,63 +175,82 @@ export class SplitPlan {
 
   /** Approximate input of a division of a trade. Base units. */
   inputFor({ mode, amount }: Intent): number {
-    return mode === "exactIn" ? Number(amount) : (this.#inAmount * Number(amount)) / this.#outAmount;
+    const { inAmount, outAmount } = this.#sizing;
+    return mode === "exactIn" ? Number(amount) : (inAmount * Number(amount)) / outAmount;
+  }
+
+  /** True if the plan was made for a trade of about this output, in base units, over so many paths at most. */
+  isMadeFor({ amount }: Intent, maxPaths: number): boolean {
+    const { madeFor } = this.#sizing;
+    return maxPaths === madeFor.maxPaths && Math.abs(Number(amount) / madeFor.outAmount - 1) < SAME_SIZE;
   }
 
   /**
-   * Makes the plan again for the input that a division of an exact output really takes, if that is far from the planned one: other markets
-   * may be the best then.
+   * This plan for the input that a division of an exact output really takes, if that is far from the planned one: other markets may be the
+   * best then. Other trades use it only once the plan adopts it.
    *
-   * @returns a function that undoes it; undefined if the plan stays
+   * @returns undefined if the plan is near enough, or was made again before
    */
-  resize(intent: Intent, inAmount: number): (() => void) | undefined {
+  resized(intent: Intent, inAmount: number): SplitPlan | undefined {
+    const { tried } = this.#sizing;
     const isNear = Math.abs(inAmount / this.inputFor(intent) - 1) < LEAST_MISSED;
-    if (intent.mode === "exactIn" || isNear || this.#resized >= MOST_RESIZED) return undefined;
-    this.#resized++;
-    return this.#madeFor(inAmount, intent);
+    if (intent.mode === "exactIn" || isNear || tried.resized >= MOST_RESIZED) return undefined;
+    const outAmount = Number(intent.amount);
+    return this.#sized({ inAmount, outAmount, tried: { ...tried, resized: tried.resized + 1 } });
   }
 
   /**
-   * Makes the plan of an exact output again for more input if the best shape of up to `maxPaths` paths gives less than the output: the plan was
-   * made for what all paths together take.
+   * This plan for more input, if the best shape of up to `maxPaths` paths gives less than the exact output: the plan was made for what all paths
+   * together take. Other trades use it only once the plan adopts it.
    *
-   * @returns a function that undoes it; undefined if the plan stays
+   * @returns undefined if the shape gives enough, or if that was tried before
    */
-  *takeMore(intent: Intent, maxPaths: number): Steps<(() => void) | undefined> {
-    if (this.#mode === "exactIn" || this.#enlarged >= MOST_RESIZED) return undefined;
+  *enlarged(intent: Intent, maxPaths: number): Steps<SplitPlan | undefined> {
+    const { outAmount, tried } = this.#sizing;
+    if (this.#mode === "exactIn" || tried.enlarged >= MOST_RESIZED) return undefined;
     const shape = yield* this.#allShapes.shapeFor(maxPaths);
-    if (shape === undefined || shape.outAmount >= this.#outAmount) return undefined;
-    this.#enlarged++;
-    return this.#madeFor(((this.inputFor(intent) * this.#outAmount) / shape.outAmount) * MORE, intent);
-  }
-
-  /** @returns a function that undoes it */
-  #madeFor(inAmount: number, { amount }: Intent): () => void {
-    const before = { inAmount: this.#inAmount, outAmount: this.#outAmount, shapes: this.#shapes };
-    this.#sizeFor(inAmount, Number(amount), undefined);
-    return () => this.#sizeFor(before.inAmount, before.outAmount, before.shapes);
+    if (shape === undefined || shape.outAmount >= outAmount) return undefined;
+    const inAmount = ((this.inputFor(intent) * outAmount) / shape.outAmount) * MORE;
+    const enlarged = { ...tried, enlarged: tried.enlarged + 1 };
+    return this.#sized({ inAmount, outAmount: Number(intent.amount), tried: enlarged });
   }
 
   /**
-   * From now on also searches markets that take less than the plan's input: with fewer paths, full exits may take less and still give the
-   * exact output. @returns false if it does so already, or if all markets together do not give that much
+   * This plan over markets that may take less than its input: with fewer paths, full exits may take less and still give the exact output. Other
+   * trades use it only once the plan adopts it.
+   *
+   * @returns undefined if that was tried before, or if all markets together do not give that much
    */
-  takeLess(): boolean {
-    if (this.#mode === "exactIn" || this.#takesLess || this.#allShapes.widestOut < this.#outAmount) return false;
-    this.#takesLess = true;
-    this.#shapes = undefined;
-    return true;
+  takingLess(): SplitPlan | undefined {
+    const { outAmount, tried } = this.#sizing;
+    if (this.#mode === "exactIn" || tried.less || this.#allShapes.widestOut < outAmount) return undefined;
+    return this.#sized({ takesLess: true, tried: { ...tried, less: true } });
+  }
+
+  /** The same plan for other amounts. It shares what is known of markets and fits, and the work between pauses. */
+  #sized(sizing: Partial<Sizing>): SplitPlan {
+    const plan = this.#copied(new SplitPlan(this.#terms, this.#mode, this.#small, this.work), this.network);
+    plan.#budget = this.#budget;
+    plan.#sizing = { ...this.#sizing, ...sizing };
+    plan.#shapes = undefined;
+    return plan;
+  }
+
+  /** From now on searches as another sizing of this plan does, which was better for a trade. */
+  adopt(sized: SplitPlan, { amount }: Intent, maxPaths: number): void {
+    this.#sizing = { ...sized.#sizing, madeFor: { outAmount: Number(amount), maxPaths } };
+    this.#shapes = sized.#shapes;
+    this.#ownBetter.clear();
+  }
+
+  /** Notes that another sizing of this plan was not better: it is not tried again. */
+  reject(sized: SplitPlan): void {
+    this.#sizing = { ...this.#sizing, tried: sized.#sizing.tried };
   }
 
   /** The output that is enough, if the input need not be placed entirely. Base units. */
   enoughFor({ amount }: Intent): number | undefined {
-    return this.#takesLess ? Number(amount) : undefined;
-  }
-
-  #sizeFor(inAmount: number, outAmount: number, shapes: DirectedSearch | undefined): void {
-    this.#inAmount = inAmount;
-    this.#outAmount = outAmount;
-    this.#shapes = shapes;
+    return this.#sizing.takesLess ? Number(amount) : undefined;
   }
 
   #learnNetwork(network: CurveNetwork): CurveNetwork {
@@ -225,9 +268,10 @@ export class SplitPlan {
     const { outAmount: asked = 0 } = terms;
     // Plan for more if no single path gives the output, or if it comes near a market's limit that the curves know only roughly.
     const single = singleOut(network, terms.inAmount, terms.maxLegs);
-    this.#outAmount = Math.max(asked, single);
-    const flow = coarseFlowFor(network, terms, this.#outAmount);
-    if (flow !== undefined && (asked > single || flow.inAmount < terms.inAmount)) this.#inAmount = flow.inAmount;
+    const outAmount = Math.max(asked, single);
+    const flow = coarseFlowFor(network, terms, outAmount);
+    const isCloser = flow !== undefined && (asked > single || flow.inAmount < terms.inAmount);
+    this.#sizing = { ...this.#sizing, outAmount, ...(isCloser ? { inAmount: flow.inAmount } : {}) };
   }
 
   #sampled(): Steps<CurveNetwork> {
@@ -235,8 +279,9 @@ export class SplitPlan {
   }
 
   get #searchTerms() {
-    const enough = this.#takesLess ? this.#outAmount : undefined;
-    return { ...this.#terms, inAmount: this.#inAmount, enough, budget: this.#budget, work: this.work };
+    const { inAmount, outAmount, takesLess } = this.#sizing;
+    const enough = takesLess ? outAmount : undefined;
+    return { ...this.#terms, inAmount, enough, budget: this.#budget, work: this.work };
   }
 
   get #allShapes(): DirectedSearch {
@@ -245,25 +290,38 @@ export class SplitPlan {
   }
 
   /**
-   * True if trades of up to this many paths have plans of their own: limits of markets make this one, for more, worse. False if that was not so
-   * for a trade of nearly this size; undefined if not known.
+   * True if trades of up to this many paths have plans of their own: limits of markets make this one, for others, worse. False if that was not so;
+   * undefined if not known. What is found for an exact input holds for larger ones too, for an exact output for the same.
    */
-  isTooLargeFor({ amount }: Intent, maxPaths: number): boolean | undefined {
+  isWrongFor(intent: Intent, maxPaths: number): boolean | undefined {
+    const amount = Number(intent.amount);
+    if (this.#mode === "exactOut")
+      return this.isMadeFor(intent, maxPaths) ? false : this.#ownBetter.get(outputKey(amount, maxPaths));
     const known = this.#fitting.get(maxPaths);
     if (known === undefined || known === "none") return known === undefined ? undefined : true;
-    return known !== "all" && Number(amount) < known * (1 - LEAST_MISSED) ? undefined : false;
+    return known !== "all" && amount < known ? undefined : false;
   }
 
-  /** True if a plan for less may be better: limits of markets leave this one nothing, or much less than all paths together. */
-  *mayBeTooLarge(maxPaths: number): Steps<boolean> {
-    if (this.#mode === "exactIn" && (yield* this.#allShapes.isHeldBack(maxPaths))) return true;
+  /**
+   * True if a plan for the trade alone may be better: limits of markets leave this one nothing, or much less than all paths together.
+   *
+   * @param isMade true if this one, or a single path, makes the trade
+   */
+  *mayBeWrong(maxPaths: number, isMade: boolean): Steps<boolean> {
+    if (yield* this.#allShapes.isHeldBack(maxPaths)) return true;
+    if (this.#mode === "exactOut") return !isMade;
     this.#fitting.set(maxPaths, "all");
     return false;
   }
 
   /** Notes whether a plan for this trade alone was better. */
-  learnTooLarge({ amount }: Intent, maxPaths: number, isTooLarge: boolean): void {
-    this.#fitting.set(maxPaths, isTooLarge ? "none" : Number(amount));
+  learnWrong({ amount }: Intent, maxPaths: number, isWrong: boolean): void {
+    if (this.#mode === "exactIn") {
+      this.#fitting.set(maxPaths, isWrong ? "none" : Number(amount));
+      return;
+    }
+    if (this.#ownBetter.size >= MOST_OWN) this.#ownBetter.clear();
+    this.#ownBetter.set(outputKey(Number(amount), maxPaths), isWrong);
   }
 
   /** The best shape of a division over two up to `maxPaths` paths; undefined if there is none. */
@@ -376,10 +434,18 @@ export function planOf(
   isExact: boolean,
 ): SplitPlan {
   const inAmount = sharedSize(terms.inAmount, isExact ? EXACT_SIZES_OF_AN_OCTAVE : SIZES_OF_AN_OCTAVE);
-  return plans.recall(intent, crossings, terms, inAmount, () =>
+  // Exact outputs of one size may take very different inputs, and their plans depend on the most paths. Negative: no other plan has that key.
+  const isOutput = isExact && terms.outAmount !== undefined;
+  const size = isOutput ? -sharedSize(terms.outAmount, EXACT_SIZES_OF_AN_OCTAVE) : inAmount;
+  const { maxLegs, clock, maxPaths } = terms;
+  return plans.recall(intent, crossings, { maxLegs, clock, maxPaths: isOutput ? maxPaths : 0 }, size, () =>
     SplitPlan.make(intent, crossings, { ...terms, inAmount }),
   );
 }
+
+/** The key of an exact output of about this size. */
+const outputKey = (outAmount: number, maxPaths: number) =>
+  `${sharedSize(outAmount, EXACT_SIZES_OF_AN_OCTAVE)}, ${maxPaths} paths`;
 
 /** What the best path gives per unit of a small part of the trade: no division gives more for any unit. */
 export function bestRateOf(intent: Intent, crossings: readonly MintCrossing[], terms: PlanTerms): number {

@@ -70,21 +70,26 @@ export function* splitRoutes(
   const inAmount = single?.inAmount ?? terms.inAmount;
   if (inAmount === undefined) return undefined;
   const outAmount = intent.mode === "exactOut" ? Number(intent.amount) : undefined;
-  const planTerms = { inAmount: Number(inAmount), outAmount, maxLegs: terms.maxLegs, clock: terms.clock };
+  const { maxPaths } = terms;
+  const planTerms = { inAmount: Number(inAmount), outAmount, maxLegs: terms.maxLegs, maxPaths, clock: terms.clock };
   if (single !== undefined && !mayGain(intent, crossings, single, planTerms)) return undefined;
   const shared = planOf(intent, crossings, planTerms, false);
-  const { maxPaths } = terms;
-  const isTooLarge = shared.isTooLargeFor(intent, maxPaths);
+  const isWrong = shared.isWrongFor(intent, maxPaths) === true;
   let splits: Splits | undefined;
-  if (isTooLarge !== true) {
+  if (!isWrong) {
     splits = yield* splitsOf(intent, shared, single, terms, planTerms);
-    if (isTooLarge === false || !isDivided(shared, single, maxPaths) || !(yield* shared.mayBeTooLarge(maxPaths)))
-      return splits;
+    const isMade = single !== undefined || splits?.best !== undefined;
+    // During a pause another trade may have changed the plan.
+    const isServed = shared.isWrongFor(intent, maxPaths) === false || !isDivided(shared, single, maxPaths);
+    if (isServed || !(yield* shared.mayBeWrong(maxPaths, isMade))) return splits;
     yield;
   }
   const own = yield* splitsOf(intent, planOf(intent, crossings, planTerms, true), single, terms, planTerms);
-  if (isTooLarge === undefined) shared.learnTooLarge(intent, maxPaths, isBetter(own?.best, splits?.best));
-  return isTooLarge === true || isBetter(own?.best, splits?.best) ? own : splits;
+  const isOwnBetter = isBetter(intent, own?.best, splits?.best);
+  if (!isWrong) shared.learnWrong(intent, maxPaths, isOwnBetter);
+  else if (own?.best === undefined && single === undefined)
+    return yield* splitsOf(intent, shared, single, terms, planTerms);
+  return isWrong || isOwnBetter ? own : splits;
 }
 
 /** False if a trade takes a single path whatever the shapes of its plan are. */
@@ -92,9 +97,10 @@ function isDivided(plan: SplitPlan, single: Route | undefined, maxPaths: number)
   return maxPaths > 1 && (single === undefined || plan.pays);
 }
 
-/** True if an exact input gives more by a route than by another. */
-function isBetter(route: Route | undefined, than: Route | undefined): boolean {
-  return route !== undefined && (than === undefined || route.outAmount > than.outAmount);
+/** True if a trade gives more, or takes less, by a route than by another. */
+function isBetter({ mode }: Intent, route: Route | undefined, than: Route | undefined): boolean {
+  if (route === undefined || than === undefined) return route !== undefined;
+  return mode === "exactIn" ? route.outAmount > than.outAmount : route.inAmount < than.inAmount;
 }
 
 /** The best division by a plan, and how to find others. */
@@ -133,13 +139,16 @@ const NONE_LEFT_OUT: ReadonlySet<HotMarket> = new Set();
 
 class SplitSearch {
   readonly #intent: Intent;
-  readonly #plan: SplitPlan;
+  /** The plan that trades of about the size share, and the sizing of it that is best for this one. */
+  readonly #shared: SplitPlan;
+  #plan: SplitPlan;
   readonly #terms: SplitTerms;
   /** The markets that were left out for a division, by its steps, because a route that is valued again is a new object. */
   readonly #without = new Map<Route["steps"], ReadonlySet<HotMarket>>();
 
   constructor(intent: Intent, plan: SplitPlan, terms: SplitTerms) {
     this.#intent = intent;
+    this.#shared = plan;
     this.#plan = plan;
     this.#terms = terms;
   }
@@ -159,14 +168,16 @@ class SplitSearch {
   /** The best route; its input shows the size for which the markets should be chosen. */
   *#sized(maxPaths: number): Steps<Route | undefined> {
     let found = yield* this.best(maxPaths);
-    if (found === undefined && this.#plan.takeLess()) found = yield* this.best(maxPaths);
-    if (found === undefined) found = yield* this.#withMore(maxPaths);
+    // A trade that shares the plan of another has one of its own then: see `SplitPlan.isWrongFor`.
+    if (found === undefined && this.#plan.isMadeFor(this.#intent, this.#terms.maxPaths)) {
+      found = (yield* this.#takingLess(maxPaths)) ?? (yield* this.#withMore(maxPaths));
+    }
     while (found !== undefined) {
-      const undo = this.#plan.resize(this.#intent, Number(found.inAmount));
-      if (undo === undefined) break;
-      const other = yield* this.best(maxPaths);
-      if (other === undefined || this.#gainOf(other, found) <= 0) {
-        undo();
+      const resized = this.#plan.resized(this.#intent, Number(found.inAmount));
+      if (resized === undefined) break;
+      const other: Route | undefined = yield* this.#bestBy(resized, maxPaths, found);
+      if (other === undefined) {
+        this.#shared.reject(resized);
         break;
       }
       found = other;
@@ -174,13 +185,44 @@ class SplitSearch {
     return found;
   }
 
-  /** The best route of an exact output for which fewer paths need more input than all of them. If there is none, the plan stays as it was for other trades. */
-  *#withMore(maxPaths: number): Steps<Route | undefined> {
-    const undo = yield* this.#plan.takeMore(this.#intent, maxPaths);
-    if (undo === undefined) return undefined;
-    const found = (yield* this.best(maxPaths)) ?? (yield* this.#withMore(maxPaths));
-    if (found === undefined) undo();
+  /** The best route of an exact output over markets that need not take the plan's whole input. */
+  *#takingLess(maxPaths: number): Steps<Route | undefined> {
+    const less = this.#plan.takingLess();
+    if (less === undefined) return undefined;
+    const found = yield* this.#bestBy(less, maxPaths);
+    if (found === undefined) this.#shared.reject(less);
     return found;
+  }
+
+  /** The best route of an exact output for which fewer paths need more input than all of them. */
+  *#withMore(maxPaths: number): Steps<Route | undefined> {
+    let last = this.#plan;
+    for (;;) {
+      const more: SplitPlan | undefined = yield* last.enlarged(this.#intent, maxPaths);
+      const found = more === undefined ? undefined : yield* this.#bestBy(more, maxPaths);
+      if (found !== undefined) return found;
+      // Only at the end: a search that begins anew after its first step tries all of them.
+      if (more === undefined) break;
+      last = more;
+    }
+    this.#shared.reject(last);
+    return undefined;
+  }
+
+  /**
+   * The best route by another sizing of the plan, if that is better than a known one. The plan that others share changes only then and only at
+   * the end: they may search during a pause, and a search may begin anew after its first step.
+   */
+  *#bestBy(sized: SplitPlan, maxPaths: number, than?: Route): Steps<Route | undefined> {
+    const before = this.#plan;
+    this.#plan = sized;
+    const found = yield* this.best(maxPaths);
+    if (found !== undefined && (than === undefined || this.#gainOf(found, than) > 0)) {
+      this.#shared.adopt(sized, this.#intent, this.#terms.maxPaths);
+      return found;
+    }
+    this.#plan = before;
+    return undefined;
   }
 
   /** The best route of two up to `maxPaths` paths; undefined if one path takes everything. */

@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { askOf } from "../../../../test/bench/routing/routed.ts";
 import { drawWorld, type RoutingWorld } from "../../../../test/bench/routing/worlds.ts";
+import { hubNetwork, stepsOver } from "../../../../test/support/hub-network.ts";
 import { createRandom } from "../../../primitives/random.ts";
 import { LongSearches, pausing, type Steps } from "../long-searches.ts";
 import { type FoundRoutes, routesOf } from "../snapshot.ts";
@@ -108,4 +109,17 @@ test("a trade that must not pause takes its best single route, until another has
   expect(first.routes.length).toBeGreaterThan(0);
   for (const steps = search(world); steps.next().done !== true; );
   expect(run().splits?.best?.outAmount).toBeGreaterThan(first.routes[0]!.outAmount);
+});
+
+test.each(["exactIn", "exactOut"] as const)("a divided trade that is repeated never pauses again, %s", (mode) => {
+  const network = hubNetwork((pair) =>
+    pair === "hf"
+      ? []
+      : [3n, 4n, 5n].map((side) => ({ reserves: [side * 10n ** 9n, side * 10n ** 9n], most: 10n ** 9n })),
+  );
+  const begin = () => stepsOver(network, { mode, amount: 10n ** 9n });
+  for (const steps = begin(); steps.next().done !== true; );
+  let paused = 0;
+  for (let repeated = 0; repeated < 300; repeated++) if (begin().next().done !== true) paused++;
+  expect(paused).toBe(0);
 });

@@ -90,7 +90,7 @@ export class SplitPlan {
   /** Kinds of transactions that hold no lighter division either. */
   #withoutLighter = new Set<string>();
   #budget = { left: QUOTE_BUDGET };
-  /** Work done for this plan since the last pause, by any trade. */
+  /** Work done for this plan since a search of it began or paused. */
   readonly work: StepWork;
   #network: CurveNetwork | undefined;
   #sizing: Sizing;
@@ -161,12 +161,14 @@ export class SplitPlan {
     return this.#network ?? this.#learnNetwork(allAtOnce(this.#sampled()));
   }
 
-  /** Computes what `network` and `pays` need, with pauses. */
+  /** Begins a search: computes what `network` and `pays` need, with pauses. */
   *ready(): Steps<void> {
     if (this.#network === undefined) {
       const network = yield* this.#sampled();
       // During a pause another trade may have done this.
       if (this.#network === undefined) this.#learnNetwork(network);
+    } else {
+      this.work.begin();
     }
     if (this.#pays !== undefined) return;
     yield* this.work.pause();

@@ -5,9 +5,14 @@ const WORK_OF_A_STEP = 20_000;
 /** An exact quote takes about as long as reading this many points off curves. */
 const QUOTE_UNITS = 80;
 
-/** Counts the work of a search since its last pause: one unit for each point read off a curve, 80 for an exact quote. */
+/** Counts the work of a search since it began or last paused: one unit for each point read off a curve, 80 for an exact quote. */
 export class StepWork {
   #units = 0;
+
+  /** Forgets the work of earlier searches: many short ones do not make one long search. */
+  begin(): void {
+    this.#units = 0;
+  }
 
   reads(count: number): void {
     this.#units += count;

@@ -3,9 +3,9 @@ import type { Steps } from "../long-searches.ts";
 /** Work after which a search pauses, in the units of `StepWork`: a few milliseconds. */
 const WORK_OF_A_STEP = 20_000;
 /** An exact quote takes about as long as reading this many points off curves. */
-const QUOTE_UNITS = 80;
+const QUOTE_UNITS = 40;
 
-/** Counts the work of a search since it began or last paused: one unit for each point read off a curve, 80 for an exact quote. */
+/** Counts the work of a search since it began or last paused: one unit for each point read off a curve, 40 for an exact quote. */
 export class StepWork {
   #units = 0;
 

@@ -64,8 +64,8 @@ export interface Verdict {
  * nodes that lag, forget, stop for ever and follow branches that are dropped, perhaps several behind one address; of three, one may lie. Blocks are skipped,
  * and a confirmed one may be undone: the network then continues from the block before it. Needs fake timers.
  *
- * @param areApart whether processes differ: each may stand still or reach no database for a while, has some of the nodes, and is told of other
- * branches by them; a standby that takes over has an earlier state of the database
+ * @param areApart true if processes differ: each may stand still, or reach no database for a while. Each has some of the nodes, which may show it another
+ * branch. A standby that takes over has an earlier state of the database.
  */
 export async function runEnds(
   seed: number,

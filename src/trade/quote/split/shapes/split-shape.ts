@@ -111,7 +111,9 @@ export class ShapeSearch {
       const shape = this.#shapes.find(({ paths }) => paths <= maxPaths);
       if (shape !== undefined) return shape.paths < 2 ? undefined : shape;
       if (this.#isDone || this.#flow === undefined) return undefined;
-      const least = this.#cheapestLoss(this.#flow);
+      const flow: Flow = this.#flow;
+      const least: number | undefined = yield* this.#cheapestLoss(flow);
+      if (this.#flow !== flow) continue;
       if (least === undefined) {
         this.#isStuck = true;
         return undefined;
@@ -194,13 +196,17 @@ export class ShapeSearch {
   /**
    * The edge to close next, if any: among the least valuable ones, the one whose closing costs least. An edge's own value does not show
    * what depends on it behind a hub, nor what other edges would give for its part: a market whose price hardly falls would seem worthless.
+   * Ends without one if another trade narrows on during a pause.
    */
-  #cheapestLoss(flow: Flow): number | undefined {
+  *#cheapestLoss(flow: Flow): Steps<number | undefined> {
     const closed = this.#closed;
     const { order, worth } = this.#leastWorth(flow, closed);
     let best: { readonly index: number; readonly out: number } | undefined;
     for (const index of order.slice(0, LOSSES_COMPARED)) {
       if (best !== undefined && flow.outAmount - best.out <= worth[index]! * LEAST_LOSS) break;
+      yield* this.#terms.work.pause();
+      // During a pause another trade may have closed an edge.
+      if (this.#flow !== flow) return undefined;
       closed[index] = 1;
       const out = this.#fill(this.#flow)?.outAmount ?? 0;
       closed[index] = 0;

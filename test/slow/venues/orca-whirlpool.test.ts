@@ -194,11 +194,10 @@ const POOLS: readonly {
 ];
 const TRADES_PER_POOL = 200;
 /**
- * Bound to use of compute units: of 19 trades in 20, and of any. A trade whose last unit ends just at a tick's price computes no price to end
- * at; its bound has room for one, as prices move before it lands. In trades of two or three units that is two fifths of what they use.
+ * Bound to use of compute units, of 19 trades in 20. A trade whose last unit ends just at a tick's price computes no price to end at; its bound has
+ * room for one, as prices move before it lands. In trades of two or three units that is two fifths of what they use.
  */
 const TIGHT_RATIO = 1.27;
-const MOST_RATIO = 1.5;
 /** Swaps traded around on each pool. */
 const SANDWICHES = 4;
 
@@ -254,7 +253,8 @@ describe.skipIf(!present).each(BUILDS)("orca_whirlpool on the real program ($pat
       const verdict = judge(outcomes);
       expect(verdict.faults).toEqual([]);
       expect(verdict.trades).toBeGreaterThan(count / 5);
-      expect(verdict.worstUnitRatio).toBeLessThanOrEqual(MOST_RATIO);
+      // By the older instruction, small trades are further below the bound where the fee follows volatility.
+      expect(verdict.worstUnitRatio).toBeLessThanOrEqual(shape.adaptive === undefined ? 1.3 : 1.34);
       all.push(...outcomes);
       lean += leaner();
       checkSandwiches({ svm, venue: orcaWhirlpool, market: pool.address, random, count: SANDWICHES });
@@ -285,7 +285,7 @@ describe.skipIf(!present).each(BUILDS)("orca_whirlpool on the real program ($pat
     const verdict = judge(all);
     console.log(`orca_whirlpool: ${JSON.stringify({ ...verdict, faults: verdict.faults.length })}`);
     expect(verdict.trades).toBeGreaterThanOrEqual(build.isMain ? 2_000 : 500);
-    expect(verdict.worstUnitRatio).toBeLessThanOrEqual(MOST_RATIO);
+    expect(verdict.worstUnitRatio).toBeLessThanOrEqual(1.34);
     const made = all.filter(({ executed }) => executed !== undefined);
     const loose = made.filter(({ computeUnits, computeUnitBound }) => computeUnitBound > TIGHT_RATIO * computeUnits);
     expect(loose.length).toBeLessThan(made.length / 20);

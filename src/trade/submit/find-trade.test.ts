@@ -14,6 +14,7 @@ import {
   submitTwice,
   useSubmitWorld,
 } from "../../../test/support/submit-world.ts";
+import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Submitter } from "./submit-trade.ts";
 
 const world = useSubmitWorld();
@@ -146,6 +147,39 @@ describe("a process that does not hold the claim", () => {
     world.progress = seen("confirmed");
     await rest(25_000);
     expect(joined.value).toMatchObject({ status: "processed", slot: SLOT, result: undefined });
+  });
+});
+
+describe("a look-up that the database keeps waiting while the trade is submitted", () => {
+  it.each([
+    ["finds no record, because it was asked before", async () => undefined],
+    [
+      "is not answered",
+      async () => {
+        throw new TradewireError("UPSTREAM_ERROR", "The account database does not answer.");
+      },
+    ],
+  ])("knows the trade, though it %s", async (_how, answered) => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    vi.spyOn(world.submissions, "bySignature").mockImplementation(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      return await answered();
+    });
+    const found = boxOf(a.find(principal, trade.signature));
+    const streamed: string[] = [];
+    const cut = new AbortController();
+    const stream = (async () => {
+      for await (const { status } of a.watch(principal, trade.signature, cut.signal)) streamed.push(status);
+    })();
+    await rest(10);
+    boxOf(a.submit(trade));
+    await rest(2_500);
+    expect(found).toMatchObject({ value: { status: "pending", signature: trade.signature }, error: undefined });
+    expect(streamed).toEqual(["pending"]);
+    cut.abort();
+    await rest(1_000);
+    await stream;
   });
 });
 

@@ -66,13 +66,17 @@ export class TradeFinder {
     | { readonly record: SubmissionRecord; readonly attempt?: undefined }
     | { readonly attempt: Attempt; readonly record?: undefined }
   > {
-    const attempt = this.#ports.attempts.bySignature(accountId, signature);
+    const { attempts, submissions } = this.#ports;
+    const before = attempts.bySignature(accountId, signature);
+    // It may have been submitted while the database was asked.
+    const followed = () => before ?? attempts.bySignature(accountId, signature);
     try {
-      const record = await this.#ports.submissions.bySignature(accountId, signature);
+      const record = await submissions.bySignature(accountId, signature);
       if (record !== undefined) return { record };
     } catch (error) {
-      if (attempt === undefined) throw error;
+      if (followed() === undefined) throw error;
     }
+    const attempt = followed();
     if (attempt !== undefined) {
       this.#restore(attempt);
       return { attempt };

@@ -11,6 +11,7 @@ import {
   seen,
   signedTrade,
   startProcess,
+  submitOne,
   submitTwice,
   useSubmitWorld,
 } from "../../../test/support/submit-world.ts";
@@ -181,6 +182,24 @@ describe("a look-up that the database keeps waiting while the trade is submitted
     await rest(1_000);
     await stream;
   });
+});
+
+it("does not deny a trade that another process sends and could not record yet: the same bytes find out", async () => {
+  const [a, b] = [startProcess("a"), startProcess("b")];
+  world.submissions.isDown = true;
+  const { trade } = await submitOne(a);
+  await rest(200);
+  expect([...world.inFlight.keys()]).toContain(`a ${trade.signature}`);
+  vi.spyOn(world.submissions, "bySignature").mockResolvedValue(undefined);
+  await expect(b.find(principal, trade.signature)).rejects.toMatchObject({
+    code: "TRADE_NOT_FOUND",
+    message: expect.stringContaining("submit the same bytes again"),
+  });
+  const again = boxOf(b.submit(trade));
+  await rest(200);
+  land("b", trade.signature);
+  await rest(3_000);
+  expect(again.value).toMatchObject({ status: "confirmed", slot: SLOT });
 });
 
 it("reports a trade as finalized under whichever of its signatures it is asked for", async () => {

@@ -81,9 +81,11 @@ export class TradeFinder {
       this.#restore(attempt);
       return { attempt };
     }
-    throw new TradewireError("TRADE_NOT_FOUND", "This account has submitted no trade with this signature.", {
-      field: "signature",
-    });
+    throw new TradewireError(
+      "TRADE_NOT_FOUND",
+      "No trade of this account is on record with this signature. If a submit of it had no answer, submit the same bytes again: that is always safe.",
+      { field: "signature" },
+    );
   }
 
   /** Writes the outcome of an ended trade that is no longer on record, once: after a failover, the database may lack it. */

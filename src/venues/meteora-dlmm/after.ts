@@ -3,18 +3,8 @@ import { minOf } from "../../primitives/integer.ts";
 import type { ChainClock } from "../../solana/account.ts";
 import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import type { Quote } from "../venue.ts";
-import { arrayIndexOf, BIN_SIZE, BINS_PER_ARRAY, type BinArray, FIRST_BIN_OFFSET } from "./layout.ts";
-import {
-  AMOUNT_X,
-  AMOUNT_Y,
-  type BinTrade,
-  type BinWalk,
-  binPrice,
-  dlmmPairAfter,
-  fillBins,
-  OPEN_ORDERS,
-  PROCESSED_ORDERS,
-} from "./math.ts";
+import { arrayIndexOf, BINS_PER_ARRAY, type BinArray, copyOfArray, RECORD, recordAt } from "./bin-array.ts";
+import { type BinTrade, type BinWalk, binPrice, dlmmPairAfter, fillBins } from "./math.ts";
 import type { DlmmState, Side } from "./state.ts";
 
 /**
@@ -60,16 +50,15 @@ export function tradedDlmm(
 function copyOf(array: BinArray, copies: Map<number, BinArray>): BinArray {
   const known = copies.get(array.index);
   if (known !== undefined) return known;
-  const { buffer, byteOffset, byteLength } = array.view;
-  const copy = { ...array, view: new DataView(buffer.slice(byteOffset, byteOffset + byteLength)) };
+  const copy = copyOfArray(array);
   copies.set(array.index, copy);
   return copy;
 }
 
 /** Market makers' proceeds go into the bin; limit orders' proceeds are set aside for their owners. */
 function tradeBin({ index, view }: BinArray, id: number, bin: BinTrade, xToY: boolean): void {
-  const at = FIRST_BIN_OFFSET + (id - index * BINS_PER_ARRAY) * BIN_SIZE;
-  const [given, taken] = xToY ? [AMOUNT_X, AMOUNT_Y] : [AMOUNT_Y, AMOUNT_X];
+  const at = recordAt(view, id - index * BINS_PER_ARRAY);
+  const [given, taken] = xToY ? [RECORD.x, RECORD.y] : [RECORD.y, RECORD.x];
   const fromMakers = minOf(bin.grossOut, bin.makers);
   const toMakers = minOf(bin.netIn, bin.costOf(bin.makers));
   view.setBigUint64(at + taken, bin.makers - fromMakers, true);
@@ -79,8 +68,8 @@ function tradeBin({ index, view }: BinArray, id: number, bin: BinTrade, xToY: bo
   const fromProcessed = minOf(fromOrders, bin.processed);
   const fromOpen = fromOrders - fromProcessed;
   // Orders not begun become the ones being filled once those are gone.
-  view.setBigUint64(at + PROCESSED_ORDERS, fromOpen > 0n ? bin.open - fromOpen : bin.processed - fromProcessed, true);
-  view.setBigUint64(at + OPEN_ORDERS, fromOpen > 0n ? 0n : bin.open, true);
+  view.setBigUint64(at + RECORD.processed, fromOpen > 0n ? bin.open - fromOpen : bin.processed - fromProcessed, true);
+  view.setBigUint64(at + RECORD.open, fromOpen > 0n ? 0n : bin.open, true);
 }
 
 /** The arrays that were read, from the one of the active bin on in either direction. */

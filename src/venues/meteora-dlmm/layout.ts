@@ -14,14 +14,9 @@ export const DLMM_EVENT_AUTHORITY = Address.of("D1ZN9Wj1fRSUQfCjhvnu1hqDMT7hzjzB
 export const DLMM_PAIR_SIZE = 904;
 export const MINT_X_OFFSET = 88;
 export const MINT_Y_OFFSET = 120;
-export const BINS_PER_ARRAY = 70;
-export const BIN_SIZE = 144;
-export const FIRST_BIN_OFFSET = 56;
 
 const PAIR_DISCRIMINATOR = hex("210b3162b565b10d");
-const ARRAY_DISCRIMINATOR = hex("5c8e5cdc059446b5");
 const EXTENSION_DISCRIMINATOR = hex("506f7c7137ed1205");
-const ARRAY_SIZE = FIRST_BIN_OFFSET + BINS_PER_ARRAY * BIN_SIZE;
 const EXTENSION_SIZE = 1576;
 
 /** The pair's own bitmap covers array indices −512 to 511. */
@@ -129,25 +124,6 @@ function isZero(data: Uint8Array, start: number): boolean {
   return true;
 }
 
-/** Seventy neighbouring bins, decoded lazily. */
-export interface BinArray {
-  readonly address: Address;
-  readonly index: number;
-  readonly view: DataView;
-}
-
-/** The bin array in an account, or undefined if it is none. */
-export function decodeBinArray({ address, owner, data }: Account): BinArray | undefined {
-  if (owner !== DLMM_PROGRAM || data.length < ARRAY_SIZE || !hasBytesAt(data, 0, ARRAY_DISCRIMINATOR)) return undefined;
-  const view = viewOf(data);
-  return { address, index: Number(view.getBigInt64(8, true)), view };
-}
-
-/** The index of the array that holds a bin. */
-export function arrayIndexOf(binId: number): number {
-  return Math.floor(binId / BINS_PER_ARRAY);
-}
-
 /** Which arrays of a pair hold liquidity. */
 interface ArrayBitmap {
   readonly pair: Uint8Array;
@@ -220,9 +196,4 @@ export function dlmmPairAddresses({ a, b }: MintPair): Address[] {
   const [first, second] = compareAddresses(a, b) < 0 ? [a, b] : [b, a];
   presets ??= Array.from({ length: DLMM_PRESET_COUNT }, (_, index) => presetAddress(index));
   return [launchBase, ...presets].map((seed) => derive(DLMM_PROGRAM, seed, first, second));
-}
-
-/** A u128 in a bin array. */
-export function u128At(view: DataView, offset: number): bigint {
-  return view.getBigUint64(offset, true) | (view.getBigUint64(offset + 8, true) << 64n);
 }

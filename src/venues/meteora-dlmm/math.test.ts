@@ -1,16 +1,20 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { viewOf, writeU64 } from "../../primitives/bytes.ts";
+import { hex, writeU64 } from "../../primitives/bytes.ts";
 import { Q64_ONE } from "../curves/q64-power.ts";
 import {
-  arraysWithLiquidity,
+  AMOUNT_X,
+  AMOUNT_Y,
+  ASK_SIDE,
   BIN_SIZE,
   BINS_PER_ARRAY,
   type BinArray,
-  DLMM_PROGRAM,
-  type DlmmPair,
+  decodeBinArray,
   FIRST_BIN_OFFSET,
-} from "./layout.ts";
+  OPEN_ORDERS,
+  PROCESSED_ORDERS,
+} from "./bin-array.ts";
+import { arraysWithLiquidity, DLMM_PROGRAM, type DlmmPair } from "./layout.ts";
 import { type BinWalk, binPrice, type DlmmFill, dlmmExactIn, dlmmExactOut } from "./math.ts";
 
 const pair: DlmmPair = {
@@ -44,17 +48,20 @@ interface Held {
 /** A bin array whose bins hold `held`. */
 function binArray(index: number, held: (id: number) => Held | undefined): BinArray {
   const data = new Uint8Array(FIRST_BIN_OFFSET + BINS_PER_ARRAY * BIN_SIZE);
+  data.set(hex("5c8e5cdc059446b5"));
+  writeU64(data, 8, BigInt(index));
   for (let slot = 0; slot < BINS_PER_ARRAY; slot++) {
     const bin = held(index * BINS_PER_ARRAY + slot);
     if (bin === undefined) continue;
     const at = FIRST_BIN_OFFSET + slot * BIN_SIZE;
-    writeU64(data, at, bin.x ?? 0n);
-    writeU64(data, at + 8, bin.y ?? 0n);
-    writeU64(data, at + 112, bin.open ?? 0n);
-    writeU64(data, at + 128, bin.processed ?? 0n);
-    data[at + 140] = bin.ask ? 1 : 0;
+    writeU64(data, at + AMOUNT_X, bin.x ?? 0n);
+    writeU64(data, at + AMOUNT_Y, bin.y ?? 0n);
+    writeU64(data, at + OPEN_ORDERS, bin.open ?? 0n);
+    writeU64(data, at + PROCESSED_ORDERS, bin.processed ?? 0n);
+    data[at + ASK_SIDE] = bin.ask ? 1 : 0;
   }
-  return { address: DLMM_PROGRAM, index, view: viewOf(data) };
+  const account = { address: DLMM_PROGRAM, owner: DLMM_PROGRAM, lamports: 1n, data, executable: false, slot: 1n };
+  return decodeBinArray(account)!;
 }
 
 const even = (id: number): Held =>

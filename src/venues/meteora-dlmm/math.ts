@@ -1,15 +1,8 @@
 import { ceilDiv, minOf, U64_MAX } from "../../primitives/integer.ts";
 import { Q64_ONE, q64Power } from "../curves/q64-power.ts";
 import { addFee, takeFee, volatilityFee } from "../curves/scheduled-fee.ts";
-import {
-  arrayIndexOf,
-  BIN_SIZE,
-  BINS_PER_ARRAY,
-  type BinArray,
-  type DlmmPair,
-  FIRST_BIN_OFFSET,
-  u128At,
-} from "./layout.ts";
+import { arrayIndexOf, BINS_PER_ARRAY, type BinArray, hasOrders, ordersSellX, RECORD, recordAt } from "./bin-array.ts";
+import type { DlmmPair } from "./layout.ts";
 
 /** No trade pays more than 10 %. Parts per billion. */
 export const FEE_CAP = 100_000_000n;
@@ -17,14 +10,6 @@ export const FEE_CAP = 100_000_000n;
 const BIN_VOLATILITY = 10_000;
 const ONE_IN_BPS = 10_000;
 const SCALE = 64n;
-
-/** Offsets of values in a bin. @see @meteora-ag/dlmm 1.9.14 IDL, type Bin */
-export const AMOUNT_X = 0;
-export const AMOUNT_Y = 8;
-const PRICE = 16;
-export const OPEN_ORDERS = 112;
-export const PROCESSED_ORDERS = 128;
-const ASK_SIDE = 140;
 
 /** Bins in one direction of trade. */
 export interface BinWalk {
@@ -128,11 +113,12 @@ export function fillBins(
   let id = pair.activeId;
   for (let at = 0; at < arrays.length; at++) {
     const array = arrays[at]!;
+    const { view } = array;
     const first = array.index * BINS_PER_ARRAY;
     const last = first + BINS_PER_ARRAY - 1;
     if (id < first || id > last) id = xToY ? last : first;
     for (; id >= first && id <= last; id += step) {
-      if (!bin.moveTo(array.view, FIRST_BIN_OFFSET + (id - first) * BIN_SIZE)) {
+      if (!bin.moveTo(view, id - first)) {
         empty++;
         continue;
       }
@@ -183,18 +169,21 @@ class BinCursor {
     this.#limitOrders = limitOrders;
   }
 
-  /** Reads the bin; false if it holds none of the output token. */
-  moveTo(view: DataView, offset: number): boolean {
-    this.makers = view.getBigUint64(offset + (this.xToY ? AMOUNT_Y : AMOUNT_X), true);
-    if (this.#limitOrders && (view.getUint8(offset + ASK_SIDE) !== 0) !== this.xToY) {
-      this.processed = view.getBigUint64(offset + PROCESSED_ORDERS, true);
-      this.open = view.getBigUint64(offset + OPEN_ORDERS, true);
+  /** Reads the bin at a place of its array; false if it holds none of the output token. */
+  moveTo(view: DataView, place: number): boolean {
+    const record = recordAt(view, place);
+    if (record < 0) return false;
+    this.makers = view.getBigUint64(record + (this.xToY ? RECORD.y : RECORD.x), true);
+    if (this.#limitOrders && hasOrders(view) && ordersSellX(view, place) !== this.xToY) {
+      this.processed = view.getBigUint64(record + RECORD.processed, true);
+      this.open = view.getBigUint64(record + RECORD.open, true);
     } else {
       this.processed = 0n;
       this.open = 0n;
     }
     if (this.makers === 0n && this.processed === 0n && this.open === 0n) return false;
-    this.price = u128At(view, offset + PRICE);
+    this.price =
+      view.getBigUint64(record + RECORD.price, true) | (view.getBigUint64(record + RECORD.price + 8, true) << 64n);
     return true;
   }
 

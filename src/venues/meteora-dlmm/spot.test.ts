@@ -5,8 +5,17 @@ import { writeU64 } from "../../primitives/bytes.ts";
 import { createRandom } from "../../primitives/random.ts";
 import type { Account } from "../../solana/account.ts";
 import { LINE_SIZE, mostOut, type SpotBound, spotBoundOf, writeLine } from "../spot-bound.ts";
-import { arrayIndexOf, BIN_SIZE, BINS_PER_ARRAY, binArrayOf, FIRST_BIN_OFFSET } from "./layout.ts";
-import { AMOUNT_X, AMOUNT_Y, OPEN_ORDERS, PROCESSED_ORDERS } from "./math.ts";
+import {
+  AMOUNT_X,
+  AMOUNT_Y,
+  arrayIndexOf,
+  BIN_SIZE,
+  BINS_PER_ARRAY,
+  FIRST_BIN_OFFSET,
+  OPEN_ORDERS,
+  PROCESSED_ORDERS,
+} from "./bin-array.ts";
+import { binArrayOf } from "./layout.ts";
 import type { DlmmState } from "./state.ts";
 
 const random = createRandom(1_767);

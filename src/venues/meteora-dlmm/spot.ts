@@ -1,14 +1,16 @@
 import type { Account } from "../../solana/account.ts";
 import { NOTHING, numberI32, numberU64, type SpotBounds, type SpotLine } from "../spot-bound.ts";
 import {
+  AMOUNT_X,
+  AMOUNT_Y,
   arrayIndexOf,
   BIN_SIZE,
   BINS_PER_ARRAY,
-  bitmapExtensionOf,
-  type DlmmMarket,
   FIRST_BIN_OFFSET,
-} from "./layout.ts";
-import { AMOUNT_X, AMOUNT_Y, OPEN_ORDERS, PROCESSED_ORDERS } from "./math.ts";
+  OPEN_ORDERS,
+  PROCESSED_ORDERS,
+} from "./bin-array.ts";
+import { bitmapExtensionOf, type DlmmMarket } from "./layout.ts";
 import type { DlmmState } from "./state.ts";
 
 /** Fees are parts per billion, at most 10 %. */

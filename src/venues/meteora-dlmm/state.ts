@@ -5,14 +5,13 @@ import type { Mint } from "../../solana/token/mint.ts";
 import { degraded } from "../shared/refusals.ts";
 import { requireAccount, requireMint } from "../shared/required.ts";
 import { type Reserves, requireReserves } from "../shared/reserves.ts";
+import { type BinArray, decodeBinArray } from "./bin-array.ts";
 import {
   arraysWithLiquidity,
-  type BinArray,
   binArrayOf,
   bitmapExtensionOf,
   type DlmmMarket,
   type DlmmPair,
-  decodeBinArray,
   decodeBitmap,
   decodeDlmmPair,
   isDlmmPair,

@@ -5,17 +5,26 @@ import { createRandom } from "../../primitives/random.ts";
 import { findSandwich, replay, type Victim } from "../../trade/quote/worst-case/sandwich.ts";
 import { Q64_ONE } from "../curves/q64-power.ts";
 import type { Ask } from "../venue.ts";
-import { arrayIndexOf, BIN_SIZE, BINS_PER_ARRAY, type BinArray, FIRST_BIN_OFFSET } from "./layout.ts";
-import { AMOUNT_X, AMOUNT_Y, OPEN_ORDERS, PROCESSED_ORDERS } from "./math.ts";
+import {
+  AMOUNT_X,
+  AMOUNT_Y,
+  ASK_SIDE,
+  arrayIndexOf,
+  BIN_PRICE,
+  BIN_SIZE,
+  BINS_PER_ARRAY,
+  type BinArray,
+  decodeBinArray,
+  FIRST_BIN_OFFSET,
+  OPEN_ORDERS,
+  PROCESSED_ORDERS,
+} from "./bin-array.ts";
 import type { DlmmState, Side } from "./state.ts";
 import { meteoraDlmm } from "./venue.ts";
 
 const random = createRandom(60_013);
 const { clock, markets } = readSampleMarkets();
 const sample = markets.find(({ venue }) => venue.id === "meteora_dlmm")!;
-/** Offsets in a bin: its price, and the byte that is 1 if its orders sell X. */
-const PRICE = 16;
-const ASK_SIDE = 140;
 /** One Y buys some 468 X: what a few Y buy hardly changes how the rest of an output rounds. */
 const priceOf = (id: number, activeId: number) => ((id > activeId ? 1_001n : 1_000n) * Q64_ONE) / 468_370n;
 const MAKERS = 10n ** 9n;
@@ -27,25 +36,24 @@ const STEP = MOST / 64n;
 const FIRST_SIZES = [4n, 8n, 16n, 32n, 64n, 128n];
 
 /** The sample as a pair with limit orders: market makers in the active bin and in the one above it, which holds orders too. */
-function withOrders({ hot }: SampleMarket): DlmmState {
+function withOrders({ hot, accounts }: SampleMarket): DlmmState {
   const state = hot.state as DlmmState;
   const { activeId } = state.pair;
   const filled = (array: BinArray): BinArray => {
-    const { buffer, byteOffset, byteLength } = array.view;
-    const view = new DataView(buffer.slice(byteOffset, byteOffset + byteLength));
+    const account = accounts.get(array.address)!;
+    const data = account.data.slice();
     for (let slot = 0; slot < BINS_PER_ARRAY; slot++) {
       const id = array.index * BINS_PER_ARRAY + slot;
       const at = FIRST_BIN_OFFSET + slot * BIN_SIZE;
-      const bytes = new Uint8Array(view.buffer);
-      writeU64(bytes, at + PRICE, priceOf(id, activeId));
-      writeU64(bytes, at + PRICE + 8, 0n);
-      writeU64(bytes, at + AMOUNT_X, id === activeId || id === activeId + 1 ? MAKERS : 0n);
-      writeU64(bytes, at + AMOUNT_Y, id <= activeId ? MAKERS : 0n);
-      writeU64(bytes, at + PROCESSED_ORDERS, 0n);
-      writeU64(bytes, at + OPEN_ORDERS, id === activeId + 1 ? ORDERS : 0n);
-      view.setUint8(at + ASK_SIDE, id === activeId + 1 ? 1 : 0);
+      writeU64(data, at + BIN_PRICE, priceOf(id, activeId));
+      writeU64(data, at + BIN_PRICE + 8, 0n);
+      writeU64(data, at + AMOUNT_X, id === activeId || id === activeId + 1 ? MAKERS : 0n);
+      writeU64(data, at + AMOUNT_Y, id <= activeId ? MAKERS : 0n);
+      writeU64(data, at + PROCESSED_ORDERS, 0n);
+      writeU64(data, at + OPEN_ORDERS, id === activeId + 1 ? ORDERS : 0n);
+      data[at + ASK_SIDE] = id === activeId + 1 ? 1 : 0;
     }
-    return { ...array, view };
+    return decodeBinArray({ ...account, data })!;
   };
   const all = new Map([...state.down.arrays, ...state.up.arrays].map((array) => [array.index, filled(array)]));
   const side = ({ arrays, addresses }: Side): Side => ({

@@ -10,11 +10,11 @@ import { assertReserve } from "../shared/reserves.ts";
 import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
 import { type Ask, LEAN_MARGIN_BPS, type Quote, type Venue } from "../venue.ts";
 import { tradedDlmm, withArraysNamed } from "./after.ts";
+import { BINS_PER_ARRAY } from "./bin-array.ts";
 import { meteoraDlmmErrors } from "./errors.ts";
 import { dlmmSwap } from "./instruction.ts";
 import {
   arraysWithLiquidity,
-  BINS_PER_ARRAY,
   binArrayOf,
   bitmapExtensionOf,
   DLMM_PAIR_SIZE,

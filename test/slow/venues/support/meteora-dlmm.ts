@@ -8,11 +8,13 @@ import {
   arrayIndexOf,
   BIN_SIZE,
   BINS_PER_ARRAY,
+  FIRST_BIN_OFFSET,
+} from "../../../../src/venues/meteora-dlmm/bin-array.ts";
+import {
   binArrayOf,
   bitmapExtensionOf,
   DLMM_EVENT_AUTHORITY,
   DLMM_PROGRAM,
-  FIRST_BIN_OFFSET,
   presetAddress,
 } from "../../../../src/venues/meteora-dlmm/layout.ts";
 import type { Svm } from "../../../support/svm.ts";

@@ -1,7 +1,23 @@
+import { setImmediate } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { createRandom } from "../primitives/random.ts";
 import { hasSameContent, KeptAccount } from "./account-content.ts";
 import { SYSTEM_PROGRAM } from "./programs.ts";
+
+setFlagsFromString("--expose-gc");
+const collect: () => void = runInNewContext("gc");
+
+async function memoryBytes(): Promise<number> {
+  // What was used in a turn of the loop stays until its end.
+  for (let round = 0; round < 3; round++) {
+    await setImmediate();
+    collect();
+  }
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
 
 const kept = (data: Uint8Array) =>
   KeptAccount.of({ address: SYSTEM_PROGRAM, owner: SYSTEM_PROGRAM, lamports: 1n, executable: false, slot: 1n }, data);
@@ -58,5 +74,52 @@ test.each([2, 2_048, 2_049, 70_000])("accounts of %d bytes are compared by them,
         expect(Buffer.compare(one.data, data)).toBe(0);
       }
     }
+  }
+});
+
+/** Ways in which an account may keep its data: as it came, used as bytes, packed before it was used or after. */
+const WAYS = [[], ["use"], ["pack"], ["use", "pack"], ["pack", "use"]] as const;
+
+test("accounts with few bytes that are not zero are compared by them, packed or not", () => {
+  const data = new Uint8Array(10_136);
+  for (let at = 8; at < 200; at++) data[at] = at;
+  const changed = data.slice();
+  changed[10_135] = 1;
+  for (const oneWay of WAYS) {
+    for (const otherWay of WAYS) {
+      for (const isSame of [false, true]) {
+        const [one, other] = [kept(data), kept(isSame ? data : changed)];
+        for (const [account, way] of [[one, oneWay] as const, [other, otherWay] as const])
+          for (const step of way)
+            step === "use" ? expect(account.data).toHaveLength(10_136) : KeptAccount.pack(account);
+        expect([oneWay, otherWay, hasSameContent(one, other)]).toEqual([oneWay, otherWay, isSame]);
+        expect(KeptAccount.sizeOf(one)).toBe(10_136);
+        expect(Buffer.compare(one.data, data)).toBe(0);
+        expect(Buffer.compare(other.data, isSame ? data : changed)).toBe(0);
+      }
+    }
+  }
+});
+
+test.each([[["pack"]], [["use", "pack"]], [["pack", "use"]]] as const)(
+  "a packed account keeps a small part of its memory: %s",
+  async (steps) => {
+    const data = new Uint8Array(10_240);
+    data[8_000] = 7;
+    const accounts = Array.from({ length: 500 }, () => kept(data));
+    // As it came, an account is text of the same length.
+    const before = await memoryBytes();
+    for (const step of steps) for (const one of accounts) step === "use" ? one.data : KeptAccount.pack(one);
+    expect(((await memoryBytes()) - before) / accounts.length).toBeLessThan(-8_000);
+    for (const { data: unpacked } of accounts) expect(unpacked[8_000]).toBe(7);
+  },
+);
+
+test("short accounts, and those whose bytes are hardly ever zero, stay as they are", () => {
+  for (const data of [new Uint8Array(2_048), new Uint8Array(9_000).fill(1)]) {
+    const account = kept(data);
+    const { data: used } = account;
+    KeptAccount.pack(account);
+    expect(account.data).toBe(used);
   }
 });

@@ -1,7 +1,9 @@
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { Address } from "../../primitives/address.ts";
+import { KeptAccount } from "../../solana/account-content.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { versionsOf } from "./account-versions.ts";
+import type { FollowedAccount } from "./followed-account.ts";
 import { FollowedAccounts } from "./followed-accounts.ts";
 import { SlotTree } from "./slots/slot-tree.ts";
 
@@ -39,6 +41,36 @@ test("150,000 changes in one slot settle at its root without a throw, and every 
   // The rest of it takes turns with other work.
   await expect.poll(() => followed.spareVersions()).toBe(0);
   expect(entries.every(({ delivered }) => delivered?.slot === 12n)).toBe(true);
+});
+
+test("long data is packed once its slot is rooted, unless the account has changed since", async () => {
+  const pack = vi.spyOn(KeptAccount, "pack");
+  onTestFinished(() => pack.mockRestore());
+  const packed = () => pack.mock.calls.map(([account]) => account);
+  const tree = new SlotTree();
+  const { followed, entries } = following(3, tree);
+  const change = (entry: FollowedAccount, slot: bigint, length: number, byte: number) => {
+    const facts = { address: entry.address, owner: SYSTEM_PROGRAM, lamports: 1n, executable: false, slot };
+    const account = KeptAccount.of(facts, new Uint8Array(length).fill(byte, 0, 1));
+    followed.add(entry, { slot, epoch: 0, order: 0, account });
+    return account;
+  };
+  const [lasting, changing, short] = entries as [FollowedAccount, FollowedAccount, FollowedAccount];
+  tree.begin(11n, 10n);
+  const kept = change(lasting, 11n, 10_240, 1);
+  change(changing, 11n, 10_240, 1);
+  change(short, 11n, 165, 1);
+  tree.begin(12n, 11n);
+  // A read that finds what is known.
+  change(lasting, 12n, 10_240, 1);
+  const latest = change(changing, 12n, 10_240, 2);
+  tree.rootAt(11n);
+  followed.settle();
+  expect(packed()).toEqual([kept]);
+  expect(lasting.delivered).toMatchObject({ slot: 12n, account: kept });
+  tree.rootAt(12n);
+  followed.settle();
+  expect(packed()).toEqual([kept, latest]);
 });
 
 test("a dead slot with thousands of changes leaves no trace, though it takes turns to undo", async () => {

@@ -3,6 +3,8 @@ import { AddressTable } from "../../primitives/addresses/address-table.ts";
 import type { Now } from "../../primitives/clock.ts";
 import { GradualWalk } from "../../primitives/turns/gradual-walk.ts";
 import { GradualWork } from "../../primitives/turns/gradual-work.ts";
+import type { Account } from "../../solana/account.ts";
+import { KeptAccount } from "../../solana/account-content.ts";
 import type { StateSource } from "../port.ts";
 import {
   type AccountVersion,
@@ -28,15 +30,27 @@ import type { SlotTree } from "./slots/slot-tree.ts";
 const PRUNED_PER_TURN = 500;
 const DELIVERED_PER_TURN = 250;
 const DOUBTED_PER_TURN = 500;
+/** Long accounts packed, each in three microseconds or so. */
+const PACKED_PER_TURN = 250;
+/** Larger accounts are packed once they have been rooted. Bytes. */
+const MOST_UNPACKED = 2_048;
 /** How often a slot's accounts may be listed repeatedly before duplicates are removed. */
 const REPEATS = 4;
 /** Most memory for versions of unrooted slots: several times what a burst of 125,000 changes takes. Bytes. */
 const MAX_UNROOTED_BYTES = 512 * 1024 * 1024;
 
+/** A state that an account had in a slot. */
+interface LongAccount {
+  readonly entry: FollowedAccount;
+  readonly account: Account;
+}
+
 /** The accounts with a version in an unrooted slot, the version of each, and their approximate memory. Bytes. */
 interface TouchedSlot {
   entries: FollowedAccount[];
   versions: KeptVersion[];
+  /** Those long enough to pack. */
+  readonly long: LongAccount[];
   bytes: number;
   /** Whether it was on the chain when these accounts were last delivered. */
   isOnChain: boolean;
@@ -59,6 +73,8 @@ export class FollowedAccounts {
   #unrootedBytes = 0;
   /** Versions of rooted slots, with older ones to drop. */
   readonly #uncut: GradualWork<KeptVersion>;
+  /** Accounts to pack, unless they have changed again. */
+  readonly #unpacked: GradualWork<LongAccount>;
   /** Accounts of slots that were passed over, with versions to drop, and of slots that joined the chain or left it. */
   readonly #unpruned: GradualWork<FollowedAccount>;
   readonly #undelivered: GradualWork<FollowedAccount>;
@@ -81,6 +97,9 @@ export class FollowedAccounts {
     this.#uncut = new GradualWork((version) => {
       version.older = undefined;
     }, PRUNED_PER_TURN);
+    this.#unpacked = new GradualWork(({ entry: { delivered }, account }) => {
+      if (delivered?.account === account) KeptAccount.pack(account);
+    }, PACKED_PER_TURN);
     this.#unpruned = new GradualWork((entry) => pruneVersions(entry, tree.root, tree), PRUNED_PER_TURN);
     this.#undelivered = new GradualWork((entry) => {
       if (this.has(entry)) this.#deliver(entry);
@@ -157,6 +176,7 @@ export class FollowedAccounts {
     this.#touched.clear();
     this.#unrootedBytes = 0;
     this.#uncut.clear();
+    this.#unpacked.clear();
     this.#unpruned.clear();
     this.#undelivered.clear();
     this.#replaced.clear();
@@ -183,9 +203,10 @@ export class FollowedAccounts {
     const { slot } = version;
     let touched = this.#touched.get(slot);
     if (touched === undefined) {
-      touched = { entries: [], versions: [], bytes: 0, isOnChain: this.#tree.isOnChain(slot) };
+      touched = { entries: [], versions: [], long: [], bytes: 0, isOnChain: this.#tree.isOnChain(slot) };
       this.#touched.set(slot, touched);
     }
+    if (bytes > MOST_UNPACKED) touched.long.push({ entry, account: version.account! });
     touched.bytes += bytes;
     this.#unrootedBytes += bytes;
     const touchedIn = Number(slot);
@@ -346,10 +367,11 @@ export class FollowedAccounts {
   settle(): void {
     const { root } = this.#tree;
     this.turn();
-    for (const [slot, { entries, versions, bytes, isOnChain }] of this.#touched) {
+    for (const [slot, { entries, versions, long, bytes, isOnChain }] of this.#touched) {
       if (slot > root) continue;
       this.#touched.delete(slot);
       this.#unrootedBytes -= bytes;
+      if (long.length > 0) this.#unpacked.add(long);
       if (isOnChain) this.#uncut.add(versions);
       else this.#unpruned.add(entries);
     }

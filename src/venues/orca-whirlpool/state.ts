@@ -69,10 +69,10 @@ export function nearbyStarts(tick: number, tickSpacing: number): number[] {
   return starts;
 }
 
-/** The ticks of an array with their prices. */
+/** The ticks of an array with their prices, and its kind. */
 const ticksIn = decodeOnceFor((account: Account, pool: Address, start: number, tickSpacing: number) => {
   const held = decodeWhirlpoolTicks(account, pool, start, tickSpacing);
-  return held && { ...held, sqrtPrices: held.ticks.map(whirlpoolSqrtPrice) };
+  return held && { ...held, sqrtPrices: held.ticks.map(whirlpoolSqrtPrice), isDynamic: isDynamicArray(account) };
 });
 
 /** The arrays around a pool's price, with the ticks of those that exist: most changes of a pool leave its arrays as they are. */
@@ -90,7 +90,7 @@ const arraysOf = decodeTogether((market: WhirlpoolMarket, starts, arrays: readon
       ...derived,
       start,
       exists: held !== undefined,
-      isDynamic: held !== undefined && isDynamicArray(array!),
+      isDynamic: held?.isDynamic === true,
     });
     if (held !== undefined) all.push(held);
   }

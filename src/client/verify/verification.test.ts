@@ -4,8 +4,9 @@ import { buildSample, expectationOf, type SampleBuild } from "../../../test/slow
 import { Address } from "../../primitives/address.ts";
 import { readU64, writeU32, writeU64 } from "../../primitives/bytes.ts";
 import { createRandom } from "../../primitives/random.ts";
-import { type AccountMeta, type Instruction, writable, writableSigner } from "../../solana/instruction.ts";
+import { type AccountMeta, type Instruction, readonly, writable, writableSigner } from "../../solana/instruction.ts";
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, USDC_MINT } from "../../solana/programs.ts";
+import { findSwapTable } from "./match-swap.ts";
 import { readTransaction } from "./read-transaction.ts";
 import type { TradeExpectation } from "./trade-expectation.ts";
 import { findProblems } from "./verification.ts";
@@ -417,4 +418,22 @@ test("priority may cost the limit, and rent what the most expensive accounts may
   expect(problemsAfter(purchase, (parts) => parts, { announced: { ...announced, rentPaid: most + 1n } })).toEqual([
     "the service announced … SOL of rent, more than that of the accounts it creates",
   ]);
+});
+
+test("a swap of staked SOL names the account that prices it, which can be no account of the wallet and receives nothing", async () => {
+  const random = createRandom(7);
+  let staked: SampleBuild | undefined;
+  while (staked?.form !== "plain") staked = await buildSample(random, "meteora_damm_v1");
+  const build = staked;
+  const withPrice = (...prices: readonly AccountMeta[]) =>
+    problemsAfter(build, (parts) => {
+      const at = parts.findIndex((part) => findSwapTable({ ...part, accounts: [] }) !== undefined);
+      return withPart(parts, at, { accounts: [...parts[at]!.accounts, ...prices] });
+    }).map((problem) => problem.replace(/^\d+: /, ""));
+  expect(withPrice(readonly(STRANGER))).toEqual([]);
+  expect(withPrice(writable(STRANGER))).toEqual(["it makes an account writable that the trade only reads"]);
+  expect(withPrice(readonly(build.wallet))).toEqual([
+    "account … (the account that prices staked SOL) is an account of the wallet instead of the venue",
+  ]);
+  expect(withPrice(readonly(STRANGER), readonly(USDC_MINT))).toContain("swap has … accounts instead of …");
 });

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import type { HotMarket } from "../../../src/market/port.ts";
-import type { Address } from "../../../src/primitives/address.ts";
+import { Address } from "../../../src/primitives/address.ts";
 import { hex, writeU64 } from "../../../src/primitives/bytes.ts";
 import { binaryPath } from "../../../src/sandbox/programs/manifest.ts";
 import { derive } from "../../../src/solana/pda.ts";
@@ -23,6 +23,7 @@ import { PUMP_FEE_PROGRAM } from "../../../src/venues/shared/pump-fees.ts";
 import type { VenueId } from "../../../src/venues/venue.ts";
 import { readMarket } from "../../conformance/trades.ts";
 import { Svm } from "../../support/svm.ts";
+import { loadDumpedAccounts } from "../venues/support/dumped-accounts.ts";
 import { createDammV1Pool, METAPLEX_PROGRAM } from "../venues/support/meteora-damm-v1.ts";
 import { createDammV2Pool, timeFee } from "../venues/support/meteora-damm-v2.ts";
 import { createDbcPool } from "../venues/support/meteora-dbc.ts";
@@ -53,6 +54,8 @@ export interface WorldMarket {
 interface WorldPlan {
   readonly name: string;
   readonly programs: readonly (readonly [Address, string])[];
+  /** Folder of dumped accounts that it needs. */
+  readonly dump?: string;
   readonly make: (svm: Svm) => readonly Place[];
 }
 
@@ -74,6 +77,7 @@ const PUMP_FEES = [PUMP_FEE_PROGRAM, PUMP_BUILDS?.fees ?? ".venues/pump_fees_202
 /** Pools of today open in a moment. Seconds. */
 const LATER = 60n;
 
+const usdc = (svm: Svm): Address => svm.newMint({ address: USDC_MINT, decimals: 6 });
 const spl = (svm: Svm, decimals = 6): Address => svm.newMint({ decimals });
 const plain2022 = (svm: Svm): Address => svm.newMint({ decimals: 6, program: TOKEN_2022_PROGRAM });
 const taxed = (svm: Svm, bps: number, maximum = 1n << 62n): Address =>
@@ -111,13 +115,19 @@ function whirlpool(svm: Svm, mints: readonly [Address, Address], spacing: number
   return { venue: "orca_whirlpool", address: pool.address, mints };
 }
 
-function dlmm(svm: Svm, mints: readonly [Address, Address], binStep: number, more: readonly number[] = []): Place {
+function dlmm(
+  svm: Svm,
+  mints: readonly [Address, Address],
+  binStep: number,
+  more: readonly number[] = [],
+  activeId = 0,
+): Place {
   const wallet = provider(svm, ...mints);
   const fees = { variableFeeControl: 0, maxVolatility: 0, filterPeriod: 0, decayPeriod: 1, reductionFactor: 0 };
-  const shape = { ...fees, binStep, baseFactor: 10_000, limitOrders: false, collectFeeMode: 0, activeId: 0 };
+  const shape = { ...fees, binStep, baseFactor: 10_000, limitOrders: false, collectFeeMode: 0, activeId };
   const bench = createDlmmPair(svm, wallet, ...mints, shape);
   for (const low of [-125, -75, -25, 25, 75, ...more]) {
-    const bins = { low, high: low + 49, activeId: 0, strategy: STRATEGIES.spot };
+    const bins = { low: activeId + low, high: activeId + low + 49, activeId, strategy: STRATEGIES.spot };
     addBins(bench, low + 49 >= 0 ? DEPTH / 4n : 0n, low <= 0 ? DEPTH / 4n : 0n, bins);
   }
   return { venue: "meteora_dlmm", address: bench.pair, mints };
@@ -137,6 +147,14 @@ function dammV1(svm: Svm, mints: readonly [Address, Address], isStable: boolean)
   return { venue: "meteora_damm_v1", address, mints };
 }
 
+/** Mainnet's pool of SOL and mSOL, long after it last remembered what mSOL is worth. */
+function stakedSol(svm: Svm): Place[] {
+  loadDumpedAccounts(svm, STAKED_SOL.dump);
+  const { slot, epoch } = svm.clock();
+  svm.setClock({ slot, epoch, unixTimestamp: STAKED_SOL.readAt });
+  return [{ venue: "meteora_damm_v1", address: STAKED_SOL.pool, mints: [SOL_MINT, STAKED_SOL.mint] }];
+}
+
 function dammV2(svm: Svm, mints: readonly [Address, Address]): Place {
   const [mintA, mintB] = mints;
   const address = createDammV2Pool(svm, provider(svm, ...mints), {
@@ -151,9 +169,9 @@ function dammV2(svm: Svm, mints: readonly [Address, Address]): Place {
   return { venue: "meteora_damm_v2", address, mints };
 }
 
-function dbc(svm: Svm, token2022: boolean): Place[] {
+function dbc(svm: Svm, token2022: boolean, quoteMint = SOL_MINT): Place[] {
   const { address, baseMint } = createDbcPool(svm, svm.newWallet(HELD), {
-    quoteMint: SOL_MINT,
+    quoteMint,
     baseFee: { cliff: 10_000_000n, first: 0, second: 0n, third: 0n, mode: 0 },
     volatility: false,
     collectFeeMode: 0,
@@ -167,20 +185,31 @@ function dbc(svm: Svm, token2022: boolean): Place[] {
       { sqrtPrice: 3n * ONE, liquidity: (3n * DEPTH) << 64n },
     ],
   });
-  return withSol("meteora_dbc", address, baseMint);
+  return [{ venue: "meteora_dbc", address, mints: [quoteMint, baseMint] }];
 }
 
-function pumpCoin(svm: Svm, mint: Address, options: { readonly cashback?: boolean } = {}): Place[] {
-  writePumpSettings(svm);
+function pumpCoin(
+  svm: Svm,
+  mint: Address,
+  { quoteMint = SOL_MINT, cashback = false }: { readonly cashback?: boolean; readonly quoteMint?: Address } = {},
+): Place[] {
+  writePumpSettings(svm, { quoteMints: quoteMint === SOL_MINT ? [] : [quoteMint] });
   const amounts = { virtualTokens: 2n * DEPTH, virtualQuote: 2n * DEPTH, realTokens: DEPTH, realQuote: DEPTH };
-  return withSol("pump_fun", writeCoin(svm, { mint, ...amounts, ...options, creator: svm.newAddress() }), mint);
+  const address = writeCoin(svm, { mint, quoteMint, ...amounts, cashback, creator: svm.newAddress() });
+  return [{ venue: "pump_fun", address, mints: [quoteMint, mint] }];
 }
 
-function pumpPool(svm: Svm, base: Address, options: { readonly cashback?: boolean; readonly size?: number } = {}) {
-  writePumpSwapSettings(svm, { quoteMint: SOL_MINT });
+function pumpPool(
+  svm: Svm,
+  base: Address,
+  options: { readonly cashback?: boolean; readonly size?: number; readonly quote?: Address } = {},
+): Place[] {
+  const { quote = SOL_MINT } = options;
+  writePumpSwapSettings(svm, { quoteMint: quote });
   const coinCreator = svm.newAddress();
   const amounts = { baseAmount: DEPTH, quoteAmount: DEPTH };
-  return withSol("pump_swap", writePumpPool(svm, { base, quote: SOL_MINT, ...amounts, ...options, coinCreator }), base);
+  const address = writePumpPool(svm, { ...amounts, ...options, base, quote, coinCreator });
+  return [{ venue: "pump_swap", address, mints: [quote, base] }];
 }
 
 function ammV4(svm: Svm, mints: readonly [Address, Address]): Place {
@@ -236,6 +265,13 @@ const PUMP_SWAP = [[PUMP_SWAP_PROGRAM, PUMP_BUILDS?.swap ?? ".venues/pump_swap_2
 /** The project's own build of a program of which no public one is known. */
 const LAUNCHLAB = [[LAUNCHLAB_PROGRAM, binaryPath("raydium_launchlab")]] as const;
 
+const STAKED_SOL = {
+  dump: ".venues/accounts/damm_v1",
+  pool: Address.of("HcjZvfeSNJbNkfLD4eEcRBr96AD3w1GpmMppaeRZf7ur"),
+  mint: Address.of("mSoLzYCxHdYgdzU16g5QSh3i5K3z3KZK7ytfqcJm7So"),
+  readAt: 1_800_000_000n,
+} as const;
+
 /** Every venue, and the shapes of pools that clients have refused or been robbed through. */
 const PLANS: readonly WorldPlan[] = [
   { name: "raydium_amm_v4", programs: [AMM_V4], make: (svm) => [ammV4(svm, [SOL_MINT, spl(svm)])] },
@@ -289,12 +325,18 @@ const PLANS: readonly WorldPlan[] = [
   },
   { name: "meteora_dlmm", programs: DLMM, make: (svm) => [dlmm(svm, [SOL_MINT, spl(svm)], 25)] },
   {
+    name: "meteora_dlmm, beyond its own bitmap",
+    programs: DLMM,
+    make: (svm) => [dlmm(svm, [SOL_MINT, spl(svm)], 1, [], 39_200)],
+  },
+  {
     name: "meteora_dlmm, 1 % transfer fee",
     programs: DLMM,
     make: (svm) => [dlmm(svm, [taxed(svm, 100), SOL_MINT], 100)],
   },
   { name: "meteora_damm_v1, stable", programs: DAMM_V1, make: (svm) => [dammV1(svm, [spl(svm, 9), SOL_MINT], true)] },
   { name: "meteora_damm_v1", programs: DAMM_V1, make: (svm) => [dammV1(svm, [spl(svm), SOL_MINT], false)] },
+  { name: "meteora_damm_v1, staked SOL", programs: DAMM_V1, dump: STAKED_SOL.dump, make: stakedSol },
   { name: "meteora_damm_v2", programs: DAMM_V2, make: (svm) => [dammV2(svm, [spl(svm), SOL_MINT])] },
   {
     name: "meteora_damm_v2, 1.5 % transfer fee",
@@ -303,11 +345,17 @@ const PLANS: readonly WorldPlan[] = [
   },
   { name: "meteora_dbc", programs: DBC, make: (svm) => dbc(svm, false) },
   { name: "meteora_dbc, Token-2022", programs: DBC, make: (svm) => dbc(svm, true) },
+  { name: "meteora_dbc, in USDC", programs: DBC, make: (svm) => dbc(svm, true, usdc(svm)) },
   { name: "pump_fun", programs: PUMP, make: (svm) => pumpCoin(svm, spl(svm)) },
   {
     name: "pump_fun, cashback, Token-2022",
     programs: PUMP,
     make: (svm) => pumpCoin(svm, plain2022(svm), { cashback: true }),
+  },
+  {
+    name: "pump_fun, cashback, in USDC",
+    programs: PUMP,
+    make: (svm) => pumpCoin(svm, plain2022(svm), { cashback: true, quoteMint: usdc(svm) }),
   },
   { name: "pump_swap", programs: PUMP_SWAP, make: (svm) => pumpPool(svm, spl(svm)) },
   {
@@ -320,21 +368,26 @@ const PLANS: readonly WorldPlan[] = [
     programs: PUMP_SWAP,
     make: (svm) => pumpPool(svm, spl(svm), { size: 211 }),
   },
+  {
+    name: "pump_swap, cashback, in USDC",
+    programs: PUMP_SWAP,
+    make: (svm) => pumpPool(svm, plain2022(svm), { cashback: true, quote: usdc(svm) }),
+  },
   { name: "raydium_launchlab", programs: LAUNCHLAB, make: (svm) => launchlab(svm, spl(svm, 9)) },
   {
     name: "raydium_amm_v4 and raydium_cpmm over USDC",
     programs: [AMM_V4, CPMM],
     make: (svm) => {
-      const usdc = svm.newMint({ address: USDC_MINT, decimals: 6 });
-      return [ammV4(svm, [SOL_MINT, usdc]), cpmm(svm, [usdc, spl(svm)])];
+      const hub = usdc(svm);
+      return [ammV4(svm, [SOL_MINT, hub]), cpmm(svm, [hub, spl(svm)])];
     },
   },
   {
     name: "orca_whirlpool and meteora_dlmm over USDC",
     programs: [...WHIRLPOOL, ...DLMM],
     make: (svm) => {
-      const usdc = svm.newMint({ address: USDC_MINT, decimals: 6 });
-      return [whirlpool(svm, [SOL_MINT, usdc], 8, [352, 443_632]), dlmm(svm, [usdc, plain2022(svm)], 25)];
+      const hub = usdc(svm);
+      return [whirlpool(svm, [SOL_MINT, hub], 8, [352, 443_632]), dlmm(svm, [hub, plain2022(svm)], 25)];
     },
   },
   {
@@ -359,16 +412,26 @@ const PLANS: readonly WorldPlan[] = [
     },
   },
   {
+    name: "pump_fun, meteora_damm_v1, raydium_cpmm and raydium_amm_v4",
+    programs: [...PUMP, ...DAMM_V1, CPMM, AMM_V4],
+    make: (svm) => {
+      const mint = spl(svm);
+      const others = [dammV1(svm, [mint, SOL_MINT], false), cpmm(svm, [SOL_MINT, mint]), ammV4(svm, [SOL_MINT, mint])];
+      return [...pumpCoin(svm, mint), ...others];
+    },
+  },
+  {
     name: "raydium_cpmm beside two of them over USDC",
     programs: [CPMM],
     make: (svm) => {
-      const [usdc, mint] = [svm.newMint({ address: USDC_MINT, decimals: 6 }), spl(svm)];
-      return [cpmm(svm, [SOL_MINT, mint]), cpmm(svm, [SOL_MINT, usdc]), cpmm(svm, [usdc, mint])];
+      const [hub, mint] = [usdc(svm), spl(svm)];
+      return [cpmm(svm, [SOL_MINT, mint]), cpmm(svm, [SOL_MINT, hub]), cpmm(svm, [hub, mint])];
     },
   },
 ];
 
-const isPresent = ({ programs }: WorldPlan): boolean => programs.every(([, path]) => existsSync(path));
+const isPresent = ({ programs, dump }: WorldPlan): boolean =>
+  programs.every(([, path]) => existsSync(path)) && (dump === undefined || existsSync(dump));
 
 /** The worlds whose programs are on this machine, and those that are not. */
 export const WORLD_NAMES: readonly string[] = PLANS.filter(isPresent).map(({ name }) => name);

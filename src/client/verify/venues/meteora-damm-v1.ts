@@ -46,7 +46,7 @@ export const meteoraDammV1Swaps: readonly SwapTable[] = [
       readOnly("the vault program", fixed(VAULT_PROGRAM)),
       readOnly("the token program", fixed(TOKEN_PROGRAM)),
     ],
-    tails: [[]],
+    tails: [[], [readOnly("the account that prices staked SOL", venueAccount)]],
     rounds: true,
     nativeSol: false,
   },

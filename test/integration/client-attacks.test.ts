@@ -18,7 +18,7 @@ async function smallBuy(): Promise<SampleBuild> {
     const build = await buildSample(random, "raydium_cpmm");
     if (build?.form !== "plain" || build.order.swapMode !== "exactIn") continue;
     const { inputMint, slippage, amount = 0 } = build.order;
-    const isSmall = amount > 0.001 && amount < 0.5 && slippage > 0 && slippage < 0.9;
+    const isSmall = amount > 0.001 && amount < 0.5 && slippage >= 0.001 && slippage < 0.9;
     if (inputMint === SOL_MINT.toString() && isSmall) return build;
   }
   throw new Error("No purchase is small enough to be attacked.");

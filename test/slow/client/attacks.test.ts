@@ -25,7 +25,7 @@ beforeAll(async () => {
     const build = await builder.build(random);
     if (build === undefined || build.venue !== "raydium_cpmm") continue;
     const { order, answer } = build;
-    const isSmall = order.amount! > 0.001 && order.amount! < 0.5 && order.slippage > 0 && order.slippage < 0.9;
+    const isSmall = order.amount! > 0.001 && order.amount! < 0.5 && order.slippage >= 0.001 && order.slippage < 0.9;
     const isBuy = order.swapMode === "exactIn" && order.inputMint === SOL_MINT.toString();
     if (isBuy && isSmall && answer.priorityCost > 0 && BigInt(answer.estimates!.outputAmountRaw) > 10n ** 6n)
       buy = build;

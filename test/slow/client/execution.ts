@@ -73,17 +73,19 @@ export function worseThan(trade: TradeExpectation, { error, before, after }: Exe
   if (error !== undefined) return undefined;
   const { inMint, outMint, mode, amount, threshold, legs } = trade;
   const [mostIn, leastOut] = mode === "exactIn" ? [amount, threshold] : [threshold, amount];
-  const rent = mostRent(
-    legs.length,
-    legs.map(({ venue }) => venue),
-  );
-  const costs = BASE_FEE + trade.maxPriorityLamports + rent;
-  const spent = before[0]!.lamports - after[0]!.lamports;
+  const venues = legs.map(({ venue }) => venue);
+  const costs = BASE_FEE + (trade.announced?.priority ?? trade.maxPriorityLamports) + mostRent(0, venues);
+  // Rent in an account of the wallet stays the wallet's.
+  const held = (accounts: readonly Read[]) => accounts.reduce((sum, { lamports }) => sum + lamports, 0n);
+  const spent = held(before) - held(after);
   const bound = costs + (inMint === SOL_MINT ? mostIn : 0n) - (outMint === SOL_MINT ? leastOut : 0n);
   if (spent > bound) return `${spent} lamports left the wallet, at most ${bound} may`;
   const changeOf = (mint: Address) => balanceOf(after, mint) - balanceOf(before, mint);
+  if (changeOf(SOL_MINT) > 0n) return `${changeOf(SOL_MINT)} lamports stay wrapped`;
   if (inMint !== SOL_MINT && changeOf(inMint) < -mostIn) return `${-changeOf(inMint)} of the input left`;
   if (outMint !== SOL_MINT && changeOf(outMint) < leastOut) return `${changeOf(outMint)} of the output arrived`;
+  const between = new Set(legs.map((leg) => leg.outMint).filter((mint) => mint !== outMint && mint !== SOL_MINT));
+  for (const mint of between) if (changeOf(mint) < 0n) return `${-changeOf(mint)} of ${mint}, which only passes, left`;
   for (const { data } of after.slice(1)) {
     if (data.length < 165) continue;
     if (!Buffer.from(data.subarray(32, 64)).equals(Buffer.from(trade.wallet.bytes)))

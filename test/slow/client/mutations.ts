@@ -252,10 +252,6 @@ function swapChanges(plan: Plan, { wallet, answer, decimals, order }: HonestBuil
         1,
       ),
     })),
-    "a read-only hook account follows": withInstruction(plan, at, (one) => ({
-      ...one,
-      accounts: [...one.accounts, readonly(STRANGER)],
-    })),
     "a written hook account follows": withInstruction(plan, at, (one) => ({
       ...one,
       accounts: [...one.accounts, writable(STRANGER)],
@@ -278,6 +274,13 @@ function swapChanges(plan: Plan, { wallet, answer, decimals, order }: HonestBuil
       return { ...one, accounts };
     }),
   };
+  // Where a program may read a price in an account that follows, one that it does not read changes nothing.
+  if (!table.tails.some(([last]) => last?.rule.kind === "venue" && !last.writable)) {
+    forms["a read-only hook account follows"] = withInstruction(plan, at, (one) => ({
+      ...one,
+      accounts: [...one.accounts, readonly(STRANGER)],
+    }));
+  }
   if (single) {
     // Rounding that the minimum output may hold where a program checks it before its vault pays.
     const ordered = order.swapMode === "exactOut" ? parseAmount(order.amount!, decimals.output)! : undefined;
@@ -286,7 +289,7 @@ function swapChanges(plan: Plan, { wallet, answer, decimals, order }: HonestBuil
       : 0n;
     forms["nothing need come out"] = written(table.outAt, () => 0n);
     forms["one unit less need come out"] = written(table.outAt, (value) => value - rounding - 1n);
-    forms["half need come out"] = written(table.outAt, (value) => value / 2n);
+    forms["half need come out"] = written(table.outAt, (value) => (value > rounding ? (value - rounding) / 2n : 0n));
     forms["the bound is tightened"] = written(table.outAt, (value) => value + rounding + 1n);
   }
   for (const { at: from, length } of table.zeros) {

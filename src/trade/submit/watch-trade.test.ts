@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   boxOf,
   land,
@@ -146,4 +146,50 @@ it("takes nothing back when its process takes the trade over, which knows less t
     ["confirmed", true, []],
     ["finalized", true, ["finalized"]],
   ]);
+});
+
+describe("a stream of a trade whose record a failover has lost", () => {
+  it("goes on: the process that follows the trade writes it again", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = signedTrade();
+    boxOf(a.submit(trade));
+    await rest(10);
+    world.progress = seen("confirmed");
+    const { answers, watched } = watch(b, trade.signature);
+    await rest(450);
+    world.submissions.rows.clear();
+    await rest(3_000);
+    land("a", trade.signature);
+    await rest(100);
+    world.submissions.rows.clear();
+    await rest(3_000);
+    world.progress = seen("finalized");
+    await rest(450);
+    await watched;
+    expect(answers).toEqual([
+      ["confirmed", false, ["confirmed"]],
+      ["confirmed", true, []],
+      ["finalized", true, ["finalized"]],
+    ]);
+  });
+
+  it("ends in TRADE_NOT_FOUND if nobody writes it again", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = signedTrade();
+    boxOf(a.submit(trade));
+    await rest(10);
+    const { answers, watched } = watch(b, trade.signature);
+    const ended = watched.then(
+      () => "finalized",
+      ({ code }) => code,
+    );
+    await rest(450);
+    await a.close();
+    await b.close();
+    world.submissions.rows.clear();
+    await rest(15_000);
+    expect(answers).toHaveLength(1);
+    await rest(2_500);
+    expect(await Promise.race([ended, "open"])).toBe("TRADE_NOT_FOUND");
+  });
 });

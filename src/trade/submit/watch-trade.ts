@@ -1,5 +1,6 @@
 import type { Principal } from "../../accounts/port.ts";
 import type { Landing } from "../../chain/port.ts";
+import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Now } from "../../primitives/clock.ts";
 import type { SubmittedTrade, TradeEvent, TradeStatus, WatchedTrade } from "../trade.ts";
 import type { Attempt } from "./attempt/attempt.ts";
@@ -13,6 +14,9 @@ const POLL_MS = 400;
 
 /** Pauses after which a trade is looked up although slot notices do not show its slot as final: a node's notices may lag. */
 const MOST_QUIET_TURNS = 5;
+
+/** Look-ups in a row that may miss a trade: a failover has lost its record, and the process that follows it writes it again within seconds. */
+const MOST_MISSES = 40;
 
 /** What watching a trade reads. */
 interface WatchPorts {
@@ -36,7 +40,7 @@ export async function* watchTrade(
 ): AsyncGenerator<WatchedTrade> {
   const messageHash = await finder.messageHashOf(principal, signature);
   const sent = new SentAnswers(signature);
-  while (!signal.aborted) {
+  for (let misses = 0; !signal.aborted; ) {
     const held = attempts.byMessage(messageHash);
     const attempt = held?.isElsewhere === true ? undefined : held;
     const isRunning = attempt !== undefined && !attempt.isSettled;
@@ -50,7 +54,12 @@ export async function* watchTrade(
       if (late?.status === "finalized") yield sent.answer(late, [...events, ...statusEvents(late, now())]);
       else yield sent.answer(await settledTrade(attempt), events);
     }
-    const trade = isRunning ? attempt.progress.trade : await finder.find(principal, signature);
+    const trade = isRunning ? attempt.progress.trade : await findKnown(finder, principal, signature, misses);
+    misses = trade === undefined ? misses + 1 : 0;
+    if (trade === undefined) {
+      await sleep(POLL_MS, signal);
+      continue;
+    }
     if (isRunning) {
       if (sent.isNew(trade) || events.length > 0) yield sent.answer(trade, events);
     } else if (sent.isNew(trade)) {
@@ -59,6 +68,21 @@ export async function* watchTrade(
     }
     if (trade.status === "finalized") return;
     await (isRunning ? Promise.race([change, aborted(signal)]) : untilLook(landing, trade, signal));
+  }
+}
+
+/** A trade that was found before; undefined if it is missing for the moment. @throws TradewireError as `find` */
+async function findKnown(
+  finder: TradeFinder,
+  principal: Principal,
+  signature: string,
+  misses: number,
+): Promise<SubmittedTrade | undefined> {
+  try {
+    return await finder.find(principal, signature);
+  } catch (error) {
+    if (error instanceof TradewireError && error.code === "TRADE_NOT_FOUND" && misses < MOST_MISSES) return undefined;
+    throw error;
   }
 }
 

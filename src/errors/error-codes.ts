@@ -99,8 +99,8 @@ export const ERRORS = {
   TRADE_NOT_FOUND: final(
     404,
     "not_found",
-    "This account submitted no trade with this signature, or it ended longer ago than trades are kept (24 hours or more)",
-    "Check the signature; look up older trades on the chain",
+    "No trade of this account is on record with this signature: none was submitted, its record is not written yet, or it ended longer ago than trades are kept (24 hours or more)",
+    "Check the signature; look up older trades on the chain. After a submit without an answer, submit the same bytes again before building anew: it may have been sent",
   ),
   METHOD_NOT_ALLOWED: final(
     405,

@@ -14,14 +14,16 @@ type AbandonedPlace = Pick<SubmissionRecord, "leaseUntilMs" | "messageHash">;
 /** The store of submissions in memory, by the same rules, and with an outage at will. */
 export interface MemorySubmissions extends Submissions {
   readonly rows: Map<string, SubmissionRecord & { readonly owner: string }>;
+  /** Further signatures, by message hash. */
+  readonly forms: Map<string, readonly SignedForm[]>;
   isDown: boolean;
-  /** Remembers what it holds now. @returns what restores that */
-  copy(): () => void;
+  /** Remembers what it holds now. @returns what restores that, here or in another store */
+  copy(): (into?: MemorySubmissions) => void;
 }
 
 export function createMemorySubmissions(now: Now): MemorySubmissions {
   const rows: MemorySubmissions["rows"] = new Map();
-  const forms = new Map<string, SignedForm[]>();
+  const forms: MemorySubmissions["forms"] = new Map();
   const reach = () => {
     if (store.isDown) throw new TradewireError("UPSTREAM_ERROR", "The account database does not answer.");
   };
@@ -36,13 +38,14 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
     });
   const store: MemorySubmissions = {
     rows,
+    forms,
     isDown: false,
     copy() {
       const [rowsThen, formsThen] = [[...rows], [...forms]];
-      return () => {
+      return (into = store) => {
         for (const [now, then] of [
-          [rows, rowsThen],
-          [forms, formsThen],
+          [into.rows, rowsThen],
+          [into.forms, formsThen],
         ] as const) {
           now.clear();
           for (const [key, value] of then) (now as Map<string, unknown>).set(key, value);

@@ -39,8 +39,8 @@ export async function startPostgres(): Promise<TestPostgres | undefined> {
   return programs === undefined ? undefined : startServer(programs);
 }
 
-/** The folder with the newest installed server's programs. */
-function installedServer(): string | undefined {
+/** The folder with the newest installed server's programs; undefined if there is none. */
+export function installedServer(): string | undefined {
   if (!existsSync(DEBIAN_SERVERS)) return undefined;
   return readdirSync(DEBIAN_SERVERS)
     .sort((a, b) => Number(b) - Number(a))
@@ -48,23 +48,41 @@ function installedServer(): string | undefined {
     .find((folder) => existsSync(join(folder, "initdb")));
 }
 
+/** A server of its own on this machine. */
+export interface PostgresServer {
+  /** Of its database `postgres`. */
+  readonly url: string;
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
 async function startServer(programs: string): Promise<TestPostgres> {
+  const { url, stop } = await startPostgresServer(programs, (data, user) => initialize(data, programs, user));
+  return { ...databasesOn(url), stop };
+}
+
+/** Runs a server in a folder of its own. @param fill fills the server's data folder, with files of that user */
+export async function startPostgresServer(
+  programs: string,
+  fill: (data: string, user: ServerUser) => void,
+): Promise<PostgresServer> {
   const home = mkdtempSync(join(tmpdir(), "tradewire-postgres-"));
   const user = serverUser();
   if (user.uid !== undefined) chownSync(home, user.uid, user.gid!);
   const data = join(home, "data");
-  const options = { ...user, cwd: home };
-  initialize(data, programs, user);
+  fill(data, user);
   const port = await freePorts(1);
   const command = ["-D", data, "-p", `${port}`, "-k", "", ...FOR_TESTS.flatMap((setting) => ["-c", setting])];
   const server = spawn("sh", ["-c", UNTIL_LEFT, home, join(programs, "postgres"), ...command], {
-    ...options,
+    ...user,
+    cwd: home,
     stdio: ["ignore", "ignore", "ignore", "pipe"],
   });
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   await answered(url, server);
   return {
-    ...databasesOn(url),
+    url,
+    port,
     stop: async () => {
       const ended = new Promise((resolve) => server.once("exit", resolve));
       (server.stdio[3] as Writable).end();
@@ -74,7 +92,7 @@ async function startServer(programs: string): Promise<TestPostgres> {
 }
 
 /** Fills the data folder of a server: a copy of one made before, or a new one, of which a copy is kept. */
-function initialize(data: string, programs: string, user: { uid?: number; gid?: number }): void {
+export function initialize(data: string, programs: string, user: ServerUser): void {
   const kept = join(CACHE, `${programs.slice(1).replaceAll("/", "-")}-utf8-${user.uid ?? process.getuid?.()}`);
   if (existsSync(kept)) {
     copy(kept, data);
@@ -104,8 +122,14 @@ function renameIfAbsent(from: string, to: string): void {
   }
 }
 
+/** Who runs a server; empty: who runs the tests. */
+export interface ServerUser {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
 /** The server refuses to run as root; its package comes with a user. */
-function serverUser(): { uid?: number; gid?: number } {
+function serverUser(): ServerUser {
   if (process.getuid?.() !== 0) return {};
   const id = (kind: string) => Number(execFileSync("id", [kind, "postgres"], { encoding: "utf8" }));
   return { uid: id("-u"), gid: id("-g") };

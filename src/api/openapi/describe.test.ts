@@ -28,6 +28,17 @@ it("says which query parameters a request must have", () => {
   expect(required("/v1/tx/{signature}/events")).toEqual(["signature"]);
 });
 
+it("states how many bits every number takes, so that generated clients keep all digits of an amount", () => {
+  const numbers: unknown[] = [];
+  JSON.parse(readFileSync(OPENAPI_FILE, "utf8"), (_, schema) => {
+    const type = [schema?.type].flat().find((type) => type === "number" || type === "integer");
+    if (type !== undefined) numbers.push(`${type} ${schema.format}`);
+    return schema;
+  });
+  expect(numbers.length).toBeGreaterThan(50);
+  expect(new Set(numbers)).toEqual(new Set(["number double", "integer int64", "integer int32"]));
+});
+
 it("bounds lists and their items", () => {
   const mint = parametersOf("/v1/auth/balances")[0]!;
   expect(mint.schema).toEqual({

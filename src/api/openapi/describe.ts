@@ -169,7 +169,11 @@ const ERROR_SCHEMA: Json = {
             "After a submit: true if building again is safe: the transaction can no longer land, or it is the trade of another build.",
         },
         field: { type: "string", description: "The request field at fault." },
-        retryAfterMs: { type: "integer", description: "Milliseconds to wait before the next attempt." },
+        retryAfterMs: {
+          type: "integer",
+          format: "int64",
+          description: "Milliseconds to wait before the next attempt.",
+        },
         details: { type: "object", description: "Further facts, by name." },
         violations: {
           type: "array",

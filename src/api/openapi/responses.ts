@@ -93,7 +93,7 @@ export const HEADERS: Json = {
     { type: "string" },
   ),
   "RateLimit-Policy": header("The most restrictive policy: calls per number of seconds.", { type: "string" }),
-  "Retry-After": header("Seconds to wait before the next attempt.", { type: "integer", minimum: 0 }),
+  "Retry-After": header("Seconds to wait before the next attempt.", { type: "integer", format: "int64", minimum: 0 }),
   "Server-Timing": header("Duration of each stage of the call, in milliseconds.", { type: "string" }),
   "WWW-Authenticate": header("How to authenticate.", { type: "string" }),
 };

@@ -110,6 +110,7 @@ function enumSchema(desc: DescEnum, schemas: Json, comments: Comments): Json {
   return { $ref: `#/components/schemas/${desc.name}` };
 }
 
+/** The schema of a scalar. Without a format, generated clients take 32 bits for a number, which holds 7 digits of an amount. */
 function scalarSchema(scalar: ScalarType): Json {
   switch (scalar) {
     case ScalarType.STRING:
@@ -117,14 +118,14 @@ function scalarSchema(scalar: ScalarType): Json {
     case ScalarType.BOOL:
       return { type: "boolean" };
     case ScalarType.DOUBLE:
-      return { type: "number" };
+      return { type: "number", format: "double" };
     case ScalarType.BYTES:
       return { type: "string", contentEncoding: "base64" };
     case ScalarType.UINT32:
     case ScalarType.UINT64:
-      return { type: "integer", minimum: 0 };
+      return { type: "integer", format: "int64", minimum: 0 };
     case ScalarType.SINT32:
-      return { type: "integer" };
+      return { type: "integer", format: "int32" };
     default:
       throw new Error(`no schema is defined for scalar type ${scalar}`);
   }

@@ -5,6 +5,7 @@ import { ENVELOPE_HEADERS, httpStatusOf, toEnvelope } from "../http/envelope.ts"
 import type { Refusal } from "../http/lane/lane-connection.ts";
 import type { OnRefused } from "../http/lane/plain-lane.ts";
 import { isConnected } from "../http/open-response.ts";
+import { endUntouchedBody } from "../http/read-body.ts";
 
 /** Longest body that Node reads past without help. */
 const SMALL_BODY_BYTES = 4_096;
@@ -60,6 +61,7 @@ export class BuildShedder {
 
   #refuse(method: string, request: IncomingMessage, response: ServerResponse, stages: StageClock): void {
     const { status, headers, body } = this.#refusal(method, stages, request.headers.traceparent as string | undefined);
+    endUntouchedBody(request);
     response.writeHead(status, headers as string[]);
     response.end(body);
     this.#parts.onRefused(request, response);

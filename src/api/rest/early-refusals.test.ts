@@ -1,5 +1,7 @@
+import { once } from "node:events";
+import http2 from "node:http2";
 import net from "node:net";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { callText } from "../../../test/slow/edge/sockets.ts";
 import { DEFAULT_API_SETTINGS } from "../../../test/support/api-settings.ts";
 import { type Edge, startEdge } from "../../../test/support/edge.ts";
@@ -76,6 +78,39 @@ it("refuses builds again under overload", async () => {
   for (const again of answers.slice(1)) expect(alike(again)).toEqual(alike(answers[0]!));
   expect(edge!.load().shed).toBe(6);
   expect(statusOf(await ask(callText({ path: "/v1/tx/submit", body: {}, key: ALICE.key })))).toBe(400);
+});
+
+it("leaves an HTTP/2 stream open under overload, for a client that is yet to send the body", async () => {
+  edge = await startEdge({ admission: { ...DEFAULT_API_SETTINGS.admission, buildsAtOnce: 0 } });
+  // The server's patience with such a client, which a busy machine could use up.
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  const session = http2.connect(`http://127.0.0.1:${edge.port}`);
+  try {
+    const body = JSON.stringify({ mint: TOKEN.toString(), solAmount: 0.1, slippage: 0.01, priority: "fast" });
+    const stream = session.request({
+      ":method": "POST",
+      ":path": "/v1/tx/buy",
+      authorization: `Bearer ${ALICE.key}`,
+      "content-type": "application/json",
+      "content-length": body.length,
+    });
+    const [head] = await once(stream, "response");
+    expect(head[":status"]).toBe(503);
+    let answer = "";
+    for await (const chunk of stream.setEncoding("utf8")) answer += chunk;
+    expect(JSON.parse(answer).error.code).toBe("OVERLOADED");
+    // Answered after whatever the first answer was followed by.
+    await once(session.request({ ":path": "/v1/ping" }).resume(), "close");
+    expect(stream.aborted).toBe(false);
+    const closed = once(stream, "close");
+    stream.end(body);
+    await closed;
+    expect(stream.aborted).toBe(false);
+    expect(edge.load().shed).toBe(1);
+  } finally {
+    session.destroy();
+    vi.useRealTimers();
+  }
 });
 
 it("refuses calls beyond a limit again, alike, and serves them as soon as there is room", async () => {

@@ -11,9 +11,11 @@ import {
   seen,
   signedTrade,
   startProcess,
+  submitOne,
   submitTwice,
   useSubmitWorld,
 } from "../../../test/support/submit-world.ts";
+import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Submitter } from "./submit-trade.ts";
 
 const world = useSubmitWorld();
@@ -147,6 +149,57 @@ describe("a process that does not hold the claim", () => {
     await rest(25_000);
     expect(joined.value).toMatchObject({ status: "processed", slot: SLOT, result: undefined });
   });
+});
+
+describe("a look-up that the database keeps waiting while the trade is submitted", () => {
+  it.each([
+    ["finds no record, because it was asked before", async () => undefined],
+    [
+      "is not answered",
+      async () => {
+        throw new TradewireError("UPSTREAM_ERROR", "The account database does not answer.");
+      },
+    ],
+  ])("knows the trade, though it %s", async (_how, answered) => {
+    const a = startProcess("a");
+    const trade = signedTrade();
+    vi.spyOn(world.submissions, "bySignature").mockImplementation(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      return await answered();
+    });
+    const found = boxOf(a.find(principal, trade.signature));
+    const streamed: string[] = [];
+    const cut = new AbortController();
+    const stream = (async () => {
+      for await (const { status } of a.watch(principal, trade.signature, cut.signal)) streamed.push(status);
+    })();
+    await rest(10);
+    boxOf(a.submit(trade));
+    await rest(2_500);
+    expect(found).toMatchObject({ value: { status: "pending", signature: trade.signature }, error: undefined });
+    expect(streamed).toEqual(["pending"]);
+    cut.abort();
+    await rest(1_000);
+    await stream;
+  });
+});
+
+it("does not deny a trade that another process sends and could not record yet: the same bytes find out", async () => {
+  const [a, b] = [startProcess("a"), startProcess("b")];
+  world.submissions.isDown = true;
+  const { trade } = await submitOne(a);
+  await rest(200);
+  expect([...world.inFlight.keys()]).toContain(`a ${trade.signature}`);
+  vi.spyOn(world.submissions, "bySignature").mockResolvedValue(undefined);
+  await expect(b.find(principal, trade.signature)).rejects.toMatchObject({
+    code: "TRADE_NOT_FOUND",
+    message: expect.stringContaining("submit the same bytes again"),
+  });
+  const again = boxOf(b.submit(trade));
+  await rest(200);
+  land("b", trade.signature);
+  await rest(3_000);
+  expect(again.value).toMatchObject({ status: "confirmed", slot: SLOT });
 });
 
 it("reports a trade as finalized under whichever of its signatures it is asked for", async () => {

@@ -66,20 +66,26 @@ export class TradeFinder {
     | { readonly record: SubmissionRecord; readonly attempt?: undefined }
     | { readonly attempt: Attempt; readonly record?: undefined }
   > {
-    const attempt = this.#ports.attempts.bySignature(accountId, signature);
+    const { attempts, submissions } = this.#ports;
+    const before = attempts.bySignature(accountId, signature);
+    // It may have been submitted while the database was asked.
+    const followed = () => before ?? attempts.bySignature(accountId, signature);
     try {
-      const record = await this.#ports.submissions.bySignature(accountId, signature);
+      const record = await submissions.bySignature(accountId, signature);
       if (record !== undefined) return { record };
     } catch (error) {
-      if (attempt === undefined) throw error;
+      if (followed() === undefined) throw error;
     }
+    const attempt = followed();
     if (attempt !== undefined) {
       this.#restore(attempt);
       return { attempt };
     }
-    throw new TradewireError("TRADE_NOT_FOUND", "This account has submitted no trade with this signature.", {
-      field: "signature",
-    });
+    throw new TradewireError(
+      "TRADE_NOT_FOUND",
+      "No trade of this account is on record with this signature. If a submit of it had no answer, submit the same bytes again: that is always safe.",
+      { field: "signature" },
+    );
   }
 
   /** Writes the outcome of an ended trade that is no longer on record, once: after a failover, the database may lack it. */

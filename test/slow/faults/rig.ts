@@ -16,6 +16,8 @@ export interface RigOptions {
   readonly processes?: number;
   readonly traders?: number;
   readonly databaseUrl?: string;
+  /** By process, in place of `databaseUrl`. */
+  readonly databaseUrls?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   /** Each process talks to the chain through this many nodes of its own, in place of `endpoints` that all share. */
   readonly nodesEach?: number;
@@ -84,7 +86,8 @@ export class Rig {
   }
 
   async startService(index = this.everyService.length): Promise<ServiceProcess> {
-    const { databaseUrl, environment, clockSkewsMs } = this.options;
+    const { environment, clockSkewsMs, databaseUrls } = this.options;
+    const databaseUrl = databaseUrls?.[index] ?? this.options.databaseUrl;
     const proxies = this.nodesOf(index);
     const service = await startServiceProcess(
       `process ${this.everyService.length + 1}`,

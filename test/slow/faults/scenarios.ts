@@ -1,6 +1,7 @@
 import { CLOCK_SCENARIOS } from "./clock-scenarios.ts";
 import { DATABASE_SCENARIOS } from "./database-scenarios.ts";
 import { DIAGNOSIS_SCENARIOS } from "./diagnosis-scenarios.ts";
+import { FAILOVER_SCENARIOS } from "./failover-scenarios.ts";
 import { FROZEN_SCENARIOS } from "./frozen-scenarios.ts";
 import { LEAVING_SCENARIOS } from "./leaving-scenarios.ts";
 import { NODE_SCENARIOS } from "./node-scenarios.ts";
@@ -20,6 +21,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...LEAVING_SCENARIOS,
   ...PAIR_SCENARIOS,
   ...DATABASE_SCENARIOS,
+  ...FAILOVER_SCENARIOS,
   ...DIAGNOSIS_SCENARIOS,
   ...NODE_SCENARIOS,
   ...STATE_SCENARIOS,

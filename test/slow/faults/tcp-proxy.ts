@@ -5,13 +5,16 @@ export interface TcpProxy {
   readonly port: number;
   /** What comes from behind arrives this much later. */
   delay(milliseconds: number): void;
+  /** Cuts everything; new connections reach this port. */
+  retarget(port: number): void;
   /** Cuts everything and listens no more. */
   down(): Promise<void>;
   up(): Promise<void>;
   close(): Promise<void>;
 }
 
-export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+export async function startTcpProxy(firstPort: number): Promise<TcpProxy> {
+  let targetPort = firstPort;
   const sockets = new Set<Socket>();
   let delayMs = 0;
   let port = 0;
@@ -43,10 +46,13 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     });
     port = (opened.address() as AddressInfo).port;
   };
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
   const down = async () => {
     const open = server;
     server = undefined;
-    for (const socket of sockets) socket.destroy();
+    cut();
     if (open !== undefined) await new Promise((resolve) => open.close(resolve));
   };
   await up();
@@ -56,6 +62,10 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     },
     delay(milliseconds) {
       delayMs = milliseconds;
+    },
+    retarget(to) {
+      targetPort = to;
+      cut();
     },
     down,
     up,

@@ -3,6 +3,7 @@ export interface RequestSchema {
   readonly $ref?: string;
   readonly description?: string;
   readonly contentEncoding?: string;
+  readonly format?: string;
   readonly type?: "object" | "array" | "string" | "number" | "integer" | "boolean";
   readonly enum?: readonly unknown[];
   readonly properties?: Readonly<Record<string, RequestSchema>>;
@@ -39,6 +40,8 @@ export function isDescribed(
   const rules: Readonly<Record<keyof RequestSchema, () => boolean>> = {
     $ref: () => true,
     description: () => true,
+    // How a value is held, not which one it may be.
+    format: () => true,
     contentEncoding: () => text === undefined || BASE64.test(text),
     type: () => {
       if (type === "object") return isObject;

@@ -14,7 +14,17 @@ const TOLD_WITHIN_MS = 10_000;
 /** Codes of an answer that says nothing about the trade: the caller may ask again. */
 const NOTHING_SAID = ["TRADE_NOT_FOUND", "UPSTREAM_ERROR", "OVERLOADED"];
 
-/** Holds everything that is said of a trade against how it truly ends, and against what was said before. */
+/**
+ * Holds everything that is said of a trade against how it truly ends, and against what was said before. Whatever happens to nodes, processes
+ * and the database:
+ *
+ * 1. Slot, error, amounts and costs of an end are those of a confirmed block; `finalized` is said of the block that stays, once it is final.
+ * 2. `TX_EXPIRED` is said after the last block in which the message could land, and `safeToRebuild` only if it is in no block, ever.
+ * 3. No end contradicts another one, except that the final one replaces one whose block was undone.
+ * 4. Within ten seconds every process knows an end that one has said, and that it is final; later if the database was away, and not
+ *    necessarily if all that the database lost was known to processes that died.
+ * 5. A process sends no trade whose end it has said.
+ */
 export class EndJudge {
   readonly faults: string[] = [];
   isDecided = false;
@@ -27,11 +37,19 @@ export class EndJudge {
   readonly #heights: Heights;
   readonly #last: number;
   readonly #log: (line: string) => void;
+  /** When something new was said first: an end, or that it is final. Epoch milliseconds. */
+  get newsAtMs(): number {
+    const times = [this.#endedAtMs, this.#finalizedAtMs].filter(Number.isFinite);
+    return Math.max(Number.NEGATIVE_INFINITY, ...times);
+  }
+
   /** Until when a process may not know what another one has said: the database is away, or has lost it (epoch milliseconds). */
   excusedUntilMs = 0;
   /** The end that was said first. */
   #end: string | undefined;
   #endedAtMs = Number.POSITIVE_INFINITY;
+  /** When it was first said to be final. */
+  #finalizedAtMs = Number.POSITIVE_INFINITY;
 
   constructor(truth: Fate, undone: Undone | undefined, heights: Heights, last: number, log: (line: string) => void) {
     this.#truth = truth;
@@ -56,6 +74,9 @@ export class EndJudge {
     const isPaid = costs.baseFee + costs.priorityFee === BigInt(FEE);
     if (fate === undefined || fate.error !== null || (result !== undefined && !(isExact && isPaid))) this.#note(says);
     else if (status === "finalized" && !this.#isFinal(fate)) this.#note(`${says}, too early`);
+    if (status === "finalized") this.#finalizedAtMs = Math.min(this.#finalizedAtMs, Date.now());
+    else if (to !== "watch" && Date.now() > Math.max(this.excusedUntilMs, this.#finalizedAtMs + TOLD_WITHIN_MS))
+      this.#note(`${says}, after it was final`);
     if (result !== undefined) this.#decide(`landed in ${slot}`, fate);
   }
 

@@ -27,7 +27,9 @@ import {
   ToldNode,
 } from "../lies/told-node.ts";
 import { EndJudge, type Undone } from "./end-judge.ts";
+import { type Deviation, drawDeviations } from "./forked-nodes.ts";
 import { ProcessTroubles } from "./process-troubles.ts";
+import { ReplicatedDatabase } from "./replicated-database.ts";
 
 /** Blocks in which the message can land. */
 const LIFE = 150;
@@ -39,6 +41,10 @@ const KNOWN_WITHIN = FINAL_AFTER + 140;
 const LEARNT_MS = 10_000;
 /** Slots for which a node that starts again is away: it loads a snapshot. */
 const AWAY = [15, 60, 400, 700] as const;
+/** After something was said first, how long a failover is likely. Milliseconds. */
+const NEWS_MS = 1_500;
+/** What an answer that names the end is read with. */
+const READS: readonly string[] = ["bySignature", "isFinalized", "byMessageHash"];
 const RETRIED_MS = 1_000;
 /** By how much clocks are wrong, or are set forward or back. Milliseconds. */
 const SKEWS_MS = [-3_600_000, -20_000, 20_000, 3_600_000];
@@ -50,6 +56,9 @@ const SEND_ERRORS = ["AlreadyProcessed", "BlockhashNotFound"];
 /** Pauses between the last looks: the first may have an undone end corrected, which the next ones see. Milliseconds. */
 const LAST_LOOKS_MS = [12_000, 12_000, 5_000];
 const PRINCIPAL = { accountId: "acc", keyId: "key", wallet: wallet.address };
+
+/** What kind of troubles a case has. */
+export type How = "together" | "apart" | "forked" | "failover";
 
 /** How a case went: what was said that was false, or contradicts what was said before, and whether it was known at the end. */
 export interface Verdict {
@@ -64,15 +73,16 @@ export interface Verdict {
  * nodes that lag, forget, stop for ever and follow branches that are dropped, perhaps several behind one address; of three, one may lie. Blocks are skipped,
  * and a confirmed one may be undone: the network then continues from the block before it. Needs fake timers.
  *
- * @param areApart true if processes differ: each may stand still, or reach no database for a while. Each has some of the nodes, which may show it another
- * branch. A standby that takes over has an earlier state of the database.
+ * @param how "apart": processes differ, each may stand still, or reach no database for a while; each has some of the nodes, which may show it
+ * another branch; a standby that takes over has an earlier state of the database. "forked": nodes deviate from the chain. "failover": the
+ * database has a standby that lacks what was written last as it takes over, and processes that use the old primary for a while.
  */
 export async function runEnds(
   seed: number,
   log: (line: string) => void = () => {},
-  areApart = false,
+  how: How = "together",
 ): Promise<Verdict> {
-  const run = new EndedTrade(seed, log, areApart);
+  const run = new EndedTrade(seed, log, how);
   return await run.run();
 }
 
@@ -120,6 +130,13 @@ class EndedTrade {
   /** Machines behind each address; each call is answered by one of them, some slots behind the others. */
   readonly #machines: number;
   readonly #liars: number;
+  readonly #deviations: readonly Deviation[];
+  /** Undefined: the database is one server. */
+  readonly #replicated: ReplicatedDatabase | undefined;
+  /** False in most worlds whose database fails over: a process that dies then may leave nobody who knows what the standby lacks. */
+  readonly #hasKills: boolean;
+  #submittedAtMs = Number.NEGATIVE_INFINITY;
+  #diedAtMs = Number.NEGATIVE_INFINITY;
   /** What draws how processes differ; undefined: they do not. */
   readonly #apart: Random | undefined;
   /** False in most worlds of processes that differ: after it, one may be excused for ever for not knowing an end. */
@@ -129,10 +146,12 @@ class EndedTrade {
   /** When troubles end. Epoch milliseconds. */
   #troubledUntilMs = 0;
 
-  constructor(seed: number, log: (line: string) => void, areApart: boolean) {
+  constructor(seed: number, log: (line: string) => void, how: How) {
     const random = createRandom(seed);
     this.#random = random;
-    this.#apart = areApart ? createRandom(seed + 1) : undefined;
+    this.#apart = how === "apart" ? createRandom(seed + 1) : undefined;
+    const failover = how === "failover" ? createRandom(seed + 3) : undefined;
+    const forked = how === "forked" ? createRandom(seed + 2) : undefined;
     this.#losesRecords = this.#apart?.chance(0.3) ?? true;
     const startMs = Date.now();
     this.#log = (line) => log(`${(Date.now() - startMs) / SLOT_MS} ${line}`);
@@ -161,9 +180,11 @@ class EndedTrade {
     const moments = { submitted: undone?.until ?? this.#submitted, last: this.#last };
     this.#truth = this.#drawEnd(moments);
     const nodes = random.pick([1, 2, 3]);
-    const restarted = random.chance(0.25) ? { ...this.#drawRestart(moments), isOne: random.chance(0.5) } : undefined;
+    const mayRestart = forked === undefined && random.chance(0.25);
+    const restarted = mayRestart ? { ...this.#drawRestart(moments), isOne: random.chance(0.5) } : undefined;
     const forgetful = random.chance(0.4);
-    const liars = nodes === 3 && restarted === undefined && random.chance(0.5) ? 1 : 0;
+    const mayLie = nodes === 3 || (nodes === 2 && forked?.chance(0.5) === true);
+    const liars = mayLie && restarted === undefined && random.chance(0.5) ? 1 : 0;
     this.#liars = liars;
     this.#stories = Array.from({ length: nodes }, (_, i) => {
       if (i < liars) return drawLiar(random, this.#truth, moments);
@@ -174,8 +195,11 @@ class EndedTrade {
         : told;
       const lasting =
         restarted === undefined || (restarted.isOne && i > 0) ? searching : this.#withRestart(searching, restarted);
-      return liars > 0 || i === 0 ? lasting : this.#withLasting(lasting, moments);
+      return liars > 0 || i === 0 || forked !== undefined ? lasting : this.#withLasting(lasting, moments);
     });
+    this.#deviations = forked !== undefined && liars === 0 ? drawDeviations(forked, nodes, this.#truth, moments) : [];
+    for (const { node, from, until, change } of this.#deviations)
+      this.#log(`node ${node} from ${from} until ${until}: ${JSON.stringify(change)}`);
     this.#machines = random.chance(0.25) ? 2 : 1;
     if (this.#machines > 1) this.#log("each address serves two machines");
     if (random.chance(0.3)) {
@@ -186,6 +210,8 @@ class EndedTrade {
     }
     this.#signed = signedTrade(lastHeight);
     this.#hasClocks = random.chance(0.5);
+    this.#replicated = failover && new ReplicatedDatabase(failover);
+    this.#hasKills = failover === undefined || failover.chance(0.3);
     this.#database = createMemorySubmissions(() => Date.now() + (this.#hasClocks ? 0 : this.#aheadMs));
     const keys = [{ id: "k", secret: hex("07".repeat(32)), seals: true }];
     this.#sealer = createTokenSealer({ keys, genesisHash: "virtual", now: Date.now, fillRandom: randomFillSync });
@@ -296,14 +322,17 @@ class EndedTrade {
     this.#start();
     await this.#pass(this.#submitted);
     this.#submit();
+    this.#submittedAtMs = Date.now();
     const end = Math.max(this.#last, this.#submitted, this.#answeredFrom) + KNOWN_WITHIN;
     const troubled = end - 90;
     this.#troubledUntilMs = Date.now() + (troubled - this.#heights.slot) * SLOT_MS;
     while (this.#heights.slot < end) {
       const isTroubled = this.#heights.slot < troubled;
-      if (isTroubled && random.chance(0.01)) this.#kill();
+      if (isTroubled && random.chance(0.01) && this.#hasKills) this.#kill();
       if (isTroubled && random.chance(0.01)) this.#outage();
-      if (isTroubled && random.chance(0.004) && this.#losesRecords) this.#loseRecord();
+      if (isTroubled && random.chance(0.004) && this.#losesRecords && this.#replicated === undefined)
+        this.#loseRecord();
+      if (this.#replicated !== undefined) this.#replicate(this.#replicated, isTroubled);
       if (isTroubled && random.chance(0.004)) this.#setClock();
       if (isTroubled && this.#apart?.chance(0.02)) this.#trouble();
       if (this.#apart?.chance(0.05)) this.#restoreDatabase = this.#database.copy();
@@ -345,7 +374,12 @@ class EndedTrade {
       const sendError = random.chance(0.3) ? random.pick(SEND_ERRORS) : undefined;
       const lags = Array.from({ length: this.#machines }, (_, m) => (m === 0 ? 0 : random.u32() % 50));
       const toldBy = () => {
-        const { told } = story.findLast(({ from }) => this.#heights.slot >= from)!;
+        const { slot } = this.#heights;
+        const usual = story.findLast(({ from }) => slot >= from)!.told;
+        const changes = this.#deviations
+          .filter(({ node, from, until }) => node === i && slot >= from && slot < until)
+          .map(({ change }) => change);
+        const told: Told = Object.assign({}, usual, ...changes);
         return { ...told, sendError, lag: told.lag + (lags.length > 1 ? random.pick(lags) : 0) };
       };
       const node = new ToldNode(`node ${i}`, this.#heights, this.#signed.trade, toldBy);
@@ -375,18 +409,19 @@ class EndedTrade {
     };
     const shared = { now, warn: () => {} };
     const landing = createLanding({
-      ...{ ...shared, pool, head, witnesses: new Witnesses({ ...shared, pool }) },
+      ...{ ...shared, pool, head, witnesses: new Witnesses({ ...shared, pool, now: Date.now }) },
       senders: endpoints.map((endpoint, i) => createNodeSender(endpoint, i, shared)),
       subscriptions: fakeSubscriptions(),
       monotonicMs: Date.now,
       random: () => 0.5,
     });
-    let lethal = random.chance(0.3) ? 1 + (random.u32() % 12) : 0;
+    const server = this.#replicated?.connect() ?? (() => this.#database);
+    let lethal = this.#hasKills && random.chance(0.3) ? 1 + (random.u32() % 12) : 0;
     const isLate = random.chance(0.5);
     const submissions = new Proxy(this.#database, {
-      get: (target, property: keyof MemorySubmissions) => {
-        const member = target[property];
-        if (typeof member !== "function" || property === "nowMs") return member;
+      get: (_, property: keyof MemorySubmissions) => {
+        if (property === "nowMs") return () => server().nowMs();
+        if (typeof server()[property] !== "function") return server()[property];
         return async (...params: unknown[]) => {
           if (isDead) return FOREVER;
           await troubles?.reach();
@@ -396,18 +431,19 @@ class EndedTrade {
           if (isDead) return FOREVER;
           await new Promise((resolve) => setTimeout(resolve, random.chance(0.1) ? 100 : 2));
           if (isDead) return FOREVER;
-          const result = await (member as (...all: unknown[]) => Promise<unknown>).apply(target, params);
+          const to = server();
+          const result = await (to[property] as (...all: unknown[]) => Promise<unknown>).apply(to, params);
           if (isLast) kill(`after ${property}`);
           if (isDead) return FOREVER;
           await new Promise((resolve) => setTimeout(resolve, 2));
           await troubles?.thawed();
           if (isDead) return FOREVER;
+          if (to !== server()) throw new TradewireError("UPSTREAM_ERROR", "The connection was reset.");
           if (!random.chance(0.02)) return result;
           this.#log(`LOST the answer to ${property} of ${name}`);
-          // A look-up that cannot read the record says what its process knows.
+          // A look-up or submit that cannot read the record says what its process knows.
           const { excusedUntilMs } = this.#judge;
-          if (property === "bySignature")
-            this.#judge.excusedUntilMs = Math.max(excusedUntilMs, Date.now() + RETRIED_MS);
+          if (READS.includes(property)) this.#judge.excusedUntilMs = Math.max(excusedUntilMs, Date.now() + RETRIED_MS);
           throw new TradewireError("UPSTREAM_ERROR", "The answer of the database was lost.");
         };
       },
@@ -421,7 +457,14 @@ class EndedTrade {
       isDead = true;
       this.#log(`KILL ${name} ${why}`);
       // What it has said may be written nowhere, and the nodes may be away.
-      if (this.#database.isDown || troubles?.isCut || troubles?.isFrozen || why === "before finish")
+      this.#diedAtMs = Date.now();
+      if (
+        this.#isFailingOver ||
+        (this.#replicated?.primary ?? this.#database).isDown ||
+        troubles?.isCut ||
+        troubles?.isFrozen ||
+        why === "before finish"
+      )
         this.#judge.excusedUntilMs = Number.POSITIVE_INFINITY;
       void submitter.close();
       landing.close();
@@ -473,17 +516,42 @@ class EndedTrade {
   #outage(): void {
     const ms = 200 + (this.#random.u32() % 8_000);
     this.#log(`database away for ${ms} ms`);
-    this.#database.isDown = true;
+    const database = this.#replicated?.primary ?? this.#database;
+    database.isDown = true;
     const { excusedUntilMs } = this.#judge;
     this.#judge.excusedUntilMs = Math.max(excusedUntilMs, Date.now() + ms + LEARNT_MS);
     setTimeout(() => {
-      this.#database.isDown = false;
+      database.isDown = false;
     }, ms);
   }
 
   #setClock(): void {
     this.#aheadMs += this.#random.pick(SKEWS_MS);
     this.#log(`clocks set: ${this.#aheadMs} ms ahead`);
+  }
+
+  /** Fails over at any time, and often just after something was written. */
+  #replicate(database: ReplicatedDatabase, isTroubled: boolean): void {
+    const sinceMs = Date.now() - Math.max(this.#submittedAtMs, this.#judge.newsAtMs);
+    const isNews = sinceMs < NEWS_MS;
+    database.replicate();
+    if (isTroubled && database.random.chance(isNews ? 0.15 : 0.003)) this.#failOver(database);
+  }
+
+  /** A standby takes over that lacks what was written last; processes learn of it one after the other, and write again what they know. */
+  #failOver(database: ReplicatedDatabase): void {
+    if (this.#isFailingOver) return;
+    const behindMs = database.failOver();
+    this.#log(`failover, ${behindMs} ms lost, old primary left at ${database.leftAtMs - Date.now()} ms`);
+    const hasDied = this.#diedAtMs >= Date.now() - behindMs;
+    const { excusedUntilMs } = this.#judge;
+    const learntAtMs = hasDied ? Number.POSITIVE_INFINITY : database.leftAtMs + LEARNT_MS;
+    this.#judge.excusedUntilMs = Math.max(excusedUntilMs, learntAtMs);
+  }
+
+  /** True while what the standby lacked may be written nowhere. */
+  get #isFailingOver(): boolean {
+    return this.#replicated !== undefined && Date.now() < this.#replicated.leftAtMs + LEARNT_MS;
   }
 
   /** A standby takes over that lacks what was written last. */

@@ -17,7 +17,9 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly items?: Schema;
-  readonly oneOf?: readonly Schema[];
+  readonly not?: Schema;
+  readonly if?: Schema;
+  readonly else?: Schema;
   readonly anyOf?: readonly Schema[];
 }
 
@@ -79,10 +81,11 @@ function departures(value: unknown, schema: Schema, at = "answer"): string[] {
     const tries = schema.anyOf.map((option) => departures(value, option, at));
     return tries.some((found) => found.length === 0) ? [] : tries[0]!;
   }
-  if (schema.oneOf !== undefined) {
-    const tries = schema.oneOf.map((option) => departures(value, option, at));
-    const fitting = tries.filter((found) => found.length === 0).length;
-    if (fitting !== 1) return fitting === 0 ? tries[0]! : [`${at} is ${fitting} of what it may be one of`];
+  if (schema.not !== undefined && departures(value, schema.not, at).length === 0)
+    return [`${at} is what it may not be`];
+  if (schema.if !== undefined && departures(value, schema.if, at).length > 0) {
+    const found = departures(value, schema.else!, at);
+    if (found.length > 0) return found;
   }
   if ("const" in schema) return value === schema.const ? [] : [`${at} is not ${schema.const}`];
   if (schema.enum !== undefined && !schema.enum.includes(value)) return [`${at} is none of ${schema.enum.join(", ")}`];

@@ -33,9 +33,20 @@ function exactlyOneOf(desc: DescMessage): Json {
   const forms = amountForms(desc);
   if (forms === undefined) return {};
   const { whole, raw, share } = forms;
-  const fields = share === undefined ? [whole, raw] : [whole, raw, share];
-  return { oneOf: fields.map(({ jsonName }) => ({ required: [jsonName] })) };
+  return exactlyOneIn((share === undefined ? [whole, raw] : [whole, raw, share]).map(({ jsonName }) => jsonName));
 }
+
+/**
+ * At least one, and no two of them. As conditions, which generators of clients leave alone: of a schema with `oneOf` they make a type
+ * without its own fields.
+ */
+function exactlyOneIn(names: readonly string[]): Json {
+  const pairs = names.flatMap((name, at) => names.slice(at + 1).map((other) => ({ required: [name, other] })));
+  return { ...oneOfThese(names), not: pairs.length === 1 ? pairs[0] : { anyOf: pairs } };
+}
+
+const oneOfThese = ([name, ...others]: readonly string[]): Json =>
+  others.length === 0 ? { required: [name] } : { if: { required: [name] }, else: oneOfThese(others) };
 
 /** True if a request must have the field. */
 export const isRequired = (field: DescField): boolean =>

@@ -9,7 +9,10 @@ export interface RequestSchema {
   readonly properties?: Readonly<Record<string, RequestSchema>>;
   readonly additionalProperties?: boolean;
   readonly required?: readonly string[];
-  readonly oneOf?: readonly RequestSchema[];
+  readonly anyOf?: readonly RequestSchema[];
+  readonly not?: RequestSchema;
+  readonly if?: RequestSchema;
+  readonly else?: RequestSchema;
   readonly items?: RequestSchema;
   readonly maxItems?: number;
   readonly minLength?: number;
@@ -57,7 +60,10 @@ export function isDescribed(
       Object.entries(object).every(([name, own]) => !Object.hasOwn(properties, name) || isOf(properties[name]!)(own)),
     additionalProperties: () => !isObject || Object.keys(object).every((name) => Object.hasOwn(properties, name)),
     required: () => !isObject || schema.required!.every((name) => Object.hasOwn(object, name)),
-    oneOf: () => schema.oneOf!.filter((one) => isOf(one)(value)).length === 1,
+    anyOf: () => schema.anyOf!.some((one) => isOf(one)(value)),
+    not: () => !isOf(schema.not!)(value),
+    if: () => isOf(schema.if!)(value) || isOf(schema.else!)(value),
+    else: () => true,
     items: () => !Array.isArray(value) || value.every(isOf(schema.items!)),
     maxItems: () => !Array.isArray(value) || value.length <= schema.maxItems!,
     minLength: () => text === undefined || [...text].length >= schema.minLength!,

@@ -3,7 +3,7 @@ import { TradewireError } from "../../../errors/tradewire-error.ts";
 import { Address } from "../../../primitives/address.ts";
 import { createRandom } from "../../../primitives/random.ts";
 import type { Ask, Quote, Venue } from "../../../venues/venue.ts";
-import { findSandwich } from "./sandwich.ts";
+import { findSandwich, MOST_QUOTES } from "./sandwich.ts";
 
 const random = createRandom(31);
 const address = () => Address.from(random.bytes(32));
@@ -80,8 +80,15 @@ test("a market whose code fails on what trades leave is unknown, never safe", ()
 
 test("sizes after which the swap fails for other reasons than its bound do not end the search", () => {
   const plain = search().found;
-  const { found } = search(undefined, 1, (bought) => bought > 0n && bought < 20n);
-  expect(found).toEqual(plain);
+  for (const [from, to] of [
+    [0n, 20n],
+    // Ten doubled sizes in a row, after some that pass.
+    [1_000_000n, 2_000_000_000n],
+  ] as const) {
+    const { found, calls } = search(undefined, 1, (bought) => bought > from && bought < to);
+    expect(found, `${from} to ${to}`).toEqual(plain);
+    expect(calls.quote).toBeLessThanOrEqual(MOST_QUOTES);
+  }
 });
 
 test("a sale that may take more if it reached further is unknown, never the most that is within reach", () => {

@@ -40,8 +40,9 @@ const HALVES = 16;
 /** Steps between the neighbours of the best of these. */
 const REFINEMENTS = 40;
 /**
- * A swap may fail after a purchase and pass after a larger one, because programs refuse amounts that their rounding cannot produce. Growing
- * ends after this many doubled sizes in a row that fail.
+ * A swap may fail after a purchase and pass after a larger one, because programs refuse amounts that their rounding cannot produce, or whose
+ * curve their approximation does not reach. Growing ends after this many doubled sizes in a row that miss the bound or cannot be bought; it
+ * goes on past swaps that are refused whatever their bound, unless what such a purchase leaves is unknown.
  */
 const STRAY_FAILURES = 6;
 /** The golden section in parts of a million. */
@@ -128,12 +129,14 @@ function* climb(gain: (size: bigint) => bigint, from: bigint, to: bigint): Searc
 function* largestFrontRun(victim: Victim): Search<bigint | undefined> {
   const keeps = (size: bigint): boolean | undefined => attempt(victim, size)?.keeps;
   let fits = 0n;
-  let failures = 0;
-  for (let size = 1n; failures < STRAY_FAILURES; size = minOf(size * 2n, U64_MAX)) {
-    const kept = keeps(size);
-    if (kept === undefined) return undefined;
-    failures = kept ? 0 : failures + 1;
-    if (kept) fits = size;
+  let [failures, misses] = [0, 0];
+  for (let size = 1n; misses < STRAY_FAILURES; size = minOf(size * 2n, U64_MAX)) {
+    const tried = attempt(victim, size);
+    if (tried === undefined && failures < STRAY_FAILURES) return undefined;
+    if (tried === undefined) break;
+    failures = tried.keeps ? 0 : failures + 1;
+    misses = tried.keeps || tried.failure === "refused" ? 0 : misses + 1;
+    if (tried.keeps) fits = size;
     if (size === U64_MAX) break;
     yield;
   }
@@ -152,6 +155,8 @@ function* largestFrontRun(victim: Victim): Search<bigint | undefined> {
 interface Attempt {
   /** True if the swap keeps its bound. */
   readonly keeps: boolean;
+  /** "refused" if the swap fails whatever its bound. */
+  readonly failure?: "refused" | undefined;
   /** What selling again gives beyond what went in; if it cannot be sold again, why. */
   readonly gain: bigint | string;
 }
@@ -184,16 +189,17 @@ function tradeAround({ hot, state, inMint, outMint, signed, ask, clock }: Victim
   if (size > 0n) {
     const answer = quote(state, exactIn(inMint, outMint, size));
     // A purchase too small to be one moves nothing; one that is too large cannot be made.
-    if (answer instanceof TradewireError)
-      return { keeps: answer.code === "VALIDATION_ERROR", gain: answer.code === "VALIDATION_ERROR" ? 0n : NOTHING };
+    if (answer instanceof TradewireError) return answer.code === "VALIDATION_ERROR" ? KEPT : MISSED;
     bought = answer;
     before = venue.traded!(state, bought, clock);
     if (before === undefined) return undefined;
   }
   const swap: Ask = { mode: ask.mode, inMint, outMint, amount: ask.amount, clock };
   const replayed = orRefusal(() => replay(hot, before, signed, swap, ask.bound));
-  if (replayed instanceof TradewireError || !keepsBound(ask.mode, replayed.made, ask.bound))
-    return { keeps: false, gain: NOTHING };
+  if (replayed instanceof TradewireError) {
+    return replayed.code === "SLIPPAGE_EXCEEDED" ? MISSED : { ...MISSED, failure: "refused" };
+  }
+  if (!keepsBound(ask.mode, replayed.made, ask.bound)) return MISSED;
   const after = replayed.left();
   if (bought === undefined) return after === undefined ? undefined : KEPT;
   if (after === undefined) return undefined;
@@ -204,6 +210,7 @@ function tradeAround({ hot, state, inMint, outMint, signed, ask, clock }: Victim
 }
 
 const KEPT: Attempt = { keeps: true, gain: 0n };
+const MISSED: Attempt = { keeps: false, gain: NOTHING };
 
 function keepsBound(mode: SwapMode, { inAmount, outAmount }: Quote, bound: bigint): boolean {
   return mode === "exactIn" ? outAmount >= bound : inAmount <= bound;

@@ -62,9 +62,9 @@ export class EndJudge {
   hear({ status, slot, result, costs }: SubmittedTrade, to: string): void {
     this.#log(`${to}: ${status} ${slot ?? ""} ${result?.outAmount ?? ""}`);
     if (status === "pending" || status === "processed") {
-      const knownFromMs = Math.max(this.excusedUntilMs, this.#endedAtMs + TOLD_WITHIN_MS);
       // A stream begins with what its process knows; a submit answers when it does.
-      if (to !== "submit" && to !== "watch" && Date.now() > knownFromMs) this.#note(`${status} after ${this.#end}`);
+      if (to !== "submit" && to !== "watch" && Date.now() > this.#knownFromMs)
+        this.#note(`${status} after ${this.#end}`);
       return;
     }
     const says = `${status} in ${slot}, ${result?.inAmount} for ${result?.outAmount}`;
@@ -94,6 +94,7 @@ export class EndJudge {
 
   hearError({ code, facts, message }: TradewireError, to: string): void {
     this.#log(`${to}: ${code} ${message.slice(0, 80)}`);
+    if (code === "TRADE_NOT_FOUND" && Date.now() > this.#knownFromMs) this.#note(`${code} after ${this.#end}`);
     if (NOTHING_SAID.includes(code)) return;
     const { slot, finalized } = facts.details ?? {};
     const isSafe = facts.safeToRebuild === true;
@@ -134,6 +135,11 @@ export class EndJudge {
   /** How the message ends, or ended before that was undone, in this slot. */
   #fateIn(slot: bigint | undefined): Fate | Undone | undefined {
     return [this.#truth, this.#undone].find((one) => one?.slot !== undefined && BigInt(FIRST_SLOT + one.slot) === slot);
+  }
+
+  /** From when on every process knows the end that was said first (epoch milliseconds). */
+  get #knownFromMs(): number {
+    return Math.max(this.excusedUntilMs, this.#endedAtMs + TOLD_WITHIN_MS);
   }
 
   /** True once no world is left in which the block with this end is undone. */

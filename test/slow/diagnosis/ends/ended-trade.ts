@@ -415,13 +415,13 @@ class EndedTrade {
       monotonicMs: Date.now,
       random: () => 0.5,
     });
-    const server = this.#replicated?.connect() ?? (() => this.#database);
+    const route = this.#replicated?.connect() ?? { server: () => this.#database, isCut: () => false };
     let lethal = this.#hasKills && random.chance(0.3) ? 1 + (random.u32() % 12) : 0;
     const isLate = random.chance(0.5);
     const submissions = new Proxy(this.#database, {
       get: (_, property: keyof MemorySubmissions) => {
-        if (property === "nowMs") return () => server().nowMs();
-        if (typeof server()[property] !== "function") return server()[property];
+        if (property === "nowMs") return () => route.server().nowMs();
+        if (typeof this.#database[property] !== "function") return this.#database[property];
         return async (...params: unknown[]) => {
           if (isDead) return FOREVER;
           await troubles?.reach();
@@ -431,14 +431,14 @@ class EndedTrade {
           if (isDead) return FOREVER;
           await new Promise((resolve) => setTimeout(resolve, random.chance(0.1) ? 100 : 2));
           if (isDead) return FOREVER;
-          const to = server();
+          const to = route.server();
           const result = await (to[property] as (...all: unknown[]) => Promise<unknown>).apply(to, params);
           if (isLast) kill(`after ${property}`);
           if (isDead) return FOREVER;
           await new Promise((resolve) => setTimeout(resolve, 2));
           await troubles?.thawed();
           if (isDead) return FOREVER;
-          if (to !== server()) throw new TradewireError("UPSTREAM_ERROR", "The connection was reset.");
+          if (route.isCut(to)) throw new TradewireError("UPSTREAM_ERROR", "The connection was reset.");
           if (!random.chance(0.02)) return result;
           this.#log(`LOST the answer to ${property} of ${name}`);
           // A look-up or submit that cannot read the record says what its process knows.

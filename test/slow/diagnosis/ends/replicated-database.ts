@@ -8,10 +8,20 @@ const APART_MS = [0, 0, 0, 1_500, 6_000, 20_000, 45_000] as const;
 /** By how much the clocks of two servers differ. Milliseconds. */
 const CLOCKS_MS = [0, 0, 40, -40, 2_000, -2_000, 600_000, -600_000] as const;
 
-/** The server that one process takes for the primary. */
+/** The servers that one process uses. */
 interface Connection {
   server: MemorySubmissions;
   leavesAtMs: number;
+  /** True if some of its connections reach the old primary until it leaves that, and others the new one. */
+  isDivided: boolean;
+}
+
+/** The way of one process to the database. */
+export interface DatabaseRoute {
+  /** The server that the next statement reaches. */
+  server(): MemorySubmissions;
+  /** True if a connection to this server has been cut since. */
+  isCut(server: MemorySubmissions): boolean;
 }
 
 /** A database with asynchronous replication: the standby that takes over lacks what was written last, and the old primary goes on serving. */
@@ -49,6 +59,7 @@ export class ReplicatedDatabase {
     this.#standby = [];
     this.leftAtMs = Date.now();
     for (const connection of this.#connections) {
+      connection.isDivided = this.random.chance(0.3);
       connection.leavesAtMs = Date.now() + this.random.pick(APART_MS);
       this.leftAtMs = Math.max(this.leftAtMs, connection.leavesAtMs);
     }
@@ -56,13 +67,16 @@ export class ReplicatedDatabase {
     return Date.now() - behind.atMs;
   }
 
-  /** The way of one process to the server that it takes for the primary. */
-  connect(): () => MemorySubmissions {
-    const connection: Connection = { server: this.#primary, leavesAtMs: 0 };
+  /** Another process begins to use the database. */
+  connect(): DatabaseRoute {
+    const connection: Connection = { server: this.#primary, leavesAtMs: 0, isDivided: false };
     this.#connections.add(connection);
-    return () => {
-      if (Date.now() >= connection.leavesAtMs) connection.server = this.#primary;
-      return connection.server;
+    return {
+      server: () => {
+        if (Date.now() >= connection.leavesAtMs) connection.server = this.#primary;
+        return connection.isDivided && this.random.chance(0.5) ? this.#primary : connection.server;
+      },
+      isCut: (server) => server !== this.#primary && Date.now() >= connection.leavesAtMs,
     };
   }
 

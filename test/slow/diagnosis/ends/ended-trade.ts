@@ -166,6 +166,7 @@ class EndedTrade {
     this.#undone = undone;
     const heightAt = (slot: number) =>
       slot < 0 ? FIRST_HEIGHT + slot : (heightOf[slot] ?? heightOf.at(-1)! + slot - MOST_SLOTS + 1);
+    const isUndone = (slot: number) => undone !== undefined && slot >= undone.slot && slot < undone.until;
     this.#heights = {
       get slot() {
         return Math.floor((Date.now() - startMs) / SLOT_MS);
@@ -173,8 +174,9 @@ class EndedTrade {
       heightAt,
       finalAt(slot) {
         const at = slot - FINAL_AFTER;
-        return undone !== undefined && at >= undone.slot && at < undone.until ? undone.slot - 1 : at;
+        return isUndone(at) ? undone!.slot - 1 : at;
       },
+      isUndone,
     };
     this.#last = lastSlot();
     const moments = { submitted: undone?.until ?? this.#submitted, last: this.#last };

@@ -67,6 +67,8 @@ export interface Heights {
   heightAt(slot: number): number;
   /** The newest slot that is final in this one; absent: none was undone. */
   finalAt?(slot: number): number;
+  /** True if the block of the slot was undone, or will be; absent: none is. */
+  isUndone?(slot: number): boolean;
 }
 
 /** A node that says at each moment what it is told to say of one trade, in all methods alike. */
@@ -207,12 +209,20 @@ export class ToldNode implements RpcEndpoint {
 
   /** The slots of its final blocks among these. */
   #blocks(told: Told, slot: number, [first, last]: readonly [number, number]): readonly number[] {
-    const { heightAt } = this.#heights;
     const slots: number[] = [];
     const final = this.#heights.finalAt?.(slot) ?? slot - FINAL_AFTER;
     for (let at = first - FIRST_SLOT; at <= Math.min(last - FIRST_SLOT, final); at++)
-      if (heightAt(at) > heightAt(at - 1) && hasBlock(told, at)) slots.push(FIRST_SLOT + at);
+      if (this.#hasBlockOf(at) && hasBlock(told, at)) slots.push(FIRST_SLOT + at);
     return slots;
+  }
+
+  /** Whether the chain, as it stays, has a block of this slot. The first one after those undone continues from the block before them. */
+  #hasBlockOf(slot: number): boolean {
+    const { heightAt, isUndone } = this.#heights;
+    if (isUndone?.(slot)) return false;
+    let before = slot - 1;
+    while (isUndone?.(before)) before -= 1;
+    return heightAt(slot) > heightAt(before);
   }
 
   #listed(told: Told, slot: number): unknown {

@@ -48,6 +48,8 @@ export class EndJudge {
   /** The end that was said first. */
   #end: string | undefined;
   #endedAtMs = Number.POSITIVE_INFINITY;
+  /** True once a look-up has shown an end: under a signature that nobody submits, it shows none. */
+  #isFound = false;
   /** When it was first said to be final. */
   #finalizedAtMs = Number.POSITIVE_INFINITY;
 
@@ -77,7 +79,9 @@ export class EndJudge {
     if (status === "finalized") this.#finalizedAtMs = Math.min(this.#finalizedAtMs, Date.now());
     else if (to !== "watch" && Date.now() > Math.max(this.excusedUntilMs, this.#finalizedAtMs + TOLD_WITHIN_MS))
       this.#note(`${says}, after it was final`);
-    if (result !== undefined) this.#decide(`landed in ${slot}`, fate);
+    if (result === undefined) return;
+    this.#isFound ||= to === "find";
+    this.#decide(`landed in ${slot}`, fate);
   }
 
   /** A process sends what it has said has ended. Once an undone end may be corrected, a repeated submit begins anew. */
@@ -94,7 +98,8 @@ export class EndJudge {
 
   hearError({ code, facts, message }: TradewireError, to: string): void {
     this.#log(`${to}: ${code} ${message.slice(0, 80)}`);
-    if (code === "TRADE_NOT_FOUND" && Date.now() > this.#knownFromMs) this.#note(`${code} after ${this.#end}`);
+    if (code === "TRADE_NOT_FOUND" && this.#isFound && Date.now() > this.#knownFromMs)
+      this.#note(`${code} after ${this.#end}`);
     if (NOTHING_SAID.includes(code)) return;
     const { slot, finalized } = facts.details ?? {};
     const isSafe = facts.safeToRebuild === true;
@@ -115,6 +120,7 @@ export class EndJudge {
     to: string,
   ): void {
     const { slot: landed, form } = this.#truth;
+    this.#isFound ||= to === "find";
     const says = `${code}, safe to rebuild: ${isSafe}, final: ${isFinal}, in ${slot}`;
     this.#log(`${to}: ${says}`);
     const fate = this.#fateIn(slot);

@@ -50,7 +50,7 @@ export class EndJudge {
   #endedAtMs = Number.POSITIVE_INFINITY;
   /** True once a look-up has shown an end: under a signature that nobody submits, it shows none. */
   #isFound = false;
-  /** When it was first said to be final. */
+  /** When it was first said to be final, on record. */
   #finalizedAtMs = Number.POSITIVE_INFINITY;
 
   constructor(truth: Fate, undone: Undone | undefined, heights: Heights, last: number, log: (line: string) => void) {
@@ -76,8 +76,10 @@ export class EndJudge {
     const isPaid = costs.baseFee + costs.priorityFee === BigInt(FEE);
     if (fate === undefined || fate.error !== null || (result !== undefined && !(isExact && isPaid))) this.#note(says);
     else if (status === "finalized" && !this.#isFinal(fate)) this.#note(`${says}, too early`);
-    if (status === "finalized") this.#finalizedAtMs = Math.min(this.#finalizedAtMs, Date.now());
-    else if (to !== "watch" && Date.now() > Math.max(this.excusedUntilMs, this.#finalizedAtMs + TOLD_WITHIN_MS))
+    // While the database is away it is said without a record, and may not be known once its process dies.
+    if (status === "finalized") {
+      if (Date.now() > this.excusedUntilMs) this.#finalizedAtMs = Math.min(this.#finalizedAtMs, Date.now());
+    } else if (to !== "watch" && Date.now() > Math.max(this.excusedUntilMs, this.#finalizedAtMs + TOLD_WITHIN_MS))
       this.#note(`${says}, after it was final`);
     if (result === undefined) return;
     this.#isFound ||= to === "find";

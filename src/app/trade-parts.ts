@@ -14,6 +14,7 @@ import type { Config } from "../config/settings.ts";
 import { createMarkets } from "../market/markets.ts";
 import { type SearchBudget, SearchTurns } from "../market/search/search-turns.ts";
 import { Address } from "../primitives/address.ts";
+import { monotonicMs } from "../primitives/clock.ts";
 import { createTokenSealer } from "../trade/build/token/submission-token.ts";
 import { LongSearches } from "../trade/quote/long-searches.ts";
 import { PriceMovements } from "../trade/quote/movement/price-movements.ts";
@@ -184,6 +185,7 @@ export async function openTrades(
       landing,
       venues,
       now,
+      monotonicMs,
       warn,
       owner,
       isCutOff: () => witnesses.endpoints.every((endpoint) => witnesses.isSilent(endpoint)),

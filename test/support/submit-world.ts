@@ -126,6 +126,7 @@ export function startProcess(owner: string, warn: (message: string) => void = ()
     landing,
     venues: [],
     now: Date.now,
+    monotonicMs: () => performance.now(),
     owner,
     warn,
     isCutOff: () => world.cutOff.has(owner),

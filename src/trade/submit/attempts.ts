@@ -32,7 +32,7 @@ export class Attempts {
 
   constructor(ports: AttemptPorts) {
     this.#ports = ports;
-    this.#ends = new RecentEnds(ports.submissions, ports.now);
+    this.#ends = new RecentEnds(ports.submissions, ports.monotonicMs);
     this.#timer = setInterval(() => this.#renew(), ports.settings.leaseMs / RENEWALS_PER_LEASE);
     this.#timer.unref();
   }

@@ -24,7 +24,7 @@ interface FindPorts {
 /** Finds submitted trades by signature: in the database, or among this process's attempts while the database is unavailable. */
 export class TradeFinder {
   readonly #ports: FindPorts;
-  readonly #restored = new WeakSet<Attempt>();
+  readonly #restoring = new WeakSet<Attempt>();
 
   constructor(ports: FindPorts) {
     this.#ports = ports;
@@ -42,7 +42,10 @@ export class TradeFinder {
       return answerOf(sealed, signature, await finality.complete(record.messageHash, outcome, record.signature));
     }
     const attempt = attempts.byMessage(record.messageHash) ?? this.#endAgain(record, sealed);
-    if (attempt !== undefined) return this.#standing(attempt, signature);
+    if (attempt !== undefined) {
+      this.#restore(attempt);
+      return this.#standing(attempt, signature);
+    }
     return chain.observe(pendingTrade(sealed, signature), sealed.lastValidBlockHeight);
   }
 
@@ -88,11 +91,12 @@ export class TradeFinder {
     );
   }
 
-  /** Writes the outcome of an ended trade that is no longer on record, once: after a failover, the database may lack it. */
+  /** Writes the outcome of an ended trade that is not on record, one write at a time: after a failover, the database may lack it. */
   #restore(attempt: Attempt): void {
-    if (!attempt.isSettled || this.#restored.has(attempt)) return;
-    this.#restored.add(attempt);
-    attempt.restoreOutcome().catch(() => this.#restored.delete(attempt));
+    if (!attempt.isSettled || this.#restoring.has(attempt)) return;
+    this.#restoring.add(attempt);
+    const end = () => void this.#restoring.delete(attempt);
+    attempt.restoreOutcome().then(end, end);
   }
 
   /** The trade of an attempt that is pending, or whose outcome is not written yet. @throws TradewireError as `answerOf` */

@@ -190,6 +190,38 @@ describe("a record that a failed-over database lacks", () => {
   });
 });
 
+describe("an end that a failed-over database lacks", () => {
+  it("is written again though the clock was set forward by an hour in between", async () => {
+    const a = startProcess("a");
+    const { trade } = await submitOne(a);
+    land("a", trade.signature);
+    await rest(100);
+    const [row] = [...world.submissions.rows.values()];
+    vi.setSystemTime(Date.now() + 3_600_000);
+    await rest(LEASE_MS / 2);
+    world.submissions.rows.clear();
+    await rest(LEASE_MS / 2);
+    expect(world.submissions.rows.get(row!.messageHash)?.outcome).toBe(row!.outcome);
+  });
+
+  it("is written again once the trade is asked for, each time, though another process follows it there", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const { trade } = await submitOne(a);
+    land("a", trade.signature);
+    await rest(3_600_000);
+    const [row] = [...world.submissions.rows.values()];
+    for (let failovers = 0; failovers < 2; failovers++) {
+      const leaseUntilMs = Date.now() + LEASE_MS;
+      world.submissions.rows.set(row!.messageHash, { ...row!, outcome: undefined, owner: "b", leaseUntilMs });
+      await rest(100);
+      expect(await a.find(principal, trade.signature)).toMatchObject({ slot: SLOT, result: {} });
+      await rest(100);
+      expect(world.submissions.rows.get(row!.messageHash)?.outcome).toBe(row!.outcome);
+      expect(await b.find(principal, trade.signature)).toMatchObject({ slot: SLOT, result: {} });
+    }
+  });
+});
+
 describe("a message that expired under its further signature last", () => {
   it("is written again as it was answered, so that every process answers it", async () => {
     const a = startProcess("a");

@@ -11,18 +11,19 @@ const MAX_WATCHED = 1_024;
 /** Ends that this process has recently answered. After a failover, the database may lack them, so they are written again. */
 export class RecentEnds {
   readonly #submissions: Pick<Submissions, "endedAmong">;
-  readonly #now: Now;
-  /** Until when each is checked at least (epoch milliseconds); least recently checked first. */
+  readonly #monotonicMs: Now;
+  /** Until when each is checked at least (monotonic milliseconds); least recently checked first. */
   readonly #untilMs = new Map<Attempt, number>();
 
-  constructor(submissions: Pick<Submissions, "endedAmong">, now: Now) {
+  /** @param monotonicMs a clock that nobody sets: no end is forgotten because the time was corrected */
+  constructor(submissions: Pick<Submissions, "endedAmong">, monotonicMs: Now) {
     this.#submissions = submissions;
-    this.#now = now;
+    this.#monotonicMs = monotonicMs;
   }
 
   /** Checks the attempt, which has an outcome, from now on. */
   add(attempt: Attempt): void {
-    this.#untilMs.set(attempt, this.#now() + WATCHED_MS);
+    this.#untilMs.set(attempt, this.#monotonicMs() + WATCHED_MS);
     if (this.#untilMs.size > MAX_WATCHED) this.#untilMs.delete(this.#untilMs.keys().next().value!);
   }
 
@@ -40,7 +41,7 @@ export class RecentEnds {
       const isKnown = known.has(attempt.claim.messageHash);
       if (!isKnown) void attempt.restoreOutcome();
       // Moved behind the others, unless it was evicted meanwhile.
-      const isWatched = this.#untilMs.delete(attempt) && (!isKnown || untilMs >= this.#now());
+      const isWatched = this.#untilMs.delete(attempt) && (!isKnown || untilMs >= this.#monotonicMs());
       if (isWatched) this.#untilMs.set(attempt, untilMs);
     }
   }

@@ -80,6 +80,7 @@ export async function runPlan(plan: Plan, wallet: TestWallet): Promise<{ readonl
     landing,
     venues: [],
     now: Date.now,
+    monotonicMs: Date.now,
     owner: "a",
     warn: () => {},
     slot: head.slot,

@@ -83,6 +83,7 @@ it("17: every bit flip of a signed transaction is refused", async () => {
     landing: watched as Landing,
     venues: [],
     now,
+    monotonicMs: now,
     owner: "edge",
     warn: () => {},
     settings: { answerMs: 1_000, historyMs: 1_000, leaseMs: 1_000, claimTimeoutMs: 1_000 },

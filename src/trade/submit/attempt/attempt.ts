@@ -1,6 +1,7 @@
 import type { SignedForm, SubmissionClaim, SubmissionRecord } from "../../../accounts/port.ts";
 import type { Landing, Priority } from "../../../chain/port.ts";
 import { equalBytes } from "../../../primitives/bytes.ts";
+import type { Now } from "../../../primitives/clock.ts";
 import type { Venue } from "../../../venues/venue.ts";
 import type { SealedTrade } from "../../build/token/sealed-trade.ts";
 import type { TradeEvent } from "../../trade.ts";
@@ -24,6 +25,7 @@ export interface AttemptPorts extends ClaimPorts {
   readonly venues: readonly Venue[];
   readonly landing: Landing;
   readonly outcomePoll: OutcomePoll;
+  readonly monotonicMs: Now;
   /** Receives, for every landed transaction, how it compares with its quote. */
   readonly onLanded?: ((report: LandedReport) => void) | undefined;
   /** Receives a report of every attempt that this process has driven. */

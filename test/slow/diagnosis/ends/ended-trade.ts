@@ -451,7 +451,7 @@ class EndedTrade {
       },
     }) as Submissions;
     const submitter = createSubmitter({
-      ...{ ...shared, sealer: this.#sealer, landing, submissions, venues: [], owner: name },
+      ...{ ...shared, sealer: this.#sealer, landing, submissions, venues: [], owner: name, monotonicMs: Date.now },
       settings: { answerMs: 25_000, historyMs: 86_400_000, leaseMs: 5_000, claimTimeoutMs: 50 },
     });
     const kill = (why = "at the end") => {

@@ -90,6 +90,7 @@ export async function runLies(seed: number, nodes: number): Promise<Verdict> {
     landing,
     submissions: createMemorySubmissions(Date.now),
     venues: [],
+    monotonicMs: Date.now,
     owner: "a",
     settings: { answerMs: 25_000, historyMs: 86_400_000, leaseMs: 5_000, claimTimeoutMs: 50 },
   });

@@ -166,8 +166,11 @@ export interface Submissions {
    * @param isFinal whether it is marked as finalized with that; absent: it is not
    */
   replaceOutcome(claim: SubmissionClaim, replaced: string, outcome: string, isFinal?: boolean): Promise<void>;
-  /** Marks an ended submission as finalized. @returns false if there is no such record */
-  finalize(messageHash: string): Promise<boolean>;
+  /**
+   * Marks a submission that ended with this outcome as finalized. @returns false if there is no such record, as after a failover that lost
+   * its correction
+   */
+  finalize(messageHash: string, outcome: string): Promise<boolean>;
   /** Whether a submission was marked as finalized, by any process, before this was asked. */
   isFinalized(messageHash: string): Promise<boolean>;
   /** Pending submissions with an expired lease, oldest expiry first. */

@@ -179,7 +179,7 @@ test.each(["embedded", "PostgreSQL"])(
       const submissions = createSubmissions(store, () => 1_000);
       const claim = claimOf("message");
       await submissions.finish(claim, "damaged");
-      await submissions.finalize("message");
+      await submissions.finalize("message", "damaged");
       const ended = { ...claim, signature: "landed", transaction: Uint8Array.of(2) };
       await submissions.replaceOutcome(ended, "damaged", "end");
       await submissions.replaceOutcome(claim, "damaged", "another end");

@@ -38,9 +38,9 @@ class StoredSubmissions implements Submissions {
   constructor(store: Store, now: Now) {
     this.#store = store;
     this.#writes = createSubmissionWrites(store);
-    const [first, second] = store.isEmbedded ? (["?", "?"] as const) : (["$1", "$2"] as const);
+    const [first, second, third] = store.isEmbedded ? (["?", "?", "?"] as const) : (["$1", "$2", "$3"] as const);
     this.#bySignature = signedBy(first, second);
-    this.#finalize = `update submissions set finalized_at_ms = ${first} where message_hash = ${second} and outcome is not null`;
+    this.#finalize = `update submissions set finalized_at_ms = ${first} where message_hash = ${second} and outcome = ${third}`;
     this.nowMs = now;
   }
 
@@ -132,8 +132,8 @@ class StoredSubmissions implements Submissions {
     );
   }
 
-  async finalize(messageHash: string): Promise<boolean> {
-    return (await this.#store.write(this.#finalize, [this.nowMs(), messageHash])) > 0;
+  async finalize(messageHash: string, outcome: string): Promise<boolean> {
+    return (await this.#store.write(this.#finalize, [this.nowMs(), messageHash, outcome])) > 0;
   }
 
   isFinalized(messageHash: string): Promise<boolean> {

@@ -662,7 +662,7 @@ describe.each(homes)("submissions on $name", (home) => {
     for (const [hash, end] of ends) standing.set(hash, (standing.get(hash) ?? new Set()).add(end));
     for (const [hash, all] of standing)
       expect([hash, all.size, [...all][0]!.startsWith(`${hash} by`)]).toEqual([hash, 1, true]);
-    await stores[0]!.finalize("many-7");
+    await stores[0]!.finalize("many-7", (await stores[0]!.byMessageHash("many-7"))!.outcome!);
     const isFinal = await Promise.all(hashes.map((hash) => stores[1]!.isFinalized(hash)));
     expect(hashes.filter((_, i) => isFinal[i])).toEqual(["many-7"]);
   });
@@ -751,14 +751,15 @@ describe.each(homes)("submissions on $name", (home) => {
     const [here, there] = [await start(place), await start(place)];
     const submissions = createSubmissions(here.store, () => here.clock.nowMs);
     const elsewhere = createSubmissions(there.store, () => there.clock.nowMs);
-    expect(await submissions.finalize("none")).toBe(false);
+    expect(await submissions.finalize("none", "landed")).toBe(false);
     await submissions.claim(claimOf("final"), lease("owner"));
-    expect(await submissions.finalize("final")).toBe(false);
+    expect(await submissions.finalize("final", "landed")).toBe(false);
     await submissions.finish(claimOf("final"), "landed");
+    expect(await submissions.finalize("final", "landed elsewhere")).toBe(false);
     const ended = await elsewhere.byMessageHash("final");
     expect(ended).toMatchObject({ outcome: "landed", isFinalized: false });
     const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? submissions : elsewhere).finalize("final")),
+      Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? submissions : elsewhere).finalize("final", "landed")),
     );
     expect(answers).toEqual(Array(10).fill(true));
     for (const one of [submissions, elsewhere]) {

@@ -86,10 +86,10 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
       const row = rows.get(claim.messageHash);
       if (row?.outcome === replaced) rows.set(claim.messageHash, { ...row, ...claim, outcome, isFinalized });
     },
-    async finalize(messageHash) {
+    async finalize(messageHash, outcome) {
       reach();
       const row = rows.get(messageHash);
-      if (row?.outcome === undefined) return false;
+      if (row?.outcome !== outcome) return false;
       rows.set(messageHash, { ...row, isFinalized: true });
       return true;
     },

@@ -39,7 +39,7 @@ export class TradeFinder {
     const sealed = openRecord(sealer, record);
     const outcome = storedOutcome(record);
     if (outcome !== undefined) {
-      return answerOf(sealed, signature, await finality.complete(record.messageHash, outcome, record.signature));
+      return answerOf(sealed, signature, await finality.complete(record, outcome));
     }
     const attempt = attempts.byMessage(record.messageHash) ?? this.#endAgain(record, sealed);
     if (attempt !== undefined) {

@@ -132,8 +132,7 @@ export class TradeLister {
   /** The end of a trade, final if the chain shows it now. */
   async #complete(record: SubmissionRecord, outcome: Outcome, lookUps: { left: number }): Promise<Outcome> {
     if (isFinal(outcome) || lookUps.left-- <= 0) return outcome;
-    const { messageHash, signature } = record;
-    return (await within(LOOK_UP_MS, this.#ports.finality.complete(messageHash, outcome, signature))) ?? outcome;
+    return (await within(LOOK_UP_MS, this.#ports.finality.complete(record, outcome))) ?? outcome;
   }
 }
 

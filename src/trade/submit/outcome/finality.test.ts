@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import {
   boxOf,
   expire,
@@ -512,8 +512,8 @@ describe("finality", () => {
     world.progress = undefined;
     const looked = boxOf(b.find(principal, trade.signature));
     await rest(10);
-    const [messageHash] = [...world.submissions.rows.keys()];
-    await world.submissions.finalize(messageHash!);
+    const [row] = [...world.submissions.rows.values()];
+    await world.submissions.finalize(row!.messageHash, row!.outcome!);
     answered.resolve();
     await rest(10);
     expect(looked.value).toMatchObject({ status: "confirmed", slot: SLOT });
@@ -548,5 +548,42 @@ describe("finality", () => {
     await expect(a.find(principal, trade.signature)).rejects.toMatchObject({
       facts: { safeToRebuild: true, details: { finalized: false } },
     });
+  });
+});
+
+describe("finality, while a failover takes a correction from the record,", () => {
+  /** The record as it was before its end was corrected: another slot. */
+  const regress = () => {
+    const [row] = [...world.submissions.rows.values()];
+    const outcome = row!.outcome!.replace(`${SLOT}n`, `${SLOT - 9n}n`);
+    expect(outcome).not.toBe(row!.outcome);
+    world.submissions.rows.set(row!.messageHash, { ...row!, outcome, isFinalized: false });
+    return row!.messageHash;
+  };
+
+  it("is not written to the end that was undone", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = await submitLanded(a);
+    world.progress = seen("finalized");
+    await rest(400);
+    const { finalize } = world.submissions;
+    let messageHash = "";
+    vi.spyOn(world.submissions, "finalize").mockImplementationOnce((...params) => {
+      messageHash = regress();
+      return finalize(...params);
+    });
+    expect(await b.find(principal, trade.signature)).toMatchObject({ status: "finalized", slot: SLOT });
+    expect(world.submissions.rows.get(messageHash)!.isFinalized).toBe(false);
+  });
+
+  it("is not read from one server for the end on another", async () => {
+    const a = startProcess("a");
+    const trade = await submitLanded(a);
+    regress();
+    vi.spyOn(world.submissions, "isFinalized").mockResolvedValue(true);
+    expect(await a.submit(trade)).toMatchObject({ status: "confirmed", slot: SLOT });
+    world.progress = seen("finalized");
+    await rest(400);
+    expect(await a.find(principal, trade.signature)).toMatchObject({ status: "confirmed", slot: SLOT - 9n });
   });
 });

@@ -1,4 +1,4 @@
-import type { Submissions } from "../../../accounts/port.ts";
+import type { SubmissionRecord, Submissions } from "../../../accounts/port.ts";
 import { within } from "../waiting.ts";
 import { asFinal, asUndone, isFinal, type Outcome, slotOf } from "./outcome.ts";
 import type { ProgressCache } from "./progress-cache.ts";
@@ -14,6 +14,9 @@ interface FinalTrade {
   readonly slot: bigint | undefined;
   readonly writing: Promise<void> | undefined;
 }
+
+/** What the record of an ended trade says of its end, and under which signature it ended. */
+type EndedRecord = Pick<SubmissionRecord, "messageHash" | "signature" | "outcome">;
 
 /** What becomes of ends whose block was undone. */
 interface UndoneEnds {
@@ -44,11 +47,11 @@ export class Finality {
   /**
    * The end of a trade as its record shows, final if it was reported so before or if the chain shows it now; that is written.
    *
-   * @param signature the one it ended under
+   * @param outcome the one in the record
    */
-  async complete(messageHash: string, outcome: Outcome, signature: string): Promise<Outcome> {
+  async complete({ messageHash, signature, outcome: text }: EndedRecord, outcome: Outcome): Promise<Outcome> {
     const completed = await this.completeUnrecorded(messageHash, outcome, signature);
-    if (completed !== outcome && isFinal(completed)) await this.#write(messageHash, slotOf(outcome));
+    if (completed !== outcome && isFinal(completed)) await this.#write(messageHash, text!, slotOf(outcome));
     return completed;
   }
 
@@ -94,7 +97,8 @@ export class Finality {
       const reading = this.#submissions.isFinalized(messageHash).catch(() => false);
       if ((await within(WAIT_MS, reading)) !== true) return this.#standing(messageHash, outcome);
       const stored = await this.#recorded(messageHash);
-      if (stored === undefined) return outcome;
+      // Another server may have answered: of its record, it is not known whether that end was final.
+      if (stored === undefined || !isFinal(stored)) return outcome;
       this.#remember(messageHash, { slot: slotOf(stored), writing: undefined });
     }
     return this.#finalized.get(messageHash)!.slot === slotOf(outcome) ? asFinal(outcome) : undefined;
@@ -108,12 +112,13 @@ export class Finality {
   }
 
   /** Writes it, one write at a time: if the record still lacks it at the next answer, the write failed or another server has taken over. */
-  #write(messageHash: string, slot: bigint | undefined): Promise<void> {
+  #write(messageHash: string, outcome: string, slot: bigint | undefined): Promise<void> {
     const started = this.#finalized.get(messageHash)?.writing;
     if (started !== undefined) return started;
     const writing = within(
       WAIT_MS,
-      this.#submissions.finalize(messageHash).catch(() => false),
+      // Only of the outcome that was read: after a failover the record may have an earlier one, which was undone.
+      this.#submissions.finalize(messageHash, outcome).catch(() => false),
     ).then(() => {
       if (this.#finalized.has(messageHash)) this.#finalized.set(messageHash, { slot, writing: undefined });
     });

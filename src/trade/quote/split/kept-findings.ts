@@ -12,8 +12,6 @@ const LIFE_SLOTS = 25n;
 /** The key of a finding, beside its size. */
 interface FindingTerms {
   readonly maxLegs: number;
-  /** If the finding depends on it: the most paths. */
-  readonly maxPaths?: number;
   readonly clock: ChainClock;
 }
 
@@ -89,9 +87,9 @@ const isOf = (pairs: readonly PairMarkets[], crossings: readonly MintCrossing[])
 /** Sizes differ by far more than the kinds of trades of one size add. Fraction. */
 const KIND_STEP = 2 ** -20;
 
-/** One number for size, legs, paths, mode and direction, at any size that a double holds. */
-function keyOf({ inMint, outMint, mode }: Intent, size: number, { maxLegs, maxPaths = 0 }: FindingTerms): number {
+/** One number for size, legs, mode and direction, at any size that a double holds. */
+function keyOf({ inMint, outMint, mode }: Intent, size: number, { maxLegs }: FindingTerms): number {
   const direction = compareAddresses(inMint.address, outMint.address) < 0 ? 0 : 1;
-  const kind = ((maxPaths * 4 + maxLegs) * 2 + (mode === "exactIn" ? 0 : 1)) * 2 + direction;
+  const kind = (maxLegs * 2 + (mode === "exactIn" ? 0 : 1)) * 2 + direction;
   return size * (1 + kind * KIND_STEP);
 }

@@ -194,6 +194,17 @@ const SHARING: readonly (readonly [
     },
   ],
   [
+    "exactIn",
+    1_813,
+    1_863,
+    {
+      ah: [limited(7_126, 9_691, 712), limited(6_248, 5_935, 3_124)],
+      hb: [limited(1_518, 2_383, 126), limited(2_052, 1_436, 342)],
+      fb: [limited(2_756, 3_252, 1_378), limited(2_813, 3_375, 281)],
+      hf: [limited(9_736, 9_930, 572), limited(2_420, 4_210, 403)],
+    },
+  ],
+  [
     "exactOut",
     2_160,
     2_271,

@@ -9,7 +9,7 @@ import { rankMarkets } from "../ranking.ts";
 import type { MarketCurve, QuoteBudget } from "./curves/market-curve.ts";
 import { sampledCurve, sampleWhole } from "./curves/sampled-curves.ts";
 import { type FlowEdge, type FlowNetwork, INPUT, OUTPUT } from "./flow/flow.ts";
-import type { StepWork } from "./step-work.ts";
+import type { StepWork } from "./steps/step-work.ts";
 
 /** Two mints of a trade, and the markets where the first can be given for the second. */
 export interface MintCrossing {

@@ -1,5 +1,4 @@
 import type { HotMarket } from "../../../market/port.ts";
-import type { Address } from "../../../primitives/address.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import type { SwapMode } from "../../../venues/venue.ts";
 import type { Intent } from "../../intent.ts";
@@ -11,112 +10,71 @@ import { type ChangedMarkets, heldMarkets } from "./changed-markets.ts";
 import { singleOut } from "./flow/fill-network.ts";
 import { KeptFindings } from "./kept-findings.ts";
 import { type CurveNetwork, type MintCrossing, type SmallTrades, sampleNetwork, sampleSmall } from "./network.ts";
-import { DirectedSearch } from "./shapes/directed-search.ts";
-import { coarseFlowFor, quoteNear, type Shape } from "./shapes/split-shape.ts";
-import { StepWork } from "./step-work.ts";
+import { coarseFlowFor, type Field, forkOf } from "./shapes/split-shape.ts";
+import { KnownFits } from "./sizing/known-fits.ts";
+import { Sizing } from "./sizing/sizing.ts";
+import { SharedSteps } from "./steps/shared-steps.ts";
+import { StepWork } from "./steps/step-work.ts";
 
 /** Exact quotes of one search at most, besides those of its result. */
 const QUOTE_BUDGET = 256;
-/** Further quotes near what the chosen markets take, if the search has used up its own. */
-const CHOSEN_BUDGET = 48;
 /** If the curves promise a smaller gain than this, the division is not searched: it would not pay. Fraction. */
 export const LEAST_SPLIT_GAIN = 2e-6;
-/** Trades whose sizes lie within one of these parts of an octave share a plan; of the second ones, if the first plan is for too much. */
+/** Trades whose sizes lie within one of these parts of an octave share a plan. */
 const SIZES_OF_AN_OCTAVE = 8;
-const EXACT_SIZES_OF_AN_OCTAVE = 1_024;
-/** Trades whose outputs differ by less than this count as one. Fraction. */
-const SAME_SIZE = 1 / EXACT_SIZES_OF_AN_OCTAVE;
-/** Exact outputs of which a plan remembers whether another one is better. */
-const MOST_OWN = 256;
-/** If a trade takes this much more or less than its plan was made for, another plan may be better; for an exact output it is made again at most so often. Fraction. */
-const LEAST_MISSED = 0.03;
-const MOST_RESIZED = 2;
-/** If fewer paths give too little of an exact output, the plan is made again for as much more input as that needs at their mean price, times this. */
-const MORE = 1.05;
-/** Transaction capacities that a plan remembers at most. */
-const MOST_CAPACITIES = 16;
-const NOTHING_TRIED: Tried = { resized: 0, enlarged: 0, less: false };
-const NOTHING_LEFT_OUT: ReadonlySet<HotMarket> = new Set();
+/** Sizings that a plan keeps at most: of those that trades share, and of those for one amount each. */
+const MOST_SIZINGS = 8;
+/** Trades of which a plan remembers the best sizing at most. */
+const MOST_TRADES = 256;
 
 /** What a plan is made for. */
 export interface PlanTerms {
   /** The input, or about that; for exact outputs an upper bound. Base units. */
   readonly inAmount: number;
-  /** The output, for exact outputs. Base units. */
-  readonly outAmount?: number | undefined;
   readonly maxLegs: number;
-  readonly maxPaths: number;
   readonly clock: ChainClock;
 }
 
-/** What the shapes of a plan are searched for, and how often that was tried to improve. */
-interface Sizing {
-  /** Input and output of a division, the latter for exact outputs. Base units. */
-  readonly inAmount: number;
-  readonly outAmount: number;
-  /** True if markets that give the exact output count even if they do not take the plan's whole input. */
-  readonly takesLess: boolean;
-  /** The trade that it was made for, if an exact output: its output in base units, and its most paths. */
-  readonly madeFor: { readonly outAmount: number; readonly maxPaths: number };
-  readonly tried: Tried;
-}
+/** Which sizing: the one that trades of about the size share, the trade's own, or those for somewhat more or less. */
+type BestSizing = "shared" | "own" | "near";
 
-/** Other sizings that were tried, whether they were better or not. */
-interface Tried {
-  readonly resized: number;
-  readonly enlarged: number;
-  readonly less: boolean;
-}
-
-/** What fits into transactions of one capacity, for any wallet. */
-interface KnownFit {
-  /** The most paths that may fit. */
-  readonly paths: number;
-  /** Markets without which divisions fit. */
-  readonly without: ReadonlySet<Address>;
-  /** Value of the best route that fits no transaction, divided by that of the route trades start with; at least 1. */
-  readonly unfitWorth: number;
-}
-
-const EVERYTHING_FITS: KnownFit = { paths: Number.POSITIVE_INFINITY, without: new Set(), unfitWorth: 1 };
+/** Finds the sizing for an exact output of this amount of base units, beginning with the one for all paths. */
+type SizesOutput = (first: Sizing, outAmount: bigint) => Steps<Sizing>;
 
 /** The curves of a trade's markets, and which of them to divide it between. Serves all trades of about one size. */
 export class SplitPlan {
   readonly #terms: PlanTerms;
   readonly #mode: SwapMode;
   readonly #small: SmallTrades;
-  /** By transaction capacity: what fits, and what is lost by that. */
-  #fits = new Map<string, KnownFit>();
-  /** Kinds of transactions that hold no lighter division either. */
-  #withoutLighter = new Set<string>();
-  #budget = { left: QUOTE_BUDGET };
   /** Work done for this plan since a search of it began or paused. */
   readonly work: StepWork;
+  /** The markets as they were sampled, and as they are now. */
+  #sampled: SharedSteps<Field>;
   #network: CurveNetwork | undefined;
-  #sizing: Sizing;
-  /** By most paths: the exact inputs that this plan serves, from the least that had no better plan of its own. Base units. */
-  #fitting = new Map<number, "all" | "none" | number>();
-  /** By most paths and output: true if a plan for this exact output alone was better. */
-  #ownBetter = new Map<string, boolean>();
-  #shapes: DirectedSearch | undefined;
-  #pays: boolean | undefined;
-  /** Closed edges of the last shapes; their open markets have been quoted. */
-  #closelyQuoted = new WeakSet<Uint8Array>();
+  /** What fits, of all trades that share a sizing. */
+  #fits = new KnownFits();
+  /** By the most paths if those matter. */
+  #shared = new Map<string, SharedSteps<Sizing>>();
+  /** By amount, and the most paths if those matter. */
+  #own = new Map<string, SharedSteps<Sizing>>();
+  #near = new Map<string, SharedSteps<Sizing>>();
+  /** By amount and most paths. */
+  #best = new Map<string, BestSizing>();
+  /** Trades that no division makes. */
+  #refused = new Set<string>();
 
-  private constructor(terms: PlanTerms, mode: SwapMode, small: SmallTrades, work = new StepWork()) {
-    const { inAmount, outAmount = 0, maxPaths } = terms;
+  private constructor(terms: PlanTerms, mode: SwapMode, small: SmallTrades, left: number, work = new StepWork()) {
     this.#terms = terms;
     this.#mode = mode;
     this.#small = small;
     this.work = work;
-    this.#sizing = { inAmount, outAmount: 0, takesLess: false, madeFor: { outAmount, maxPaths }, tried: NOTHING_TRIED };
+    this.#sampled = new SharedSteps(() => this.#sample({ left }));
   }
 
   /** A plan for these markets. */
   static make(intent: Intent, crossings: readonly MintCrossing[], terms: PlanTerms): SplitPlan {
     const budget = { left: QUOTE_BUDGET };
-    const plan = new SplitPlan(terms, intent.mode, sampleSmall(intent, crossings, { ...terms, budget }));
-    plan.#budget.left = budget.left;
+    const plan = new SplitPlan(terms, intent.mode, sampleSmall(intent, crossings, { ...terms, budget }), budget.left);
     plan.work.quotes(QUOTE_BUDGET - budget.left);
     return plan;
   }
@@ -128,28 +86,20 @@ export class SplitPlan {
   renewed(changed: ChangedMarkets, clock: ChainClock): SplitPlan | undefined {
     const known = heldMarkets({ network: this.network, small: this.#small }, changed, clock, { left: QUOTE_BUDGET });
     if (known === undefined) return undefined;
-    return this.#copied(new SplitPlan(this.#terms, this.#mode, known.small), known.network);
-  }
-
-  /** @returns the plan with everything that is known of this one, and the same shapes */
-  #copied(plan: SplitPlan, network: CurveNetwork): SplitPlan {
-    plan.#network = network;
-    plan.#sizing = this.#sizing;
-    plan.#fitting = this.#fitting;
-    plan.#ownBetter = this.#ownBetter;
-    plan.#pays = this.pays;
-    plan.#shapes = this.#shapes;
+    const plan = new SplitPlan(this.#terms, this.#mode, known.small, 0, this.work);
+    plan.#network = known.network;
+    plan.#sampled = this.#sampled;
     plan.#fits = this.#fits;
-    plan.#withoutLighter = this.#withoutLighter;
-    plan.#closelyQuoted = this.#closelyQuoted;
+    plan.#shared = this.#shared;
+    plan.#own = this.#own;
+    plan.#near = this.#near;
+    plan.#best = this.#best;
+    plan.#refused = this.#refused;
     return plan;
   }
 
-  /** False if dividing gains next to nothing. */
-  get pays(): boolean {
-    this.#pays ??=
-      this.network.edges.length > 1 && (this.coarse.size > 0 || this.#allShapes.gain() >= LEAST_SPLIT_GAIN);
-    return this.#pays;
+  get network(): CurveNetwork {
+    return this.#network ?? allAtOnce(this.#sampled.result()).network;
   }
 
   /** Markets whose curves are too coarse to rely on. */
@@ -157,297 +107,125 @@ export class SplitPlan {
     return new Set(this.network.edges.filter(({ curve }) => curve.isCoarse).map(({ curve }) => curve.hot));
   }
 
-  get network(): CurveNetwork {
-    return this.#network ?? this.#learnNetwork(allAtOnce(this.#sampled()));
-  }
-
-  /** Begins a search: computes what `network` and `pays` need, with pauses. */
+  /** Begins a search: finds the network, with pauses. */
   *ready(): Steps<void> {
-    if (this.#network === undefined) {
-      const network = yield* this.#sampled();
-      // During a pause another trade may have done this.
-      if (this.#network === undefined) this.#learnNetwork(network);
-    } else {
-      this.work.begin();
-    }
-    if (this.#pays !== undefined) return;
-    yield* this.work.pause();
-    this.#pays = this.pays;
+    if (this.#sampled.found === undefined) yield* this.#sampled.result();
+    else this.work.begin();
   }
 
-  /** Approximate input of a division of a trade. Base units. */
-  inputFor({ mode, amount }: Intent): number {
-    const { inAmount, outAmount } = this.#sizing;
-    return mode === "exactIn" ? Number(amount) : (inAmount * Number(amount)) / outAmount;
-  }
-
-  /** True if the plan was made for a trade of about this output, in base units, over so many paths at most. */
-  isMadeFor({ amount }: Intent, maxPaths: number): boolean {
-    const { madeFor } = this.#sizing;
-    return maxPaths === madeFor.maxPaths && Math.abs(Number(amount) / madeFor.outAmount - 1) < SAME_SIZE;
+  *#sample(budget: { left: number }): Steps<Field> {
+    const terms = { ...this.#terms, budget, work: this.work };
+    return { network: yield* sampleNetwork(this.#small, terms), terms };
   }
 
   /**
-   * This plan for the input that a division of an exact output really takes, if that is far from the planned one: other markets may be the
-   * best then. Other trades use it only once the plan adopts it.
+   * The sizing that trades of about this size share; undefined if no path alone gives the exact output: what is best depends closely on the
+   * amount then.
    *
-   * @returns undefined if the plan is near enough, or was made again before
+   * @param finds searches the sizing of an exact output
    */
-  resized(intent: Intent, inAmount: number): SplitPlan | undefined {
-    const { tried } = this.#sizing;
-    const isNear = Math.abs(inAmount / this.inputFor(intent) - 1) < LEAST_MISSED;
-    if (intent.mode === "exactIn" || isNear || tried.resized >= MOST_RESIZED) return undefined;
-    const outAmount = Number(intent.amount);
-    return this.#sized({ inAmount, outAmount, tried: { ...tried, resized: tried.resized + 1 } });
-  }
-
-  /**
-   * This plan for more input, if the best shape of up to `maxPaths` paths gives less than the exact output: the plan was made for what all paths
-   * together take. Other trades use it only once the plan adopts it.
-   *
-   * @returns undefined if the shape gives enough, or if that was tried before
-   */
-  *enlarged(intent: Intent, maxPaths: number): Steps<SplitPlan | undefined> {
-    const { outAmount, tried } = this.#sizing;
-    if (this.#mode === "exactIn" || tried.enlarged >= MOST_RESIZED) return undefined;
-    const shape = yield* this.#allShapes.shapeFor(maxPaths);
-    if (shape === undefined || shape.outAmount >= outAmount) return undefined;
-    const inAmount = ((this.inputFor(intent) * outAmount) / shape.outAmount) * MORE;
-    const enlarged = { ...tried, enlarged: tried.enlarged + 1 };
-    return this.#sized({ inAmount, outAmount: Number(intent.amount), tried: enlarged });
-  }
-
-  /**
-   * This plan over markets that may take less than its input: with fewer paths, full exits may take less and still give the exact output. Other
-   * trades use it only once the plan adopts it.
-   *
-   * @returns undefined if that was tried before, or if all markets together do not give that much
-   */
-  takingLess(): SplitPlan | undefined {
-    const { outAmount, tried } = this.#sizing;
-    if (this.#mode === "exactIn" || tried.less || this.#allShapes.widestOut < outAmount) return undefined;
-    return this.#sized({ takesLess: true, tried: { ...tried, less: true } });
-  }
-
-  /** The same plan for other amounts. It shares what is known of markets and fits, and the work between pauses. */
-  #sized(sizing: Partial<Sizing>): SplitPlan {
-    const plan = this.#copied(new SplitPlan(this.#terms, this.#mode, this.#small, this.work), this.network);
-    plan.#budget = this.#budget;
-    plan.#sizing = { ...this.#sizing, ...sizing };
-    plan.#shapes = undefined;
-    return plan;
-  }
-
-  /** From now on searches as another sizing of this plan does, which was better for a trade. */
-  adopt(sized: SplitPlan, { amount }: Intent, maxPaths: number): void {
-    this.#sizing = { ...sized.#sizing, madeFor: { outAmount: Number(amount), maxPaths } };
-    this.#shapes = sized.#shapes;
-    this.#ownBetter.clear();
-  }
-
-  /** Notes that another sizing of this plan was not better: it is not tried again. */
-  reject(sized: SplitPlan): void {
-    this.#sizing = { ...this.#sizing, tried: sized.#sizing.tried };
-  }
-
-  /** The output that is enough, if the input need not be placed entirely. Base units. */
-  enoughFor({ amount }: Intent): number | undefined {
-    return this.#sizing.takesLess ? Number(amount) : undefined;
-  }
-
-  #learnNetwork(network: CurveNetwork): CurveNetwork {
-    this.#network = network;
-    if (this.#mode === "exactOut") this.#learnInput(network);
-    return network;
-  }
-
-  /**
-   * Finds the input with which a division gives as much as the best single path. That may be far less than the path's input, and other
-   * markets may be the best for it.
-   */
-  #learnInput(network: CurveNetwork): void {
-    const terms = this.#searchTerms;
-    const { outAmount: asked = 0 } = terms;
-    // Plan for more if no single path gives the output, or if it comes near a market's limit that the curves know only roughly.
-    const single = singleOut(network, terms.inAmount, terms.maxLegs);
-    const outAmount = Math.max(asked, single);
-    const flow = coarseFlowFor(network, terms, outAmount);
-    const isCloser = flow !== undefined && (asked > single || flow.inAmount < terms.inAmount);
-    this.#sizing = { ...this.#sizing, outAmount, ...(isCloser ? { inAmount: flow.inAmount } : {}) };
-  }
-
-  #sampled(): Steps<CurveNetwork> {
-    return sampleNetwork(this.#small, this.#searchTerms);
-  }
-
-  get #searchTerms() {
-    const { inAmount, outAmount, takesLess } = this.#sizing;
-    const enough = takesLess ? outAmount : undefined;
-    return { ...this.#terms, inAmount, enough, budget: this.#budget, work: this.work };
-  }
-
-  get #allShapes(): DirectedSearch {
-    this.#shapes ??= this.#search(new Uint8Array(this.network.edges.length));
-    return this.#shapes;
-  }
-
-  /**
-   * True if trades of up to this many paths have plans of their own: limits of markets make this one, for others, worse. False if that was not so;
-   * undefined if not known. What is found for an exact input holds for larger ones too, for an exact output for the same.
-   */
-  isWrongFor(intent: Intent, maxPaths: number): boolean | undefined {
-    const amount = Number(intent.amount);
-    if (this.#mode === "exactOut")
-      return this.isMadeFor(intent, maxPaths) ? false : this.#ownBetter.get(outputKey(amount, maxPaths));
-    const known = this.#fitting.get(maxPaths);
-    if (known === undefined || known === "none") return known === undefined ? undefined : true;
-    return known !== "all" && amount < known ? undefined : false;
-  }
-
-  /**
-   * True if a plan for the trade alone may be better: limits of markets leave this one nothing, or much less than all paths together.
-   *
-   * @param isMade true if this one, or a single path, makes the trade
-   */
-  *mayBeWrong(maxPaths: number, isMade: boolean): Steps<boolean> {
-    if (yield* this.#allShapes.isHeldBack(maxPaths)) return true;
-    if (this.#mode === "exactOut") return !isMade;
-    this.#fitting.set(maxPaths, "all");
-    return false;
-  }
-
-  /** Notes whether a plan for this trade alone was better. */
-  learnWrong({ amount }: Intent, maxPaths: number, isWrong: boolean): void {
+  *sharedSizing({ amount }: Intent, maxPaths: number, finds: SizesOutput): Steps<Sizing | undefined> {
+    const field = yield* this.#sampled.result();
+    const { inAmount, maxLegs } = field.terms;
     if (this.#mode === "exactIn") {
-      this.#fitting.set(maxPaths, isWrong ? "none" : Number(amount));
-      return;
+      const size = { inAmount, outAmount: 0, takesLess: false };
+      return yield* kept(this.#shared, "", () => sizingOf(field, size, this.#fits));
     }
-    if (this.#ownBetter.size >= MOST_OWN) this.#ownBetter.clear();
-    this.#ownBetter.set(outputKey(Number(amount), maxPaths), isWrong);
+    const outAmount = singleOut(field.network, inAmount, maxLegs);
+    if (outAmount < Number(amount)) return undefined;
+    return yield* kept(this.#shared, `${maxPaths} paths`, () =>
+      this.#outputSizing(field, outAmount, this.#fits, finds),
+    );
   }
 
-  /** The best shape of a division over two up to `maxPaths` paths; undefined if there is none. */
-  *shapeFor(maxPaths: number, refused: ReadonlySet<HotMarket>): Steps<Shape | undefined> {
-    const shapes = refused.size === 0 ? this.#allShapes : this.#search(this.#edgesOf(refused));
-    const shape = yield* shapes.shapeFor(maxPaths);
-    if (shape !== undefined && this.#budget.left <= 0) this.#quoteClosely(shape.closed);
-    return shape;
+  /** A sizing for trades of this amount alone. @param finds searches the sizing of an exact output */
+  ownSizing({ amount }: Intent, maxPaths: number, finds: SizesOutput): Steps<Sizing> {
+    return this.#sizingFor(this.#own, Number(amount), maxPaths, finds);
   }
 
-  /** Quotes the markets of a shape near what they take: with distant sizes only, a price seems to bend too early. */
-  #quoteClosely(closed: Uint8Array): void {
-    if (this.#closelyQuoted.has(closed)) return;
-    this.#closelyQuoted.add(closed);
-    quoteNear(this.network, { ...this.#searchTerms, budget: { left: CHOSEN_BUDGET } }, closed);
+  /** Sizings for somewhat more, and somewhat less, than a trade that those for it do not make: their markets may. */
+  *nearSizings({ amount }: Intent): Generator<Steps<Sizing>> {
+    const more = sharedSize(Number(amount));
+    for (const size of [sharedSize(more + 1), more, more - stepOf(more)]) yield this.#sizingFor(this.#near, size);
   }
 
-  /** The same for divisions that leave markets out so that they fit. */
-  shapeWithout(maxPaths: number, refused: ReadonlySet<HotMarket>): Shape | undefined {
-    return this.#allShapes.shapeWithout(maxPaths, this.#edgesOf(refused));
+  *#sizingFor(
+    all: Map<string, SharedSteps<Sizing>>,
+    amount: number,
+    maxPaths?: number,
+    finds?: SizesOutput,
+  ): Steps<Sizing> {
+    const field = yield* this.#sampled.result();
+    if (this.#mode === "exactOut")
+      return yield* kept(all, `${amount}, ${maxPaths} paths`, () =>
+        this.#outputSizing(field, amount, new KnownFits(), finds),
+      );
+    const size = { inAmount: amount, outAmount: 0, takesLess: false };
+    return yield* kept(all, `${amount}`, () => sizingOf(field, size));
   }
 
-  #edgesOf(markets: ReadonlySet<HotMarket>): Uint8Array {
-    return Uint8Array.from(this.network.edges, ({ curve }) => (markets.has(curve.hot) ? 1 : 0));
+  /** The sizing of an exact output: first for what all paths together take for it, then as a division shows. */
+  *#outputSizing(known: Field, outAmount: number, fits: KnownFits, finds?: SizesOutput): Steps<Sizing> {
+    const field = forkOf(known);
+    const flow = yield* coarseFlowFor(field, outAmount);
+    const inAmount = flow?.inAmount ?? field.terms.inAmount;
+    const first = new Sizing(field, { inAmount, outAmount, takesLess: false }, fits);
+    return finds === undefined ? first : yield* finds(first, BigInt(Math.floor(outAmount)));
   }
 
-  /** The markets to leave out so that divisions fit, as far as known. */
-  leftOut(capacity: string | undefined): ReadonlySet<HotMarket> {
-    const { without } = this.#fitOf(capacity);
-    if (without.size === 0) return NOTHING_LEFT_OUT;
-    const { edges } = this.network;
-    return new Set(edges.map(({ curve }) => curve.hot).filter(({ market }) => without.has(market.address)));
+  /** False if dividing trades of a sizing gains next to nothing. */
+  *pays(sizing: Sizing): Steps<boolean> {
+    if (this.network.edges.length < 2) return false;
+    // If the markets do not take everything, those for less may.
+    return this.coarse.size > 0 || (yield* sizing.gain()) >= LEAST_SPLIT_GAIN || (yield* sizing.widestOut()) === 0;
   }
 
-  /** Notes that no wallet's transaction holds a division with these markets. @returns false if that was known */
-  leavesOut(capacity: string | undefined, markets: ReadonlySet<HotMarket>): boolean {
-    const without = new Set(Array.from(markets, ({ market }) => market.address));
-    const known = this.#fitOf(capacity).without;
-    if (known.size === without.size && [...without].every((address) => known.has(address))) return false;
-    this.#learnFit(capacity, { without });
-    return true;
+  /** The sizing that was best for a trade; undefined if not known, or if nothing but the shared one was tried. */
+  bestSizing({ amount }: Intent, maxPaths: number): BestSizing | undefined {
+    return this.#best.get(`${amount}, ${maxPaths} paths`);
   }
 
-  /** The most paths that may fit into a transaction, as far as known. */
-  widest(capacity: string | undefined): number {
-    return this.#fitOf(capacity).paths;
+  learnBestSizing({ amount }: Intent, maxPaths: number, best: BestSizing): void {
+    if (this.#best.size >= MOST_TRADES) this.#best.clear();
+    this.#best.set(`${amount}, ${maxPaths} paths`, best);
   }
 
-  /** Notes that this many paths fit into no transaction. @returns false if that was known */
-  neverFits(capacity: string | undefined, paths: number): boolean {
-    if (paths > this.widest(capacity)) return false;
-    this.#learnFit(capacity, { paths: paths - 1 });
-    return true;
+  /** True if no division was found for a trade. @param kind see `learnRefused` */
+  isRefused({ amount }: Intent, kind: string): boolean {
+    return this.#refused.has(`${amount}, ${kind}`);
   }
 
-  /** True if divisions without some markets were found to fit no transaction of this kind either. */
-  hasNoLighter(kind: string): boolean {
-    return this.#withoutLighter.has(kind);
+  /** Notes that no division makes a trade. @param kind its other terms */
+  learnRefused({ amount }: Intent, kind: string): void {
+    if (this.#refused.size >= MOST_TRADES) this.#refused.clear();
+    this.#refused.add(`${amount}, ${kind}`);
   }
+}
 
-  /** Notes that divisions without these markets fit no transaction of this kind. */
-  findsNoLighter(kind: string): void {
-    if (this.#withoutLighter.size >= MOST_CAPACITIES) this.#withoutLighter.clear();
-    this.#withoutLighter.add(kind);
-  }
+function* sizingOf(field: Field, size: Sizing["size"], fits?: KnownFits): Steps<Sizing> {
+  yield* field.terms.work.pause();
+  return new Sizing(field, size, fits);
+}
 
-  /** Value of the best route that fits no wallet, divided by that of the route that trades begin with, as far as known; at least 1. */
-  unfitWorth(capacity: string | undefined): number {
-    return this.#fitOf(capacity).unfitWorth;
-  }
-
-  /** Notes that trades begin with another route from now on, and the previous route's value divided by that of the new one. */
-  beginsBelow(capacity: string | undefined, worth: number): void {
-    this.#learnFit(capacity, { unfitWorth: Math.max(1, this.unfitWorth(capacity) * worth) });
-  }
-
-  /** Forgets what fits: the markets have changed too much for it. */
-  forgetsFit(capacity: string | undefined): void {
-    if (capacity !== undefined) this.#fits.delete(capacity);
-  }
-
-  #fitOf(capacity: string | undefined): KnownFit {
-    return (capacity === undefined ? undefined : this.#fits.get(capacity)) ?? EVERYTHING_FITS;
-  }
-
-  #learnFit(capacity: string | undefined, learned: Partial<KnownFit>): void {
-    if (capacity === undefined) return;
-    const known = this.#fitOf(capacity);
-    if (this.#fits.size >= MOST_CAPACITIES && !this.#fits.has(capacity)) this.#fits.clear();
-    this.#fits.set(capacity, { ...known, ...learned });
-  }
-
-  #search(closed: Uint8Array): DirectedSearch {
-    return new DirectedSearch(this.network, this.#searchTerms, closed);
-  }
+/** The sizing with a key, searched if there is none; the one that was asked for longest ago makes room. */
+function kept(all: Map<string, SharedSteps<Sizing>>, key: string, begin: () => Steps<Sizing>): Steps<Sizing> {
+  const search = all.get(key) ?? new SharedSteps(begin);
+  all.delete(key);
+  if (all.size >= MOST_SIZINGS) all.delete(all.keys().next().value!);
+  all.set(key, search);
+  return search.result();
 }
 
 const plans = new KeptFindings<SplitPlan>((plan, changed, clock) => plan.renewed(changed, clock));
 const rates = new KeptFindings<number>(() => undefined);
 
-/**
- * The plan of a trade: kept while its markets hardly change.
- *
- * @param isExact true for one that only trades of nearly the same size share
- */
-export function planOf(
-  intent: Intent,
-  crossings: readonly MintCrossing[],
-  terms: PlanTerms,
-  isExact: boolean,
-): SplitPlan {
-  const inAmount = sharedSize(terms.inAmount, isExact ? EXACT_SIZES_OF_AN_OCTAVE : SIZES_OF_AN_OCTAVE);
-  // Exact outputs of one size may take very different inputs, and their plans depend on the most paths. Negative: no other plan has that key.
-  const isOutput = isExact && terms.outAmount !== undefined;
-  const size = isOutput ? -sharedSize(terms.outAmount, EXACT_SIZES_OF_AN_OCTAVE) : inAmount;
-  const { maxLegs, clock, maxPaths } = terms;
-  return plans.recall(intent, crossings, { maxLegs, clock, maxPaths: isOutput ? maxPaths : 0 }, size, () =>
+/** The plan of a trade: kept while its markets hardly change. */
+export function planOf(intent: Intent, crossings: readonly MintCrossing[], terms: PlanTerms): SplitPlan {
+  const inAmount = sharedSize(terms.inAmount);
+  return plans.recall(intent, crossings, terms, inAmount, () =>
     SplitPlan.make(intent, crossings, { ...terms, inAmount }),
   );
 }
-
-/** The key of an exact output of about this size. */
-const outputKey = (outAmount: number, maxPaths: number) =>
-  `${sharedSize(outAmount, EXACT_SIZES_OF_AN_OCTAVE)}, ${maxPaths} paths`;
 
 /** What the best path gives per unit of a small part of the trade: no division gives more for any unit. */
 export function bestRateOf(intent: Intent, crossings: readonly MintCrossing[], terms: PlanTerms): number {
@@ -471,7 +249,10 @@ export function boundedRateOf([only, ...others]: readonly MintCrossing[]): numbe
 }
 
 /** The size up to which a plan serves: the next of a few per octave. */
-function sharedSize(amount: number, sizesOfAnOctave: number): number {
-  const step = 2 ** Math.floor(Math.log2(amount)) / sizesOfAnOctave;
+function sharedSize(amount: number): number {
+  const step = stepOf(amount);
   return Math.ceil(amount / step) * step;
 }
+
+/** The distance of sizes around an amount. */
+const stepOf = (amount: number): number => 2 ** Math.floor(Math.log2(amount)) / SIZES_OF_AN_OCTAVE;

@@ -87,13 +87,19 @@ export class MarketCurve {
     this.most = Math.max(this.most, inAmount);
   }
 
-  /** Quotes a size exactly and learns from it. @returns false if the market refuses this size, or the budget is spent */
+  /**
+   * Quotes a size exactly and learns from it. A quote that another curve has made counts too: what a search finds must not depend on others.
+   *
+   * @returns false if the market refuses this size, or the budget is spent
+   */
   sample(size: number, clock: Ask["clock"], budget: QuoteBudget): boolean {
     if (size < 1) return false;
+    if (this.#sizes.includes(size)) return true;
+    if (budget.left <= 0) return false;
+    budget.left--;
     let quote = this.#quotes.get(size);
     if (quote === undefined) {
-      if (budget.left <= 0) return false;
-      quote = this.#ask(size, clock, budget);
+      quote = this.#ask(size, clock);
       this.#quotes.set(size, quote);
     }
     // If a market takes only a part of a size, that part is its limit.
@@ -102,12 +108,12 @@ export class MarketCurve {
     return quote.in > 0;
   }
 
-  #ask(size: number, clock: Ask["clock"], budget: QuoteBudget): SizeQuote {
-    const given = this.#quote("exactIn", BigInt(size), clock, budget);
+  #ask(size: number, clock: Ask["clock"]): SizeQuote {
+    const given = this.#quote("exactIn", BigInt(size), clock);
     if (!("outAmount" in given)) return given;
     const { inAmount, outAmount } = given;
     const isFew = this.mode === "exactOut" && outAmount < FEW_UNITS;
-    const least = isFew ? this.#quote("exactOut", outAmount, clock, budget) : given;
+    const least = isFew ? this.#quote("exactOut", outAmount, clock) : given;
     return {
       in: Number("outAmount" in least ? minOf(least.inAmount, inAmount) : inAmount),
       out: Number(outAmount),
@@ -116,9 +122,8 @@ export class MarketCurve {
   }
 
   /** An exact quote, or the kind of refusal. */
-  #quote(mode: SwapMode, amount: bigint, clock: Ask["clock"], budget: QuoteBudget): Quote | SizeQuote {
+  #quote(mode: SwapMode, amount: bigint, clock: Ask["clock"]): Quote | SizeQuote {
     const { hot, inMint, outMint } = this;
-    budget.left--;
     try {
       return hot.venue.quote(hot.state, { mode, inMint, outMint, amount, clock, amountsOnly: true });
     } catch (error) {

@@ -129,6 +129,11 @@ export function heldCurve(
   return curve.copy(hot, quotes);
 }
 
+/** True if there is nothing more to find out about how much a market takes. */
+export function isLimitKnown({ most, refused }: MarketCurve): boolean {
+  return refused === Number.POSITIVE_INFINITY || refused - most <= most * LIMIT_ERROR;
+}
+
 /** Finds out more closely how much a market takes. @returns true if the curve learned something */
 export function sampleLimit(curve: MarketCurve, clock: ChainClock, budget: QuoteBudget): boolean {
   const { most, refused } = curve;
@@ -148,8 +153,7 @@ const BEND_STEPS = 3;
 
 function narrowLimit(curve: MarketCurve, steps: number, clock: ChainClock, budget: QuoteBudget): void {
   for (let step = 0; step < steps; step++) {
-    const { most, refused } = curve;
-    if (refused === Number.POSITIVE_INFINITY || refused - most <= most * LIMIT_ERROR) return;
-    curve.sample(Math.floor((most + refused) / 2), clock, budget);
+    if (isLimitKnown(curve)) return;
+    curve.sample(Math.floor((curve.most + curve.refused) / 2), clock, budget);
   }
 }

@@ -1,5 +1,5 @@
 import type { MarketCurve } from "../curves/market-curve.ts";
-import type { StepWork } from "../step-work.ts";
+import type { StepWork } from "../steps/step-work.ts";
 
 /** The mints that a trade may pass through, by number: 0 is the input, 1 the output, hubs follow. */
 export interface FlowNetwork {
@@ -46,7 +46,7 @@ export interface FlowSearch {
   /** Edges that must stay unused. */
   readonly closed: Uint8Array;
   /** Counts the work, if anybody pauses by it. */
-  readonly work?: StepWork;
+  readonly work?: StepWork | undefined;
 }
 
 /** Numbers of the trade's own mints in a network. */

@@ -2,6 +2,9 @@ import { type Flow, type FlowEdge, type FlowNetwork, type FlowSearch, INPUT, OUT
 
 /** Bisection steps to find the input of an output. */
 const HALVINGS = 24;
+/** Points read off curves to compare an entry, and for each bisection step. */
+const READS_OF_A_CHANGE = 8;
+const READS_OF_A_STEP = 2;
 /** Paths that change their entry at most. */
 const MOST_CHANGED = 8;
 /** A remainder below this counts as placed: about the error of the bisection. Fraction. */
@@ -24,14 +27,14 @@ interface Change {
  */
 export function placeRest(
   { edges }: FlowNetwork,
-  { closed, inAmount }: Pick<FlowSearch, "closed" | "inAmount">,
+  { closed, inAmount, work }: Pick<FlowSearch, "closed" | "inAmount" | "work">,
   flow: Flow,
 ): PathShare[] | undefined {
   const paths = flow.paths.map((path) => ({ ...path }));
   const inputs = flow.inputs.slice();
   let rest = inAmount - flow.inAmount;
   for (let changed = 0; changed < MOST_CHANGED && rest > inAmount * CRUMB; changed++) {
-    const change = widestChange(edges, closed, inputs, paths, rest);
+    const change = widestChange(edges, { closed, work }, inputs, paths, rest);
     if (change === undefined) return undefined;
     const { path, entry, less, more } = change;
     path.sent -= less;
@@ -46,7 +49,7 @@ export function placeRest(
 /** The change of one path that takes most of the rest. */
 function widestChange(
   edges: readonly FlowEdge[],
-  closed: Uint8Array,
+  { closed, work }: Pick<FlowSearch, "closed" | "work">,
   inputs: Float64Array,
   paths: readonly PathShare[],
   rest: number,
@@ -57,7 +60,8 @@ function widestChange(
     if (own.to === OUTPUT || path.sent <= 0) continue;
     for (const [entry, { from, to }] of edges.entries()) {
       if (from !== INPUT || to !== own.to || entry === path.legs[0] || closed[entry] !== 0) continue;
-      const change = changeOf(edges, inputs, path, entry, rest);
+      work?.reads(READS_OF_A_CHANGE);
+      const change = changeOf(edges, inputs, path, entry, { rest, work });
       if (change === undefined) continue;
       if (widest === undefined || change.more - change.less > widest.more - widest.less) widest = change;
     }
@@ -71,7 +75,7 @@ function changeOf(
   inputs: Float64Array,
   path: PathShare,
   entry: number,
-  rest: number,
+  { rest, work }: { readonly rest: number } & Pick<FlowSearch, "work">,
 ): Change | undefined {
   const [own, other] = [edges[path.legs[0]]!.curve, edges[entry]!.curve];
   const [ownInput, otherInput] = [inputs[path.legs[0]]!, inputs[entry]!];
@@ -84,7 +88,9 @@ function changeOf(
     Math.max(0, ownInput - own.inputFor(ownOut + otherOut - other.out(otherInput + more)));
   const isTooMuch = (more: number) => more - lessFor(more) > rest;
   // Search by the input of the worse entry: at the better one, a few units may change the result completely.
-  const more = isTooMuch(most) ? halve(most, (part) => !isTooMuch(part)) : most;
+  const halves = isTooMuch(most);
+  if (halves) work?.reads(READS_OF_A_STEP * HALVINGS);
+  const more = halves ? halve(most, (part) => !isTooMuch(part)) : most;
   const less = lessFor(more);
   return less > 0 && more > less ? { path, entry, less, more } : undefined;
 }

@@ -1,8 +1,8 @@
 import { allAtOnce, type Steps } from "../../long-searches.ts";
 import { singleOut, singlePath } from "../flow/fill-network.ts";
 import type { FlowEdge } from "../flow/flow.ts";
-import type { CurveNetwork } from "../network.ts";
-import { coarseFlow, type Shape, ShapeSearch, type ShapeTerms } from "./split-shape.ts";
+import { SharedSteps } from "../steps/shared-steps.ts";
+import { betterOf, coarseFlow, type Field, forkOf, type Shape, ShapeSearch } from "./split-shape.ts";
 
 /**
  * Up to this many hubs, their trades with each other are tried in all directions; with more, only in the direction of the first such
@@ -24,81 +24,83 @@ const NEAR_LIMIT = 0.999;
 interface Direction {
   readonly closed: Uint8Array;
   readonly outAmount: number;
-  search: ShapeSearch | undefined;
-  /** See `#anchoredShape`. */
-  anchored?: ShapeSearch | undefined;
+  readonly search: SharedSteps<ShapeSearch>;
+  /** See `anchoredIn`. */
+  readonly anchored: SharedSteps<ShapeSearch | undefined>;
 }
 
 /** Narrows a network, once for each direction in which trades between hubs may run, the most promising first. */
 export class DirectedSearch {
-  readonly #network: CurveNetwork;
-  readonly #terms: ShapeTerms;
+  readonly #field: Field;
   readonly #directions: readonly Direction[];
   /** Shapes by the most paths. */
-  readonly #best = new Map<number, Shape | undefined>();
+  readonly #best = new Map<number, SharedSteps<Shape | undefined>>();
   /** Shapes by the most paths and the edges that were left out. */
   readonly #light = new Map<string, Shape | undefined>();
 
+  private constructor(field: Field, directions: readonly Direction[]) {
+    this.#field = field;
+    this.#directions = directions;
+  }
+
   /** @param closed edges that no shape may use */
-  constructor(network: CurveNetwork, terms: ShapeTerms, closed: Uint8Array) {
-    this.#network = network;
-    this.#terms = terms;
-    this.#directions = directionsOf(network, terms, closed);
+  static *begin(known: Field, closed: Uint8Array): Steps<DirectedSearch> {
+    const field = forkOf(known);
+    return new DirectedSearch(field, yield* directionsOf(field, closed));
   }
 
   /** What any number of paths gives, by the curves; 0 if they do not take everything. Base units. */
-  get widestOut(): number {
+  *widestOut(): Steps<number> {
     const [first] = this.#directions;
-    return first === undefined ? 0 : this.#searchOf(first).widestOut;
+    return first === undefined ? 0 : (yield* first.search.result()).widestOut;
   }
 
   /** What splitting over any number of paths gains over the best single path, by the curves. Fraction. */
-  gain(): number {
-    const widest = this.widestOut;
-    if (widest === 0) return 0;
-    const single = singleOut(this.#network, this.#terms.inAmount, this.#terms.maxLegs);
-    return single === 0 ? 1 : widest / single - 1;
-  }
-
-  /** True if a search for fewer paths ended because those do not take everything. */
-  get #isStuck(): boolean {
-    return this.#directions.length === 0 || this.#directions.some(({ search }) => search?.isStuck);
+  *gain(): Steps<number> {
+    const [first] = this.#directions;
+    if (first === undefined) return 0;
+    const { widestOut, widestField } = yield* first.search.result();
+    if (widestOut === 0) return 0;
+    const { network, terms } = widestField;
+    const single = singleOut(network, terms.inAmount, terms.maxLegs);
+    return single === 0 ? 1 : widestOut / single - 1;
   }
 
   /** True if limits of markets leave the best shape of up to `maxPaths` paths much less than all paths together, or leave none. */
   *isHeldBack(maxPaths: number): Steps<boolean> {
     const shape = yield* this.shapeFor(maxPaths);
-    if (shape === undefined) return this.#isStuck;
-    return shape.outAmount <= this.widestOut * (1 - MOST_LOST) && this.#fillsMarket(shape);
-  }
-
-  /** True if a shape fills a market to its limit, and if there is none. */
-  #fillsMarket(shape: Shape | undefined): boolean {
-    if (shape === undefined) return true;
-    const { inputs } = shape.flow;
-    return this.#network.edges.some(({ curve }, index) => inputs[index]! > curve.most * NEAR_LIMIT);
+    if (shape !== undefined)
+      return fillsMarket(shape) && shape.outAmount <= (yield* this.widestOut()) * (1 - MOST_LOST);
+    const isStuck = ({ search }: Direction) => search.found?.value.isStuckAt(maxPaths) === true;
+    return this.#directions.length === 0 || this.#directions.some(isStuck);
   }
 
   /** The best shape of two up to `maxPaths` paths; undefined if there is none. */
-  *shapeFor(maxPaths: number): Steps<Shape | undefined> {
-    if (!this.#best.has(maxPaths)) this.#best.set(maxPaths, yield* this.#bestFor(maxPaths));
-    return this.#best.get(maxPaths);
+  shapeFor(maxPaths: number): Steps<Shape | undefined> {
+    let search = this.#best.get(maxPaths);
+    if (search === undefined) {
+      search = new SharedSteps(() => this.#bestFor(maxPaths));
+      this.#best.set(maxPaths, search);
+    }
+    return search.result();
   }
 
   *#bestFor(maxPaths: number): Steps<Shape | undefined> {
+    const { work } = this.#field.terms;
     let best: Shape | undefined;
     for (const direction of this.#directions) {
       if (best !== undefined && direction.outAmount <= best.outAmount) break;
-      yield* this.#terms.work.pause();
-      const shape = yield* this.#searchOf(direction).shapeFor(maxPaths);
-      if (shape !== undefined && (best === undefined || shape.outAmount > best.outAmount)) best = shape;
-      if (!this.#losesMuch(direction, shape)) continue;
-      yield* this.#terms.work.pause();
-      const other = yield* this.#anchoredShape(direction, maxPaths);
-      if (other !== undefined && (best === undefined || other.outAmount > best.outAmount)) best = other;
-      if (!this.#losesMuch(direction, best) || !this.#fillsMarket(best)) continue;
-      const besides = yield* this.#searchOf(direction).shapeBesides(maxPaths);
-      if (besides !== undefined && (best === undefined || besides.outAmount > best.outAmount)) best = besides;
+      yield* work.pause();
+      const search = yield* direction.search.result();
+      const shape = yield* search.shapeFor(maxPaths);
+      best = betterOf(best, shape);
+      if (!losesMuch(search, shape)) continue;
+      yield* work.pause();
+      // A market that takes much at a bad price is the first to be closed while the others hold the trade; once fewer of them are left, nothing does.
+      const anchored = yield* direction.anchored.result();
+      best = betterOf(best, anchored === undefined ? undefined : yield* anchored.shapeFor(maxPaths));
+      if (!losesMuch(search, best) || (best !== undefined && !fillsMarket(best))) continue;
+      best = betterOf(best, yield* search.shapeBesides(maxPaths));
     }
     return best;
   }
@@ -119,55 +121,59 @@ export class DirectedSearch {
   #narrowedWithout(maxPaths: number, left: Uint8Array): Shape | undefined {
     const [first] = this.#directions;
     if (first === undefined) return undefined;
+    const { widestField, widestFlow } = allAtOnce(first.search.result());
     const closed = first.closed.map((isClosed, index) => isClosed | left[index]!);
-    const search = new ShapeSearch(this.#network, this.#terms, closed, this.#searchOf(first).widestFlow);
+    const search = allAtOnce(ShapeSearch.begin(forkOf(widestField), closed, widestFlow));
     return allAtOnce(search.shapeFor(maxPaths));
-  }
-
-  /** True if all paths together give much more than the shape of the direction. */
-  #losesMuch(direction: Direction, shape: Shape | undefined): boolean {
-    return shape === undefined || shape.outAmount <= this.#searchOf(direction).widestOut * (1 - MOST_LOST);
-  }
-
-  /**
-   * The best shape of a search that keeps the best single path open; undefined if no single path takes everything. A market that takes much
-   * at a bad price is the first to be closed while the others hold the trade; once fewer of them are left, nothing does.
-   */
-  *#anchoredShape(direction: Direction, maxPaths: number): Steps<Shape | undefined> {
-    if (direction.anchored === undefined) {
-      const { closed } = direction;
-      const { widestFlow } = this.#searchOf(direction);
-      const kept = widestFlow === undefined ? undefined : singlePath(this.#network, this.#terms, closed);
-      if (kept === undefined) return undefined;
-      direction.anchored = new ShapeSearch(this.#network, this.#terms, closed.slice(), widestFlow, kept);
-    }
-    return yield* direction.anchored.shapeFor(maxPaths);
-  }
-
-  #searchOf(direction: Direction): ShapeSearch {
-    direction.search ??= new ShapeSearch(this.#network, this.#terms, direction.closed.slice());
-    return direction.search;
   }
 }
 
+/** True if all paths together give much more than a shape. */
+function losesMuch({ widestOut }: ShapeSearch, shape: Shape | undefined): boolean {
+  return shape === undefined || shape.outAmount <= widestOut * (1 - MOST_LOST);
+}
+
+/** True if a shape fills a market to its limit. */
+function fillsMarket({ flow: { inputs }, field: { network } }: Shape): boolean {
+  return network.edges.some(({ curve }, index) => inputs[index]! > curve.most * NEAR_LIMIT);
+}
+
+function directionOf(field: Field, closed: Uint8Array, outAmount: number): Direction {
+  const search = new SharedSteps(() => ShapeSearch.begin(forkOf(field), closed.slice()));
+  return { closed, outAmount, search, anchored: new SharedSteps(() => anchoredIn(search, closed)) };
+}
+
+/** A search that keeps the best single path open; undefined if no single path takes everything. */
+function* anchoredIn(search: SharedSteps<ShapeSearch>, closed: Uint8Array): Steps<ShapeSearch | undefined> {
+  const { widestField, widestFlow } = yield* search.result();
+  if (widestFlow === undefined) return undefined;
+  const kept = singlePath(widestField.network, widestField.terms, closed);
+  return kept === undefined
+    ? undefined
+    : yield* ShapeSearch.begin(forkOf(widestField), closed.slice(), widestFlow, kept);
+}
+
 /** The directions worth trying: each division of the hubs into starts and ends of trades between them, once per outcome. */
-function directionsOf(network: CurveNetwork, terms: ShapeTerms, closed: Uint8Array): readonly Direction[] {
+function* directionsOf(field: Field, closed: Uint8Array): Steps<readonly Direction[]> {
+  const { network, terms } = field;
   const { mints, edges } = network;
   const hubs = mints - 2;
   const isBetween = ({ from, to }: FlowEdge) => from > 1 && to > 1;
   const hasBetween = edges.some((edge, index) => isBetween(edge) && closed[index] === 0);
-  if (!hasBetween || hubs > MOST_DIRECTED || terms.maxLegs < 3) return [{ closed, outAmount: 0, search: undefined }];
-  const directions: Direction[] = [];
+  if (!hasBetween || hubs > MOST_DIRECTED || terms.maxLegs < 3) return [directionOf(field, closed, 0)];
+  const directions: { readonly closed: Uint8Array; readonly outAmount: number }[] = [];
   for (let bits = 1; bits < 2 ** hubs - 1; bits++) {
     const starts = bits << 2;
     const directed = closed.slice();
     for (const [index, edge] of edges.entries())
       if (isBetween(edge) && (((starts >> edge.from) & 1) === 0 || ((starts >> edge.to) & 1) === 1))
         directed[index] = 1;
-    const outAmount = coarseFlow(network, terms, directed)?.outAmount ?? 0;
+    yield* terms.work.pause();
+    const outAmount = coarseFlow(field, directed)?.outAmount ?? 0;
     // Equal outputs: the edges by which the two differ are not used.
     if (outAmount > 0 && !directions.some((other) => other.outAmount === outAmount))
-      directions.push({ closed: directed, outAmount, search: undefined });
+      directions.push({ closed: directed, outAmount });
   }
-  return directions.sort((a, b) => b.outAmount - a.outAmount).slice(0, MOST_NARROWED);
+  directions.sort((a, b) => b.outAmount - a.outAmount);
+  return directions.slice(0, MOST_NARROWED).map((one) => directionOf(field, one.closed, one.outAmount));
 }

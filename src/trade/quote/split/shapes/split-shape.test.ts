@@ -5,7 +5,7 @@ import { allAtOnce } from "../../long-searches.ts";
 import { MarketCurve } from "../curves/market-curve.ts";
 import { fillNetwork } from "../flow/fill-network.ts";
 import { INPUT, OUTPUT } from "../flow/flow.ts";
-import { StepWork } from "../step-work.ts";
+import { StepWork } from "../steps/step-work.ts";
 import { ShapeSearch } from "./split-shape.ts";
 
 const MINT = Address.from(new Uint8Array(32));
@@ -27,7 +27,8 @@ test("a market whose price never falls stays, though it gains nothing over its o
   const edges = [...products, constant].map((curve) => ({ from: INPUT, to: OUTPUT, curve }));
   const network = { mints: 2, edges, addresses: [MINT, MINT], isLimited: false, onwardRates: new Float64Array(2) };
   const terms = { inAmount: AMOUNT, maxLegs: 1, clock: CLOCK, budget: { left: 0 }, work: new StepWork() };
-  const shape = allAtOnce(new ShapeSearch(network, terms, new Uint8Array(edges.length)).shapeFor(4))!;
+  const search = allAtOnce(ShapeSearch.begin({ network, terms }, new Uint8Array(edges.length)));
+  const shape = allAtOnce(search.shapeFor(4))!;
   const best = edges.map((_, left) => {
     const closed = Uint8Array.from(edges, (_, index) => Number(index === left));
     return fillNetwork(network, { inAmount: AMOUNT, parts: 16, leastParts: 128, maxLegs: 1, closed })!.outAmount;

@@ -1,15 +1,18 @@
 import type { ChainClock } from "../../../../solana/account.ts";
 import type { Steps } from "../../long-searches.ts";
 import type { QuoteBudget } from "../curves/market-curve.ts";
-import { sampleLimit, sampleNear } from "../curves/sampled-curves.ts";
+import { isLimitKnown, sampleLimit, sampleNear } from "../curves/sampled-curves.ts";
 import { fillForOutput } from "../flow/fill-for-output.ts";
 import { fillNetwork, pathsOf } from "../flow/fill-network.ts";
 import type { Flow } from "../flow/flow.ts";
 import type { CurveNetwork } from "../network.ts";
-import type { StepWork } from "../step-work.ts";
+import { SharedSteps } from "../steps/shared-steps.ts";
+import type { StepWork } from "../steps/step-work.ts";
 
 /** Parts into which the input is first cut to find which markets take part, and the smallest ones moved afterwards. */
-const COARSE = { parts: 16, leastParts: 128 } as const;
+const COARSE = { parts: 16, leastParts: 128 };
+/** The same if markets do not take everything in such parts. */
+const FINER = { parts: 64, leastParts: 128 };
 /** Rounds in which markets are quoted where a coarse flow uses them, before any is closed. */
 const INFORMED_ROUNDS = 3;
 /** Most edges compared, the least valuable ones; the one whose closing costs least is closed. */
@@ -37,12 +40,29 @@ export interface ShapeTerms {
   readonly work: StepWork;
 }
 
+/** The curves of a network as one search knows them, and the terms of the search with the quotes that it has left. */
+export interface Field {
+  readonly network: CurveNetwork;
+  readonly terms: ShapeTerms;
+}
+
+/**
+ * A field of its own for another search: what one learns must not change what others find, because their order, and their pauses, are
+ * chance.
+ */
+export function forkOf({ network, terms }: Field): Field {
+  const edges = network.edges.map(({ from, to, curve }) => ({ from, to, curve: curve.copy() }));
+  return { network: { ...network, edges }, terms: { ...terms, budget: { left: terms.budget.left } } };
+}
+
 /** The edges of a network that stay open for a number of parallel paths, and their output. */
 export interface Shape {
   readonly paths: number;
   readonly closed: Uint8Array;
   readonly outAmount: number;
   readonly flow: Flow;
+  /** What was known when it was found. */
+  readonly field: Field;
 }
 
 /**
@@ -50,76 +70,85 @@ export interface Shape {
  * width. Every shape on the way is kept.
  */
 export class ShapeSearch {
-  readonly #network: CurveNetwork;
-  readonly #terms: ShapeTerms;
+  /** What narrowing knows; another field once it learns more. */
+  #field: Field;
   readonly #closed: Uint8Array;
   readonly #kept: ReadonlySet<number>;
   readonly #shapes: Shape[] = [];
-  readonly #found = new Map<number, Shape>();
+  readonly #found = new Map<number, SharedSteps<Shape | undefined>>();
+  readonly #fields = new Map<number, Field>();
+  /** The next edge is being closed. */
+  #closing: SharedSteps<void> | undefined;
   #flow: Flow | undefined;
   #isDone = false;
   #isStuck = false;
+
+  private constructor(field: Field, closed: Uint8Array, kept: ReadonlySet<number>) {
+    this.#field = field;
+    this.#closed = closed;
+    this.#kept = kept;
+  }
+
+  /**
+   * @param field of this search alone
+   * @param closed edges that no shape may use
+   * @param start a flow to begin with
+   * @param kept edges that stay open while others are closed; a shape has those of them that it uses
+   */
+  static *begin(
+    field: Field,
+    closed: Uint8Array,
+    start?: Flow,
+    kept: ReadonlySet<number> = NONE_KEPT,
+  ): Steps<ShapeSearch> {
+    const search = new ShapeSearch(field, closed, kept);
+    search.#settle(yield* quoteNear(field, closed, start));
+    return search;
+  }
+
   /** The flow of the widest shape. */
   get widestFlow(): Flow | undefined {
     return this.#shapes[0]?.flow;
   }
 
-  /** True if narrowing ended because fewer markets do not take everything. */
-  get isStuck(): boolean {
-    return this.#isStuck;
+  /** What the widest shape gives; 0 if there is none. */
+  get widestOut(): number {
+    return this.#shapes[0]?.outAmount ?? 0;
   }
 
-  /** What the widest shape gives; 0 if there is none. */
-  readonly widestOut: number;
+  /** What was known of the widest shape. */
+  get widestField(): Field {
+    return this.#shapes[0]?.field ?? this.#field;
+  }
 
-  /**
-   * @param closed edges that no shape may use
-   * @param start a flow to begin with
-   * @param kept edges that stay open while others are closed; a shape has those of them that it uses
-   */
-  constructor(
-    network: CurveNetwork,
-    terms: ShapeTerms,
-    closed: Uint8Array,
-    start?: Flow,
-    kept: ReadonlySet<number> = NONE_KEPT,
-  ) {
-    this.#kept = kept;
-    this.#network = network;
-    this.#terms = terms;
-    this.#closed = closed;
-    this.#flow = start;
-    this.#settle(quoteNear(network, terms, closed, start));
-    this.widestOut = this.#flow?.outAmount ?? 0;
+  /** True if there is no shape of up to `maxPaths` paths because fewer markets do not take everything. */
+  isStuckAt(maxPaths: number): boolean {
+    return this.#isStuck && !this.#shapes.some(({ paths }) => paths <= maxPaths);
   }
 
   /** The best shape of two up to `maxPaths` paths; undefined if there is none. */
-  *shapeFor(maxPaths: number): Steps<Shape | undefined> {
-    const known = this.#found.get(maxPaths);
-    if (known !== undefined) return known;
+  shapeFor(maxPaths: number): Steps<Shape | undefined> {
+    let search = this.#found.get(maxPaths);
+    if (search === undefined) {
+      search = new SharedSteps(() => this.#bestFor(maxPaths));
+      this.#found.set(maxPaths, search);
+    }
+    return search.result();
+  }
+
+  *#bestFor(maxPaths: number): Steps<Shape | undefined> {
     const narrowed = yield* this.#narrowed(maxPaths);
-    if (narrowed === undefined) return undefined;
-    const shape = yield* this.#exchanged(narrowed, maxPaths);
-    this.#found.set(maxPaths, shape);
-    return shape;
+    return narrowed === undefined ? undefined : yield* this.#exchanged(narrowed, maxPaths);
   }
 
   /** The shape of up to `maxPaths` paths, reached by closing one edge after another. */
   *#narrowed(maxPaths: number): Steps<Shape | undefined> {
     for (;;) {
-      yield* this.#terms.work.pause();
       const shape = this.#shapes.find(({ paths }) => paths <= maxPaths);
       if (shape !== undefined) return shape.paths < 2 ? undefined : shape;
-      if (this.#isDone || this.#flow === undefined) return undefined;
-      const flow: Flow = this.#flow;
-      const least: number | undefined = yield* this.#cheapestLoss(flow);
-      if (this.#flow !== flow) continue;
-      if (least === undefined) {
-        this.#isStuck = true;
-        return undefined;
-      }
-      this.#closed[least] = 1;
-      this.#settle(this.#fill(this.#flow));
+      if (this.#isDone) return undefined;
+      this.#closing ??= new SharedSteps(() => this.#closeNext());
+      yield* this.#closing.result();
     }
   }
 
@@ -131,12 +160,14 @@ export class ShapeSearch {
     const widest = this.#shapes[0]!;
     let best = shape;
     if (!widest.flow.paths.some(({ legs }) => legs[1] >= 0)) return best;
+    const field = this.#fieldFor(maxPaths);
     for (const { legs } of widest.flow.paths) {
       if (best.outAmount > widest.outAmount * (1 - LEAST_EXCHANGE)) return best;
       if (legs.every((index) => index < 0 || best.closed[index] === 0)) continue;
       const closed = best.closed.slice();
       for (const index of legs) if (index >= 0) closed[index] = 0;
-      const other = yield* new ShapeSearch(this.#network, this.#terms, closed, best.flow).#narrowed(maxPaths);
+      const search: ShapeSearch = yield* ShapeSearch.begin(field, closed, best.flow);
+      const other = yield* search.#narrowed(maxPaths);
       if (other !== undefined && other.outAmount > best.outAmount) best = other;
     }
     return best;
@@ -148,14 +179,16 @@ export class ShapeSearch {
    */
   *shapeBesides(maxPaths: number): Steps<Shape | undefined> {
     const first = this.#shapes.find(({ paths }) => paths <= maxPaths + MOST_MORE_PATHS) ?? this.#shapes[0];
-    let wide = first === undefined ? [] : [first];
+    if (first === undefined) return undefined;
+    const field = this.#fieldFor(maxPaths);
+    let wide = [first];
     let best: Shape | undefined;
     while (wide.length > 0) {
       const narrower = new Map<string, Shape>();
       for (const { closed, flow } of wide) {
         for (const index of this.#leastWorth(flow, closed).order.slice(0, SIDE_LOSSES_COMPARED)) {
-          yield* this.#terms.work.pause();
-          const shape = this.#without(index, closed, flow);
+          yield* field.terms.work.pause();
+          const shape = without(field, index, closed, flow);
           if (shape === undefined || shape.outAmount <= (best?.outAmount ?? 0)) continue;
           if (shape.paths > maxPaths) narrower.set(shape.closed.join(), shape);
           else if (shape.paths > 1) best = shape;
@@ -166,17 +199,27 @@ export class ShapeSearch {
     return best;
   }
 
-  /** A shape with one more edge closed, and all that it leaves unused; undefined if it does not take everything. */
-  #without(index: number, open: Uint8Array, start: Flow): Shape | undefined {
-    const closed = open.slice();
-    closed[index] = 1;
-    const flow = coarseFlow(this.#network, this.#terms, closed, start);
-    return flow === undefined ? undefined : this.#shapeOf(flow, closed);
+  /** What the searches beside the narrowing to so many paths know: at first what that has learned down to so few, or to its end. */
+  #fieldFor(maxPaths: number): Field {
+    let field = this.#fields.get(maxPaths);
+    if (field === undefined) {
+      field = forkOf(this.#shapes.find(({ paths }) => paths <= maxPaths)?.field ?? this.#field);
+      this.#fields.set(maxPaths, field);
+    }
+    return field;
   }
 
-  #shapeOf(flow: Flow, open: Uint8Array): Shape {
-    const closed = open.map((isClosed, index) => (flow.inputs[index]! > 0 ? isClosed : 1));
-    return { paths: pathsOf(this.#network, flow), closed, outAmount: flow.outAmount, flow };
+  /** Closes the edge whose loss costs least. */
+  *#closeNext(): Steps<void> {
+    const least = yield* this.#cheapestLoss(this.#flow!);
+    this.#closing = undefined;
+    if (least === undefined) {
+      this.#isDone = true;
+      this.#isStuck = true;
+      return;
+    }
+    this.#closed[least] = 1;
+    this.#settle(this.#fill(this.#flow));
   }
 
   #settle(flow: Flow | undefined): void {
@@ -186,7 +229,7 @@ export class ShapeSearch {
       this.#isStuck = true;
       return;
     }
-    const shape = this.#shapeOf(flow, this.#closed);
+    const shape = shapeOf(this.#field, flow, this.#closed);
     for (const [index, isClosed] of shape.closed.entries())
       if (isClosed !== 0 && !this.#kept.has(index)) this.#closed[index] = 1;
     this.#shapes.push(shape);
@@ -196,7 +239,6 @@ export class ShapeSearch {
   /**
    * The edge to close next, if any: among the least valuable ones, the one whose closing costs least. An edge's own value does not show
    * what depends on it behind a hub, nor what other edges would give for its part: a market whose price hardly falls would seem worthless.
-   * Ends without one if another trade narrows on during a pause.
    */
   *#cheapestLoss(flow: Flow): Steps<number | undefined> {
     const closed = this.#closed;
@@ -204,11 +246,9 @@ export class ShapeSearch {
     let best: { readonly index: number; readonly out: number } | undefined;
     for (const index of order.slice(0, LOSSES_COMPARED)) {
       if (best !== undefined && flow.outAmount - best.out <= worth[index]! * LEAST_LOSS) break;
-      yield* this.#terms.work.pause();
-      // During a pause another trade may have closed an edge.
-      if (this.#flow !== flow) return undefined;
+      yield* this.#field.terms.work.pause();
       closed[index] = 1;
-      const out = this.#fill(this.#flow)?.outAmount ?? 0;
+      const out = this.#fill(flow)?.outAmount ?? 0;
       closed[index] = 0;
       if (out > 0 && (best === undefined || out > best.out)) best = { index, out };
     }
@@ -217,7 +257,7 @@ export class ShapeSearch {
 
   /** The open edges of a flow, the least valuable first, and the loss if the other markets took an edge's part at the price of their last part. */
   #leastWorth({ inputs, outputs, values: valuesOf }: Flow, closed: Uint8Array) {
-    const { edges } = this.#network;
+    const { edges } = this.#field.network;
     const order: number[] = [];
     const worth = new Float64Array(edges.length);
     const values = valuesOf();
@@ -231,63 +271,86 @@ export class ShapeSearch {
   }
 
   #fill(start: Flow | undefined): Flow | undefined {
-    return coarseFlow(this.#network, this.#terms, this.#closed, start);
+    const flow = fillCoarsely(this.#field, this.#closed, start);
+    if (flow !== undefined || !canLearnLimits(this.#field, this.#closed)) return flow;
+    // What it learns must not change the field of the shapes before.
+    this.#field = forkOf(this.#field);
+    return coarseFlow(this.#field, this.#closed, start);
   }
 }
 
+/** The shape that gives more. */
+export function betterOf(shape: Shape | undefined, other: Shape | undefined): Shape | undefined {
+  return other === undefined || (shape !== undefined && other.outAmount <= shape.outAmount) ? shape : other;
+}
+
+/** A shape with one more edge closed, and all that it leaves unused; undefined if it does not take everything. */
+function without(field: Field, index: number, open: Uint8Array, start: Flow): Shape | undefined {
+  const closed = open.slice();
+  closed[index] = 1;
+  const flow = coarseFlow(field, closed, start);
+  return flow === undefined ? undefined : shapeOf(field, flow, closed);
+}
+
+function shapeOf(field: Field, flow: Flow, open: Uint8Array): Shape {
+  const closed = open.map((isClosed, index) => (flow.inputs[index]! > 0 ? isClosed : 1));
+  return { paths: pathsOf(field.network, flow), closed, outAmount: flow.outAmount, flow, field };
+}
+
 /** A coarse flow whose markets have all been quoted near what they take in it, as far as the budget allows. */
-export function quoteNear(
-  network: CurveNetwork,
-  terms: ShapeTerms,
-  closed: Uint8Array,
-  start?: Flow,
-): Flow | undefined {
-  const { clock, budget, work } = terms;
-  let flow = coarseFlow(network, terms, closed, start);
+export function* quoteNear(field: Field, closed: Uint8Array, start?: Flow): Steps<Flow | undefined> {
+  const { clock, budget, work } = field.terms;
+  let flow = coarseFlow(field, closed, start);
   for (let round = 0; flow !== undefined && round < INFORMED_ROUNDS; round++) {
+    yield* work.pause();
     let learned = 0;
     const { left } = budget;
-    for (const [index, { curve }] of network.edges.entries()) {
-      const input = flow.inputs[index]!;
+    for (const [index, { curve }] of field.network.edges.entries()) {
+      const input: number = flow.inputs[index]!;
       if (input > 0 && sampleNear(curve, input, clock, budget)) learned++;
     }
     work.quotes(left - budget.left);
     if (learned === 0) return flow;
-    flow = coarseFlow(network, terms, closed, flow);
+    flow = coarseFlow(field, closed, flow);
   }
   return flow;
 }
 
+/** False if what the open markets take is known, or no quotes are left. */
+function canLearnLimits({ network, terms }: Field, closed: Uint8Array): boolean {
+  return terms.budget.left > 0 && network.edges.some(({ curve }, index) => closed[index] === 0 && !isLimitKnown(curve));
+}
+
 /** Finds out more closely what the open markets take. @returns false if that was known */
-function narrowLimits({ edges }: CurveNetwork, { clock, budget, work }: ShapeTerms, closed: Uint8Array): boolean {
+function narrowLimits({ network, terms: { clock, budget, work } }: Field, closed: Uint8Array): boolean {
   const { left } = budget;
   let isNew = false;
-  for (const [index, { curve }] of edges.entries())
+  for (const [index, { curve }] of network.edges.entries())
     if (closed[index] === 0 && sampleLimit(curve, clock, budget)) isNew = true;
   work.quotes(left - budget.left);
   return isNew;
 }
 
-/** A flow that is good enough to compare shapes. If the markets do not take everything, they are first quoted closer to their limits. */
-export function coarseFlow(
-  network: CurveNetwork,
-  terms: ShapeTerms,
-  closed: Uint8Array,
-  start?: Flow,
-): Flow | undefined {
+function fillCoarsely({ network, terms }: Field, closed: Uint8Array, start?: Flow, parts = COARSE): Flow | undefined {
   const { inAmount, enough, maxLegs, work } = terms;
-  const search = { ...COARSE, inAmount, enough, maxLegs, closed, work };
-  const flow = fillNetwork(network, search, start);
-  if (flow !== undefined || !narrowLimits(network, terms, closed)) return flow;
-  return fillNetwork(network, search, start);
+  return fillNetwork(network, { ...parts, inAmount, enough, maxLegs, closed, work }, start);
+}
+
+/** A flow that is good enough to compare shapes. If the markets do not take everything, they are first quoted closer to their limits. */
+export function coarseFlow(field: Field, closed: Uint8Array, start?: Flow): Flow | undefined {
+  let flow = fillCoarsely(field, closed, start);
+  if (flow === undefined && narrowLimits(field, closed)) flow = fillCoarsely(field, closed, start);
+  return flow ?? (start === undefined ? fillCoarsely(field, closed, start, FINER) : undefined);
 }
 
 /** The same over all markets, with about the given output. Base units. */
-export function coarseFlowFor(network: CurveNetwork, terms: ShapeTerms, outAmount: number): Flow | undefined {
+export function* coarseFlowFor(field: Field, outAmount: number): Steps<Flow | undefined> {
+  const { network, terms } = field;
   const { inAmount, maxLegs, work } = terms;
   const closed = new Uint8Array(network.edges.length);
   const search = { ...COARSE, inAmount, maxLegs, closed, work };
   const flow = fillForOutput(network, search, outAmount);
-  if (flow !== undefined || !narrowLimits(network, terms, closed)) return flow;
+  yield* work.pause();
+  if (flow !== undefined || !narrowLimits(field, closed)) return flow;
   return fillForOutput(network, search, outAmount);
 }

@@ -1,4 +1,4 @@
-import type { Steps } from "../long-searches.ts";
+import type { Steps } from "../../long-searches.ts";
 
 /** Work after which a search pauses, in the units of `StepWork`: a few milliseconds. */
 const WORK_OF_A_STEP = 20_000;

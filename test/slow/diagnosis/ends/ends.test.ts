@@ -8,6 +8,8 @@ const FOUND = [
   [2_111_002_838, "together"],
   [2_111_009_615, "together"],
   [7_201_000_051, "failover"],
+  [7_205_000_119, "failover"],
+  [7_207_000_074, "failover"],
 ] as const;
 /**
  * Parts of the trades that may stay pending, and whose undone end may stay: of two nodes, one that starts again with a short history bears

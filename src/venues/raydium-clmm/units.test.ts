@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { Address } from "../../primitives/address.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
+import { Q64 } from "../curves/concentrated-liquidity.ts";
 import type { ClmmFill } from "./math.ts";
 import { BITMAP_EXTENSION_UNITS, swapUnits, tradeUnits } from "./units.ts";
 
@@ -34,4 +35,15 @@ it.each(MEASURED)("bounds closely a swap that ends at a tick: 0 for 1 %s, exact 
   const bound = tradeUnits(state, fill, zeroForOne, exactIn) + (far ? BITMAP_EXTENSION_UNITS : 0);
   expect(bound).toBeGreaterThanOrEqual(used);
   expect(bound).toBeLessThan(1.12 * used);
+});
+
+it("charges the longer divisions above price 1 to a trade that ends there, wherever it starts", () => {
+  const common = { steps: 2, crossed: 1, crossedAbove: 0, touched: 0, matched: 0, endsBetween: true };
+  const state = (tick: number) => ({ curve: { tick }, mints: MINTS, baseUnits: swapUnits(255, 0, MINTS, [0, 0]) });
+  const bound = (tick: number, sqrtPrice: bigint) =>
+    tradeUnits(state(tick), { ...common, sqrtPrice } as ClmmFill, false, true);
+  const below = bound(-371_761, Q64 - 1n);
+  // On the build of November 2024 such a trade, from this tick to 70,800, used 1,584 more than the bound for one that stays below.
+  expect(bound(-371_761, 635_182_887_760_923_764_549n) - below).toBeGreaterThanOrEqual(1_584);
+  expect(bound(-371_761, 635_182_887_760_923_764_549n)).toBe(bound(5, 635_182_887_760_923_764_549n));
 });

@@ -1,5 +1,6 @@
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
+import { Q64 } from "../curves/concentrated-liquidity.ts";
 import type { ClmmFill } from "./math.ts";
 
 /** What of a pool its compute units depend on, besides the trade. */
@@ -55,7 +56,8 @@ export const MAX_SWAP_UNITS = 1_250_000;
 
 /** Compute units of the trade itself, besides the arrays and bitmaps it names. */
 export function tradeUnits(state: Costed, fill: ClmmFill, zeroForOne: boolean, exactIn: boolean): number {
-  const above = state.curve.tick >= 0;
+  // A trade may start below price 1 and end far above it.
+  const above = state.curve.tick >= 0 || fill.sqrtPrice >= Q64;
   const between = fill.endsBetween ? 1 : 0;
   const stretches = fill.steps - between + fill.touched;
   let units = state.baseUnits + fill.matched * ORDERS_UNITS - fill.touched * TOUCHING_UNITS;

@@ -154,11 +154,12 @@ export function laterRoot(fee: BaseFee, net: bigint, moment: FeeMoment): LaterRo
   if (fee.kind !== "rateLimiter" || !isLimiting(fee, moment)) return undefined;
   const [above, below] = rootedNets(fee);
   if (net > above && net < below) return undefined;
-  return { net, above, below, counts: net <= above };
+  return { fee, net, above, below, counts: net <= above };
 }
 
 /** A square root that a fee may take. */
 export interface LaterRoot {
+  readonly fee: RateLimiter;
   /** The input without the fee now, and the amounts between which it takes a root. */
   readonly net: bigint;
   readonly above: bigint;
@@ -170,6 +171,15 @@ export interface LaterRoot {
 /** True if a price that raises the input from `quoted` to at most `most`, or lowers it by the same share, leads to the root. */
 export function isRootInReach({ net, above, below }: LaterRoot, quoted: bigint, most: bigint): boolean {
   return net * most > above * quoted && net * quoted < below * most;
+}
+
+/** References of so many bits are short. */
+const SHORT_REFERENCE_BITS = 30;
+
+/** Bits of a rate limiter's reference amount beyond 30: with each, programs take longer for the square root of its fee. */
+export function longReferenceBits(fee: BaseFee): number {
+  if (fee.kind !== "rateLimiter") return 0;
+  return Math.max(0, Math.floor(Math.log2(Number(fee.reference))) + 1 - SHORT_REFERENCE_BITS);
 }
 
 const NO_WORK: BaseFeeWork = { counts: false, powers: false, roots: false };

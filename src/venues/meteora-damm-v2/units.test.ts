@@ -45,6 +45,48 @@ it.each([
   expect(bound).toBeLessThan(1.1 * used);
 });
 
+/** Trades on the build of March 2026, at a flat fee: the bits of the root of the price of A in B, and of the liquidity. */
+it.each([
+  ["exactIn", true, 62, 90, 14_466],
+  ["exactIn", true, 74, 96, 15_031],
+  ["exactIn", true, 87, 112, 15_098],
+  ["exactIn", false, 88, 95, 15_895],
+  ["exactOut", true, 75, 83, 16_093],
+  ["exactOut", false, 62, 83, 16_038],
+  ["exactOut", false, 77, 93, 16_418],
+  ["exactOut", false, 89, 104, 16_531],
+] as const)(
+  "bounds what high prices take: %s, A goes in: %s, a root of %d bits",
+  (mode, aToB, root, liquidity, used) => {
+    const pool = { compounding: false, sqrtPrice: 1n << BigInt(root - 1), liquidity: 1n << BigInt(liquidity - 1) };
+    const bound = boundOf(pool, aToB, mode, 1n, 1n);
+    expect(bound).toBeGreaterThanOrEqual(used);
+    expect(bound).toBeLessThan(1.06 * used);
+  },
+);
+
+it("bounds a purchase that raises the price into the higher kind", () => {
+  const pool = { compounding: false, sqrtPrice: 1n << 60n, liquidity: 1n << 80n };
+  expect(boundOf(pool, false, "exactOut", 1n << 30n, 1n) - boundOf(pool, false, "exactOut", 1n, 1n)).toBe(450);
+});
+
+/** The bits of a limiter's reference, its cliff and increment, an input in references, and the units used. */
+it.each([
+  [31, 100_000_000n, 100_000n, 1_031, 39_964],
+  [36, 10_000_000n, 100_000n, 3_000, 41_932],
+  [44, 10_000_000n, 100_000n, 22, 44_346],
+  [51, 10_000_000n, 100_000n, 30, 45_224],
+  [54, 100_000_000n, 10_000_000n, 3, 45_376],
+])("bounds the root of a limiter whose reference has %d bits", (bits, cliff, increment, times, used) => {
+  const reference = 1n << BigInt(bits - 1);
+  const baseFee = { kind: "rateLimiter", cliff, increment, maximum: 500_000_000n, reference, duration: 40_000n };
+  const moment = { point: 1n, activationPoint: 0n, buying: true, sqrtPrice: 1n, firstSqrtPrice: 1n } as Moment;
+  const netIn = (reference * BigInt(times) * 9n) / 10n;
+  const bound = boundOf({ compounding: false, baseFee, sqrtPrice: 1n << 73n }, false, "exactOut", netIn, 1n, moment);
+  expect(bound).toBeGreaterThanOrEqual(used);
+  expect(bound).toBeLessThan(1.06 * used);
+});
+
 it("bounds the power of an exponential time schedule", () => {
   const baseFee = {
     kind: "timeSchedule",
@@ -75,7 +117,8 @@ function boundOf(
   moment = {} as Moment,
 ): number {
   const baseFee = { kind: "timeSchedule", cliff: 1n, exponential: false, reduction: 0n, periods: 0n, frequency: 0n };
-  const pool = { baseFee, migrated: true, volatility: undefined, ...changes };
+  const typical = { sqrtPrice: 1n << 57n, liquidity: 1n << 99n };
+  const pool = { baseFee, migrated: true, volatility: undefined, ...typical, ...changes };
   const priced = { pool, mints: [MINT, MINT], extensions: [0, 0] } as unknown as Priced;
   const fill = { input, output, netIn: input, grossOut: output };
   return unitsOf(priced, aToB, { mode } as Ask, fill, moment);

@@ -1,6 +1,13 @@
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
-import { type BaseFee, baseFeeWork, type FeeMoment, isRootInReach, type LaterRoot } from "../curves/scheduled-fee.ts";
+import {
+  type BaseFee,
+  baseFeeWork,
+  type FeeMoment,
+  isRootInReach,
+  type LaterRoot,
+  longReferenceBits,
+} from "../curves/scheduled-fee.ts";
 import type { Ask } from "../venue.ts";
 import type { DammV2Pool } from "./layout.ts";
 import type { DammV2Fill } from "./math.ts";
@@ -27,14 +34,15 @@ export function unitsOf(
   const exactIn = ask.mode === "exactIn";
   const work = baseFeeWork(pool.baseFee, exactIn ? fill.input : fill.netIn, !exactIn, moment);
   return (
-    (exactIn ? (aToB ? 14_650 : 15_900) : 16_100) +
+    (exactIn ? (aToB ? 14_650 : 15_950) : 16_150) +
+    (aToB === exactIn && !pool.compounding ? priceUnits(pool, aToB, fill) : 0) +
     (pool.migrated ? 0 : MIGRATION_UNITS) +
     (pool.compounding ? compoundingUnits(pool.reserves, aToB, fill) : 0) +
     (pool.volatility === undefined ? 0 : VOLATILITY_UNITS - (pool.migrated ? 0 : NOT_BOTH_UNITS)) +
     (work.powers ? powerUnits(pool.baseFee.kind, work.counts) : 0) +
     (work.counts ? countUnits(pool.baseFee.kind, exactIn) : 0) +
     (work.mayCount ? (work.powers ? laterCountUnits(pool) : countUnits("marketCapSchedule", exactIn)) : 0) +
-    (work.roots ? ROOT_UNITS : 0) +
+    (work.roots ? rootUnits(pool.baseFee) : 0) +
     mintUnits(mints[0], extensions[0], exactIn) +
     mintUnits(mints[1], extensions[1], exactIn)
   );
@@ -47,6 +55,15 @@ export function unitsOf(
 function compoundingUnits([a, b]: readonly [bigint, bigint], aToB: boolean, { input, output }: DammV2Fill): number {
   const [lastA, lastB] = aToB ? [a, b] : [a - output, b + input];
   return 15_000 + Math.ceil(100 * (Math.log2(Number(lastB) + 1) - Math.log2(Number(lastA) + 1)));
+}
+
+/**
+ * What a trade that fixes an amount of A takes more where A is worth more than one unit of B, and again where it is worth 2^40: products
+ * have a word more. Measured over prices of 2^-62 to 2^64, `slow:units`. Bounds hold for prices a quarter as high, too.
+ */
+function priceUnits({ sqrtPrice, liquidity }: DammV2Pool, aToB: boolean, { netIn }: DammV2Fill): number {
+  const highest = Number(sqrtPrice) + (aToB ? 0 : (Number(netIn) / Number(liquidity)) * 2 ** 128);
+  return highest < 2 ** 63 ? 0 : highest < 2 ** 83 ? 450 : 650;
 }
 
 const VOLATILITY_UNITS = 4_700;
@@ -64,7 +81,8 @@ const NOT_BOTH_UNITS = 400;
 const powerUnits = (kind: BaseFee["kind"], counts: boolean): number =>
   kind === "timeSchedule" || counts ? 3_200 : 2_500;
 
-const ROOT_UNITS = 20_000;
+/** A root of a rate limiter: measured over references of 2 to 54 bits. */
+const rootUnits = (fee: BaseFee): number => 20_300 + 230 * longReferenceBits(fee);
 
 /**
  * For a step of price that another's trade may lead to, beside a power that is charged for and not taken before it: measured over steps
@@ -75,13 +93,13 @@ const laterCountUnits = ({ volatility }: DammV2Pool): number => (volatility === 
 /** What the fee of an exact-out trade takes beyond that of now if the price moves within what is signed, and back by as much. */
 export function laterRootUnits(laterRoot: LaterRoot | undefined, quoted: bigint, most: bigint): number {
   if (laterRoot === undefined || !isRootInReach(laterRoot, quoted, most)) return 0;
-  return ROOT_UNITS + (laterRoot.counts ? countUnits("rateLimiter", false) : 0);
+  return rootUnits(laterRoot.fee) + (laterRoot.counts ? countUnits("rateLimiter", false) : 0);
 }
 
 /** Counting the steps of a base fee: of the price, or of a buy's size. */
 function countUnits(kind: BaseFee["kind"], exactIn: boolean): number {
   if (kind === "marketCapSchedule") return 1_800;
-  return exactIn ? 2_150 : 3_800;
+  return exactIn ? 2_350 : 4_300;
 }
 
 /** The first trade's migration of a pool. Builds before it, which leave pools unmigrated, use up to 4,200 more than later ones. */

@@ -1,6 +1,13 @@
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
-import { baseFeeWork, type FeeMoment, isRootInReach, type LaterRoot } from "../curves/scheduled-fee.ts";
+import {
+  type BaseFee,
+  baseFeeWork,
+  type FeeMoment,
+  isRootInReach,
+  type LaterRoot,
+  longReferenceBits,
+} from "../curves/scheduled-fee.ts";
 import type { DbcConfig, DbcPool } from "./layout.ts";
 import type { DbcFill } from "./math.ts";
 
@@ -37,7 +44,7 @@ export function unitsOf(
     (work.powers ? 2_600 : 0) +
     (limited ? (exactIn ? 2_950 : 3_450) : 0) +
     (work.counts && limited ? (exactIn ? 2_050 : COUNT_OUT_UNITS) : 0) +
-    (work.roots ? ROOT_UNITS : 0) +
+    (work.roots ? rootUnits(config.baseFee) : 0) +
     mintUnits(mints[0], extensions[0]) +
     mintUnits(mints[1], extensions[1])
   );
@@ -45,12 +52,13 @@ export function unitsOf(
 
 /** What a rate limiter adds to an exact-out buy above its reference amount. */
 const COUNT_OUT_UNITS = 3_900;
-const ROOT_UNITS = 20_600;
+/** A root of a rate limiter, which takes longer the more bits its reference has. */
+const rootUnits = (fee: BaseFee): number => 20_600 + 230 * longReferenceBits(fee);
 
 /** What the fee of an exact-out trade takes beyond that of now if the price moves within what is signed, and back by as much. */
 export function laterRootUnits(laterRoot: LaterRoot | undefined, quoted: bigint, most: bigint): number {
   if (laterRoot === undefined || !isRootInReach(laterRoot, quoted, most)) return 0;
-  return ROOT_UNITS + (laterRoot.counts ? COUNT_OUT_UNITS : 0);
+  return rootUnits(laterRoot.fee) + (laterRoot.counts ? COUNT_OUT_UNITS : 0);
 }
 
 /** What builds before March 2026 use beyond it: their swap2 goes through the program's older entry. */

@@ -119,7 +119,14 @@ export const dammV2: Searched = {
       () => timeFee(2_500_000n, 0, 0n, 0n, false),
       () => timeFee(500_000_000n, 100, 60n, 4_900_000n, false),
       () => timeFee(900_000_000n, 120, 30n, BigInt(genes.pick([1, 250, 5_000])), true),
-      () => limiterFee(10_000_000n, genes.pick([1, 100, 5_000]), 40_000, 5_000, genes.magnitude(10n ** 14n)),
+      () =>
+        limiterFee(
+          genes.pick([1_000_000n, 10_000_000n, 100_000_000n]),
+          genes.pick([1, 3, 100, 5_000]),
+          40_000,
+          genes.pick([5_000, 9_900]),
+          genes.magnitude(1n << 55n),
+        ),
       () => marketCapFee(300_000_000n, 50, 100, 86_400, 5_000_000n, false),
       () =>
         marketCapFee(

@@ -1,7 +1,7 @@
 import type { Steps } from "../../long-searches.ts";
 
 /**
- * A search that others need the result of. Whoever needs it first begins it, and everybody goes on with it from where it paused: pauses, and
+ * A search whose result several other searches need. The first of them begins it, and each continues it from where it paused: pauses, and
  * searches that begin anew, change neither the result nor the work.
  */
 export class SharedSteps<T> {

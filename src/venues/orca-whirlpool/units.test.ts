@@ -3,7 +3,7 @@ import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import type { WhirlpoolFill } from "./math.ts";
 import { whirlpoolSqrtPrice } from "./tick-price.ts";
-import { baseUnits, stepUnits } from "./units.ts";
+import { baseUnits, derivationUnits, stepUnits } from "./units.ts";
 
 const MINT = { program: TOKEN_PROGRAM, transferFees: undefined } as Mint;
 
@@ -104,4 +104,15 @@ it("charges for the group of a price at which the amount is used up beyond the g
   expect(boundOf(false)).toBeLessThan(15_145);
   expect(boundOf(true)).toBeGreaterThanOrEqual(15_145);
   expect(boundOf(true)).toBeLessThan(1.35 * 15_145);
+});
+
+/** A trade on the build of May 2025 of two Token-2022 mints without extensions, from tick -131,075 up: 68,129 units. */
+it("bounds what two Token-2022 mints without extensions take", () => {
+  const fill = { steps: 1, crossed: 0, borderBits: [0, 0], searchedBits: 0, sqrtPrice: 26294730532654852n };
+  const mint = { ...MINT, program: TOKEN_2022_PROGRAM };
+  const base = baseUnits({ adaptive: false, oracleBump: 255 }, { tick: -131_075, rewards: 0 }, [mint, mint], [0, 0]);
+  const steps = stepUnits(false, fill as unknown as WhirlpoolFill, 3 / 64, false, false);
+  const bound = base + steps + 2 * derivationUnits(false, 255);
+  expect(bound).toBeGreaterThanOrEqual(68_129);
+  expect(bound).toBeLessThan(1.05 * 68_129);
 });

@@ -12,7 +12,7 @@ const MAX_BASE64 = (MAX_TEXT_BYTES / 3) * 4;
  * Longer data is not kept as text beside its bytes: arrays of ticks and bins are, and a market has several. Of others the text stays, since
  * texts are compared in a fifth of the time that making one of bytes takes. Bytes.
  */
-const MOST_KEPT_TWICE = 2_048;
+export const MOST_KEPT_TWICE = 2_048;
 
 /** So few bytes are compared faster one by one. */
 const FEW_BYTES = 48;

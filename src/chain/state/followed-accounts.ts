@@ -4,7 +4,7 @@ import type { Now } from "../../primitives/clock.ts";
 import { GradualWalk } from "../../primitives/turns/gradual-walk.ts";
 import { GradualWork } from "../../primitives/turns/gradual-work.ts";
 import type { Account } from "../../solana/account.ts";
-import { KeptAccount } from "../../solana/account-content.ts";
+import { KeptAccount, MOST_KEPT_TWICE } from "../../solana/account-content.ts";
 import type { StateSource } from "../port.ts";
 import {
   type AccountVersion,
@@ -32,8 +32,6 @@ const DELIVERED_PER_TURN = 250;
 const DOUBTED_PER_TURN = 500;
 /** Long accounts packed, each in three microseconds or so. */
 const PACKED_PER_TURN = 250;
-/** Larger accounts are packed once they have been rooted. Bytes. */
-const MOST_UNPACKED = 2_048;
 /** How often a slot's accounts may be listed repeatedly before duplicates are removed. */
 const REPEATS = 4;
 /** Most memory for versions of unrooted slots: several times what a burst of 125,000 changes takes. Bytes. */
@@ -206,7 +204,7 @@ export class FollowedAccounts {
       touched = { entries: [], versions: [], long: [], bytes: 0, isOnChain: this.#tree.isOnChain(slot) };
       this.#touched.set(slot, touched);
     }
-    if (bytes > MOST_UNPACKED) touched.long.push({ entry, account: version.account! });
+    if (bytes > MOST_KEPT_TWICE) touched.long.push({ entry, account: version.account! });
     touched.bytes += bytes;
     this.#unrootedBytes += bytes;
     const touchedIn = Number(slot);

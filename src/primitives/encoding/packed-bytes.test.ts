@@ -28,6 +28,14 @@ test("bytes of any length and place in memory are packed and unpacked whole", ()
   }
 });
 
+test("a buffer of Node's is packed, wherever in its memory it begins", () => {
+  const bytes = sparse(10_136, 0.02);
+  for (const offset of [1, 2, 3]) {
+    const buffer = Buffer.concat([new Uint8Array(offset), bytes]).subarray(offset);
+    expect(Buffer.compare(PackedBytes.of(buffer)!.bytes, bytes)).toBe(0);
+  }
+});
+
 test("random lengths and fillings are unpacked whole, or not packed", () => {
   let packings = 0;
   for (let round = 0; round < 3_000; round++) {

@@ -87,7 +87,8 @@ const mapBytesOf = (length: number): number => Math.ceil(Math.floor(length / WOR
 
 /** The halves of the whole words. */
 function halvesOf(bytes: Uint8Array): Int32Array {
-  const { buffer, byteOffset, length } = isAligned(bytes) ? bytes : bytes.slice();
+  // Not `slice`: Node's buffers answer it with a view of the same memory.
+  const { buffer, byteOffset, length } = isAligned(bytes) ? bytes : new Uint8Array(bytes);
   return new Int32Array(buffer, byteOffset, (length >> 3) << 1);
 }
 

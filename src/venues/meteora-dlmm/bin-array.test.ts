@@ -95,6 +95,15 @@ test("an array is not kept by the bytes of its account, and a copy changes alone
   expect(array.view.buffer.byteLength).toBeLessThan(SIZE / 2);
 });
 
+test("an array is read from a buffer of Node's, wherever in its memory it begins", () => {
+  const data = drawn(3, 0.6, 0.02, 0);
+  const { view } = decodeBinArray(accountOf(data))!;
+  for (const offset of [1, 4, 7]) {
+    const buffer = Buffer.concat([new Uint8Array(offset), data]).subarray(offset);
+    expect(decodeBinArray(accountOf(buffer))!.view.buffer).toEqual(view.buffer);
+  }
+});
+
 test("other accounts are no arrays of bins", () => {
   const data = drawn(0, 1, 0, 0);
   expect(decodeBinArray(accountOf(data.slice(0, SIZE - 1)))).toBeUndefined();

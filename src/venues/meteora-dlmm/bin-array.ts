@@ -54,7 +54,7 @@ export const decodeBinArray: (account: Account) => BinArray | undefined = decode
 
 function recordsOf(bytes: Uint8Array): DataView {
   // Every number begins at a multiple of eight bytes. One that is copied and not looked at makes no bigint.
-  const { buffer, byteOffset } = bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
+  const { buffer, byteOffset } = bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes);
   const words = new BigUint64Array(buffer, byteOffset, ARRAY_SIZE >> 3);
   const halves = new Int32Array(buffer, byteOffset, ARRAY_SIZE >> 2);
   const isWide = anyOrders(halves);

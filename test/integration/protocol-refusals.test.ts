@@ -272,10 +272,11 @@ describe("a request of HTTP/2 that Node would answer with an empty body", () => 
 
 describe("a request refused before its body has come, over HTTP/2", () => {
   it.each([
-    ["a path that is none", "/v1/nothing", 404, 20_000],
-    ["a method that a path does not take", "/v1/ping", 405, 20_000],
-    ["a body longer than any that is read to its end", "/v1/tx/buy", 413, 300_000],
-  ])("reaches a client that goes on writing: %s", async (_, path, status, length) => {
+    ["a path that is none", "/v1/nothing", 404, 20_000, 500],
+    ["a method that a path does not take", "/v1/ping", 405, 20_000, 500],
+    ["a long body", "/v1/tx/buy", 413, 300_000, 2_500],
+    ["a body longer than any that is read to its end", "/v1/tx/buy", 413, 9_000_000, 500],
+  ])("reaches a client that goes on writing: %s", async (_, path, status, length, silentMs) => {
     vi.useFakeTimers({ toFake: ["setTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const stream = session.request({ ":method": "POST", ":path": path, "content-length": length });
@@ -288,15 +289,35 @@ describe("a request refused before its body has come, over HTTP/2", () => {
     await new Promise((resolve) => session.ping(resolve));
     // A client that writes on a stream that was reset drops the answer.
     expect([code, stream.closed]).toEqual([status, false]);
-    vi.advanceTimersByTime(500);
+    vi.advanceTimersByTime(silentMs);
     await once(stream, "close");
     expect(stream.rstCode).toBe(http2.constants.NGHTTP2_NO_ERROR);
+  });
+
+  it.each([
+    ["of a long body", "/v1/tx/buy", 413, { "content-length": 3_000_000 }],
+    ["of a path that is none", "/v1/nothing", 404, { "content-length": 3_000_000 }],
+    ["of a long body that declares no length", "/v1/tx/buy", 413, {}],
+    ["of a path that is none, and no length declared", "/v1/nothing", 404, {}],
+  ])("lets a client that writes a whole body before it reads come to its end: %s", async (_, path, status, length) => {
+    const stream = session.request({ ":method": "POST", ":path": path, ...length });
+    const answered = once(stream.resume(), "response");
+    // Written as the service allows: after a reset the end would never come.
+    await new Promise((resolve, reject) => {
+      stream.once("close", () => reject(new Error("closed before the whole body was written")));
+      stream.write(Buffer.alloc(3_000_000), resolve);
+    });
+    expect((await answered)[0]).toMatchObject({ ":status": status });
+    await once(stream.end(), "close");
+    expect(stream.rstCode).toBe(http2.constants.NGHTTP2_NO_ERROR);
+    const next = session.request({ ":path": "/v1/ping" }).resume();
+    expect((await once(next, "response"))[0]).toMatchObject({ ":status": 200 });
   });
 
   it("loses its stream, and no more, if the client sends ever more of it", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
-    const stream = session.request({ ":method": "POST", ":path": "/v1/nothing", "content-length": 3_000_000 });
+    const stream = session.request({ ":method": "POST", ":path": "/v1/nothing", "content-length": 9_000_000 });
     stream.write(Buffer.alloc(300_000));
     await once(stream.resume(), "close");
     expect(stream.rstCode).toBe(http2.constants.NGHTTP2_NO_ERROR);

@@ -2,8 +2,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import { inNextPass } from "../../primitives/turns/pass.ts";
+import { MOST_DROPPING_MS, SILENT_DROPPING_MS, takeDrop } from "./closing/dropped-bodies.ts";
 import { connectionOf } from "./flow/connection-of.ts";
 import { pauseReading, resumeReading } from "./flow/hold-reading.ts";
+import { creditBody } from "./flow/session-flow.ts";
 import { LaneRequest } from "./lane/lane-exchange.ts";
 
 /** Limits of a request body. */
@@ -218,18 +220,31 @@ export function endUntouchedBody(request: IncomingMessage): void {
 
 /**
  * Drops the rest of a refused body, and closes the stream if that does not end in time or is too long. Node would reset a stream that
- * nobody reads as soon as it is answered, and clients that still write, such as curl, then lose the answer.
+ * nobody reads as soon as it is answered, and clients that still write, such as curl, then lose the answer; others, such as httpx and
+ * Java's, wait on a reset stream for leave to write on, until their time is up.
  */
 function endRefusedStream(request: IncomingMessage): void {
   const { stream } = request as unknown as Http2ServerRequest;
-  let left = DRAINED_BYTES;
-  request.on("data", (chunk: Buffer) => {
-    left -= chunk.length;
+  const declared = request.headers["content-length"] === undefined ? undefined : declaredBytes(request);
+  const isShort = declared !== undefined && declared <= DRAINED_BYTES;
+  const longBytes = isShort ? 0 : takeDrop(declared, stream);
+  let left = Math.max(longBytes, DRAINED_BYTES);
+  const close = () => stream.close();
+  const silent = setTimeout(close, longBytes > 0 ? SILENT_DROPPING_MS : REFUSED_STREAM_MS);
+  const late = longBytes > 0 ? setTimeout(close, MOST_DROPPING_MS) : undefined;
+  request.on("data", ({ length }: Buffer) => {
+    left -= length;
+    if (longBytes > 0) {
+      silent.refresh();
+      creditBody(stream, length);
+    }
     if (left < 0 && !stream.closed) stream.close();
   });
   request.resume();
-  const timer = setTimeout(() => stream.close(), REFUSED_STREAM_MS);
-  stream.once("close", () => clearTimeout(timer));
+  stream.once("close", () => {
+    clearTimeout(silent);
+    clearTimeout(late);
+  });
 }
 
 /** True if the body is refused for its length and too long to be read to its end: an HTTP/1.1 connection closes after the refusal. */

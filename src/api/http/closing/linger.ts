@@ -2,19 +2,7 @@ import type { Socket } from "node:net";
 import { pauseReading, readByStream, resumeReading } from "../flow/hold-reading.ts";
 import { answeredEarlyOn } from "../flow/pipeline.ts";
 import { declaredBytes } from "../read-body.ts";
-
-/** How long a client may be silent before the connection closes. Milliseconds. */
-const SILENT_MS = 2_500;
-/** How long it may take in all to send what is dropped. Milliseconds. */
-const MOST_MS = 10_000;
-/**
- * The longest body that is read and dropped so that its client reads the answer: many write a whole body before they read. Of a longer
- * one nothing more is read.
- */
-const DROPPED_BYTES = 8 * 1024 * 1024;
-/** Connections whose bodies are dropped at once: reads hold memory until the collector runs. Of others nothing more is read. */
-const MOST_DROPPING = 16;
-let dropping = 0;
+import { MOST_DROPPING_MS, SILENT_DROPPING_MS, takeDrop } from "./dropped-bodies.ts";
 
 /**
  * Ends our side of an HTTP/1.1 connection and drops what still comes, unparsed, until the client ends its own. A client that is still
@@ -24,8 +12,8 @@ let dropping = 0;
  */
 export function linger(socket: Socket, mostBytes: number): void {
   socket.end();
-  const silent = setTimeout(() => socket.destroy(), SILENT_MS);
-  const late = setTimeout(() => socket.destroy(), MOST_MS);
+  const silent = setTimeout(() => socket.destroy(), SILENT_DROPPING_MS);
+  const late = setTimeout(() => socket.destroy(), MOST_DROPPING_MS);
   socket.once("close", () => {
     clearTimeout(silent);
     clearTimeout(late);
@@ -56,14 +44,6 @@ export function lingerAfterEarlyAnswers(socket: Socket): void {
       return;
     }
     const declared = declaredBytes(unread);
-    if (declared === 0 || declared > DROPPED_BYTES || dropping === MOST_DROPPING) {
-      linger(socket, 0);
-      return;
-    }
-    dropping += 1;
-    socket.once("close", () => {
-      dropping -= 1;
-    });
-    linger(socket, declared);
+    linger(socket, declared === 0 ? 0 : takeDrop(declared, socket));
   };
 }

@@ -40,6 +40,11 @@ export class ControlAllowance {
     return body;
   }
 
+  /** Adds bytes that were read of a body longer than what is kept for it. */
+  credit(bytes: number): void {
+    this.#left += bytes;
+  }
+
   /** Ends what is kept for a body, once it has come or its stream is closed. @param bytes of `addRequest` */
   endBody(bytes: number): void {
     this.#bodies -= bytes;

@@ -41,6 +41,14 @@ interface FlowParts {
   readonly nowMs: () => number;
 }
 
+/** By session, what is counted of it. */
+const flows = new WeakMap<object, SessionFlow>();
+
+/** Allows for bytes of a long body that were read and dropped. */
+export function creditBody({ session }: ServerHttp2Stream, bytes: number): void {
+  if (session !== undefined) flows.get(session)?.credit(bytes);
+}
+
 /** The waiting bytes of one HTTP/2 connection, and what its client sends beside requests. */
 export class SessionFlow {
   readonly network: string;
@@ -77,6 +85,7 @@ export class SessionFlow {
     this.#connection = connection;
     this.#nowMs = nowMs;
     this.#allowance = new ControlAllowance(nowMs());
+    flows.set(session, this);
   }
 
   /** Sets how many streams the connection may have open at once; the protocol library refuses the rest at little cost. */
@@ -134,6 +143,11 @@ export class SessionFlow {
     const waiting = new WaitingStream(stream, bodyBytes);
     this.#open.push(waiting);
     if (bodyBytes > 0) stream.on("end", () => this.#endBody(waiting));
+  }
+
+  /** Allows for bytes of a body beyond what is reserved for it. */
+  credit(bytes: number): void {
+    this.#allowance.credit(bytes);
   }
 
   /** Releases the reservation of a body that has arrived or will not. */

@@ -284,6 +284,19 @@ describe("while the database is away", () => {
   });
 });
 
+it("a process that could write neither its claim nor the end reads whose the message is before it answers", async () => {
+  const [a, b] = [startProcess("a"), startProcess("b")];
+  const trade = await submitLanded(a);
+  for (const write of ["claim", "finish"] as const)
+    vi.spyOn(world.submissions, write).mockRejectedValueOnce(new Error("reset"));
+  const second = boxOf(b.submit(twinOf(trade)));
+  await rest(100);
+  land("b", trade.signature);
+  await rest(100);
+  expect(second.value).toBeUndefined();
+  expect(second.error).toMatchObject(TAKEN);
+});
+
 it("what a process has confirmed without the database is told anew by the record that it finds: of the build claimed elsewhere", async () => {
   const [a, b] = [startProcess("a"), startProcess("b")];
   const { trade } = await submitOne(a);
@@ -293,6 +306,7 @@ it("what a process has confirmed without the database is told anew by the record
     return lease.owner === "b" ? lost() : claim(one, lease);
   });
   const ends = vi.spyOn(world.submissions, "finish").mockImplementation(lost);
+  const reads = vi.spyOn(world.submissions, "byMessageHash").mockImplementation(lost);
   const renewals = vi.spyOn(world.submissions, "renew").mockImplementation(async (hashes) => hashes);
   const twin = twinOf(trade);
   const confirmed = boxOf(b.submit(twin));
@@ -301,6 +315,7 @@ it("what a process has confirmed without the database is told anew by the record
   await rest(LEASE_MS + 500);
   expect(confirmed.value?.status).toBe("confirmed");
   claims.mockRestore();
+  reads.mockRestore();
   ends.mockImplementation(finish);
   await rest(3_000);
   land("b", trade.signature);

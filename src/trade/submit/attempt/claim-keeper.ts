@@ -306,8 +306,6 @@ export class ClaimKeeper {
   ): { first: Promise<StandingEnd | undefined>; whole: Promise<StandingEnd | undefined> } {
     this.#isWriting = true;
     const { submissions } = this.#ports;
-    // A database that accepts no writes may still show what another process has written.
-    const read = async () => (this.#isKnown ? await this.#read() : undefined);
     const finish = async (): Promise<StandingEnd> => {
       const standing = await this.#asRecorded(ended, (claim) => submissions.finish(claim, text));
       if (standing !== "finished" && this.#isOther(standing)) this.#giveUp(standing);
@@ -317,7 +315,8 @@ export class ClaimKeeper {
     const once = async () => {
       // Signatures first: a process that dies between the two writes leaves the trade pending, but loses no signature.
       if (this.#unstored.size > 0) await within(this.#ports.settings.claimTimeoutMs, this.#storeAll());
-      return finish().catch(() => read().catch(() => undefined));
+      // A database that accepts no writes, or lost the answer, may still show what another process has written.
+      return finish().catch(() => this.#read().catch(() => undefined));
     };
     const startedAtMs = this.#ports.now();
     const first = once();

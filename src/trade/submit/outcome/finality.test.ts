@@ -540,6 +540,22 @@ describe("finality", () => {
     expect(late.value).toMatchObject({ status: "finalized", slot: SLOT });
   });
 
+  it("on record is the answer of a process that could write neither its claim nor the end", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = await submitLanded(a);
+    world.progress = seen("finalized");
+    await rest(400);
+    expect(await a.find(principal, trade.signature)).toMatchObject({ status: "finalized" });
+    for (const write of ["claim", "finish"] as const)
+      vi.spyOn(world.submissions, write).mockRejectedValueOnce(new Error("reset"));
+    world.inFlight.clear();
+    const late = boxOf(b.submit(trade));
+    await rest(100);
+    land("b", trade.signature);
+    await rest(10);
+    expect(late.value).toMatchObject({ status: "finalized", slot: SLOT });
+  });
+
   it("of a success makes no failure in the same slot final", async () => {
     const a = startProcess("a");
     const { trade } = await submitFailed(a);

@@ -10,6 +10,7 @@ const FOUND = [
   [7_201_000_051, "failover"],
   [7_205_000_119, "failover"],
   [7_207_000_074, "failover"],
+  [7_301_000_277, "failover"],
 ] as const;
 /**
  * Parts of the trades that may stay pending, and whose undone end may stay: of two nodes, one that starts again with a short history bears

@@ -44,7 +44,7 @@ interface PatternParts<Fixed> {
    * @param own how many accounts each instruction brings
    */
   readonly accounts: (fixed: Fixed, variant: number, own: number) => readonly PatternAccount[];
-  /** The data, with zeroes for what instructions write into it. */
+  /** The data, with zeroes for what instructions write into it: a pure function of one of a few variants. */
   readonly data: (variant: number) => Uint8Array;
   /** Where the amounts stand in the data, of 64 bits each, and how many they are. Absent: there are none. */
   readonly amountsAt?: number;
@@ -68,6 +68,8 @@ export class InstructionPattern<Fixed = unknown> {
   readonly writeMore: PatternParts<Fixed>["writeMore"];
   readonly #rights: Uint8Array;
   readonly #parts: PatternParts<Fixed>;
+  /** By variant. */
+  readonly #data = new Map<number, Uint8Array>();
   static #count = 0;
 
   constructor(parts: PatternParts<Fixed>) {
@@ -87,7 +89,12 @@ export class InstructionPattern<Fixed = unknown> {
 
   /** The data with zeroes for what instructions write into it. Never written to. */
   data(variant: number): Uint8Array {
-    return this.#parts.data(variant);
+    let data = this.#data.get(variant);
+    if (data === undefined) {
+      data = this.#parts.data(variant);
+      this.#data.set(variant, data);
+    }
+    return data;
   }
 
   /** The rights of the account at a place. */
@@ -161,6 +168,12 @@ export function addressesOf(instruction: Instruction): readonly Address[] {
   if (!(instruction instanceof FilledInstruction)) return instruction.accounts.map(({ address }) => address);
   const { own } = instruction;
   return instruction.named.map((account) => (typeof account === "number" ? own[account]! : account));
+}
+
+/** How many bytes the data of an instruction has. */
+export function dataLengthOf(instruction: Instruction): number {
+  if (!(instruction instanceof FilledInstruction)) return instruction.data.length;
+  return instruction.pattern.data(instruction.variant).length;
 }
 
 /** The rights of the account at a place of an instruction. */

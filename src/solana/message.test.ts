@@ -11,7 +11,14 @@ import { describe, expect, test } from "vitest";
 import { Address } from "../primitives/address.ts";
 import { createRandom, type Random } from "../primitives/random.ts";
 import type { Instruction } from "./instruction.ts";
-import { compileMessage, compileMessageV1, type LookupTable, unsignedTransaction, wireLayout } from "./message.ts";
+import {
+  compileMessage,
+  compileMessageV1,
+  compileWithin,
+  type LookupTable,
+  unsignedTransaction,
+  wireLayout,
+} from "./message.ts";
 
 const key = (address: Address) => new PublicKey(address.bytes);
 
@@ -81,6 +88,16 @@ describe("compileMessage", () => {
         ),
       }).compileToV0Message();
       expect(compileMessage(plan).length).toBe(theirs.serialize().length);
+    }
+  });
+
+  test("a message is written if it has no more bytes than allowed, else only its size is given", () => {
+    const random = createRandom(3);
+    for (let round = 0; round < 100; round++) {
+      const plan = randomPlan(random, 20);
+      const message = compileMessage(plan);
+      expect(compileWithin(plan, message.length)).toEqual(message);
+      expect(compileWithin(plan, message.length - 1)).toBe(message.length);
     }
   });
 });

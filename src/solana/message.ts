@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import { ByteWriter } from "../primitives/byte-writer.ts";
 import { pooledBytes } from "../primitives/bytes.ts";
-import type { Instruction } from "./instruction.ts";
+import { dataLengthOf, type Instruction } from "./instruction.ts";
 import { AccountTable } from "./message/account-table.ts";
 import { lengthSize } from "./message/compact-length.ts";
 import { messageTemplates } from "./message/message-template.ts";
@@ -64,18 +64,28 @@ const V1_BUDGET_MASK = 0b1111;
  * @see https://solana.com/docs/core/transactions/versions
  */
 export function compileMessage(plan: MessagePlan): Uint8Array {
+  return compileWithin(plan, Number.POSITIVE_INFINITY) as Uint8Array;
+}
+
+/**
+ * The same for a message of at most so many bytes.
+ *
+ * @returns the size of a larger one, which is not written
+ */
+export function compileWithin(plan: MessagePlan, mostBytes: number): Uint8Array | number {
   const { kind } = plan;
   const isAlike = kind !== undefined && plan.lookupTables.length === 0;
-  let message = isAlike ? messageTemplates.fill(kind, plan, ROOM) : undefined;
+  let message: Uint8Array | number | undefined = isAlike ? messageTemplates.fill(kind, plan, ROOM) : undefined;
   if (message === undefined) {
-    message = layOut(plan);
+    message = layOut(plan, mostBytes);
+    if (typeof message === "number") return message;
     if (isAlike) messageTemplates.learn(kind, plan, message, table);
   }
   roomy = message;
   return message;
 }
 
-function layOut(plan: MessagePlan): Uint8Array {
+function layOut(plan: MessagePlan, mostBytes: number): Uint8Array | number {
   const { payer, instructions, blockhash, lookupTables } = plan;
   table.fill(payer, instructions);
   const lookups = lookupTables.length === 0 ? NO_LOOKUPS : takeLookups(lookupTables);
@@ -86,8 +96,9 @@ function layOut(plan: MessagePlan): Uint8Array {
   if (accountCount > 256) throw new RangeError("a message holds at most 256 accounts");
 
   const { counts } = table;
-  const data = instructions.map((instruction) => instruction.data);
-  const out = pooledBytes(messageSize(data, statics, lookups), ROOM);
+  const size = messageSize(instructions, statics, lookups);
+  if (size > mostBytes) return size;
+  const out = pooledBytes(size, ROOM);
   out[0] = V0_PREFIX;
   out[1] = counts[0] + counts[1];
   out[2] = counts[1];
@@ -101,9 +112,10 @@ function layOut(plan: MessagePlan): Uint8Array {
     out[at++] = table.indexOfProgram(index);
     at = writeLength(out, at, count);
     for (let end = next + count; next < end; next++) out[at++] = table.indexOfUse(next);
-    at = writeLength(out, at, data[index]!.length);
-    out.set(data[index]!, at);
-    at += data[index]!.length;
+    const { data } = instructions[index]!;
+    at = writeLength(out, at, data.length);
+    out.set(data, at);
+    at += data.length;
   }
   at = writeLength(out, at, lookups.length);
   for (const { address, writable, readonly } of lookups) {
@@ -228,10 +240,12 @@ function takeLookups(tables: readonly LookupTable[]): readonly Lookup[] {
   return lookups;
 }
 
-/** Bytes of the version 0 message whose accounts are in the table. @param data of each instruction */
-function messageSize(data: readonly Uint8Array[], statics: number, lookups: readonly Lookup[]): number {
-  let bytes = 4 + lengthSize(statics) + 32 * statics + 32 + lengthSize(data.length) + lengthSize(lookups.length);
-  for (const [index, { length }] of data.entries()) {
+/** Bytes of the version 0 message whose accounts are in the table. */
+function messageSize(instructions: readonly Instruction[], statics: number, lookups: readonly Lookup[]): number {
+  let bytes =
+    4 + lengthSize(statics) + 32 * statics + 32 + lengthSize(instructions.length) + lengthSize(lookups.length);
+  for (let index = 0; index < instructions.length; index++) {
+    const length = dataLengthOf(instructions[index]!);
     const count = table.namedBy(index);
     bytes += 1 + lengthSize(count) + count + lengthSize(length) + length;
   }

@@ -6,8 +6,8 @@ import { MAX_COMPUTE_UNITS, MAX_INSTRUCTIONS } from "../../solana/compute-budget
 import type { Instruction } from "../../solana/instruction.ts";
 import { messageForm } from "../../solana/message/message-template.ts";
 import {
-  compileMessage,
   compileMessageV1,
+  compileWithin,
   type LookupTable,
   MAX_TRANSACTION_ACCOUNTS,
   MAX_TRANSACTION_SIZE,
@@ -80,6 +80,7 @@ export interface ComposedMessage {
   readonly costs: Costs;
   /** Micro-lamports per compute unit. */
   readonly unitPrice: bigint;
+  /** Empty if it has more bytes than any transaction, or if there is none. */
   readonly message: Uint8Array;
   /** False if no form fits into a transaction; this one is the smallest. */
   readonly fits: boolean;
@@ -97,6 +98,7 @@ const NO_TABLES: readonly LookupTable[] = [];
 /** One signature and its count precede the message. */
 const TRANSACTION_OVERHEAD = 1 + SIGNATURE_SIZE;
 const MAX_MESSAGE_SIZE = MAX_TRANSACTION_SIZE - TRANSACTION_OVERHEAD;
+const NOT_WRITTEN = new Uint8Array(0);
 
 /**
  * Composes the message of a route, in the first of these forms that fits:
@@ -159,7 +161,7 @@ const withoutGuard = (terms: MessageTerms): MessageTerms => ({
 
 /** Stands for a message that cannot be made. */
 function unbuildable(route: Route, fault: MarketFault): ComposedMessage {
-  const none = { unitPrice: 0n, message: new Uint8Array(0), fits: false, overUnits: false, transactionBytes: 0 };
+  const none = { unitPrice: 0n, message: NOT_WRITTEN, fits: false, overUnits: false, transactionBytes: 0 };
   return { route, assembly: NOTHING_ASSEMBLED, costs: NO_COSTS, ...none, fault };
 }
 
@@ -244,14 +246,16 @@ function compileForm(
   // The trade's own token account is the first that is created, if it is.
   const opens = destination !== undefined && assembly.creates[0]?.address === destination.address;
   const form = messageForm(source !== undefined, opens);
-  const message = compileMessage({ payer: accounts.wallet, blockhash, instructions, lookupTables, kind, form });
-  writeBudget(message, budget);
+  const plan = { payer: accounts.wallet, blockhash, instructions, lookupTables, kind, form };
+  const compiled = compileWithin(plan, MAX_MESSAGE_SIZE);
+  const [message, size] = typeof compiled === "number" ? [NOT_WRITTEN, compiled] : [compiled, compiled.length];
+  if (message !== NOT_WRITTEN) writeBudget(message, budget);
   const overUnits =
     assembly.computeUnits + BUDGET_UNITS > MAX_COMPUTE_UNITS || instructions.length + assembly.calls > MAX_INSTRUCTIONS;
   // Without a table, a message with too many accounts also has too many bytes.
   const isCrowded = lookupTables.length > 0 && accountCount(instructions) > MAX_TRANSACTION_ACCOUNTS;
-  const fits = message.length <= MAX_MESSAGE_SIZE && !isCrowded && !overUnits;
-  const transactionBytes = message.length + TRANSACTION_OVERHEAD;
+  const fits = size <= MAX_MESSAGE_SIZE && !isCrowded && !overUnits;
+  const transactionBytes = size + TRANSACTION_OVERHEAD;
   const unitPrice = budget.priceMicroLamports;
   return { route, assembly, costs, unitPrice, message, fits, overUnits, transactionBytes };
 }

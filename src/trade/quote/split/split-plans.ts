@@ -51,6 +51,7 @@ export class SplitPlan {
   /** The markets as they were sampled, and as they are now. */
   #sampled: SharedSteps<Field>;
   #network: CurveNetwork | undefined;
+  #coarse: ReadonlySet<HotMarket> | undefined;
   /** What fits, of all trades that share a sizing. */
   #fits = new KnownFits();
   /** By the most paths if those matter. */
@@ -104,7 +105,8 @@ export class SplitPlan {
 
   /** Markets whose curves are too coarse to rely on. */
   get coarse(): ReadonlySet<HotMarket> {
-    return new Set(this.network.edges.filter(({ curve }) => curve.isCoarse).map(({ curve }) => curve.hot));
+    this.#coarse ??= new Set(this.network.edges.filter(({ curve }) => curve.isCoarse).map(({ curve }) => curve.hot));
+    return this.#coarse;
   }
 
   /** Begins a search: finds the network, with pauses. */

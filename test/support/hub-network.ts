@@ -2,6 +2,7 @@ import { TradewireError } from "../../src/errors/tradewire-error.ts";
 import type { HotMarket, PairMarkets } from "../../src/market/port.ts";
 import { Address } from "../../src/primitives/address.ts";
 import { ceilDiv } from "../../src/primitives/integer.ts";
+import { amountBeforeFee, type TransferFee, transferFeeOn } from "../../src/solana/token/transfer-fee.ts";
 import type { Intent } from "../../src/trade/intent.ts";
 import { allAtOnce, type Steps } from "../../src/trade/quote/long-searches.ts";
 import type { Route } from "../../src/trade/quote/route.ts";
@@ -25,19 +26,32 @@ export interface Product {
   readonly most?: bigint;
 }
 
-type State = Product & { readonly first: Address };
+/** What each transfer of a traded mint withholds. */
+export interface Taxes {
+  readonly input?: TransferFee | undefined;
+  readonly output?: TransferFee | undefined;
+}
+
+type State = Product & { readonly first: Address; readonly taxes: Taxes };
+
+/** The fee on transfers of a mint. */
+const feeOn = ({ input, output }: Taxes, mint: Address) => (mint === A ? input : mint === B ? output : undefined);
 
 const refusal = () => new TradewireError("INSUFFICIENT_LIQUIDITY", "the market holds or takes too little");
 
 const venue = {
   id: "product",
   supports: { exactOut: true },
-  quote: ({ first, reserves, most }: State, { mode, inMint, outMint, amount }: Ask): Quote => {
+  quote: ({ first, reserves, most, taxes }: State, { mode, inMint, outMint, amount }: Ask): Quote => {
     const [x, y] = inMint === first ? reserves : ([reserves[1], reserves[0]] as const);
-    if (mode === "exactOut" && amount >= y) throw refusal();
-    const inAmount = mode === "exactIn" ? amount : ceilDiv(x * amount, y - amount);
+    const [feeIn, feeOut] = [feeOn(taxes, inMint), feeOn(taxes, outMint)];
+    const sent = mode === "exactIn" ? 0n : amountBeforeFee(amount, feeOut);
+    if (sent >= y) throw refusal();
+    const inAmount = mode === "exactIn" ? amount : amountBeforeFee(ceilDiv(x * sent, y - sent), feeIn);
     if (most !== undefined && inAmount > most) throw refusal();
-    const outAmount = mode === "exactIn" ? (y * amount) / (x + amount) : amount;
+    const arrived = inAmount - transferFeeOn(inAmount, feeIn);
+    const paid = (y * arrived) / (x + arrived);
+    const outAmount = mode === "exactIn" ? paid - transferFeeOn(paid, feeOut) : amount;
     if (outAmount === 0n) throw new TradewireError("VALIDATION_ERROR", "the amount is too small");
     return { mode, inMint, outMint, inAmount, outAmount, priceImpact: 0 } as Quote;
   },
@@ -47,13 +61,13 @@ const venue = {
 export type NetworkPair = "ab" | "ah" | "hb" | "af" | "fb" | "hf";
 
 /** Constant products between two mints and over two hubs. */
-export function hubNetwork(productsOf: (pair: NetworkPair) => readonly Product[]): Snapshot {
+export function hubNetwork(productsOf: (pair: NetworkPair) => readonly Product[], taxes: Taxes = {}): Snapshot {
   let made = 0;
   const pairOf = (first: Address, second: Address, products: readonly Product[]): PairMarkets => {
     const markets = products.map((product): HotMarket => {
       const address = Address.from(new Uint8Array(32).fill(100 + made++));
       const market = { venue: venue.id, address, mints: [first, second], nativeSol: false };
-      return { venue, market, state: { ...product, first } satisfies State, slot: 1n } as unknown as HotMarket;
+      return { venue, market, state: { ...product, first, taxes } satisfies State, slot: 1n } as unknown as HotMarket;
     });
     return { markets, faults: [], searched: [] };
   };
@@ -78,11 +92,20 @@ interface NetworkAsk {
   readonly mode: SwapMode;
   readonly amount: bigint;
   readonly maxPaths?: number;
+  /** As the network's. */
+  readonly taxes?: Taxes;
 }
 
 /** The search of a trade over the network, in steps. It throws a TradewireError if there is no route. */
-export function stepsOver(snapshot: Snapshot, { mode, amount, maxPaths = MOST_PATHS }: NetworkAsk): Steps<FoundRoutes> {
-  const sides = { inMint: { address: A }, outMint: { address: B } };
+export function stepsOver(
+  snapshot: Snapshot,
+  { mode, amount, maxPaths = MOST_PATHS, taxes = {} }: NetworkAsk,
+): Steps<FoundRoutes> {
+  const always = (fee: TransferFee | undefined) => fee && { older: fee, newer: fee };
+  const sides = {
+    inMint: { address: A, transferFees: always(taxes.input) },
+    outMint: { address: B, transferFees: always(taxes.output) },
+  };
   const intent = { ...sides, mode, amount, slippagePpb: 0n, bounds: { ...UNBOUNDED, maxPaths } } as Intent;
   return routesOf({ searchSoon: () => undefined }, intent, snapshot, CLOCK);
 }

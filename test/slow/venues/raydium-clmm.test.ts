@@ -1,21 +1,18 @@
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { TradewireError } from "../../../src/errors/tradewire-error.ts";
 import type { Address } from "../../../src/primitives/address.ts";
 import { createRandom, type Random } from "../../../src/primitives/random.ts";
 import { TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
-import { amountBeforeFee, transferFeeAt, transferFeeOn } from "../../../src/solana/token/transfer-fee.ts";
 import { MAX_TICK } from "../../../src/venues/curves/concentrated-liquidity.ts";
 import { CLMM_PROGRAM, clmmArraySpan } from "../../../src/venues/raydium-clmm/layout.ts";
-import type { ClmmState } from "../../../src/venues/raydium-clmm/state.ts";
 import { clmmSqrtPrice } from "../../../src/venues/raydium-clmm/ticks/tick-price.ts";
 import { raydiumClmm } from "../../../src/venues/raydium-clmm/venue.ts";
-import type { Ask } from "../../../src/venues/venue.ts";
 import { checkSandwiches } from "../../conformance/sandwiches.ts";
 import { judge, readMarket, runTrades, type TradeOutcome } from "../../conformance/trades.ts";
 import { oftenLean } from "../../support/lean-venue.ts";
 import { Svm } from "../../support/svm.ts";
 import { buildsOf, tradesOn } from "./support/builds.ts";
+import { clmmAsOf2024, isRefusedAsOf2024 } from "./support/clmm-as-of-2024.ts";
 import { type MintMaker, plain2022, sol, spl, taxed } from "./support/mint-makers.ts";
 import {
   addClmmLiquidity,
@@ -139,38 +136,6 @@ const TRADES_PER_POOL = 220;
 const SANDWICHES = 6;
 const LEAN_TRADES = 60;
 
-/**
- * The venue without what the program of November 2024 refuses and later ones take: exact out of a token with a transfer
- * fee, and exact in of an amount that the token's inverse fee does not give back.
- */
-const asOf2024: typeof raydiumClmm = {
-  ...raydiumClmm,
-  quote(state, ask) {
-    refuseAsOf2024(state, ask);
-    return raydiumClmm.quote(state, ask);
-  },
-  replay(state, signed, ask, bound) {
-    refuseAsOf2024(state, ask);
-    return raydiumClmm.replay!(state, signed, ask, bound);
-  },
-};
-
-function refuseAsOf2024(state: ClmmState, ask: Ask): void {
-  if (isRefusedAsOf2024(state, ask)) throw new TradewireError("NO_ROUTE", "not taken by the program of November 2024");
-}
-
-function isRefusedAsOf2024(asked: unknown, ask: Ask): boolean {
-  const state = asked as ClmmState;
-  const feeOf = (mint: Address) => {
-    const { transferFees } = state.mints[state.market.mints[0] === mint ? 0 : 1];
-    return transferFees && transferFeeAt(transferFees, ask.clock.epoch);
-  };
-  const feeIn = feeOf(ask.inMint);
-  return ask.mode === "exactOut"
-    ? transferFeeOn(amountBeforeFee(ask.amount, feeOf(ask.outMint)), feeOf(ask.outMint)) > 0n
-    : amountBeforeFee(ask.amount - transferFeeOn(ask.amount, feeIn), feeIn) !== ask.amount;
-}
-
 /** The build of September 2024 panics on pools whose observations have the size of later ones. */
 const BUILDS = buildsOf("raydium_clmm");
 
@@ -187,7 +152,7 @@ describe.skipIf(!present).each(BUILDS)("raydium_clmm on the real program ($path)
       svm.addProgram(CLMM_PROGRAM, build.path);
       const outcomes = runTrades({
         svm,
-        venue: asOf2024,
+        venue: clmmAsOf2024,
         market: pool.address,
         wallet,
         random,
@@ -213,7 +178,7 @@ describe.skipIf(!present).each(BUILDS)("raydium_clmm on the real program ($path)
       const wallet = svm.newWallet();
       const { pool } = newPool(svm, shape, random);
       svm.addProgram(CLMM_PROGRAM, build.path);
-      const { venue, leaner } = oftenLean(asOf2024);
+      const { venue, leaner } = oftenLean(clmmAsOf2024);
       const outcomes = runTrades({
         svm,
         venue,
@@ -241,7 +206,7 @@ describe.skipIf(!present).each(BUILDS)("raydium_clmm on the real program ($path)
       svm.addProgram(CLMM_PROGRAM, build.path);
       // With taxes on both sides the program of November 2024 refuses amounts in between, which later ones take.
       const isTaxedTwice = shape.name === "two transfer fees";
-      const venue = isTaxedTwice ? raydiumClmm : asOf2024;
+      const venue = isTaxedTwice ? raydiumClmm : clmmAsOf2024;
       const refuses = isTaxedTwice ? isRefusedAsOf2024 : undefined;
       const kinds = checkSandwiches({
         svm,

@@ -6,8 +6,9 @@ import type { Intent } from "../../intent.ts";
 import { roundSizeOf, SMALL_PART } from "../bounds/market-rate.ts";
 import type { Steps } from "../long-searches.ts";
 import { rankMarkets } from "../ranking.ts";
+import { hasCappedFee } from "./capped-fees.ts";
 import type { MarketCurve, QuoteBudget } from "./curves/market-curve.ts";
-import { sampledCurve, sampleWhole } from "./curves/sampled-curves.ts";
+import { sampledCurve, sampleWhole, smallRateOf } from "./curves/sampled-curves.ts";
 import { type FlowEdge, type FlowNetwork, INPUT, OUTPUT } from "./flow/flow.ts";
 import type { StepWork } from "./steps/step-work.ts";
 
@@ -98,11 +99,13 @@ function sampleCrossing(
   amount: number,
   { clock, budget }: NetworkTerms,
 ): SampledCrossing["curves"] {
-  const ask = { mode: intent.mode, inMint: crossing.from, outMint: crossing.to, roundSize: roundSizeOf(amount), clock };
+  const roundSize = roundSizeOf(amount);
+  const sharesFees = hasCappedFee(intent, clock);
+  const ask = { mode: intent.mode, inMint: crossing.from, outMint: crossing.to, roundSize, clock, sharesFees };
   const sampled: SampledCurve[] = [];
   for (const hot of candidatesOf(intent, crossing, amount, clock)) {
     const curve = canServe(hot, intent.mode) ? sampledCurve(hot, ask, budget) : undefined;
-    if (curve !== undefined) sampled.push({ curve, rate: curve.out(curve.most) / curve.most });
+    if (curve !== undefined) sampled.push({ curve, rate: smallRateOf(curve, roundSize) });
   }
   return sampled.sort((a, b) => b.rate - a.rate);
 }
@@ -128,7 +131,7 @@ export function* sampleNetwork(
     let last = 0;
     for (const [place, { curve, rate }] of curves.entries()) {
       // Its price for the first part is worse than the best market's for the last part of the whole amount.
-      if (isLimited[to] === 0 && rate < last * (1 - TOLERANCE)) break;
+      if (isLimited[to] === 0 && !curve.sharesFees && rate < last * (1 - TOLERANCE)) break;
       // Share the remaining quotes evenly: the entries come last and matter most.
       const left = Math.ceil(budget.left / (unsampled - place));
       const part = { left };

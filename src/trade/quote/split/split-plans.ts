@@ -103,6 +103,11 @@ export class SplitPlan {
     return this.#network ?? allAtOnce(this.#sampled.result()).network;
   }
 
+  /** True if each market takes a fee that does not grow beyond an amount: see `MarketCurve`. */
+  get sharesFees(): boolean {
+    return this.network.edges[0]?.curve.sharesFees === true;
+  }
+
   /** Markets whose curves are too coarse to rely on. */
   get coarse(): ReadonlySet<HotMarket> {
     this.#coarse ??= new Set(this.network.edges.filter(({ curve }) => curve.isCoarse).map(({ curve }) => curve.hot));

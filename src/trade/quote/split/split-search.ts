@@ -83,6 +83,17 @@ export class SplitSearch {
 
   /** The best route of two up to `maxPaths` paths; undefined if one path takes everything. */
   *best(maxPaths: number, without: ReadonlySet<HotMarket> = NONE_LEFT_OUT): Steps<Route | undefined> {
+    let best = yield* this.#bestOver(maxPaths, without);
+    if (!this.#plan.sharesFees) return best;
+    // Curves say too much of small parts, which pay as large a fee as larger ones: fewer paths may give more.
+    for (let fewer = maxPaths - 1; fewer > 1; fewer--) {
+      const other = yield* this.#bestOver(fewer, without);
+      if (other !== undefined && (best === undefined || gainOf(this.#intent, other, best) > 0)) best = other;
+    }
+    return best;
+  }
+
+  *#bestOver(maxPaths: number, without: ReadonlySet<HotMarket>): Steps<Route | undefined> {
     if (maxPaths < 2) return undefined;
     const { coarse } = this.#plan;
     let best = yield* this.#found(maxPaths, without, without.size > 0);

@@ -39,13 +39,20 @@ export class MarketCurve {
   refused = Number.POSITIVE_INFINITY;
   /** True if a small part of a trade buys no unit of its output here: between whole units the curve says little. */
   isCoarse = false;
+  /**
+   * True if a part counts at the best price of any larger size: a transfer fee that has reached its maximum costs each unit of a larger
+   * part less.
+   */
+  sharesFees = false;
   /** Grows with every new quote. */
   learned = 0;
   /** Shared by all curves of this market, so that each size is quoted once. */
   readonly #quotes: SizeQuotes;
   readonly #sizes: number[] = [];
-  /** Input per output at each size. */
+  /** Input per output at each size, as quoted. */
   readonly #prices: number[] = [];
+  /** The same as it is read: see `sharesFees`. */
+  #read: number[] = this.#prices;
 
   constructor(hot: HotMarket, inMint: Address, outMint: Address, quotes: SizeQuotes, mode: SwapMode = "exactIn") {
     this.hot = hot;
@@ -65,10 +72,12 @@ export class MarketCurve {
     copy.most = this.most;
     copy.refused = this.refused;
     copy.isCoarse = this.isCoarse;
+    copy.sharesFees = this.sharesFees;
     for (let place = 0; place < this.#sizes.length; place++) {
       copy.#sizes.push(this.#sizes[place]!);
       copy.#prices.push(this.#prices[place]!);
     }
+    copy.#shareFees();
     return copy;
   }
 
@@ -85,6 +94,14 @@ export class MarketCurve {
     sizes.splice(close < 0 ? place : close, close < 0 ? 0 : 1, inAmount);
     this.#prices.splice(close < 0 ? place : close, close < 0 ? 0 : 1, inAmount / outAmount);
     this.most = Math.max(this.most, inAmount);
+    this.#shareFees();
+  }
+
+  #shareFees(): void {
+    if (!this.sharesFees) return;
+    this.#read = this.#prices.slice();
+    for (let place = this.#read.length - 2; place >= 0; place--)
+      this.#read[place] = Math.min(this.#read[place]!, this.#read[place + 1]!);
   }
 
   /**
@@ -137,12 +154,18 @@ export class MarketCurve {
     return amount <= 0 ? 0 : amount / this.#priceAt(amount);
   }
 
+  /** The same for an input that was quoted: what its own quote said. */
+  quotedOut(input: number): number {
+    const place = this.sharesFees ? this.#sizes.indexOf(input) : -1;
+    return place < 0 ? this.out(input) : input / this.#prices[place]!;
+  }
+
   /** Input for an output: the reverse of `out`. Infinity if the market is not known to give that much. Base units. */
   inputFor(output: number): number {
     if (output <= 0) return 0;
     if (output > this.out(this.most)) return Number.POSITIVE_INFINITY;
     const sizes = this.#sizes;
-    const prices = this.#prices;
+    const prices = this.#read;
     const last = sizes.length - 1;
     if (last === 0) return output * prices[0]!;
     let place = 1;
@@ -176,13 +199,13 @@ export class MarketCurve {
   /** Input per output on the line through the quote at a place and the one before. */
   #onLine(place: number, amount: number): number {
     const x = this.#sizes[place - 1]!;
-    const p = this.#prices[place - 1]!;
-    return p + ((this.#prices[place]! - p) / (this.#sizes[place]! - x)) * (amount - x);
+    const p = this.#read[place - 1]!;
+    return p + ((this.#read[place]! - p) / (this.#sizes[place]! - x)) * (amount - x);
   }
 
   #priceAt(amount: number): number {
     const sizes = this.#sizes;
-    const prices = this.#prices;
+    const prices = this.#read;
     const last = sizes.length - 1;
     if (last === 0) return prices[0]!;
     let place = 1;

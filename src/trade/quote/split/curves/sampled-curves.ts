@@ -41,6 +41,8 @@ export interface CurveAsk {
   /** See `roundSizeOf`. Base units. */
   readonly roundSize: number;
   readonly clock: ChainClock;
+  /** See `MarketCurve`. */
+  readonly sharesFees?: boolean;
 }
 
 /**
@@ -49,13 +51,22 @@ export interface CurveAsk {
  * @returns undefined if the market refuses the small size, or the budget is used up
  */
 export function sampledCurve(hot: HotMarket, ask: CurveAsk, budget: QuoteBudget): MarketCurve | undefined {
-  const { mode, inMint, outMint, roundSize, clock } = ask;
+  const { mode, inMint, outMint, roundSize, clock, sharesFees = false } = ask;
   const curve = new MarketCurve(hot, inMint, outMint, quotesOf(hot, ask), mode);
+  curve.sharesFees = sharesFees;
+  // The small size alone says nothing about what larger ones pay.
+  if (sharesFees) for (const part of COARSE_PARTS) curve.sample(Math.floor(roundSize / part), clock, budget);
   const small = smallSizeOf(roundSize);
   if (curve.sample(small, clock, budget)) return curve;
   if (curve.refused === small) return curve.sample(Math.ceil(small / SMALLER_PART), clock, budget) ? curve : undefined;
   curve.isCoarse = true;
   return COARSE_PARTS.some((part) => curve.sample(Math.floor(roundSize / part), clock, budget)) ? curve : undefined;
+}
+
+/** What a curve gives for a unit of a small part. */
+export function smallRateOf(curve: MarketCurve, roundSize: number): number {
+  const size = curve.sharesFees ? Math.min(curve.most, smallSizeOf(roundSize)) : curve.most;
+  return curve.out(size) / size;
 }
 
 /** The size that is quoted first. */
@@ -123,7 +134,7 @@ export function heldCurve(
   for (const size of [smallSizeOf(roundSize), Math.floor(roundSize / MIDDLE_PARTS[1]), roundSize]) {
     const held = Math.min(size, most);
     if (!now.sample(held, clock, budget)) return undefined;
-    const change = now.out(held) / curve.out(held) - 1;
+    const change = now.out(held) / curve.quotedOut(held) - 1;
     if (change > tolerance || (change < -tolerance && !mayFall)) return undefined;
   }
   return curve.copy(hot, quotes);

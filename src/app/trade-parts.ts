@@ -199,10 +199,8 @@ export async function openTrades(
         prices: createLandedPrices({ pool, now }),
         balances: createWalletBalances({ pool, now }),
       },
-      onLanded: (report) => {
-        parts.landed.note(report);
-        markets.noteOpened(report.opened);
-      },
+      noteWritten: (accounts, slot) => markets.noteWritten(accounts, slot),
+      onLanded: (report) => parts.landed.note(report),
       settings: {
         answerMs: config.submitTimeoutMs,
         historyMs: config.historyHours * 3_600_000,

@@ -99,6 +99,17 @@ export interface StateSource {
   /** Re-reads followed accounts now, and delivers changes. @throws TradewireError UPSTREAM_ERROR */
   refresh(addresses: readonly Address[]): Promise<void>;
   /**
+   * Reports that a landed transaction has written these accounts in this slot: an earlier state of those that are followed is not current,
+   * however young it is.
+   */
+  noteWritten(addresses: readonly Address[], slot: bigint): void;
+  /**
+   * Reads those of the followed accounts whose state is from before such a write. Resolves once it no longer is, or after a second; never
+   * rejects.
+   * @returns undefined if there is none
+   */
+  catchUp(addresses: Iterable<Address>): Promise<void> | undefined;
+  /**
    * Up to when the delivered state of a followed account is known to be complete (epoch milliseconds). Never decreases without a setback.
    * @param record of the account, which saves the look-up
    * @param enoughMs late enough for the caller: a later time is not computed

@@ -102,6 +102,16 @@ export class LiveAccounts implements AccountView {
     return this.#source.refresh(addresses);
   }
 
+  /** See `StateSource`. */
+  noteWritten(addresses: readonly Address[], slot: bigint): void {
+    this.#source.noteWritten(addresses, slot);
+  }
+
+  /** See `StateSource`. */
+  catchUp(addresses: Iterable<Address>): Promise<void> | undefined {
+    return this.#source.catchUp(addresses);
+  }
+
   /**
    * The moment up to which the account is known to be current. Epoch milliseconds.
    * @param held of the address: saves a look-up

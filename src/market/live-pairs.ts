@@ -45,16 +45,19 @@ export class LivePairs implements Pick<Markets, "marketsOf" | "knownMarkets" | "
     }
     const answer = pair.answer();
     if (answer === undefined) return pair.readMissing();
+    if (pair.isFresh(atMs)) return answer;
+    const late = pair.readWritten();
+    if (late !== undefined) return late;
     pair.assertFresh(atMs);
     return answer;
   }
 
-  knownMarkets({ a, b }: MintPair, caller?: SearchCaller): PairMarkets | undefined {
+  knownMarkets({ a, b }: MintPair, caller?: SearchCaller): PairMarkets | "late" | undefined {
     const { pairs, now } = this.#options;
     const pair = pairs.of(a, b);
     const atMs = now();
     pair.lastUsedMs = sinceStart(atMs);
-    if (pair.reads !== undefined) return undefined;
+    if (pair.reads !== undefined) return pair.isReadingWritten ? "late" : undefined;
     if (!pair.schedule.hasSearched) {
       if (atMs < pair.attemptedAtMs + ATTEMPT_MS) return undefined;
       pair.attemptedAtMs = atMs;
@@ -68,7 +71,8 @@ export class LivePairs implements Pick<Markets, "marketsOf" | "knownMarkets" | "
       pair.readMissing();
       return undefined;
     }
-    return pair.isFresh(atMs) ? answer : undefined;
+    if (pair.isFresh(atMs)) return answer;
+    return pair.readWritten() === undefined ? undefined : "late";
   }
 
   searchSoon({ a, b }: MintPair): void {

@@ -742,33 +742,47 @@ test("a market on which our code fails is logged once, whatever fails and howeve
   expect(warnings).toEqual([expect.stringMatching(/raydium_cpmm fails on .*: TypeError: no such tick/)]);
 });
 
-test("an account that a landed trade has opened is unknown until it has been read again, whatever memory says", async () => {
+test("an account that a landed transaction has written is unknown until its state has arrived", async () => {
   start([fakeVenue()]);
   const opened = address(77);
   await markets.warm([opened]);
   expect(markets.account(opened)).toBe(null);
-  const { refresh } = state;
-  state.refresh = async (addresses) => {
-    await null;
-    return refresh(addresses);
-  };
   // The chain has it, and its notice is late.
-  state.followed.delete(opened);
-  state.set(opened, Uint8Array.of(1));
-  expect(markets.account(opened)).toBe(null);
-  markets.noteOpened([opened, address(78)]);
+  state.caughtUp = nextTurn().then(() => {
+    state.set(opened, Uint8Array.of(1));
+    state.behind.delete(opened);
+  });
+  markets.noteWritten([opened, address(78)], 200n);
   expect(markets.account(opened)).toBeUndefined();
   await markets.warm([opened]);
   expect(markets.account(opened)?.data).toEqual(Uint8Array.of(1));
-  markets.noteOpened([opened]);
-  expect(markets.account(opened)?.data).toEqual(Uint8Array.of(1));
 });
 
-test("if no node answers, the last known state of an opened account counts again", async () => {
+test("nothing is built on a market's state from before a landed transaction that has written it: who asks waits", async () => {
+  seed();
   start([fakeVenue()]);
-  await markets.warm([token]);
-  state.refresh = () => Promise.reject(new TradewireError("UPSTREAM_ERROR", "the node is down"));
-  markets.noteOpened([token]);
-  await markets.warm([token]);
-  expect(markets.account(token)).toBe(null);
+  await markets.marketsOf(pair);
+  state.caughtUp = nextTurn().then(() => {
+    state.set(vault, Uint8Array.of(6));
+    state.behind.delete(vault);
+  });
+  markets.noteWritten([vault], 200n);
+  expect([markets.knownMarkets(pair), markets.knownMarkets(pair)]).toEqual(["late", "late"]);
+  const answers = [markets.marketsOf(pair), markets.marketsOf(pair)];
+  expect(answers[0]).toBeInstanceOf(Promise);
+  for (const answer of await Promise.all(answers)) expect(states(answer)).toEqual([{ vaultData: [6] }]);
+  expect(states(warm())).toEqual([{ vaultData: [6] }]);
+});
+
+test("a state that does not arrive after a landed transaction refuses the pair, and says why", async () => {
+  seed();
+  start([fakeVenue()]);
+  await markets.marketsOf(pair);
+  markets.noteWritten([vault], 200n);
+  await expect(markets.marketsOf(pair)).rejects.toMatchObject({
+    code: "STATE_STALE",
+    message: expect.stringMatching(/has changed, and no Solana node has reported its new state/),
+  });
+  state.behind.clear();
+  expect(states(await markets.marketsOf(pair))).toEqual([{ vaultData: [5] }]);
 });

@@ -29,8 +29,8 @@ export interface LiveMarkets extends Markets {
   size(): { readonly pairs: number; readonly accounts: number };
   /** The state of each venue, in the order they were given. */
   report(): readonly VenueReport[];
-  /** Reports accounts that a landed trade has opened. */
-  noteOpened(addresses: readonly Address[]): void;
+  /** Reports accounts that a landed transaction has written, and its slot: nothing is built on their state from before it. */
+  noteWritten(addresses: readonly Address[], slot: bigint): void;
   close(): void;
 }
 
@@ -178,7 +178,7 @@ export function createMarkets({
     account: (address) => singles.account(address),
     warm: (addresses, mayWait) => singles.warm(addresses, mayWait),
     refresh: (addresses) => singles.refresh(addresses),
-    noteOpened: (addresses) => singles.noteOpened(addresses),
+    noteWritten: (addresses, slot) => live.noteWritten(addresses, slot),
     size: () => ({ pairs: pairs.size(), accounts: live.size() }),
     report() {
       const counts = new Map<string, number>();

@@ -96,9 +96,10 @@ export interface Markets {
   marketsOf(pair: MintPair, caller?: SearchCaller): PairMarkets | Promise<PairMarkets>;
   /**
    * What is in memory of a pair; undefined if nothing is, or it is stale. Never waits: the call makes the pair hot, and missing
-   * accounts are read in the background.
+   * accounts are read in the background. "late" if the state is from before a landed transaction that has changed it: it is
+   * being read, and `marketsOf` waits for that.
    */
-  knownMarkets(pair: MintPair, caller?: SearchCaller): PairMarkets | undefined;
+  knownMarkets(pair: MintPair, caller?: SearchCaller): PairMarkets | "late" | undefined;
   /** Reports that no market of the pair can make a trade: it is searched again in the background, at most once a second. */
   searchSoon(pair: MintPair): void;
   /** Reads what the build of a wallet's trade is about to read, if it is in memory; changes nothing. See `ReadAhead`. */

@@ -70,8 +70,6 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
     },
   };
   readonly #sweep = new GradualSweep();
-  /** Accounts that memory says are missing although a trade has opened them: until they have been read again. */
-  readonly #opened = new Map<Address, Promise<void>>();
 
   constructor(options: SingleAccountsOptions) {
     this.#options = options;
@@ -115,7 +113,6 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
     const sinceMs = sinceStart(atMs);
     entry.lastUsedMs = sinceMs;
     const { account } = entry;
-    if (account === null && this.#opened.size > 0 && this.#opened.has(address)) return undefined;
     const { setbacks } = live;
     // What changes later is newer than what was found fresh.
     if (sinceMs < entry.freshUntilMs && setbacks === entry.setbacks) return account;
@@ -132,8 +129,7 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
   async warm(addresses: readonly Address[], mayWait = false): Promise<void> {
     const unheld = mayWait ? addresses.filter((address) => this.#singles.get(address)?.held === undefined) : [];
     if (unheld.length > 0) await this.#hold(unheld, await this.#readAlong(unheld));
-    const opened = this.#opened.size === 0 ? [] : addresses.flatMap((address) => this.#opened.get(address) ?? []);
-    await Promise.all([this.#hold(addresses), ...opened]);
+    await Promise.all([this.#hold(addresses), this.#options.live.catchUp(addresses)]);
   }
 
   /** Reads accounts in a call that others share, if one is made soon. @throws TradewireError UPSTREAM_ERROR */
@@ -147,21 +143,6 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
       known.set(address, { account, slot: account?.slot ?? slot, readAtMs });
     }
     return known;
-  }
-
-  /**
-   * Reports accounts that a landed trade has opened. Those that memory still says are missing are read again, and unknown until
-   * then: a node may report a slot's accounts later than its transactions.
-   */
-  noteOpened(addresses: readonly Address[]): void {
-    const missing = addresses.filter((address) => this.#singles.get(address)?.held?.account === null);
-    if (missing.length === 0) return;
-    const settled = () => {
-      for (const address of missing) if (this.#opened.get(address) === reading) this.#opened.delete(address);
-    };
-    // A read that fails leaves what was known: the next notice corrects it.
-    const reading = this.#options.live.refresh(missing).then(settled, settled);
-    for (const address of missing) this.#opened.set(address, reading);
   }
 
   #hold(addresses: readonly Address[], known?: ReadonlyMap<Address, KnownAccount>): Promise<void> {

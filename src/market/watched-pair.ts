@@ -10,7 +10,7 @@ import { PassedOver } from "./passed-over.ts";
 import type { HotMarket, MarketFault, PairMarkets } from "./port.ts";
 import { type SearchPace, SearchSchedule } from "./search/search-schedule.ts";
 import { sinceStart } from "./watch/since-start.ts";
-import { contestedAmong, contestedState, staleState } from "./watch/state-refusals.ts";
+import { contestedAmong, contestedState, lateState, staleState } from "./watch/state-refusals.ts";
 import type { VersionedMarkets } from "./watch/versioned-markets.ts";
 
 /** Never added to. */
@@ -54,6 +54,8 @@ export class WatchedPair {
   lastUsedMs: number;
   /** Shared by all callers that wait. */
   #reads: Promise<PairMarkets> | undefined;
+  /** True if they are those of `readWritten`. */
+  #isLate = false;
   readonly schedule: SearchSchedule;
   /** Built from the markets; outdated for those in `#changed`. */
   #answer: PairAnswer | undefined;
@@ -137,7 +139,21 @@ export class WatchedPair {
     return this.#share(completeWatches(this.#watches));
   }
 
-  #share(reading: Promise<void>): Promise<PairMarkets> {
+  /**
+   * Reads the accounts whose state is from before a landed transaction that has written them; callers share the answer. Undefined if there
+   * is none. @throws TradewireError STATE_STALE
+   */
+  readWritten(): Promise<PairMarkets> | undefined {
+    const late = this.#context.live.catchUp(this.#watches.flatMap(({ held }) => [...held]));
+    return late && this.#share(late, true);
+  }
+
+  /** True while `readWritten` reads. */
+  get isReadingWritten(): boolean {
+    return this.#reads !== undefined && this.#isLate;
+  }
+
+  #share(reading: Promise<void>, isLate = false): Promise<PairMarkets> {
     const reads = reading.then(() => {
       const answer = this.#compose();
       this.#answer = answer;
@@ -147,6 +163,7 @@ export class WatchedPair {
       return answer;
     });
     this.#reads = reads;
+    this.#isLate = isLate;
     const done = () => {
       if (this.#reads === reads) this.#reads = undefined;
     };
@@ -232,7 +249,7 @@ export class WatchedPair {
     const contested = this.#contestedMarket();
     if (contested !== undefined) throw contestedState(contested);
     const ageMs = this.#staleAgeMs(atMs);
-    if (ageMs > 0) throw staleState(ageMs);
+    if (ageMs > 0) throw ageMs === atMs ? lateState() : staleState(ageMs);
   }
 
   /**

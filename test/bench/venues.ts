@@ -1,8 +1,8 @@
-import type { HotMarket } from "../../src/market/port.ts";
+import type { HotMarket, PairMarkets } from "../../src/market/port.ts";
 import { SOL_MINT } from "../../src/solana/programs.ts";
 import { type BuildPorts, buildTrade } from "../../src/trade/build/build-trade.ts";
 import type { TradeRequest } from "../../src/trade/trade.ts";
-import type { Ask } from "../../src/venues/venue.ts";
+import type { Ask, MintPair } from "../../src/venues/venue.ts";
 import { memoryPorts } from "../support/memory-ports.ts";
 import { readSampleMarkets, type SampleMarket } from "../support/sample-markets.ts";
 import { Svm } from "../support/svm.ts";
@@ -133,11 +133,11 @@ function portsOf(hot: readonly HotMarket[]): BuildPorts {
 
 /** The same ports with other markets, states of one pair as the watch of a pair gives them. */
 function withMarkets(ports: BuildPorts, hot: readonly HotMarket[], line: object): BuildPorts {
-  const pairOf: typeof ports.markets.knownMarkets = (pair) => {
-    const known = ports.markets.knownMarkets(pair);
-    return known === undefined || known.markets.length === 0 ? known : { ...known, markets: hot, line };
+  const pairOf = (pair: MintPair): PairMarkets => {
+    const known = ports.markets.marketsOf(pair) as PairMarkets;
+    return known.markets.length === 0 ? known : { ...known, markets: hot, line };
   };
-  return { ...ports, markets: { ...ports.markets, marketsOf: (pair) => pairOf(pair)!, knownMarkets: pairOf } };
+  return { ...ports, markets: { ...ports.markets, marketsOf: pairOf, knownMarkets: pairOf } };
 }
 
 function buildTime(hot: readonly HotMarket[], bounds: Partial<TradeRequest> = {}): number {

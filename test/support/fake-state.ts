@@ -20,6 +20,9 @@ export interface FakeState extends StateSource, AccountReader {
   currentUntilMs: number | undefined;
   /** Accounts that the nodes contradict each other about. */
   readonly disputed: Set<Address>;
+  /** Accounts written by a landed transaction whose state has not arrived: until the promise resolves, or they are set. */
+  readonly behind: Set<Address>;
+  caughtUp: Promise<void>;
   /** Sets an account and notifies its followers; undefined data removes it. */
   set(address: Address, data: Uint8Array | undefined, owner?: Address): void;
   /** Reports a state without setting it. */
@@ -50,6 +53,8 @@ export function fakeState(now: () => number): FakeState {
     refusing: false,
     currentUntilMs: undefined,
     disputed: new Set(),
+    behind: new Set(),
+    caughtUp: Promise.resolve(),
     set(address, data, owner = SYSTEM_PROGRAM) {
       state.slot += 1n;
       if (data === undefined) accounts.delete(address);
@@ -82,7 +87,14 @@ export function fakeState(now: () => number): FakeState {
     async refresh(addresses) {
       for (const address of addresses) listener(address, accounts.get(address) ?? null, state.slot);
     },
-    currentAtMs: () => state.currentUntilMs ?? now(),
+    noteWritten(addresses) {
+      state.setbacks += 1;
+      for (const address of addresses) state.behind.add(address);
+    },
+    catchUp(addresses) {
+      return [...addresses].some((address) => state.behind.has(address)) ? state.caughtUp : undefined;
+    },
+    currentAtMs: (address) => (state.behind.has(address) ? 0 : (state.currentUntilMs ?? now())),
     contested: () => state.disputed,
     close() {},
     async fetchAccounts(addresses) {

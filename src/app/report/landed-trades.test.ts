@@ -20,7 +20,6 @@ const report = (isAsQuoted: boolean, used: number | undefined) => ({
   signature: "sig",
   markets: [market, other],
   isAsQuoted,
-  opened: [],
   // 100,001 units and 10 %, rounded up.
   units: used === undefined ? undefined : { used, limit: 110_002 },
 });

@@ -5,11 +5,10 @@ import { Address } from "../../primitives/address.ts";
 import { concatBytes } from "../../primitives/bytes.ts";
 import { setComputeUnitLimit, setComputeUnitPrice } from "../../solana/compute-budget.ts";
 import { readonly, writable } from "../../solana/instruction.ts";
-import { compileMessage, compileMessageV1 } from "../../solana/message.ts";
+import { compileMessage } from "../../solana/message.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
 import { createRpcPool } from "../rpc/rpc-pool.ts";
 import { createLandedPrices } from "./landed-prices.ts";
-import { writtenAccounts } from "./written-accounts.ts";
 
 const payer = createTestWallet(new Uint8Array(32).fill(5)).address;
 const address = (byte: number) => Address.from(new Uint8Array(32).fill(byte));
@@ -43,14 +42,6 @@ function readerOf(...endpoints: readonly ReturnType<typeof node>[]) {
   const pool = createRpcPool({ endpoints, now: () => clock.ms, warn: () => {} });
   return { clock, reader: createLandedPrices({ pool, now: () => clock.ms }) };
 }
-
-test("the accounts that a transaction writes to, in every version, without its payer", () => {
-  expect(writtenAccounts(transaction)).toEqual([POOL, VAULT]);
-  const budget = { computeUnitLimit: 1_000, priorityFeeLamports: 9n, loadedBytesLimit: 65_536 };
-  const v1 = compileMessageV1({ ...plan, instructions: [swap] }, budget);
-  expect(writtenAccounts(concatBytes(v1, new Uint8Array(64)))).toEqual([POOL, VAULT]);
-  expect(() => writtenAccounts(transaction.subarray(0, 100))).toThrow(RangeError);
-});
 
 test("asks for the chain, and for the markets and written accounts, and gives the bid beside what landed", async () => {
   const one = node({ 10: [5, 900], 11: [0, 0] });

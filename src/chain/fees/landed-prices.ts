@@ -1,12 +1,14 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
 import { maxOf, minOf } from "../../primitives/integer.ts";
+import { accountsOf } from "../../solana/message/message-accounts.ts";
+import { writtenBy } from "../../solana/message/message-writes.ts";
+import { wireLayout } from "../../solana/message.ts";
 import type { LandedPrice, LandedPriceReader } from "../port.ts";
 import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { asInteger, asList, asRecord } from "../rpc/rpc-values.ts";
 import { ownPriceOf } from "./own-price.ts";
-import { writtenAccounts } from "./written-accounts.ts";
 
 interface LandedPricesOptions {
   readonly pool: Pick<RpcPool, "endpoints" | "ask">;
@@ -52,6 +54,12 @@ export function createLandedPrices({ pool, now }: LandedPricesOptions): LandedPr
       }
     },
   };
+}
+
+/** The accounts named in the message that it writes to, without its payer. */
+function writtenAccounts(transaction: Uint8Array): readonly Address[] {
+  const { message } = wireLayout(transaction);
+  return writtenBy(message, accountsOf(message)).slice(1);
 }
 
 type PriceList = ReadonlyMap<bigint, LandedPrice>;

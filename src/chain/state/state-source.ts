@@ -10,6 +10,7 @@ import type { StateWitness } from "./compare/witness-nodes.ts";
 import type { WitnessSource } from "./compare/witness-stream.ts";
 import type { FollowedAccount, Standing } from "./followed-account.ts";
 import { FollowedAccounts } from "./followed-accounts.ts";
+import { AwaitedWrites } from "./reads/awaited-writes.ts";
 import { FollowedReads } from "./reads/followed-reads.ts";
 import { Polls } from "./reads/polls.ts";
 import { ReadPlan } from "./reads/read-plan.ts";
@@ -99,6 +100,7 @@ class StreamedStateSource implements LiveStateSource {
   readonly #suspension: StreamSuspension;
   readonly #doubted: DoubtedAccounts;
   readonly #reads: FollowedReads;
+  readonly #writes: AwaitedWrites;
   readonly #plan: ReadPlan;
   readonly #polls: Polls;
   readonly #trust: StreamTrust;
@@ -130,6 +132,7 @@ class StreamedStateSource implements LiveStateSource {
       ...{ reader, feed, followed, tree, stream, audit, suspension, counters, now, onDifference },
       isCompared: () => this.#comparison.isOn,
     });
+    this.#writes = new AwaitedWrites({ followed, feed, stream, reads: this.#reads, now });
     const { witnesses = [], witnessStreams: streams = [], followedHost = () => undefined, random = () => 1 } = options;
     const { comparisonsPerSecond: callsPerSecond = DEFAULT_COMPARISONS_PER_SECOND } = options;
     const onWrongStream = () => this.#trust.leave();
@@ -197,6 +200,14 @@ class StreamedStateSource implements LiveStateSource {
     return this.#reads.read(this.#entriesOf(addresses));
   }
 
+  noteWritten(addresses: readonly Address[], slot: bigint): void {
+    this.#writes.note(addresses, slot);
+  }
+
+  catchUp(addresses: Iterable<Address>): Promise<void> | undefined {
+    return this.#writes.catchUp(addresses);
+  }
+
   recordOf(address: Address): FollowedAccount | undefined {
     return this.#followed.get(address);
   }
@@ -204,7 +215,7 @@ class StreamedStateSource implements LiveStateSource {
   /** @param record as `recordOf` answered */
   currentAtMs(address: Address, record?: FollowedRecord, enoughMs = Number.POSITIVE_INFINITY): number {
     const entry = (record as FollowedAccount | undefined) ?? this.#followed.get(address);
-    if (entry === undefined) return 0;
+    if (entry === undefined || this.#writes.isBehind(entry)) return 0;
     if (!entry.streamed) return entry.provenAtMs;
     this.#stream.noteHead();
     const upToMs = this.#streamedUpToMs(entry);
@@ -229,6 +240,7 @@ class StreamedStateSource implements LiveStateSource {
     for (const timer of this.#timers) clearInterval(timer);
     this.#feed.close();
     this.#followed.clear();
+    this.#writes.clear();
     this.#plan.clear();
     this.#comparison.clear();
     this.#doubted.clear();

@@ -61,7 +61,7 @@ export class OpenHubs {
     const pair = pairs.of(a, b);
     if (!pair.schedule.hasSearched || !pair.isEmpty) return false;
     const known = knownMarkets({ a, b });
-    return known !== undefined && known.withheld === undefined;
+    return known !== undefined && known !== "late" && known.withheld === undefined;
   }
 }
 

@@ -31,3 +31,12 @@ export function staleState(ageMs: number): TradewireError {
     { retryAfterMs: 400 },
   );
 }
+
+/** Refuses a pair because a change of one of its accounts is known of which no node has reported the state. */
+export function lateState(): TradewireError {
+  return new TradewireError(
+    "STATE_STALE",
+    "A market of the pair has changed, and no Solana node has reported its new state yet. Try again shortly.",
+    { retryAfterMs: 400 },
+  );
+}

@@ -60,6 +60,15 @@ function share(balance: bigint, percent: number, { closeAuthority, withheld, ext
 }
 
 describe("a share of the wallet's balance", () => {
+  test("is refused while the balance is not known: unknown is not none", async () => {
+    const mint = { address: MINT, program: TOKEN_PROGRAM, decimals: 6 } as Mint;
+    const markets = { refresh: async () => {}, account: () => undefined };
+    await expect(readBalanceShare(markets, WALLET, mint, 100)).rejects.toMatchObject({
+      code: "STATE_STALE",
+      retryable: true,
+    });
+  });
+
   test.each([
     [1_000n, 50, 500n],
     [999n, 50, 499n],

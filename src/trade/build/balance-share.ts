@@ -23,7 +23,7 @@ const CLOSE_AUTHORITY_OFFSET = 129;
  * authority, or could not be closed before.
  *
  * @param percent 0 < percent ≤ 100
- * @throws TradewireError VALIDATION_ERROR for SOL, INSUFFICIENT_TOKEN_BALANCE, UPSTREAM_ERROR
+ * @throws TradewireError VALIDATION_ERROR for SOL, INSUFFICIENT_TOKEN_BALANCE, UPSTREAM_ERROR, STATE_STALE if the balance is not known now
  */
 export async function readBalanceShare(
   markets: Pick<Markets, "account" | "refresh">,
@@ -36,7 +36,8 @@ export async function readBalanceShare(
   if (source === undefined) throw invalidField("inMint", "sellPercent sells a token: it cannot be used with SOL.");
   await markets.refresh([source.address]);
   const account = markets.account(source.address);
-  const held = account == null || !isTokenAccount(account) ? 0n : tokenBalance(account);
+  if (account === undefined) throw unknownBalance(mint);
+  const held = account === null || !isTokenAccount(account) ? 0n : tokenBalance(account);
   const share = (held * BigInt(Math.round(percent * Number(PERCENT_PARTS)))) / WHOLE;
   if (share === 0n) {
     throw new TradewireError(
@@ -49,6 +50,14 @@ export async function readBalanceShare(
   }
   const closes = share === held && isClosable(account!, wallet) && unclosable?.has(source.address) !== true;
   return { amount: share, emptied: closes ? { address: source.address, lamports: account!.lamports } : undefined };
+}
+
+function unknownBalance({ address }: Mint): TradewireError {
+  return new TradewireError(
+    "STATE_STALE",
+    `The newest balance of ${address} in the wallet is not known yet. Try again shortly.`,
+    { retryAfterMs: 400 },
+  );
 }
 
 /**

@@ -14,7 +14,7 @@ import type { Quote } from "../../venues/venue.ts";
 import type { Intent } from "../intent.ts";
 import { allAtOnce } from "./long-searches.ts";
 import { routeBoundsOf } from "./route-bounds.ts";
-import { routesOf, takeSnapshot } from "./snapshot.ts";
+import { awaitSnapshot, routesOf, takeSnapshot } from "./snapshot.ts";
 
 const EMPTY: PairMarkets = { markets: [], faults: [], searched: [] };
 const mintOf = (address: Address) => ({ address, program: TOKEN_PROGRAM, decimals: 9, supply: 10n ** 18n }) as Mint;
@@ -30,6 +30,27 @@ function worldWithoutDirect() {
       return { world, from, to, hub };
   }
 }
+
+test("a trade waits for a hub whose state a landed transaction has left behind: without it, it may seem impossible", async () => {
+  const { world, from, to, hub } = worldWithoutDirect();
+  let isLate = true;
+  const markets: Pick<Markets, "marketsOf" | "knownMarkets" | "mint" | "hubMints"> = {
+    hubMints: [hub],
+    async marketsOf({ a, b }) {
+      isLate = false;
+      return world.marketsOf(a, b);
+    },
+    knownMarkets: ({ a, b }) => (isLate && b === to ? "late" : world.marketsOf(a, b)),
+    mint: mintOf,
+  };
+  // The pair itself is known, and has a market.
+  const direct = world.marketsOf(from, hub);
+  const memory = { ...markets, marketsOf: () => direct };
+  expect(takeSnapshot(memory, from, to)).toBeUndefined();
+  const { hubs } = await awaitSnapshot(markets, from, to);
+  expect(hubs.map((one) => one.hub)).toEqual([hub]);
+  expect(takeSnapshot(memory, from, to)!.hubs.map((one) => one.hub)).toEqual([hub]);
+});
 
 test("a trade passes through the hubs that the operator names, and through no others", () => {
   const { world, from, to, hub } = worldWithoutDirect();

@@ -37,7 +37,8 @@ type MarketsPort = Pick<Markets, "marketsOf" | "knownMarkets" | "mint" | "hubMin
 
 /**
  * The snapshot from memory, or undefined if the pair itself is not known yet. Hubs not known yet are left out and searched
- * in the background: a trade that works without them does not wait for them.
+ * in the background: a trade that works without them does not wait for them. Undefined too while the state of one is "late":
+ * without it a trade may seem impossible, or be worse than before.
  *
  * @throws TradewireError STATE_STALE
  */
@@ -58,11 +59,13 @@ export function takeSnapshot(
     const mint = markets.mint(hub);
     const toHub = markets.knownMarkets({ a: inMint, b: hub }, caller);
     const fromHub = markets.knownMarkets({ a: hub, b: outMint }, caller);
+    if (toHub === "late" || fromHub === "late") return undefined;
     if (mint instanceof Promise || toHub === undefined || fromHub === undefined) isWaiting = true;
     else if (canPass(mint)) hubs.push({ hub, mint, toHub, fromHub });
   }
   if (isWaiting && direct.markets.length === 0) return undefined;
-  return { direct, hubs, between: hubs.length < 2 ? NO_CROSSINGS : crossingsBetween(markets, hubs) };
+  const between = hubs.length < 2 ? NO_CROSSINGS : crossingsBetween(markets, hubs);
+  return between === "late" ? undefined : { direct, hubs, between };
 }
 
 interface RouteOptions {
@@ -242,13 +245,14 @@ function canPass(mint: Mint | null): mint is Mint {
 const NO_MARKETS: PairMarkets = { markets: [], faults: [], searched: [] };
 
 /** The pairs of two hubs that are in memory and could be the middle of a route. */
-function crossingsBetween(markets: MarketsPort, hubs: readonly KnownHub[]): readonly MintCrossing[] {
+function crossingsBetween(markets: MarketsPort, hubs: readonly KnownHub[]): readonly MintCrossing[] | "late" {
   const crossings: MintCrossing[] = [];
   for (const first of hubs) {
     if (first.toHub.markets.length === 0) continue;
     for (const last of hubs) {
       if (last === first || last.fromHub.markets.length === 0) continue;
       const pair = markets.knownMarkets({ a: first.hub, b: last.hub });
+      if (pair === "late") return pair;
       if (pair !== undefined && pair.markets.length > 0) crossings.push({ from: first.hub, to: last.hub, pair });
     }
   }
@@ -262,7 +266,8 @@ async function awaitBetween(
 ): Promise<readonly MintCrossing[]> {
   const read = async (a: Address, b: Address): Promise<PairMarkets> => {
     if (fixed.includes(a) && fixed.includes(b)) return markets.marketsOf({ a, b });
-    return markets.knownMarkets({ a, b }) ?? NO_MARKETS;
+    const known = markets.knownMarkets({ a, b });
+    return known === "late" ? markets.marketsOf({ a, b }) : (known ?? NO_MARKETS);
   };
   const crossings = hubs.flatMap((first) =>
     hubs

@@ -31,6 +31,12 @@ interface FollowedReadsOptions {
   readonly onDifference: (entry: FollowedAccount) => void;
 }
 
+interface ReadKind {
+  /** True: it never changes a streamed account. */
+  readonly isComparison: boolean;
+  readonly minSlot?: bigint | undefined;
+}
+
 interface ReadFacts {
   /** Epoch milliseconds. */
   readonly sentAtMs: number;
@@ -74,10 +80,12 @@ export class FollowedReads {
   /**
    * Reads the accounts and delivers what is not older than what is known. A read that leaves no gap before the stream makes
    * the account streamed from then on.
+   *
+   * @param minSlot a node that has not reached it does not answer; absent: any may
    * @throws TradewireError UPSTREAM_ERROR
    */
-  read(entries: readonly FollowedAccount[]): Promise<void> {
-    return this.#readAll(entries, false);
+  read(entries: readonly FollowedAccount[], minSlot?: bigint): Promise<void> {
+    return this.#readAll(entries, { isComparison: false, minSlot });
   }
 
   /**
@@ -85,11 +93,11 @@ export class FollowedReads {
    * @throws TradewireError UPSTREAM_ERROR
    */
   compare(entries: readonly FollowedAccount[]): Promise<void> {
-    return this.#readAll(entries, true);
+    return this.#readAll(entries, { isComparison: true });
   }
 
   /** An account that is too large for any answer fails only its own read, after the others have been processed. */
-  async #readAll(entries: readonly FollowedAccount[], isComparison: boolean): Promise<void> {
+  async #readAll(entries: readonly FollowedAccount[], kind: ReadKind): Promise<void> {
     const failures: unknown[] = [];
     const divisions = { left: MAX_DIVISIONS };
     const wanted = this.#withoutLeftOut(entries, failures);
@@ -99,7 +107,7 @@ export class FollowedReads {
       // Composing a call for a hundred accounts takes a fraction of a millisecond: each call after the first gets a turn of its own.
       if (reader > 0) await background.next();
       for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) {
-        const failure = await this.#readParts(chunk, isComparison, divisions);
+        const failure = await this.#readParts(chunk, kind, divisions);
         if (failure !== undefined) failures.push(failure);
       }
     });
@@ -127,13 +135,9 @@ export class FollowedReads {
    * @returns why one was left out
    * @throws TradewireError UPSTREAM_ERROR
    */
-  async #readParts(
-    entries: readonly FollowedAccount[],
-    isComparison: boolean,
-    divisions: { left: number },
-  ): Promise<unknown> {
+  async #readParts(entries: readonly FollowedAccount[], kind: ReadKind, divisions: { left: number }): Promise<unknown> {
     try {
-      await this.#readChunk(entries, isComparison);
+      await this.#readChunk(entries, kind);
       return undefined;
     } catch (error) {
       // One node's word does not split calls: a liar could force a call per account.
@@ -146,8 +150,8 @@ export class FollowedReads {
       }
       divisions.left -= 2;
       const half = Math.ceil(entries.length / 2);
-      const first = await this.#readParts(entries.slice(0, half), isComparison, divisions);
-      return (await this.#readParts(entries.slice(half), isComparison, divisions)) ?? first;
+      const first = await this.#readParts(entries.slice(0, half), kind, divisions);
+      return (await this.#readParts(entries.slice(half), kind, divisions)) ?? first;
     }
   }
 
@@ -179,13 +183,16 @@ export class FollowedReads {
     return !stream.isQuiet() && stream.isFarAhead(slot);
   }
 
-  async #readChunk(entries: readonly FollowedAccount[], isComparison: boolean): Promise<void> {
+  async #readChunk(entries: readonly FollowedAccount[], { isComparison, minSlot }: ReadKind): Promise<void> {
     const { reader, feed, followed, counters, now, onDifference, isCompared } = this.#parts;
     const sentAtMs = now();
     const stamp = feed.readStamp();
     const coveredBefore = entries.map(({ coveredFrom }) => coveredFrom);
     counters.reads += entries.length;
-    const { slot: oldest, accounts } = await reader.fetchAccounts(entries.map(({ address }) => address));
+    const { slot: oldest, accounts } = await reader.fetchAccounts(
+      entries.map(({ address }) => address),
+      minSlot,
+    );
     for (let i = 0; i < entries.length; i++) {
       // Small answers begin at once.
       const isPaced = i > 0 || entries.length === ACCOUNTS_PER_READ;

@@ -97,9 +97,13 @@ export class StreamProgress {
     return Math.min(this.#options.now(), this.#times.passedAtMs(before), this.#reported.passedAtMs(before));
   }
 
-  /** The newest slot of which all changes have arrived that come so long after the beginning of the next one at most (milliseconds). */
-  completeSlot(lateMs: number): bigint {
-    return this.#reported.newestBy(this.#options.now() - lateMs) - 1n;
+  /**
+   * The newest slot of which all changes have arrived that come so long after the beginning of the next one at most (milliseconds).
+   *
+   * @param liveAtMs what the stream reported by then (epoch milliseconds) has arrived; absent: all that it has reported
+   */
+  completeSlot(lateMs: number, liveAtMs = Number.POSITIVE_INFINITY): bigint {
+    return this.#reported.newestBy(Math.min(liveAtMs, this.#options.now() - lateMs)) - 1n;
   }
 
   /**

@@ -129,7 +129,7 @@ export class PriceMovements {
 function knownSnapshot(markets: Markets, { inMint, outMint }: Intent): Snapshot | undefined {
   const knownMarkets: Markets["knownMarkets"] = (pair) => markets.knownMarkets(pair);
   const direct = knownMarkets({ a: inMint.address, b: outMint.address });
-  if (direct === undefined) return undefined;
+  if (direct === undefined || direct === "late") return undefined;
   const mint: Markets["mint"] = (address) => markets.mint(address);
   const memory = { knownMarkets, mint, marketsOf: () => direct };
   const { hubMints = HUB_MINTS } = markets;

@@ -1,7 +1,10 @@
 import type { SignedForm, SubmissionClaim, SubmissionRecord } from "../../../accounts/port.ts";
 import type { Landing, Priority } from "../../../chain/port.ts";
+import type { Address } from "../../../primitives/address.ts";
 import { equalBytes } from "../../../primitives/bytes.ts";
 import type { Now } from "../../../primitives/clock.ts";
+import { writtenBy } from "../../../solana/message/message-writes.ts";
+import { wireLayout } from "../../../solana/message.ts";
 import type { Venue } from "../../../venues/venue.ts";
 import type { SealedTrade } from "../../build/token/sealed-trade.ts";
 import type { TradeEvent } from "../../trade.ts";
@@ -26,6 +29,8 @@ export interface AttemptPorts extends ClaimPorts {
   readonly landing: Landing;
   readonly outcomePoll: OutcomePoll;
   readonly monotonicMs: Now;
+  /** Receives, for every landed transaction, the accounts that it has written, and its slot; absent: nobody asks. */
+  readonly noteWritten?: ((accounts: readonly Address[], slot: bigint) => void) | undefined;
   /** Receives, for every landed transaction, how it compares with its quote. */
   readonly onLanded?: ((report: LandedReport) => void) | undefined;
   /** Receives a report of every attempt that this process has driven. */
@@ -339,6 +344,7 @@ export class Attempt {
   async #follow(): Promise<{ readonly signature: string; readonly outcome: Outcome } | undefined> {
     for (;;) {
       const landed = await this.#broadcast.land();
+      this.#noteWritten(landed);
       this.#reportLanding(landed);
       const { signature, landing } = landed;
       if (landing.kind === "pending") return undefined;
@@ -367,6 +373,16 @@ export class Attempt {
   /** True if no other process is known to have broadcast the message, under whatever signature. */
   get #wasSeenWhole(): boolean {
     return this.#isWhole && this.signatures.length === 1;
+  }
+
+  /** Comes before anybody is told that it landed: what is built then must not be built on state from before it. */
+  #noteWritten({ signature, landing }: LandedSignature): void {
+    const { noteWritten } = this.#ports;
+    if (noteWritten === undefined || landing.kind !== "landed") return;
+    const { accounts, error, slot } = landing.record;
+    const { message } = wireLayout(this.#broadcast.transactionOf(signature));
+    // A failed transaction has changed nothing but its payer's lamports.
+    noteWritten(error === null ? writtenBy(message, accounts) : accounts.slice(0, 1), slot);
   }
 
   /** Says "confirmed" even if the trade is finalized by now: only a written outcome is reported as finalized. */

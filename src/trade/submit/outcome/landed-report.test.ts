@@ -41,7 +41,6 @@ test("a divided trade moved what was quoted if its sums and remainders are those
     venues: ["v"],
     failure: undefined,
     isAsQuoted: true,
-    opened: [HUB],
     units: { used: 70_001, limit: 77_000 },
   });
   for (const change of [{ inAmount: 29n }, { outAmount: 21n }, { remainders: [{ mint: HUB, amount: 2n }] }]) {
@@ -54,7 +53,6 @@ test("one that failed did not; a record without units says nothing of them", () 
   const failed = { kind: "failed" } as Outcome;
   expect(reportLanded(sealed, bytes, record(undefined), failed, [])).toMatchObject({
     isAsQuoted: false,
-    opened: [],
     units: undefined,
   });
 });

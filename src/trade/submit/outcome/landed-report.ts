@@ -20,8 +20,6 @@ export interface LandedReport {
   readonly failure: { readonly code: ErrorCode; readonly venue: string | undefined } | undefined;
   /** True if it moved exactly what was quoted, remainders included. False if it failed. */
   readonly isAsQuoted: boolean;
-  /** Accounts that its build assumed missing and that exist now. Empty if it failed. */
-  readonly opened: readonly Address[];
   /** The token account that it could not close, because something had arrived in it. Absent: that is not why it failed. */
   readonly unclosed?: Address | undefined;
   /** Compute units it used, and those it asked for; undefined if its record lacks them or states impossible ones. */
@@ -50,7 +48,6 @@ export function reportLanded(
         ? undefined
         : { code: outcome.code, venue: failedVenue(sealed, programs, error, venues) },
     isAsQuoted: outcome.kind === "landed" && isAsQuoted(sealed, outcome.result),
-    opened: outcome.kind === "landed" ? sealed.creates.map(({ address }) => address) : [],
     unclosed: isCloseFailure(error, programs) ? sealed.closes : undefined,
     // Nodes need not agree on this figure: a node that invents one could raise the limits, and so the fees, of later trades.
     units: used === undefined || limit === undefined || used > limit ? undefined : { used, limit },

@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { type FakeSubscriptions, fakeSubscriptions } from "../../../../test/support/fake-chain.ts";
+import { Address } from "../../../primitives/address.ts";
+import { SYSTEM_PROGRAM } from "../../../solana/programs.ts";
+import type { AccountReader } from "../../port.ts";
+import { createRpcStateSource } from "../rpc-state-source.ts";
+import type { LiveStateSource } from "../state-source.ts";
+
+const [pool, vault, other] = [1, 2, 3].map((byte) => Address.from(new Uint8Array(32).fill(byte))) as [
+  Address,
+  Address,
+  Address,
+];
+/** The slot of the node that is read, the state that it shows, and the reads so far. */
+let node: { slot: bigint; value: number };
+let minSlots: (bigint | undefined)[];
+let subscriptions: FakeSubscriptions;
+let source: LiveStateSource;
+let values: Map<Address, number>;
+
+const reader: AccountReader = {
+  async fetchAccounts(addresses, minContextSlot) {
+    minSlots.push(minContextSlot);
+    const { slot, value } = node;
+    if (minContextSlot !== undefined && slot < minContextSlot) throw new Error("the slot has not been reached");
+    const fields = { owner: SYSTEM_PROGRAM, lamports: 1n, data: Uint8Array.of(value), executable: false, slot };
+    return { slot, accounts: addresses.map((address) => ({ address, ...fields })) };
+  },
+  fetchProgramAccounts: async () => "refused",
+};
+
+/** Follows pool and vault, read in slot 10 and streamed from slot 9 on. */
+beforeEach(async () => {
+  vi.useFakeTimers({ now: 1_000_000 });
+  node = { slot: 10n, value: 1 };
+  subscriptions = fakeSubscriptions();
+  values = new Map();
+  minSlots = [];
+  // Nothing is polled unless a test says so.
+  const slow = { pollMs: 60_000, verifyMs: 60_000, auditMs: 60_000, quietMs: 60_000 };
+  source = createRpcStateSource({
+    reader,
+    subscriptions,
+    now: Date.now,
+    warn: () => {},
+    commitment: "processed",
+    ...slow,
+  });
+  source.onAccount((address, account) => values.set(address, account?.data[0] ?? 0));
+  subscriptions.slot(9n);
+  const following = source.follow([pool, vault]);
+  subscriptions.activate();
+  await following;
+  minSlots = [];
+});
+afterEach(() => {
+  source.close();
+  expect(vi.getTimerCount()).toBe(0);
+  vi.useRealTimers();
+});
+
+function notice(address: Address, slot: number, value: number): void {
+  const data = [Buffer.from([value]).toString("base64"), "base64"];
+  const account = { lamports: 1, owner: SYSTEM_PROGRAM.toString(), data, executable: false };
+  subscriptions.notify("account", address.toString(), { context: { slot }, value: account });
+}
+
+const isCurrent = (address: Address) => source.currentAtMs(address) > 0;
+
+test("a state from before a landed write is not current, however young it is, until a notice brings the write", async () => {
+  const { setbacks } = source;
+  source.noteWritten([pool, other], 12n);
+  expect(source.setbacks).toBeGreaterThan(setbacks);
+  expect([pool, vault].map(isCurrent)).toEqual([false, true]);
+  notice(pool, 11, 2);
+  expect(isCurrent(pool)).toBe(false);
+  notice(pool, 12, 3);
+  expect(isCurrent(pool)).toBe(true);
+  expect(source.catchUp([pool, vault, other])).toBeUndefined();
+  expect(minSlots).toEqual([]);
+});
+
+test("whoever needs it has it read from a node that has reached the slot, once for all who wait", async () => {
+  source.noteWritten([pool, vault], 12n);
+  const waits = [source.catchUp([pool, vault]), source.catchUp([pool]), source.catchUp([other])];
+  expect(waits[2]).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(60);
+  expect(isCurrent(pool)).toBe(false);
+  node = { slot: 12n, value: 7 };
+  await vi.advanceTimersByTimeAsync(60);
+  await Promise.all(waits);
+  expect([values.get(pool), values.get(vault)]).toEqual([7, 7]);
+  expect([pool, vault].map(isCurrent)).toEqual([true, true]);
+  expect(new Set(minSlots)).toEqual(new Set([12n]));
+  expect(minSlots.length).toBeLessThanOrEqual(3);
+});
+
+test("a write that the state holds already, or that the stream has passed without a change, is not awaited", async () => {
+  notice(pool, 12, 3);
+  const { setbacks } = source;
+  source.noteWritten([pool], 12n);
+  expect([isCurrent(pool), source.setbacks]).toEqual([true, setbacks]);
+  subscriptions.slot(10n);
+  subscriptions.slot(11n);
+  subscriptions.slot(12n);
+  await source.refresh([vault]);
+  subscriptions.slot(13n);
+  await vi.advanceTimersByTimeAsync(200);
+  minSlots = [];
+  // A transaction may name an account as written and leave it as it is: nobody reports that.
+  source.noteWritten([vault], 12n);
+  expect(source.catchUp([vault])).toBeUndefined();
+  expect(minSlots).toEqual([]);
+});
+
+test("a caller waits for a second at most, and a write that no node ever shows is forgotten", async () => {
+  source.noteWritten([pool], 12n);
+  let isOver = false;
+  const wait = source.catchUp([pool])!.then(() => {
+    isOver = true;
+  });
+  await vi.advanceTimersByTimeAsync(900);
+  expect(isOver).toBe(false);
+  await vi.advanceTimersByTimeAsync(200);
+  await wait;
+  expect(isCurrent(pool)).toBe(false);
+  await vi.advanceTimersByTimeAsync(9_000);
+  expect(isCurrent(pool)).toBe(true);
+});
+
+test("a slot far ahead of everything known is not believed", () => {
+  source.noteWritten([pool], 10_000n);
+  expect(isCurrent(pool)).toBe(true);
+});

@@ -1,0 +1,135 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Address } from "../../../primitives/address.ts";
+import type { Now } from "../../../primitives/clock.ts";
+import { maxOf } from "../../../primitives/integer.ts";
+import type { AccountFeed } from "../account-feed.ts";
+import { FREEZE_NOTICE_MS } from "../compare/witness-stream.ts";
+import type { FollowedAccount } from "../followed-account.ts";
+import type { FollowedAccounts } from "../followed-accounts.ts";
+import type { StreamProgress } from "../stream/stream-progress.ts";
+import type { FollowedReads } from "./followed-reads.ts";
+
+interface AwaitedWritesOptions {
+  readonly followed: FollowedAccounts;
+  readonly feed: AccountFeed;
+  readonly stream: StreamProgress;
+  readonly reads: Pick<FollowedReads, "read">;
+  readonly now: Now;
+}
+
+/** A slot in which an account was written, and until when its state is awaited (epoch milliseconds). */
+interface AwaitedWrite {
+  slot: bigint;
+  untilMs: number;
+  /** Brings the account to its slot; undefined while nobody waits. */
+  reading: Promise<void> | undefined;
+}
+
+/** How long a state is awaited: by then, whatever is older is too old for its age. Milliseconds. */
+const AWAITED_MS = 10_000;
+/** How long a caller waits for it, and the pause between two reads. Milliseconds. */
+const WAIT_MS = 1_000;
+const RETRY_MS = 50;
+
+/**
+ * Followed accounts that a landed transaction has written, and whose state is from before that: the stream may report a change later than
+ * nodes report the transaction, and an account that no stream covers yet was read some time ago. Such a state is not current.
+ */
+export class AwaitedWrites {
+  readonly #options: AwaitedWritesOptions;
+  readonly #writes = new Map<FollowedAccount, AwaitedWrite>();
+
+  constructor(options: AwaitedWritesOptions) {
+    this.#options = options;
+  }
+
+  /** A landed transaction has written the accounts in this slot. Those that are not followed are ignored, and so is a slot too far ahead. */
+  note(addresses: readonly Address[], slot: bigint): void {
+    const { followed, stream, now } = this.#options;
+    if (stream.isFarAhead(slot)) return;
+    stream.note(slot);
+    const atMs = now();
+    this.#forgetBefore(atMs);
+    let isAny = false;
+    for (const address of addresses) {
+      const entry = followed.get(address);
+      if (entry === undefined || this.#holds(entry, slot)) continue;
+      const known = this.#writes.get(entry);
+      const newest = maxOf(slot, known?.slot ?? 0n);
+      this.#writes.delete(entry);
+      this.#writes.set(entry, { slot: newest, untilMs: atMs + AWAITED_MS, reading: known?.reading });
+      isAny = true;
+    }
+    if (isAny) followed.setbacks += 1;
+  }
+
+  /** True if the known state is from before a write that is known. */
+  isBehind(entry: FollowedAccount): boolean {
+    if (this.#writes.size === 0) return false;
+    const write = this.#writes.get(entry);
+    if (write === undefined) return false;
+    if (!this.#holds(entry, write.slot) && this.#options.now() < write.untilMs) return true;
+    this.#writes.delete(entry);
+    return false;
+  }
+
+  /**
+   * Reads those of the accounts that are behind, until each has arrived by a read or the stream, for a second at most. Never rejects.
+   * @returns undefined if none is behind
+   */
+  catchUp(addresses: Iterable<Address>): Promise<void> | undefined {
+    if (this.#writes.size === 0) return undefined;
+    const { followed } = this.#options;
+    const behind: FollowedAccount[] = [];
+    for (const address of addresses) {
+      const entry = followed.get(address);
+      if (entry !== undefined && this.isBehind(entry)) behind.push(entry);
+    }
+    if (behind.length === 0) return undefined;
+    const alone = behind.filter((entry) => this.#writes.get(entry)!.reading === undefined);
+    if (alone.length > 0) {
+      const reading = this.#bring(alone);
+      for (const entry of alone) this.#writes.get(entry)!.reading = reading;
+    }
+    return Promise.all(new Set(behind.map((entry) => this.#writes.get(entry)!.reading))).then(() => {});
+  }
+
+  clear(): void {
+    this.#writes.clear();
+  }
+
+  async #bring(entries: readonly FollowedAccount[]): Promise<void> {
+    const { now, reads } = this.#options;
+    const untilMs = now() + WAIT_MS;
+    for (let behind = entries; ; ) {
+      const slot = behind.reduce((newest, entry) => maxOf(newest, this.#writes.get(entry)?.slot ?? 0n), 0n);
+      // A node that has not reached the slot refuses, and another is asked.
+      await reads.read(behind, slot).catch(() => {});
+      behind = entries.filter((entry) => this.isBehind(entry));
+      if (behind.length === 0 || now() >= untilMs) break;
+      await sleep(RETRY_MS, undefined, { ref: false });
+    }
+    for (const entry of entries) {
+      const write = this.#writes.get(entry);
+      if (write !== undefined) write.reading = undefined;
+    }
+  }
+
+  /** True if the known state is of the slot or a later one, or the stream has passed the slot without a change of the account. */
+  #holds(entry: FollowedAccount, slot: bigint): boolean {
+    const { delivered } = entry;
+    if (delivered !== undefined && delivered.slot >= slot) return true;
+    if (!entry.streamed) return false;
+    const { feed, stream } = this.#options;
+    const lateMs = feed.reportsEveryChange ? 0 : FREEZE_NOTICE_MS;
+    return stream.completeSlot(lateMs, feed.liveAtMs(entry.address)) >= slot;
+  }
+
+  /** In the order of their times. */
+  #forgetBefore(atMs: number): void {
+    for (const [entry, { untilMs }] of this.#writes) {
+      if (untilMs > atMs) return;
+      this.#writes.delete(entry);
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { SOL_MINT } from "../../src/solana/programs.ts";
+import { eventually } from "../support/eventually.ts";
+import { type PacedSandbox, startPacedSandbox } from "../support/paced-sandbox.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+
+const ORDER = { solAmount: 0.2, slippage: 0.3, priority: "fast" } as const;
+const CALLERS = 3;
+const TRADES = 4;
+/** How much later notices arrive than answers of the node. */
+const LATE_MS = 900;
+let sandbox: PacedSandbox;
+let service: TestService;
+let notices: LateNotices;
+
+/** A node whose notices of accounts and slots come late, while it answers calls at once: it reports what landed before what changed. */
+beforeAll(async () => {
+  sandbox = await startPacedSandbox({ slotMs: 50 });
+  notices = await lateNotices(sandbox.wsUrl);
+  service = await startTestService({
+    SOLANA_RPC_URLS: sandbox.rpcUrl,
+    SOLANA_WS_URLS: notices.url,
+    STATE_MAX_AGE_MS: "10000",
+  });
+});
+afterAll(async () => {
+  await service?.close();
+  await notices?.close();
+  await sandbox?.close();
+});
+
+test("a trade that follows one's own at once is quoted on what that has left, however late the notices are", async () => {
+  const { tokens: all } = sandbox.world;
+  const isAlone = ({ mint }: (typeof all)[number]) =>
+    all.every(({ quoteMint }) => quoteMint !== mint) && all.filter((other) => other.mint === mint).length === 1;
+  const tokens = all.filter((token) => token.quoteMint === SOL_MINT && isAlone(token)).slice(0, CALLERS);
+  expect(tokens).toHaveLength(CALLERS);
+  const callers = tokens.map(async ({ mint, venue }) => {
+    const client = await service.newClient(0);
+    await airdrop(`${client.wallet.publicKey}`);
+    for (let trade = 0; trade < TRADES; trade++) {
+      const built = await eventually(() => client.buildBuy({ ...ORDER, mint: `${mint}` }));
+      const { tradeResult } = await client.submit(built.submissionToken, await client.sign(built));
+      expect(tradeResult!.outputAmountRaw, `${venue}, trade ${trade}`).toBe(built.estimates!.outputAmountRaw);
+    }
+  });
+  await Promise.all(callers);
+});
+
+async function airdrop(address: string): Promise<void> {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "requestAirdrop", params: [address, 10_000_000_000] });
+  await fetch(sandbox.rpcUrl, { method: "POST", headers: { "content-type": "application/json" }, body });
+}
+
+interface LateNotices {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** A TCP proxy that holds back everything that comes from behind it. */
+async function lateNotices(target: string): Promise<LateNotices> {
+  const { hostname, port } = new URL(target);
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((inside) => {
+    const outside = connect(Number(port), hostname);
+    inside.on("data", (chunk) => outside.write(chunk));
+    outside.on("data", (chunk) => setTimeout(() => inside.write(chunk), LATE_MS));
+    for (const socket of [inside, outside]) {
+      sockets.add(socket);
+      socket.on("error", () => {});
+      socket.on("close", () => {
+        inside.destroy();
+        outside.destroy();
+      });
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,3 +1,6 @@
+import { setImmediate } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { signedMessages } from "./signed-messages.ts";
 
@@ -14,4 +17,21 @@ test("what one copy of the library signed no other copy of it signs: a process m
   expect(() => copy.signedMessages().take(message, build)).not.toThrow();
   giveBack();
   expect(() => copy.signedMessages().take(message, {})).not.toThrow();
+});
+
+test("what was signed is remembered without its build, which a bot would otherwise hold for its next 10,000 trades", async () => {
+  setFlagsFromString("--expose-gc");
+  const collectGarbage: () => void = runInNewContext("gc");
+  const other = message.toReversed();
+  const take = () => {
+    const build = { unsignedTransaction: message };
+    signedMessages().take(other, build);
+    return new WeakRef(build);
+  };
+  const build = take();
+  // A reference that was read in this turn is held until the next.
+  await setImmediate();
+  collectGarbage();
+  expect(build.deref()).toBeUndefined();
+  expect(() => signedMessages().take(other, {})).toThrow("signed for an earlier order");
 });

@@ -9,7 +9,8 @@ const MOST_REMEMBERED = 10_000;
  * pass for that of both, and stand on the chain as proof.
  */
 class SignedMessages {
-  readonly #builds = new Map<string, object>();
+  /** Weak: a build holds kilobytes, and one that nobody holds can ask for nothing. */
+  readonly #builds = new Map<string, WeakRef<object>>();
 
   /**
    * Takes a message for a build; the same build may have it again.
@@ -18,14 +19,14 @@ class SignedMessages {
   take(message: Uint8Array, build: object): () => void {
     const key = String.fromCharCode(...sha256(message));
     const known = this.#builds.get(key);
-    if (known === build) return () => undefined;
+    if (known?.deref() === build) return () => undefined;
     if (known !== undefined) {
       throw new TradeError(
         "UNEXPECTED_TRANSACTION",
         "Refused to sign: this transaction was signed for an earlier order, and trades once. Nothing was signed.",
       );
     }
-    this.#builds.set(key, build);
+    this.#builds.set(key, new WeakRef(build));
     const [oldest] = this.#builds.keys();
     if (this.#builds.size > MOST_REMEMBERED && oldest !== undefined) this.#builds.delete(oldest);
     return () => void this.#builds.delete(key);

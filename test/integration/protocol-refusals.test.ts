@@ -314,6 +314,31 @@ describe("a request refused before its body has come, over HTTP/2", () => {
     expect((await once(next, "response"))[0]).toMatchObject({ ":status": 200 });
   });
 
+  it.each([
+    ["/v1/nothing", {}],
+    ["/v1/tx/buy", {}],
+    ["/v1/tx/buy", { "content-length": 3_000_000 }],
+    ["/v1/ping", {}],
+    ["/tradewire.v1.TradeService/Buy", { "content-type": "application/grpc" }],
+    ["/tradewire.v1.TradeService/WatchTrade", { "content-type": "application/grpc" }],
+    ["/tradewire.v1.TradeService/Nothing", { "content-type": "application/grpc" }],
+  ])("gives back the place of a stream that its client resets: %s %j", async (path, head) => {
+    for (let i = 0; i < 40; i++) {
+      const reset = session.request({ ":method": "POST", ":path": path, ...head });
+      reset.on("error", () => {}).write(Buffer.alloc(1_000));
+      if (i % 2 === 1) await new Promise((resolve) => session.ping(resolve));
+      reset.close(http2.constants.NGHTTP2_CANCEL);
+      await new Promise((resolve) => session.ping(resolve));
+    }
+    const stream = session.request({ ":method": "POST", ":path": "/v1/nothing", "content-length": 3_000_000 });
+    await new Promise((resolve, reject) => {
+      stream.resume().once("close", () => reject(new Error("closed before the whole body was written")));
+      stream.write(Buffer.alloc(3_000_000), resolve);
+    });
+    stream.end();
+    await once(stream, "close");
+  });
+
   it("loses its stream, and no more, if the client sends ever more of it", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout"] });
     onTestFinished(() => void vi.useRealTimers());

@@ -1,4 +1,4 @@
-import type { EventEmitter } from "node:events";
+import type { Duplex } from "node:stream";
 
 /** How long a client may be silent before the end of a long body that is dropped. Milliseconds. */
 export const SILENT_DROPPING_MS = 2_500;
@@ -17,11 +17,11 @@ let dropping = 0;
  * Takes one of the places for long bodies that are read and dropped, until its carrier closes.
  * @param declaredBytes length of the body; absent: as long as any that is dropped
  * @param carrier the connection of HTTP/1.1, or the stream of HTTP/2
- * @returns the bytes to drop at most; 0 if the body is longer, or no place is free
+ * @returns the bytes to drop at most; 0 if the body is longer, no place is free, or the carrier is closed: its end may have passed
  */
-export function takeDrop(declaredBytes: number | undefined, carrier: EventEmitter): number {
+export function takeDrop(declaredBytes: number | undefined, carrier: Duplex): number {
   const bytes = declaredBytes ?? DROPPED_BYTES;
-  if (bytes > DROPPED_BYTES || dropping === MOST_DROPPING) return 0;
+  if (bytes > DROPPED_BYTES || dropping === MOST_DROPPING || carrier.destroyed || carrier.closed) return 0;
   dropping += 1;
   carrier.once("close", () => {
     dropping -= 1;

@@ -236,6 +236,22 @@ describe.skipIf(postgres === undefined || !hasBalancer)("two processes on one Po
     await expect(health.check({ service: "nothing" })).rejects.toThrow("unknown service");
   });
 
+  it("lose no request while both stand still for less than the balancer waits for a check", async () => {
+    const pings: Promise<number>[] = [];
+    const ping = () => fetch(`${url}/v1/ping`).then(({ status }) => status);
+    const timer = setInterval(() => pings.push(ping()), 20);
+    const signal = (name: NodeJS.Signals) => services.forEach(({ child }) => void child.kill(name));
+    await sleep(500);
+    signal("SIGSTOP");
+    await sleep(900);
+    signal("SIGCONT");
+    await sleep(1_500);
+    clearInterval(timer);
+    const statuses = await Promise.all(pings);
+    expect(statuses.filter((status) => status !== 200)).toEqual([]);
+    expect(statuses.length).toBeGreaterThan(20);
+  });
+
   it("lose no request during a rolling restart", async () => {
     const wallet = createTestWallet();
     await fund(wallet.address.toString());

@@ -5,6 +5,10 @@ import { tickBits, VolatilityMeter } from "./volatility.ts";
 
 /** Arrays a swap can pass through: the program takes at most three in a row. */
 const ARRAYS_PER_SWAP = 3;
+/** From this liquidity on, the program takes longer to compute the amounts of a step at a price below 1. */
+const WIDE_LIQUIDITY = 1n << 38n;
+/** The square-root price of tick 0. */
+const PRICE_ONE = 1n << 64n;
 /** More stretches than a transaction has compute units for, whatever they cost: a group of ticks may be one tick wide. */
 const MOST_STEPS = 256;
 
@@ -42,12 +46,16 @@ export interface WhirlpoolFill {
   readonly steps: number;
   /** Initialised ticks crossed. */
   readonly crossed: number;
+  /** Of `steps`, those of at least `WIDE_LIQUIDITY` at prices below 1 that end at none of the pool's ticks. */
+  readonly wideSteps: number;
   /** Set bits of the ticks whose prices the fee's volatility asked for, at or above tick 0 and below it: one multiplication each. */
   readonly borderBits: readonly [above: number, below: number];
   /** Set bits of the ticks at or above 0 that were searched for: their prices take a multiplication for each. */
   readonly searchedBits: number;
   /** Of a fee that follows volatility: see `VolatilityMeter`. */
   readonly endsInStretch: boolean;
+  /** Likewise. */
+  readonly leftStretchAt: number | undefined;
 }
 
 /**
@@ -106,6 +114,7 @@ export function swapWhirlpool(
   let fees = 0n;
   let steps = 0;
   let crossed = 0;
+  let wideSteps = 0;
   let searchedTo = curve.tick;
   let searchedBits = 0;
   let index = lastTickAtOrBelow(ticks, curve.tick) + (aToB ? 0 : 1);
@@ -130,6 +139,7 @@ export function swapWhirlpool(
       calculated += exactIn ? step.amountOut : step.amountIn + step.fee;
       if (step.sqrtPrice !== sqrtPrice) tickLeft = undefined;
       sqrtPrice = step.sqrtPrice;
+      if (sqrtPrice !== nextPrice && sqrtPrice < PRICE_ONE && liquidity >= WIDE_LIQUIDITY) wideSteps++;
       meter?.advance(sqrtPrice, nextPrice, nextTick);
     } while (remaining > 0n && sqrtPrice !== nextPrice && steps <= MOST_STEPS);
     if (sqrtPrice !== nextPrice) break;
@@ -152,7 +162,8 @@ export function swapWhirlpool(
   const borderBits = meter?.borderBits() ?? NO_BITS;
   const netIn = input - fees;
   const endsInStretch = meter?.endsInStretch === true;
-  const passed = { searchedTo, steps, crossed, borderBits, searchedBits, endsInStretch };
+  const leftStretchAt = meter?.leftStretchAt;
+  const passed = { searchedTo, steps, crossed, wideSteps, borderBits, searchedBits, endsInStretch, leftStretchAt };
   return { input, output, netIn, sqrtPrice, liquidity, tick: tickLeft, meter, ...passed };
 }
 

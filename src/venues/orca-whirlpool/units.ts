@@ -58,18 +58,29 @@ const DYNAMIC_CROSSING_UNITS = 1_700;
 const ORACLE_UNITS = 1_530;
 /**
  * If the fee follows volatility: for a step of a fixed input, for one that sells A, for each set bit of a border, and where prices
- * are so high that products take one word more.
+ * are so high that products take one word more. With that from tick 66,000 on, a swap at 65,530 used 1,183 units above its bound.
  */
 const STEP_IN_UNITS = 100;
 const STEP_A_TO_B_UNITS = 80;
 const BORDER_ABOVE_UNITS = 348;
 const BORDER_BELOW_UNITS = 25;
-const HIGH_TICK = 66_000;
+const HIGH_TICK = 65_000;
 const HIGH_UNITS = 2_520;
+/** For each of `wideSteps`. Without it, steps used up to 300 units above what a bound has for them; steps of less liquidity, 220 below. */
+const STEP_WIDE_UNITS = 350;
 /** Less, if the swap ends at an initialised tick: no price is turned into a tick. */
 const ENDS_AT_TICK_UNITS = 3_000;
 /** Turning the price that a swap ends at into its tick a second time, to find the group of that price, beside its set bits. */
 const STRETCH_END_UNITS = 2_400;
+/**
+ * Then the program computes that tick's price once more. For a tick above 0, a swap has room for so many of its set bits; swaps used up to
+ * 478 for each further one.
+ */
+const STRETCH_END_BITS = 11;
+const STRETCH_END_BIT_UNITS = 630;
+/** From this tick on, of whatever bits: without it, swaps were down to 298 units below the bound, those at lower ticks 1,329. */
+const STRETCH_HIGH_TICK = 131_072;
+const STRETCH_HIGH_UNITS = 1_500;
 /**
  * For the price of a tick above 0 that the swap looks for, each set bit takes as much as of the one that it ends at. The first search
  * has room for this many, and what a further step takes in any case includes so many units for its own.
@@ -81,7 +92,7 @@ const LOW_BITS = 6;
 
 /** What the older instruction takes less: it reads no mints. 7,005 to 7,390 on these builds. */
 const OLDER_SAVES_UNITS = 7_000;
-/** And what two SPL Token mints are always below the bound, unless the fee follows volatility: 3,276 at least. */
+/** And what two SPL Token mints are always below the bound, unless the fee follows volatility: 2,042 at least, of much liquidity at prices below 1. */
 const SPARE_UNITS = 1_700;
 
 /** A swap's share of the 1,400,000 units of a transaction, the rest is for the instructions around it. */
@@ -117,12 +128,14 @@ export function baseUnits(
 /** Compute units of what a swap passes through, `slots` of ticks searched. `isDynamic`: an array is. */
 export function stepUnits(
   adaptive: boolean,
-  { steps, crossed, borderBits: [above, below], searchedBits, sqrtPrice, endsInStretch }: WhirlpoolFill,
+  fill: WhirlpoolFill,
   slots: number,
   aToB: boolean,
   exactIn: boolean,
   isDynamic = false,
 ): number {
+  const { steps, crossed, wideSteps, searchedBits, sqrtPrice, endsInStretch, leftStretchAt } = fill;
+  const [above, below] = fill.borderBits;
   const units = adaptive ? ADAPTIVE : PLAIN;
   const stepsBetween = Math.max(steps - 1 - crossed, 0);
   return (
@@ -133,9 +146,11 @@ export function stepUnits(
     Math.ceil(slots) * units.slot +
     Math.max(0, (searchedBits - FIRST_BITS) * units.endAbove - (steps - 1) * SEARCHED_UNITS) +
     (crossed === steps ? -ENDS_AT_TICK_UNITS : endUnits(units, sqrtPrice)) +
-    (endsInStretch ? STRETCH_END_UNITS + endUnits(units, sqrtPrice) : 0) +
+    (endsInStretch ? stretchEndUnits(units, sqrtPrice) : 0) +
+    (leftStretchAt === undefined ? 0 : leaveUnits(units, leftStretchAt)) +
     (adaptive
       ? stepsBetween * ((exactIn ? STEP_IN_UNITS : 0) + (aToB ? STEP_A_TO_B_UNITS : 0)) +
+        wideSteps * STEP_WIDE_UNITS +
         above * BORDER_ABOVE_UNITS +
         below * BORDER_BELOW_UNITS
       : 0)
@@ -156,10 +171,33 @@ const TICKS_PER_E = 1 / Math.log(1.0001);
 
 /** Turning the price that a swap ends at into its tick. */
 function endUnits({ endAbove, endBelow }: StepUnits, sqrtPrice: bigint): number {
-  const tick = Math.floor(2 * Math.log(Number(sqrtPrice) / 2 ** 64) * TICKS_PER_E);
+  const tick = tickAt(sqrtPrice);
+  return endBits(tick) * (tick >= 0 ? endAbove : endBelow);
+}
+
+/** Finding the group of the price that a swap ends at, within a stretch priced at once. */
+function stretchEndUnits(units: StepUnits, sqrtPrice: bigint): number {
+  const tick = tickAt(sqrtPrice);
+  const further = tick >= 0 ? Math.max(0, endBits(tick) - STRETCH_END_BITS) * STRETCH_END_BIT_UNITS : 0;
+  return (
+    STRETCH_END_UNITS + endUnits(units, sqrtPrice) + further + (tick >= STRETCH_HIGH_TICK ? STRETCH_HIGH_UNITS : 0)
+  );
+}
+
+/** The tick of a price, or one beside it. */
+function tickAt(sqrtPrice: bigint): number {
+  return Math.floor(2 * Math.log(Number(sqrtPrice) / 2 ** 64) * TICKS_PER_E);
+}
+
+/** Set bits of a tick that a swap ends at, the lowest as if all were set. */
+function endBits(tick: number): number {
   const highest = 32 - Math.clz32(Math.abs(tick));
-  const bits = Math.min(tickBits(Math.abs(tick) >> LOW_BITS) + LOW_BITS, highest);
-  return bits * (tick >= 0 ? endAbove : endBelow);
+  return Math.min(tickBits(Math.abs(tick) >> LOW_BITS) + LOW_BITS, highest);
+}
+
+/** Turning the price of the border at which a swap leaves a stretch into its tick, and that tick into its price again. */
+function leaveUnits({ endAbove, endBelow }: StepUnits, tick: number): number {
+  return STRETCH_END_UNITS + 2 * tickBits(tick) * (tick >= 0 ? endAbove : endBelow);
 }
 
 /** Addition for a token; programs scan all of a mint's extensions. */

@@ -51,6 +51,7 @@ export class VolatilityMeter {
   #skipped = false;
   /** True if the amount was used up within a stretch priced at once. */
   #endsInStretch = false;
+  #leftStretchAt: number | undefined;
   readonly #updatedAt: bigint;
   #bitsAbove = 0;
   #bitsBelow = 0;
@@ -78,6 +79,11 @@ export class VolatilityMeter {
   /** True if the amount was used up within a stretch priced at once: then the program turns the price into its group. */
   get endsInStretch(): boolean {
     return this.#endsInStretch;
+  }
+
+  /** The tick at whose price the swap left a stretch priced at once, unless the pool's next tick is there. */
+  get leftStretchAt(): number | undefined {
+    return this.#leftStretchAt;
   }
 
   borderBits(): readonly [above: number, below: number] {
@@ -108,6 +114,7 @@ export class VolatilityMeter {
       const tick = sqrtPrice === nextPrice ? nextTick : sqrtPrice === this.#boundPrice ? this.#boundTick : undefined;
       this.#endsInStretch = tick === undefined;
       if (tick === undefined) return; // The amount is used up: nothing more is priced.
+      if (sqrtPrice !== nextPrice) this.#leftStretchAt = tick;
       this.#moveTo(tick, true);
     }
     this.#group += this.#aToB ? -1 : 1;

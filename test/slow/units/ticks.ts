@@ -4,7 +4,7 @@ import type { Genes } from "./genes.ts";
 export function drawTick(genes: Genes): number {
   const tick =
     genes.pick([0, 2_047, 32_767, 65_535, 131_071, 262_143, 393_215, 12_345, genes.between(0, 400_000)]) +
-    genes.between(-3, 3);
+    genes.between(-12, 4);
   return genes.chance(0.5) ? tick : -tick;
 }
 
@@ -18,7 +18,7 @@ export function spreadPositions(
 ): void {
   const base = Math.floor(tick / spacing) * spacing;
   const at = (steps: number) => Math.max(-highest, Math.min(highest, base + steps * spacing));
-  const unit = genes.magnitude(1n << 44n) + 10n;
+  const unit = genes.magnitude(1n << genes.pick([44n, 58n])) + 10n;
   const isWide = genes.chance(0.6);
   if (isWide) add(-highest, highest, unit * 10n);
   else add(at(-200), at(200), unit * 10n);

@@ -106,13 +106,13 @@ test.each<{ readonly said: readonly Word[]; readonly trusted?: number; readonly 
   expect(entries()).toEqual(used);
 });
 
-test("a node that swaps entries is named, and a table is left out if it is gone", async () => {
+test("a node that swaps entries is named and takes none away, and a table is left out if it is gone", async () => {
   await start([
     [5, 6],
     [5, 6],
   ]);
   await say([6, 5], [5, 6]);
-  expect(entries()).toEqual([]);
+  expect(entries()).toEqual([5, 6]);
   expect(warnings).toEqual([expect.stringMatching(/nodes contradict each other about the lookup table/)]);
   await say("none", "none");
   expect(tables.tables()).toEqual([]);
@@ -131,4 +131,29 @@ test("what one node says while the others are away neither changes nor adds an e
   expect(entries()).toEqual([5, 6, 7]);
   await say("away", "away");
   expect(entries()).toEqual([5, 6, 7]);
+});
+
+test("what two nodes agreed on one of them cannot take away, nor add to it", async () => {
+  await start([
+    [5, 6],
+    [5, 6],
+  ]);
+  for (const word of [[6, 5], [5, 9, 7], [5], []] as const) {
+    await say(word, [5, 6, 7]);
+    expect(entries()).toEqual([5, 6]);
+  }
+  await say([5, 6, 7], [5, 6, 7]);
+  expect(entries()).toEqual([5, 6, 7]);
+  // A test chain that began anew.
+  await say([9, 8], [9, 8]);
+  expect(entries()).toEqual([9, 8]);
+});
+
+test("what one node said before the other answered proves nothing", async () => {
+  await start(["away", [6, 5]]);
+  expect(entries()).toEqual([6, 5]);
+  await say([5, 6], [6, 5]);
+  expect(entries()).toEqual([]);
+  await say([5, 6], [5, 6]);
+  expect(entries()).toEqual([5, 6]);
 });

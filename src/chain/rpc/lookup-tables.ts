@@ -33,8 +33,9 @@ const QUORUM = 2;
 
 /**
  * Reads the tables from every node, and again every minute. A table is used up to the last entry on which two nodes agree, in order: a node
- * that swapped two entries would make every transaction name the wrong accounts. While only one node answers, known entries stay: they
- * never change, and new ones can wait. An unusable table is left out, with one warning.
+ * that swapped two entries would make every transaction name the wrong accounts. Entries never change: while only one node answers, known
+ * ones stay, and new ones can wait; those that two nodes agreed on before stay for as long as one of them still has them. An unusable
+ * table is left out, with one warning.
  * @throws TradewireError UPSTREAM_ERROR if the first read fails
  */
 export async function createLookupTables(options: LookupTablesOptions): Promise<LiveLookupTables> {
@@ -47,6 +48,8 @@ class PolledLookupTables implements LiveLookupTables {
   readonly #options: LookupTablesOptions;
   readonly #warned = new Set<Address>();
   #tables: readonly LookupTable[] = [];
+  /** By table, the entries that two nodes agreed on. */
+  readonly #proven = new Map<Address, readonly Address[]>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: LookupTablesOptions) {
@@ -94,26 +97,32 @@ class PolledLookupTables implements LiveLookupTables {
     return accounts.map((account) => (account === null ? undefined : decodeLookupTable(account)));
   }
 
-  /** The table as far as two nodes agree on it; undefined if fewer have it. */
+  /** The table as far as two nodes agree on it, or agreed and one still says so; undefined if fewer have it. */
   #agreed(address: Address, words: readonly (LookupTable | undefined)[]): LookupTable | undefined {
     let agreeing = words.filter((word) => word !== undefined);
     const required = Math.min(QUORUM, words.length);
     if (agreeing.length < required) return undefined;
+    const proven = this.#proven.get(address) ?? [];
     const entries: Address[] = [];
     for (;;) {
       const longer = agreeing.filter((word) => word.entries.length > entries.length);
+      const saying = (entry: Address | undefined) => longer.filter((word) => word.entries[entries.length] === entry);
       const [first, ...others] = saidMost(longer, (word) => word.entries[entries.length]!.toString());
-      const entry = first?.entries[entries.length];
-      const alike = longer.filter((word) => word.entries[entries.length] === entry);
-      if (alike.length < longer.length)
+      const most = first?.entries[entries.length];
+      if (saying(most).length < longer.length)
         this.#warnOnce(
           address,
           `The Solana nodes contradict each other about the lookup table ${address}: it is used as far as two agree.`,
         );
-      if (entry === undefined || others.length > 0 || alike.length < required) return { address, entries };
+      const isAgreed = others.length === 0 && saying(most).length >= required;
+      const entry = isAgreed ? most : proven[entries.length];
+      const alike = saying(entry);
+      if (entry === undefined || alike.length === 0) break;
       entries.push(entry);
       agreeing = alike;
     }
+    if (required === QUORUM) this.#proven.set(address, entries);
+    return { address, entries };
   }
 
   #warnOnce(address: Address, line: string): void {

@@ -91,6 +91,48 @@ test("an exact output is divided though one market gives it near its limit, at a
   expect(Number(bestRouteOver(network, "exactOut", 249_500_000n).inAmount)).toBeLessThan(251.1e6);
 });
 
+test("an exact output is divided over markets that are found for somewhat more of it", () => {
+  const exactly = (from: bigint, to: bigint, most: bigint): Product => ({ reserves: [from, to], most });
+  const pairs: Partial<Record<NetworkPair, readonly Product[]>> = {
+    ab: [
+      exactly(8_734_370_224n, 10_433_021_094n, 2_911_456_741n),
+      exactly(2_669_328_375n, 2_401_003_568n, 1_334_664_187n),
+      exactly(7_488_907_237n, 6_740_932_035n, 2_496_302_412n),
+    ],
+    ah: [
+      exactly(6_094_361_772n, 10_349_829_176n, 507_863_481n),
+      exactly(3_354_302_009n, 5_978_295_979n, 176_542_211n),
+      exactly(2_093_834_867n, 2_177_504_453n, 523_458_716n),
+    ],
+    hb: [
+      exactly(4_040_567_499n, 2_682_608_742n, 808_113_499n),
+      exactly(8_186_163_969n, 14_510_571_275n, 909_573_774n),
+      exactly(2_992_830_681n, 5_250_194_025n, 187_051_917n),
+    ],
+    af: [
+      exactly(2_999_454_620n, 2_162_409_672n, 149_972_731n),
+      exactly(8_205_763_228n, 15_804_115_883n, 431_882_275n),
+      exactly(8_371_148_795n, 14_621_567_307n, 643_934_522n),
+    ],
+    fb: [
+      exactly(6_571_610_035n, 10_683_928_730n, 345_874_212n),
+      exactly(6_726_327_791n, 7_550_342_440n, 1_121_054_631n),
+      exactly(1_176_944_765n, 1_070_606_484n, 106_994_978n),
+    ],
+    hf: [
+      exactly(2_162_786_460n, 2_982_728_897n, 2_162_786_460n),
+      exactly(2_541_241_993n, 4_485_009_905n, 282_360_221n),
+    ],
+  };
+  const { inAmount } = bestRouteOver(
+    hubNetwork((pair) => pairs[pair] ?? []),
+    "exactOut",
+    1_792_173_291n,
+  );
+  // Over the markets for exactly so much it takes 608e6; no four paths take less than 600.6e6.
+  expect(Number(inAmount)).toBeLessThan(602e6);
+});
+
 test("what all markets together do not hold is refused as too large", () => {
   expect(() => bestRouteOver(twoMarkets(), "exactOut", 2n * 10n ** 10n)).toThrow("Trade less");
 });

@@ -121,7 +121,8 @@ export class SplitPlan {
   }
 
   *#sample(budget: { left: number }): Steps<Field> {
-    const terms = { ...this.#terms, budget, work: this.work };
+    // The sizings of exact outputs are compared instead: exchanges in each of them would take too long.
+    const terms = { ...this.#terms, exchanges: this.#mode === "exactIn", budget, work: this.work };
     return { network: yield* sampleNetwork(this.#small, terms), terms };
   }
 

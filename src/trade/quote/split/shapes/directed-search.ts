@@ -2,6 +2,7 @@ import { allAtOnce, type Steps } from "../../long-searches.ts";
 import { singleOut, singlePath } from "../flow/fill-network.ts";
 import type { FlowEdge } from "../flow/flow.ts";
 import { SharedSteps } from "../steps/shared-steps.ts";
+import { exchangedShape } from "./exchanged-shape.ts";
 import { betterOf, coarseFlow, type Field, forkOf, type Shape, ShapeSearch } from "./split-shape.ts";
 
 /**
@@ -75,6 +76,12 @@ export class DirectedSearch {
     return this.#directions.length === 0 || this.#directions.some(isStuck);
   }
 
+  /** True if the best shape of up to `maxPaths` paths fills a market to its limit. */
+  *fillsMarket(maxPaths: number): Steps<boolean> {
+    const shape = yield* this.shapeFor(maxPaths);
+    return shape !== undefined && fillsMarket(shape);
+  }
+
   /** The best shape of two up to `maxPaths` paths; undefined if there is none. */
   shapeFor(maxPaths: number): Steps<Shape | undefined> {
     let search = this.#best.get(maxPaths);
@@ -101,6 +108,11 @@ export class DirectedSearch {
       best = betterOf(best, anchored === undefined ? undefined : yield* anchored.shapeFor(maxPaths));
       if (!losesMuch(search, best) || (best !== undefined && !fillsMarket(best))) continue;
       best = betterOf(best, yield* search.shapeBesides(maxPaths));
+      if (this.#field.terms.exchanges && losesMuch(search, best))
+        best = betterOf(
+          best,
+          yield* exchangedShape({ ...search.beside(maxPaths), closed: direction.closed, maxPaths, start: best }),
+        );
     }
     return best;
   }

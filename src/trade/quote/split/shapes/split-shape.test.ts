@@ -26,7 +26,14 @@ test("a market whose price never falls stays, though it gains nothing over its o
   );
   const edges = [...products, constant].map((curve) => ({ from: INPUT, to: OUTPUT, curve }));
   const network = { mints: 2, edges, addresses: [MINT, MINT], isLimited: false, onwardRates: new Float64Array(2) };
-  const terms = { inAmount: AMOUNT, maxLegs: 1, clock: CLOCK, budget: { left: 0 }, work: new StepWork() };
+  const terms = {
+    inAmount: AMOUNT,
+    exchanges: true,
+    maxLegs: 1,
+    clock: CLOCK,
+    budget: { left: 0 },
+    work: new StepWork(),
+  };
   const search = allAtOnce(ShapeSearch.begin({ network, terms }, new Uint8Array(edges.length)));
   const shape = allAtOnce(search.shapeFor(4))!;
   const best = edges.map((_, left) => {

@@ -35,6 +35,8 @@ export interface ShapeTerms {
   /** See `FlowSearch`. */
   readonly enough?: number | undefined;
   readonly maxLegs: number;
+  /** True if closed markets may be exchanged for open ones: see `exchangedShape`. */
+  readonly exchanges: boolean;
   readonly clock: ChainClock;
   readonly budget: QuoteBudget;
   readonly work: StepWork;
@@ -199,6 +201,11 @@ export class ShapeSearch {
     return best;
   }
 
+  /** What a search beside the narrowing to so many paths knows, and the shapes that were found, the widest first. */
+  beside(maxPaths: number): { readonly field: Field; readonly shapes: readonly Shape[] } {
+    return { field: this.#fieldFor(maxPaths), shapes: this.#shapes };
+  }
+
   /** What the searches beside the narrowing to so many paths know: at first what that has learned down to so few, or to its end. */
   #fieldFor(maxPaths: number): Field {
     let field = this.#fields.get(maxPaths);
@@ -292,7 +299,8 @@ function without(field: Field, index: number, open: Uint8Array, start: Flow): Sh
   return flow === undefined ? undefined : shapeOf(field, flow, closed);
 }
 
-function shapeOf(field: Field, flow: Flow, open: Uint8Array): Shape {
+/** @param open edges that the flow might use */
+export function shapeOf(field: Field, flow: Flow, open: Uint8Array): Shape {
   const closed = open.map((isClosed, index) => (flow.inputs[index]! > 0 ? isClosed : 1));
   return { paths: pathsOf(field.network, flow), closed, outAmount: flow.outAmount, flow, field };
 }

@@ -10,6 +10,8 @@ const LEAST_MISSED = 0.03;
 const MOST_RESIZED = 2;
 /** If fewer paths give too little of an exact output, the markets are chosen again for as much more input as that needs at their mean price, times this. */
 const MORE = 1.05;
+/** Where markets are full, the markets that are best for this many times the trade are compared: the narrowing finds others for it. */
+const LARGER = 1.08;
 
 /** A sizing, and the best route by it. */
 interface Sized {
@@ -38,7 +40,11 @@ export function* outputSizing(intent: Intent, plan: SplitPlan, first: Sizing, te
     if (other.route === undefined || gainOf(intent, other.route, route!) <= 0) break;
     best = other;
   }
-  return best.route === undefined ? first : best.sizing;
+  if (best.route === undefined) return first;
+  if (!(yield* best.sizing.fillsMarket(terms.maxPaths))) return best.sizing;
+  const larger = { inAmount: Number(best.route.inAmount) * LARGER, outAmount: Number(intent.amount) * LARGER };
+  const other: Sized = yield* sized(best.sizing.resized(larger));
+  return other.route !== undefined && gainOf(intent, other.route, best.route) > 0 ? other.sizing : best.sizing;
 }
 
 /** The best route for more input: fewer paths need more of it than all of them. */

@@ -77,6 +77,11 @@ export class Sizing {
     return yield* (yield* this.#all.result()).isHeldBack(maxPaths);
   }
 
+  /** See `DirectedSearch`. */
+  *fillsMarket(maxPaths: number): Steps<boolean> {
+    return yield* (yield* this.#all.result()).fillsMarket(maxPaths);
+  }
+
   /** The best shape of a division over two up to `maxPaths` paths; undefined if there is none. */
   *shapeFor(maxPaths: number, refused: ReadonlySet<HotMarket>): Steps<Shape | undefined> {
     const search = refused.size === 0 ? this.#all : this.#searchWithout(this.#edgesOf(refused));

@@ -1,5 +1,5 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SOL_MINT } from "../../src/solana/programs.ts";
 import { eventually } from "../support/eventually.ts";
 import { type PacedSandbox, startPacedSandbox } from "../support/paced-sandbox.ts";
@@ -10,47 +10,51 @@ const CALLERS = 3;
 const TRADES = 4;
 /** How much later notices arrive than answers of the node. */
 const LATE_MS = 900;
-let sandbox: PacedSandbox;
-let service: TestService;
-let notices: LateNotices;
 
-/** A node whose notices of accounts and slots come late, while it answers calls at once: it reports what landed before what changed. */
-beforeAll(async () => {
-  sandbox = await startPacedSandbox({ slotMs: 50 });
-  notices = await lateNotices(sandbox.wsUrl);
-  service = await startTestService({
-    SOLANA_RPC_URLS: sandbox.rpcUrl,
-    SOLANA_WS_URLS: notices.url,
-    STATE_MAX_AGE_MS: "10000",
+/** Nodes whose notices of accounts and slots come late, while they answer calls at once: they report what landed before what changed. */
+describe.each([1, 2])("with the late notices of %i nodes", (nodes) => {
+  let sandbox: PacedSandbox;
+  let service: TestService;
+  let notices: LateNotices;
+  beforeAll(async () => {
+    sandbox = await startPacedSandbox({ slotMs: 50 });
+    notices = await lateNotices(sandbox.wsUrl);
+    // The same node by another name counts as another.
+    const names = (url: string) => [url, url.replace("127.0.0.1", "localhost")].slice(0, nodes).join(",");
+    service = await startTestService({
+      SOLANA_RPC_URLS: names(sandbox.rpcUrl),
+      SOLANA_WS_URLS: names(notices.url),
+      STATE_MAX_AGE_MS: "10000",
+    });
+  });
+  afterAll(async () => {
+    await service?.close();
+    await notices?.close();
+    await sandbox?.close();
+  });
+
+  test("a trade that follows one's own at once is quoted on what that has left", async () => {
+    const { tokens: all } = sandbox.world;
+    const isAlone = ({ mint }: (typeof all)[number]) =>
+      all.every(({ quoteMint }) => quoteMint !== mint) && all.filter((other) => other.mint === mint).length === 1;
+    const tokens = all.filter((token) => token.quoteMint === SOL_MINT && isAlone(token)).slice(0, CALLERS);
+    expect(tokens).toHaveLength(CALLERS);
+    const callers = tokens.map(async ({ mint, venue }) => {
+      const client = await service.newClient(0);
+      await airdrop(sandbox, `${client.wallet.publicKey}`);
+      for (let trade = 0; trade < TRADES; trade++) {
+        const built = await eventually(() => client.buildBuy({ ...ORDER, mint: `${mint}` }));
+        const { tradeResult } = await client.submit(built.submissionToken, await client.sign(built));
+        expect(tradeResult!.outputAmountRaw, `${venue}, trade ${trade}`).toBe(built.estimates!.outputAmountRaw);
+      }
+    });
+    await Promise.all(callers);
   });
 });
-afterAll(async () => {
-  await service?.close();
-  await notices?.close();
-  await sandbox?.close();
-});
 
-test("a trade that follows one's own at once is quoted on what that has left, however late the notices are", async () => {
-  const { tokens: all } = sandbox.world;
-  const isAlone = ({ mint }: (typeof all)[number]) =>
-    all.every(({ quoteMint }) => quoteMint !== mint) && all.filter((other) => other.mint === mint).length === 1;
-  const tokens = all.filter((token) => token.quoteMint === SOL_MINT && isAlone(token)).slice(0, CALLERS);
-  expect(tokens).toHaveLength(CALLERS);
-  const callers = tokens.map(async ({ mint, venue }) => {
-    const client = await service.newClient(0);
-    await airdrop(`${client.wallet.publicKey}`);
-    for (let trade = 0; trade < TRADES; trade++) {
-      const built = await eventually(() => client.buildBuy({ ...ORDER, mint: `${mint}` }));
-      const { tradeResult } = await client.submit(built.submissionToken, await client.sign(built));
-      expect(tradeResult!.outputAmountRaw, `${venue}, trade ${trade}`).toBe(built.estimates!.outputAmountRaw);
-    }
-  });
-  await Promise.all(callers);
-});
-
-async function airdrop(address: string): Promise<void> {
+async function airdrop({ rpcUrl }: PacedSandbox, address: string): Promise<void> {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "requestAirdrop", params: [address, 10_000_000_000] });
-  await fetch(sandbox.rpcUrl, { method: "POST", headers: { "content-type": "application/json" }, body });
+  await fetch(rpcUrl, { method: "POST", headers: { "content-type": "application/json" }, body });
 }
 
 interface LateNotices {

@@ -132,7 +132,6 @@ class StreamedStateSource implements LiveStateSource {
       ...{ reader, feed, followed, tree, stream, audit, suspension, counters, now, onDifference },
       isCompared: () => this.#comparison.isOn,
     });
-    this.#writes = new AwaitedWrites({ followed, feed, stream, reads: this.#reads, now });
     const { witnesses = [], witnessStreams: streams = [], followedHost = () => undefined, random = () => 1 } = options;
     const { comparisonsPerSecond: callsPerSecond = DEFAULT_COMPARISONS_PER_SECOND } = options;
     const onWrongStream = () => this.#trust.leave();
@@ -144,6 +143,7 @@ class StreamedStateSource implements LiveStateSource {
     });
     // If nodes are compared, that verifies an account in use better than one more read.
     const isCompared = this.#comparison.isOn;
+    this.#writes = new AwaitedWrites({ followed, feed, stream, reads: this.#reads, now, isCompared: () => isCompared });
     const verifyInUseMs = isCompared ? Number.POSITIVE_INFINITY : verifyMs;
     this.#plan = new ReadPlan({ followed, feed, stream, now, pollMs, refreshMs, verifyMs: verifyInUseMs, quietMs });
     this.#polls = new Polls({ plan: this.#plan, reads: this.#reads, stream, feed, now, warn, quietMs, isCompared });

@@ -29,9 +29,13 @@ const reader: AccountReader = {
   fetchProgramAccounts: async () => "refused",
 };
 
-/** Follows pool and vault, read in slot 10 and streamed from slot 9 on. */
-beforeEach(async () => {
+beforeEach(() => {
   vi.useFakeTimers({ now: 1_000_000 });
+  return start();
+});
+
+/** Follows pool and vault, read in slot 10 and streamed from slot 9 on. */
+async function start(options: Partial<Parameters<typeof createRpcStateSource>[0]> = {}): Promise<void> {
   node = { slot: 10n, value: 1 };
   subscriptions = fakeSubscriptions();
   values = new Map();
@@ -45,6 +49,7 @@ beforeEach(async () => {
     warn: () => {},
     commitment: "processed",
     ...slow,
+    ...options,
   });
   source.onAccount((address, account) => values.set(address, account?.data[0] ?? 0));
   subscriptions.slot(9n);
@@ -52,7 +57,7 @@ beforeEach(async () => {
   subscriptions.activate();
   await following;
   minSlots = [];
-});
+}
 afterEach(() => {
   source.close();
   expect(vi.getTimerCount()).toBe(0);
@@ -126,6 +131,24 @@ test("a caller waits for a second at most, and a write that no node ever shows i
   expect(isCurrent(pool)).toBe(false);
   await vi.advanceTimersByTimeAsync(9_000);
   expect(isCurrent(pool)).toBe(true);
+});
+
+test("with several nodes, a market that is streamed waits for the stream: one node's word does not change it", async () => {
+  source.close();
+  const witness = (name: string) => ({ name, reader, setAside: () => {} });
+  await start({ witnesses: [witness("one"), witness("two")] });
+  for (const address of [pool, vault]) source.recordOf!(address)!.isLasting = address === pool;
+  source.noteWritten([pool, vault], 12n);
+  node = { slot: 12n, value: 9 };
+  const wait = source.catchUp([pool, vault]);
+  await vi.advanceTimersByTimeAsync(60);
+  // A wallet's account, as the other one stands for, is read.
+  expect([pool, vault].map(isCurrent)).toEqual([false, true]);
+  expect(values.get(pool)).toBe(1);
+  notice(pool, 12, 3);
+  await vi.advanceTimersByTimeAsync(60);
+  await wait;
+  expect([values.get(pool), isCurrent(pool)]).toEqual([3, true]);
 });
 
 test("a slot far ahead of everything known is not believed", () => {

@@ -15,6 +15,8 @@ interface AwaitedWritesOptions {
   readonly stream: StreamProgress;
   readonly reads: Pick<FollowedReads, "read">;
   readonly now: Now;
+  /** True if the nodes are compared with each other: no single node's word changes what a stream says of a market. */
+  readonly isCompared: () => boolean;
 }
 
 /** A slot in which an account was written, and until when its state is awaited (epoch milliseconds). */
@@ -75,6 +77,7 @@ export class AwaitedWrites {
 
   /**
    * Reads those of the accounts that are behind, until each has arrived by a read or the stream, for a second at most. Never rejects.
+   * With several nodes, the state of a market that is streamed comes by the stream alone.
    * @returns undefined if none is behind
    */
   catchUp(addresses: Iterable<Address>): Promise<void> | undefined {
@@ -99,12 +102,13 @@ export class AwaitedWrites {
   }
 
   async #bring(entries: readonly FollowedAccount[]): Promise<void> {
-    const { now, reads } = this.#options;
+    const { now, reads, isCompared } = this.#options;
     const untilMs = now() + WAIT_MS;
     for (let behind = entries; ; ) {
       const slot = behind.reduce((newest, entry) => maxOf(newest, this.#writes.get(entry)?.slot ?? 0n), 0n);
+      const read = isCompared() ? behind.filter(({ streamed, isLasting }) => !streamed || !isLasting) : behind;
       // A node that has not reached the slot refuses, and another is asked.
-      await reads.read(behind, slot).catch(() => {});
+      if (read.length > 0) await reads.read(read, slot).catch(() => {});
       behind = entries.filter((entry) => this.isBehind(entry));
       if (behind.length === 0 || now() >= untilMs) break;
       await sleep(RETRY_MS, undefined, { ref: false });

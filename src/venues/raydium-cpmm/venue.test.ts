@@ -55,6 +55,12 @@ describe("raydiumCpmm", () => {
   it("refuses an input that overflows the vault", () => {
     const state = pool(U64_MAX - 1_000_000n, 1_000_000_000n);
     expect(refusal(state, ask("exactOut", 900_000_000n))).toThrow("does not hold enough");
+    const even = pool(U64_MAX - 1_000_000n, 10n ** 18n);
+    expect(refusal(even, ask("exactIn", 1_000_001n))).toThrow("does not hold enough");
+    expect(raydiumCpmm.quote(even, ask("exactIn", 1_000_000n)).inAmount).toBe(1_000_000n);
+    // What the transfer takes of it never reaches the vault.
+    const taxed = pool(U64_MAX - 1_000_000n, 10n ** 18n, 5_000n);
+    expect(raydiumCpmm.quote(taxed, ask("exactIn", 2_000_000n)).inAmount).toBe(2_000_000n);
     expect(refusal(pool(1_000_000n, 1_000_000_000n), ask("exactOut", 1_000_000_000n))).toThrow("does not hold enough");
   });
 

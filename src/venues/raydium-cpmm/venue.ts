@@ -169,6 +169,7 @@ function quote(state: CpmmState, ask: Ask): Quote<CpmmQuoteFill> {
     inAmount = ask.amount;
     const swapped = arriving(inAmount, feeIn);
     if (swapped <= 0n) throw tooSmall();
+    if (swapped > U64_MAX - side.reserveIn) throw tooLarge(market);
     fill = cpmmExactIn(swapped, side);
     outAmount = arriving(fill.output, feeOut);
   } else {

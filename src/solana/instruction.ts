@@ -170,6 +170,27 @@ export function addressesOf(instruction: Instruction): readonly Address[] {
   return instruction.named.map((account) => (typeof account === "number" ? own[account]! : account));
 }
 
+/** The same without a list of its own: the accounts in order, with numbers for those among `own`. */
+export function namedBy(instruction: Instruction): readonly PatternAccount[] {
+  return instruction instanceof FilledInstruction ? instruction.named : addressesOf(instruction);
+}
+
+/** Those that `namedBy` has numbers for. */
+export function ownOf(instruction: Instruction): readonly Address[] {
+  return instruction instanceof FilledInstruction ? instruction.own : NONE;
+}
+
+const NONE: readonly Address[] = [];
+
+/** Writes the data of an instruction, and returns where the next byte goes. */
+export function writeData(instruction: Instruction, out: Uint8Array, at: number): number {
+  const isFilled = instruction instanceof FilledInstruction;
+  const data = isFilled ? instruction.pattern.data(instruction.variant) : instruction.data;
+  out.set(data, at);
+  if (isFilled) instruction.writeOwnData(out, at);
+  return at + data.length;
+}
+
 /** How many bytes the data of an instruction has. */
 export function dataLengthOf(instruction: Instruction): number {
   if (!(instruction instanceof FilledInstruction)) return instruction.data.length;

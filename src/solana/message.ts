@@ -1,7 +1,6 @@
 import type { Address } from "../primitives/address.ts";
-import { ByteWriter } from "../primitives/byte-writer.ts";
-import { pooledBytes } from "../primitives/bytes.ts";
-import { dataLengthOf, type Instruction } from "./instruction.ts";
+import { pooledBytes, writeU32, writeU64 } from "../primitives/bytes.ts";
+import { dataLengthOf, type Instruction, writeData } from "./instruction.ts";
 import { AccountTable } from "./message/account-table.ts";
 import { lengthSize } from "./message/compact-length.ts";
 import { messageTemplates } from "./message/message-template.ts";
@@ -54,6 +53,9 @@ const V1_PREFIX = 0x81;
 const V1_MAX_ENTRIES = 64;
 /** Priority fee (two bits), compute-unit limit and loaded-bytes limit are present. */
 const V1_BUDGET_MASK = 0b1111;
+/** A version 1 message without its addresses and instructions; and an instruction of it without its accounts and data. */
+const V1_FIXED_BYTES = 58;
+const V1_INSTRUCTION_BYTES = 4;
 
 /**
  * Compiles a version 0 message. Accounts are in the order of the format (writable signers, read-only signers,
@@ -112,10 +114,8 @@ function layOut(plan: MessagePlan, mostBytes: number): Uint8Array | number {
     out[at++] = table.indexOfProgram(index);
     at = writeLength(out, at, count);
     for (let end = next + count; next < end; next++) out[at++] = table.indexOfUse(next);
-    const { data } = instructions[index]!;
-    at = writeLength(out, at, data.length);
-    out.set(data, at);
-    at += data.length;
+    const instruction = instructions[index]!;
+    at = writeData(instruction, out, writeLength(out, at, dataLengthOf(instruction)));
   }
   at = writeLength(out, at, lookups.length);
   for (const { address, writable, readonly } of lookups) {
@@ -149,28 +149,37 @@ export function compileMessageV1(plan: Omit<MessagePlan, "lookupTables">, budget
   if (statics > V1_MAX_ENTRIES || instructions.length > V1_MAX_ENTRIES) {
     throw new RangeError("a version 1 message holds at most 64 accounts and 64 instructions");
   }
-  const out = new ByteWriter()
-    .u8(V1_PREFIX)
-    .u8(counts[0] + counts[1])
-    .u8(counts[1])
-    .u8(counts[3])
-    .u32(V1_BUDGET_MASK)
-    .bytes(blockhash)
-    .u8(instructions.length)
-    .u8(statics);
-  const addresses = new Uint8Array(32 * statics);
-  table.writeStatics(addresses, 0);
-  out.bytes(addresses);
-  out.u64(budget.priorityFeeLamports).u32(budget.computeUnitLimit).u32(budget.loadedBytesLimit);
-  const data = instructions.map((instruction) => instruction.data);
-  for (const [index, { length }] of data.entries())
-    out.u8(table.indexOfProgram(index)).u8(table.namedBy(index)).u16(length);
-  let next = 0;
-  for (const [index, bytes] of data.entries()) {
-    for (let end = next + table.namedBy(index); next < end; next++) out.u8(table.indexOfUse(next));
-    out.bytes(bytes);
+  let size = V1_FIXED_BYTES + 32 * statics;
+  for (let index = 0; index < instructions.length; index++)
+    size += V1_INSTRUCTION_BYTES + table.namedBy(index) + dataLengthOf(instructions[index]!);
+  const out = pooledBytes(size);
+  out[0] = V1_PREFIX;
+  out[1] = counts[0] + counts[1];
+  out[2] = counts[1];
+  out[3] = counts[3];
+  writeU32(out, 4, V1_BUDGET_MASK);
+  out.set(blockhash, 8);
+  out[40] = instructions.length;
+  out[41] = statics;
+  let at = table.writeStatics(out, 42);
+  writeU64(out, at, budget.priorityFeeLamports);
+  writeU32(out, at + 8, budget.computeUnitLimit);
+  writeU32(out, at + 12, budget.loadedBytesLimit);
+  at += 16;
+  for (let index = 0; index < instructions.length; index++) {
+    const length = dataLengthOf(instructions[index]!);
+    out[at] = table.indexOfProgram(index);
+    out[at + 1] = table.namedBy(index);
+    out[at + 2] = length;
+    out[at + 3] = length >>> 8;
+    at += V1_INSTRUCTION_BYTES;
   }
-  return out.finish().slice();
+  let next = 0;
+  for (let index = 0; index < instructions.length; index++) {
+    for (let end = next + table.namedBy(index); next < end; next++) out[at++] = table.indexOfUse(next);
+    at = writeData(instructions[index]!, out, at);
+  }
+  return out;
 }
 
 /** Where message and signature lie in a wire transaction with one signature: version 1 puts the message first. */

@@ -1,5 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
-import { addressesOf, type Instruction, rightsAt, SIGNS, WRITES } from "../instruction.ts";
+import { type Instruction, namedBy, ownOf, rightsAt, SIGNS, WRITES } from "../instruction.ts";
 
 const INVOKED = 4;
 /** Loaded through a lookup table, so not among the message's static accounts. */
@@ -39,11 +39,16 @@ export class AccountTable {
     let uses = 0;
     for (let index = 0; index < instructions.length; index++) {
       const instruction = instructions[index]!;
-      const addresses = addressesOf(instruction);
-      const count = addresses.length;
+      const named = namedBy(instruction);
+      const own = ownOf(instruction);
+      const count = named.length;
       this.#named[index] = count;
       if (uses + count > this.#uses.length) this.#uses = enlarged(this.#uses, uses + count);
-      for (let at = 0; at < count; at++) this.#uses[uses++] = this.#use(addresses[at]!, rightsAt(instruction, at));
+      for (let at = 0; at < count; at++) {
+        const account = named[at]!;
+        const address = typeof account === "number" ? own[account]! : account;
+        this.#uses[uses++] = this.#use(address, rightsAt(instruction, at));
+      }
     }
     for (let index = 0; index < instructions.length; index++)
       this.#programs[index] = this.#use(instructions[index]!.program, INVOKED);

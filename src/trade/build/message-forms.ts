@@ -98,6 +98,8 @@ const NO_TABLES: readonly LookupTable[] = [];
 /** One signature and its count precede the message. */
 const TRANSACTION_OVERHEAD = 1 + SIGNATURE_SIZE;
 const MAX_MESSAGE_SIZE = MAX_TRANSACTION_SIZE - TRANSACTION_OVERHEAD;
+/** Above what a form of version 0 without a table saves against the plain one: the guard, or what opens the temporary account. Bytes. */
+const MOST_SAVED_BY_FORMS = 512;
 const NOT_WRITTEN = new Uint8Array(0);
 
 /**
@@ -209,6 +211,13 @@ function composeSmaller(
   composed: ComposedMessage,
 ): ComposedMessage {
   const { wallet } = terms.accounts;
+  const tables = ports.lookupTables();
+  const isV1 = ports.settings.transactionV1 && terms.request.maxTransactionVersion === 1;
+  const isHopeless = tables.length === 0 && composed.transactionBytes > MAX_TRANSACTION_SIZE + MOST_SAVED_BY_FORMS;
+  if (isV1 && isHopeless) {
+    const inV1 = composeV1(plain, terms);
+    if (inV1 !== undefined) return inV1;
+  }
   const hasNoWrapped = ports.markets.account(wrappedSolAccount(wallet).address) === null;
   const wrapsInOwn = plain.assembly.temporaryRent > 0n && hasNoWrapped;
   const forms = [plain];
@@ -216,7 +225,6 @@ function composeSmaller(
   if (plain.assembly.isGuarded) forms.push(formOf(ports, terms, plain.route, "seeded"));
   if (wrapsInOwn) forms.push(formOf(ports, terms, plain.route, "associated"));
   // Forms without a table go first: a client can check those without asking a node.
-  const tables = ports.lookupTables();
   let smallest = composed;
   for (const lookupTables of tables.length === 0 ? [NO_TABLES] : [NO_TABLES, tables]) {
     for (const form of forms) {
@@ -228,7 +236,6 @@ function composeSmaller(
         smallest = next;
     }
   }
-  const isV1 = ports.settings.transactionV1 && terms.request.maxTransactionVersion === 1;
   const inV1 = isV1 ? composeV1(plain, terms) : undefined;
   if (inV1 !== undefined || (!isV1 && tables.length === 0)) return inV1 ?? smallest;
   return { ...smallest, accounts: accountCount(plain.assembly.instructions) };

@@ -47,12 +47,10 @@ export function priceRoutes(
   clock: ChainClock,
   least?: number,
 ): Routes & { readonly refusals: readonly TradewireError[] } {
-  const ranking = rankMarkets(
-    direct,
-    askOf(intent, intent.inMint.address, intent.outMint.address, intent.amount, clock),
-    isTaxed(intent),
-    least,
-  );
+  const ranking =
+    least === 1
+      ? rankBest(intent, direct, clock)
+      : rankMarkets(direct, directAskOf(intent, clock), isTaxed(intent), least);
   const refusals = [...ranking.refusals];
   const faults = [...ranking.faults];
   const routes = ranking.candidates.map(({ hot, quote }) => routeOver(intent, hot, quote));
@@ -65,9 +63,8 @@ export function priceRoutes(
 
 /** The route over a market, without reasons: undefined if the market refuses the trade, or its code fails. */
 export function onlyRoute(intent: Intent, hot: HotMarket, clock: ChainClock): Route | undefined {
-  const ask = askOf(intent, intent.inMint.address, intent.outMint.address, intent.amount, clock);
   try {
-    return routeOver(intent, hot, hot.venue.quote(hot.state, ask));
+    return routeOver(intent, hot, hot.venue.quote(hot.state, directAskOf(intent, clock)));
   } catch {
     return undefined;
   }
@@ -75,8 +72,7 @@ export function onlyRoute(intent: Intent, hot: HotMarket, clock: ChainClock): Ro
 
 /** The best route over one market of a pair, without reasons: undefined if none makes the trade. */
 export function bestRoute(intent: Intent, pair: PairMarkets, clock: ChainClock): Route | undefined {
-  const ask = askOf(intent, intent.inMint.address, intent.outMint.address, intent.amount, clock);
-  const [best] = rankMarkets(pair, ask, isTaxed(intent), 1).candidates;
+  const [best] = rankBest(intent, pair, clock).candidates;
   return best === undefined ? undefined : routeOver(intent, best.hot, best.quote);
 }
 
@@ -85,11 +81,36 @@ export function bestRoute(intent: Intent, pair: PairMarkets, clock: ChainClock):
  * priced.
  */
 export function routesAbove(intent: Intent, pair: PairMarkets, above: Leader, clock: ChainClock): readonly Route[] {
-  const ask = askOf(intent, intent.inMint.address, intent.outMint.address, intent.amount, clock);
-  return rankMarkets(pair, ask, isTaxed(intent), 0, above)
+  return rankMarkets(pair, directAskOf(intent, clock), isTaxed(intent), 0, above)
     .candidates.map(({ hot, quote }) => routeOver(intent, hot, quote))
     .filter(({ value }) => (intent.mode === "exactIn" ? value > above.value : value < above.value));
 }
+
+interface BestRanking {
+  readonly intent: Intent;
+  readonly pair: PairMarkets;
+  readonly clock: ChainClock;
+  readonly ranking: ReturnType<typeof rankMarkets>;
+}
+
+/** The last of `rankBest`: a trade that may be divided asks for its best market alone twice in a row. */
+let lastBest: BestRanking | undefined;
+
+/** Ranks a pair for its best market alone. */
+function rankBest(intent: Intent, pair: PairMarkets, clock: ChainClock): BestRanking["ranking"] {
+  const last = lastBest;
+  lastBest = undefined;
+  if (last?.intent === intent && last.pair === pair && isSameClock(last.clock, clock)) return last.ranking;
+  const ranking = rankMarkets(pair, directAskOf(intent, clock), isTaxed(intent), 1);
+  lastBest = { intent, pair, clock, ranking };
+  return ranking;
+}
+
+const isSameClock = (a: ChainClock, b: ChainClock): boolean =>
+  a === b || (a.slot === b.slot && a.epoch === b.epoch && a.unixTimestamp === b.unixTimestamp);
+
+const directAskOf = (intent: Intent, clock: ChainClock): Ask =>
+  askOf(intent, intent.inMint.address, intent.outMint.address, intent.amount, clock);
 
 function isTaxed({ inMint, outMint }: Intent): boolean {
   return inMint.transferFees !== undefined || outMint.transferFees !== undefined;

@@ -57,7 +57,7 @@ export class LivePairs implements Pick<Markets, "marketsOf" | "knownMarkets" | "
     const pair = pairs.of(a, b);
     const atMs = now();
     pair.lastUsedMs = sinceStart(atMs);
-    if (pair.reads !== undefined) return pair.isReadingWritten ? "late" : undefined;
+    if (pair.reads !== undefined) return pair.isReadingWritten && !pair.hasMissed(atMs) ? "late" : undefined;
     if (!pair.schedule.hasSearched) {
       if (atMs < pair.attemptedAtMs + ATTEMPT_MS) return undefined;
       pair.attemptedAtMs = atMs;
@@ -72,7 +72,7 @@ export class LivePairs implements Pick<Markets, "marketsOf" | "knownMarkets" | "
       return undefined;
     }
     if (pair.isFresh(atMs)) return answer;
-    return pair.readWritten() === undefined ? undefined : "late";
+    return pair.hasMissed(atMs) || pair.readWritten() === undefined ? undefined : "late";
   }
 
   searchSoon({ a, b }: MintPair): void {

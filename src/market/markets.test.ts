@@ -783,6 +783,15 @@ test("a state that does not arrive after a landed transaction refuses the pair, 
     code: "STATE_STALE",
     message: expect.stringMatching(/has changed, and no Solana node has reported its new state/),
   });
+  // Waited for in vain: those who can do without the pair do not wait for it again.
+  expect(markets.knownMarkets(pair)).toBeUndefined();
+  const waiting = markets.marketsOf(pair);
+  expect(markets.knownMarkets(pair)).toBeUndefined();
   state.behind.clear();
-  expect(states(await markets.marketsOf(pair))).toEqual([{ vaultData: [5] }]);
+  expect(states(await waiting)).toEqual([{ vaultData: [5] }]);
+  expect(states(markets.knownMarkets(pair) as PairMarkets)).toEqual([{ vaultData: [5] }]);
+  markets.noteWritten([vault], 201n);
+  expect(markets.knownMarkets(pair)).toBeUndefined();
+  vi.setSystemTime(Date.now() + 10_000);
+  expect(markets.knownMarkets(pair)).toBe("late");
 });

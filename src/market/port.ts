@@ -97,7 +97,7 @@ export interface Markets {
   /**
    * What is in memory of a pair; undefined if nothing is, or it is stale. Never waits: the call makes the pair hot, and missing
    * accounts are read in the background. "late" if the state is from before a landed transaction that has changed it: it is
-   * being read, and `marketsOf` waits for that.
+   * being read, and `marketsOf` waits for that. Undefined too for ten seconds after such a wait in vain.
    */
   knownMarkets(pair: MintPair, caller?: SearchCaller): PairMarkets | "late" | undefined;
   /** Reports that no market of the pair can make a trade: it is searched again in the background, at most once a second. */

@@ -13,6 +13,9 @@ import { sinceStart } from "./watch/since-start.ts";
 import { contestedAmong, contestedState, lateState, staleState } from "./watch/state-refusals.ts";
 import type { VersionedMarkets } from "./watch/versioned-markets.ts";
 
+/** After a wait in vain, how long nobody waits for it who can do without the pair. Milliseconds. */
+const MISSED_MS = 10_000;
+
 /** Never added to. */
 const NONE: MarketWatch[] = [];
 
@@ -56,6 +59,8 @@ export class WatchedPair {
   #reads: Promise<PairMarkets> | undefined;
   /** True if they are those of `readWritten`. */
   #isLate = false;
+  /** Until then the last wait of `readWritten` counts as one in vain (epoch milliseconds). */
+  #missedUntilMs = 0;
   readonly schedule: SearchSchedule;
   /** Built from the markets; outdated for those in `#changed`. */
   #answer: PairAnswer | undefined;
@@ -153,6 +158,11 @@ export class WatchedPair {
     return this.#reads !== undefined && this.#isLate;
   }
 
+  /** True if `readWritten` has read in vain lately. */
+  hasMissed(atMs: number): boolean {
+    return atMs < this.#missedUntilMs;
+  }
+
   #share(reading: Promise<void>, isLate = false): Promise<PairMarkets> {
     const reads = reading.then(() => {
       const answer = this.#compose();
@@ -167,7 +177,10 @@ export class WatchedPair {
     const done = () => {
       if (this.#reads === reads) this.#reads = undefined;
     };
-    reads.then(done, done);
+    reads.then(done, () => {
+      if (isLate) this.#missedUntilMs = this.#context.now() + MISSED_MS;
+      done();
+    });
     return reads;
   }
 

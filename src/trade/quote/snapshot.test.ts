@@ -5,7 +5,7 @@ import type { ErrorCode } from "../../errors/error-codes.ts";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { HotMarket, Markets, PairMarkets } from "../../market/port.ts";
 import { subjectsOf } from "../../market/search/search-subject.ts";
-import type { Address } from "../../primitives/address.ts";
+import { Address } from "../../primitives/address.ts";
 import { createRandom } from "../../primitives/random.ts";
 import { HUB_MINTS } from "../../solana/hub-mints.ts";
 import { SOL_MINT, TOKEN_PROGRAM } from "../../solana/programs.ts";
@@ -50,6 +50,46 @@ test("a trade waits for a hub whose state a landed transaction has left behind: 
   const { hubs } = await awaitSnapshot(markets, from, to);
   expect(hubs.map((one) => one.hub)).toEqual([hub]);
   expect(takeSnapshot(memory, from, to)!.hubs.map((one) => one.hub)).toEqual([hub]);
+});
+
+test("a hub whose state does not arrive is left out of a trade that has a market of its own, and refuses another", async () => {
+  const { world, from, to, hub } = worldWithoutDirect();
+  const stale = new TradewireError("STATE_STALE", "no node has reported it yet");
+  const direct = world.marketsOf(from, hub);
+  const markets = (own: PairMarkets, lost: TradewireError): Parameters<typeof awaitSnapshot>[0] => ({
+    hubMints: [hub],
+    async marketsOf({ a, b }) {
+      if (a === from && b === to) return own;
+      if (b === to) throw lost;
+      return world.marketsOf(a, b);
+    },
+    knownMarkets: () => "late",
+    mint: mintOf,
+  });
+  expect(await awaitSnapshot(markets(direct, stale), from, to)).toMatchObject({ direct, hubs: [] });
+  await expect(awaitSnapshot(markets(EMPTY, stale), from, to)).rejects.toBe(stale);
+  const failure = new TradewireError("UPSTREAM_ERROR", "no node answers");
+  await expect(awaitSnapshot(markets(direct, failure), from, to)).rejects.toBe(failure);
+});
+
+test("a pair of two hubs whose state does not arrive is left out likewise", async () => {
+  const { world, from, to, hub } = worldWithoutDirect();
+  const other = Address.from(new Uint8Array(32).fill(201));
+  const stale = new TradewireError("STATE_STALE", "no node has reported it yet");
+  const some = world.marketsOf(from, hub);
+  const markets = (own: PairMarkets): Parameters<typeof awaitSnapshot>[0] => ({
+    hubMints: [hub, other],
+    async marketsOf({ a, b }) {
+      if (a === from && b === to) return own;
+      if ([a, b].every((mint) => mint === hub || mint === other)) throw stale;
+      return some;
+    },
+    knownMarkets: () => "late",
+    mint: mintOf,
+  });
+  const { hubs, between } = await awaitSnapshot(markets(some), from, to);
+  expect([hubs.length, between]).toEqual([2, []]);
+  await expect(awaitSnapshot(markets(EMPTY), from, to)).rejects.toBe(stale);
 });
 
 test("a trade passes through the hubs that the operator names, and through no others", () => {

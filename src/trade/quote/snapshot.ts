@@ -1,3 +1,4 @@
+import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Markets, PairMarkets, SearchCaller } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
 import { background } from "../../primitives/turns/background.ts";
@@ -209,7 +210,12 @@ function eligibleOf({ requireChecked, bounds = UNBOUNDED }: Intent, snapshot: Sn
   };
 }
 
-/** The snapshot with every hub, reading what is missing, all at once. @throws TradewireError STATE_STALE, UPSTREAM_ERROR */
+/**
+ * The snapshot with every hub, reading what is missing, all at once. Hubs whose state is too old are left out if the pair itself has a
+ * market: trades over other pairs must not refuse this one.
+ *
+ * @throws TradewireError STATE_STALE, UPSTREAM_ERROR
+ */
 export async function awaitSnapshot(
   markets: MarketsPort,
   inMint: Address,
@@ -224,17 +230,31 @@ export async function awaitSnapshot(
   };
   const pair = { a: inMint, b: outMint };
   const fixed = hubsOf(markets.hubMints, inMint, outMint);
-  const [direct, ...near] = await Promise.all([read(inMint, outMint), ...fixed.map(readHub)]);
+  let stale: unknown;
+  const leaveOut = (error: unknown) => {
+    if (!isStale(error)) throw error;
+    stale = error;
+    return undefined;
+  };
+  const [direct, ...near] = await Promise.all([
+    read(inMint, outMint),
+    ...fixed.map((hub) => readHub(hub).catch(leaveOut)),
+  ]);
+  if (stale !== undefined && direct.markets.length === 0) throw stale;
   // A search shows what the mints trade against.
   await markets.findHubs?.(pair, caller);
   const further = hubsOf(markets.hubsOf?.(pair).mints ?? [], inMint, outMint).filter((hub) => !fixed.includes(hub));
   // Hubs are optional: one that cannot be read is left out.
   const far = await Promise.all(further.map((hub) => readHub(hub).catch(() => undefined)));
   const hubs = [...near, ...far].filter((hub) => hub !== undefined);
-  const between = await awaitBetween(markets, hubs, fixed);
+  const between = await awaitBetween(markets, hubs, fixed, direct.markets.length > 0);
   // The last read has used up this turn of the loop: processing the results gets a turn of its own.
   await background.next();
   return { direct, hubs, between };
+}
+
+function isStale(error: unknown): boolean {
+  return error instanceof TradewireError && error.code === "STATE_STALE";
 }
 
 /** False for a mint that no trade passes through: one that cannot be traded, or takes a fee from every transfer. */
@@ -259,10 +279,12 @@ function crossingsBetween(markets: MarketsPort, hubs: readonly KnownHub[]): read
   return crossings;
 }
 
+/** @param mayOmit true: pairs whose state is too old are left out */
 async function awaitBetween(
   markets: MarketsPort,
   hubs: readonly KnownHub[],
   fixed: readonly Address[],
+  mayOmit: boolean,
 ): Promise<readonly MintCrossing[]> {
   const read = async (a: Address, b: Address): Promise<PairMarkets> => {
     if (fixed.includes(a) && fixed.includes(b)) return markets.marketsOf({ a, b });
@@ -275,7 +297,10 @@ async function awaitBetween(
       .map(async (last) => ({
         from: first.hub,
         to: last.hub,
-        pair: await read(first.hub, last.hub),
+        pair: await read(first.hub, last.hub).catch((error: unknown) => {
+          if (!mayOmit || !isStale(error)) throw error;
+          return NO_MARKETS;
+        }),
       })),
   );
   return (await Promise.all(crossings)).filter(({ pair }) => pair.markets.length > 0);

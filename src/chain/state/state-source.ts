@@ -10,6 +10,7 @@ import type { StateWitness } from "./compare/witness-nodes.ts";
 import type { WitnessSource } from "./compare/witness-stream.ts";
 import type { FollowedAccount, Standing } from "./followed-account.ts";
 import { FollowedAccounts } from "./followed-accounts.ts";
+import { AgreedReads } from "./reads/agreed-reads.ts";
 import { AwaitedWrites } from "./reads/awaited-writes.ts";
 import { FollowedReads } from "./reads/followed-reads.ts";
 import { Polls } from "./reads/polls.ts";
@@ -143,7 +144,8 @@ class StreamedStateSource implements LiveStateSource {
     });
     // If nodes are compared, that verifies an account in use better than one more read.
     const isCompared = this.#comparison.isOn;
-    this.#writes = new AwaitedWrites({ followed, feed, stream, reads: this.#reads, now, isCompared: () => isCompared });
+    const agreed = isCompared ? new AgreedReads({ witnesses, followed, reads: this.#reads, stream, now }) : undefined;
+    this.#writes = new AwaitedWrites({ followed, feed, stream, reads: this.#reads, now, agreed });
     const verifyInUseMs = isCompared ? Number.POSITIVE_INFINITY : verifyMs;
     this.#plan = new ReadPlan({ followed, feed, stream, now, pollMs, refreshMs, verifyMs: verifyInUseMs, quietMs });
     this.#polls = new Polls({ plan: this.#plan, reads: this.#reads, stream, feed, now, warn, quietMs, isCompared });

@@ -133,22 +133,68 @@ test("a caller waits for a second at most, and a write that no node ever shows i
   expect(isCurrent(pool)).toBe(true);
 });
 
-test("with several nodes, a market that is streamed waits for the stream: one node's word does not change it", async () => {
+/** A node that shows this value of each account in this slot. */
+const nodeThat = (slot: bigint, value: number): AccountReader => ({
+  async fetchAccounts(addresses) {
+    const fields = { owner: SYSTEM_PROGRAM, lamports: 1n, data: Uint8Array.of(value), executable: false, slot };
+    return { slot, accounts: addresses.map((address) => ({ address, ...fields })) };
+  },
+  fetchProgramAccounts: async () => "refused",
+});
+const silent: AccountReader = { ...nodeThat(0n, 0), fetchAccounts: () => new Promise(() => {}) };
+
+async function startWith(...readers: readonly AccountReader[]): Promise<void> {
   source.close();
-  const witness = (name: string) => ({ name, reader, setAside: () => {} });
-  await start({ witnesses: [witness("one"), witness("two")] });
+  await start({ witnesses: readers.map((one, i) => ({ name: `node ${i}`, reader: one, setAside: () => {} })) });
   for (const address of [pool, vault]) source.recordOf!(address)!.isLasting = address === pool;
   source.noteWritten([pool, vault], 12n);
   node = { slot: 12n, value: 9 };
+}
+
+test("with several nodes, a market that is streamed waits for the stream: one node's word does not change it", async () => {
+  await startWith(nodeThat(12n, 9), nodeThat(12n, 8), silent);
   const wait = source.catchUp([pool, vault]);
   await vi.advanceTimersByTimeAsync(60);
   // A wallet's account, as the other one stands for, is read.
   expect([pool, vault].map(isCurrent)).toEqual([false, true]);
   expect(values.get(pool)).toBe(1);
   notice(pool, 12, 3);
-  await vi.advanceTimersByTimeAsync(60);
+  await vi.advanceTimersByTimeAsync(110);
   await wait;
   expect([values.get(pool), isCurrent(pool)]).toEqual([3, true]);
+});
+
+test("what most nodes agree on ends the wait, as of the oldest slot that they name", async () => {
+  await startWith(nodeThat(12n, 8), silent, nodeThat(14n, 9), nodeThat(13n, 9), nodeThat(15n, 9));
+  const wait = source.catchUp([pool]);
+  await vi.advanceTimersByTimeAsync(60);
+  expect([values.get(pool), isCurrent(pool)]).toEqual([9, true]);
+  await wait;
+  notice(pool, 13, 5);
+  expect(values.get(pool)).toBe(5);
+});
+
+test("a node that does not answer keeps nobody waiting: not longer than a second, nor once a notice has come", async () => {
+  source.close();
+  await start();
+  const { fetchAccounts } = reader;
+  try {
+    reader.fetchAccounts = () => new Promise(() => {});
+    source.noteWritten([pool, vault], 12n);
+    const ended: string[] = [];
+    const note = (name: string) => () => ended.push(name);
+    void source.catchUp([pool])!.then(note("pool"));
+    void source.catchUp([vault])!.then(note("vault"));
+    await vi.advanceTimersByTimeAsync(200);
+    expect(ended).toEqual([]);
+    notice(pool, 12, 3);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(ended).toEqual(["pool"]);
+    await vi.advanceTimersByTimeAsync(900);
+    expect(ended).toEqual(["pool", "vault"]);
+  } finally {
+    reader.fetchAccounts = fetchAccounts;
+  }
 });
 
 test("a slot far ahead of everything known is not believed", () => {

@@ -7,6 +7,7 @@ import { FREEZE_NOTICE_MS } from "../compare/witness-stream.ts";
 import type { FollowedAccount } from "../followed-account.ts";
 import type { FollowedAccounts } from "../followed-accounts.ts";
 import type { StreamProgress } from "../stream/stream-progress.ts";
+import type { AgreedReads } from "./agreed-reads.ts";
 import type { FollowedReads } from "./followed-reads.ts";
 
 interface AwaitedWritesOptions {
@@ -15,8 +16,8 @@ interface AwaitedWritesOptions {
   readonly stream: StreamProgress;
   readonly reads: Pick<FollowedReads, "read">;
   readonly now: Now;
-  /** True if the nodes are compared with each other: no single node's word changes what a stream says of a market. */
-  readonly isCompared: () => boolean;
+  /** Present if the nodes are compared with each other: no single node's word changes what a stream says of a market. */
+  readonly agreed: Pick<AgreedReads, "read"> | undefined;
 }
 
 /** A slot in which an account was written, and until when its state is awaited (epoch milliseconds). */
@@ -77,7 +78,7 @@ export class AwaitedWrites {
 
   /**
    * Reads those of the accounts that are behind, until each has arrived by a read or the stream, for a second at most. Never rejects.
-   * With several nodes, the state of a market that is streamed comes by the stream alone.
+   * With several nodes, the state of a market that is streamed comes by the stream, or from most of them.
    * @returns undefined if none is behind
    */
   catchUp(addresses: Iterable<Address>): Promise<void> | undefined {
@@ -102,21 +103,39 @@ export class AwaitedWrites {
   }
 
   async #bring(entries: readonly FollowedAccount[]): Promise<void> {
-    const { now, reads, isCompared } = this.#options;
+    const { now } = this.#options;
     const untilMs = now() + WAIT_MS;
+    let isReading = false;
+    let read = Promise.resolve();
     for (let behind = entries; ; ) {
-      const slot = behind.reduce((newest, entry) => maxOf(newest, this.#writes.get(entry)?.slot ?? 0n), 0n);
-      const read = isCompared() ? behind.filter(({ streamed, isLasting }) => !streamed || !isLasting) : behind;
-      // A node that has not reached the slot refuses, and another is asked.
-      if (read.length > 0) await reads.read(read, slot).catch(() => {});
+      if (!isReading) {
+        isReading = true;
+        read = this.#read(behind).then(() => {
+          isReading = false;
+        });
+      }
+      // Nodes that do not answer must not keep those who wait.
+      await within(RETRY_MS, read);
       behind = entries.filter((entry) => this.isBehind(entry));
       if (behind.length === 0 || now() >= untilMs) break;
-      await sleep(RETRY_MS, undefined, { ref: false });
+      if (!isReading) await sleep(RETRY_MS, undefined, { ref: false });
     }
     for (const entry of entries) {
       const write = this.#writes.get(entry);
       if (write !== undefined) write.reading = undefined;
     }
+  }
+
+  /** A node that has not reached the slot refuses, and another is asked. Never rejects. */
+  async #read(behind: readonly FollowedAccount[]): Promise<void> {
+    const { reads, agreed } = this.#options;
+    const slot = behind.reduce((newest, entry) => maxOf(newest, this.#writes.get(entry)?.slot ?? 0n), 0n);
+    const isShared = ({ streamed, isLasting }: FollowedAccount) => agreed !== undefined && streamed && isLasting;
+    const [shared, alone] = [behind.filter(isShared), behind.filter((entry) => !isShared(entry))];
+    await Promise.all([
+      alone.length > 0 ? reads.read(alone, slot).catch(() => {}) : undefined,
+      shared.length > 0 ? agreed?.read(shared, slot) : undefined,
+    ]);
   }
 
   /** True if the known state is of the slot or a later one, or the stream has passed the slot without a change of the account. */
@@ -136,4 +155,16 @@ export class AwaitedWrites {
       this.#writes.delete(entry);
     }
   }
+}
+
+/** Resolves with the promise, which never rejects, or after the time (milliseconds). */
+function within(ms: number, promise: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    timer.unref();
+    void promise.then(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }

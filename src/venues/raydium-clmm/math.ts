@@ -8,6 +8,10 @@ import { VolatilityMeter } from "./volatility.ts";
 const LOWEST_PRICE = clmmSqrtPrice(MIN_TICK) + 1n;
 const HIGHEST_PRICE = clmmSqrtPrice(MAX_TICK) - 1n;
 
+/** From these liquidities on, the program takes longer to compute a stretch: from the second, divisors have a word more. */
+const LARGE_LIQUIDITY = 1n << 42n;
+const WIDE_LIQUIDITY = 1n << 64n;
+
 /** More stretches, or ticks, than a transaction has compute units for. */
 const MOST_STEPS = 256;
 
@@ -23,6 +27,12 @@ export interface ClmmFill {
   readonly searchedTo: number;
   /** Stretches between ticks that were priced. */
   readonly steps: number;
+  /** Of `steps`, those of at least `LARGE_LIQUIDITY`. */
+  readonly largeSteps: number;
+  /** Of `largeSteps`, those of at least `WIDE_LIQUIDITY`. */
+  readonly wideSteps: number;
+  /** True if the last of `steps` is one of those and ends between two ticks. */
+  readonly endsWide: boolean;
   /** Initialised ticks crossed. */
   readonly crossed: number;
   /** Crossed ticks above price 1. */
@@ -92,6 +102,8 @@ class ClmmSwap {
   #calculated = 0n;
   #fees = 0n;
   #steps = 0;
+  #largeSteps = 0;
+  #wideSteps = 0;
   #crossed = 0;
   #crossedAbove = 0;
   #touched = 0;
@@ -162,6 +174,8 @@ class ClmmSwap {
   /** Trades within one stretch of liquidity. */
   #step(bound: bigint, rate: bigint): boolean {
     this.#steps++;
+    if (this.#liquidity >= LARGE_LIQUIDITY) this.#largeSteps++;
+    if (this.#liquidity >= WIDE_LIQUIDITY) this.#wideSteps++;
     const step = swapStep(
       this.#sqrtPrice,
       bound,
@@ -230,6 +244,9 @@ class ClmmSwap {
       grossOut: this.#feeOnInput ? output : output + this.#fees,
       searchedTo: this.#searchedTo,
       steps: this.#steps,
+      largeSteps: this.#largeSteps,
+      wideSteps: this.#wideSteps,
+      endsWide: this.#endsBetween && this.#liquidity >= WIDE_LIQUIDITY,
       crossed: this.#crossed,
       crossedAbove: this.#crossedAbove,
       touched: this.#touched,

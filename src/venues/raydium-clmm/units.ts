@@ -32,9 +32,14 @@ const CROSSING_DOWN_ABOVE_UNITS = 1_400;
  * a few units and of many. An exact input of token 0 has room for it in what is charged for a price from an amount.
  */
 const ENDS_AT_TICK_UNITS = 4_400;
-const ENDS_AT_TICK_DOWN_UNITS = 1_300;
-/** Saved if the price already stands at the crossed tick. */
-const TOUCHING_UNITS = 12_500;
+const ENDS_AT_TICK_DOWN_UNITS = 2_100;
+/** For each of `largeSteps`: without it, swaps upwards through up to seven arrays used up to 390 units a stretch above their bound. */
+const LARGE_UNITS = 700;
+/** Beside it, for each of `wideSteps`, or for one of those that ends between two ticks: without these, swaps used up to 5,711 above. */
+const WIDE_UNITS = 1_300;
+const ENDS_WIDE_UNITS = 6_000;
+/** Saved if the price already stands at the crossed tick. With 12,500, swaps below price 1 used up to 3,059 above their bound. */
+const TOUCHING_UNITS = 8_000;
 const ORDERS_UNITS = 12_000;
 export const ARRAY_UNITS = 3_980;
 export const FIRST_ARRAY_UNITS = 1_080;
@@ -65,6 +70,8 @@ export function tradeUnits(state: Costed, fill: ClmmFill, zeroForOne: boolean, e
   if (!fill.endsBetween && !(zeroForOne && exactIn)) units += zeroForOne ? ENDS_AT_TICK_DOWN_UNITS : ENDS_AT_TICK_UNITS;
   units += stretches * (CROSSING_UNITS + (zeroForOne ? CROSSING_DOWN_UNITS : 0));
   units += fill.crossedAbove * (CROSSING_ABOVE_UNITS + (zeroForOne ? CROSSING_DOWN_ABOVE_UNITS : 0));
+  units += fill.largeSteps * LARGE_UNITS;
+  units += fill.wideSteps * WIDE_UNITS + (fill.endsWide ? ENDS_WIDE_UNITS - WIDE_UNITS : 0);
   if (zeroForOne) units += ZERO_FOR_ONE_UNITS;
   if (zeroForOne === exactIn) units += TOKEN_0_PRICE_UNITS + (above ? TOKEN_0_PRICE_ABOVE_UNITS : 0);
   if (state.mints[zeroForOne ? 0 : 1].transferFees !== undefined) {

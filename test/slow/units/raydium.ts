@@ -129,6 +129,12 @@ export const clmm: Searched = {
     spreadPositions(genes, tick, spacing, Math.floor(MAX_TICK / spacing) * spacing, (low, high, liquidity) =>
       addClmmLiquidity(svm, creator, pool, low, high, liquidity),
     );
+    if (genes.chance(0.4)) {
+      // Far more liquidity than tokens would give over a wide range.
+      const low = Math.floor(tick / spacing) * spacing;
+      fund(svm, creator, mints, 1n << 62n);
+      addClmmLiquidity(svm, creator, pool, low, low + spacing * genes.pick([1, 2, 9]), genes.magnitude(1n << 74n));
+    }
     const rewards = genes.pick([0, 0, 0, 1, 3]);
     if (rewards > 0) writeRewards(svm, pool.address, rewards);
     install(svm, CLMM_PROGRAM, path);

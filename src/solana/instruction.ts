@@ -171,12 +171,12 @@ export function addressesOf(instruction: Instruction): readonly Address[] {
 }
 
 /** The same without a list of its own: the accounts in order, with numbers for those among `own`. */
-export function namedBy(instruction: Instruction): readonly PatternAccount[] {
+export function patternAccountsOf(instruction: Instruction): readonly PatternAccount[] {
   return instruction instanceof FilledInstruction ? instruction.named : addressesOf(instruction);
 }
 
-/** Those that `namedBy` has numbers for. */
-export function ownOf(instruction: Instruction): readonly Address[] {
+/** Those that `patternAccountsOf` has numbers for. */
+export function ownAccountsOf(instruction: Instruction): readonly Address[] {
   return instruction instanceof FilledInstruction ? instruction.own : NONE;
 }
 

@@ -1,5 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
-import { type Instruction, namedBy, ownOf, rightsAt, SIGNS, WRITES } from "../instruction.ts";
+import { type Instruction, ownAccountsOf, patternAccountsOf, rightsAt, SIGNS, WRITES } from "../instruction.ts";
 
 const INVOKED = 4;
 /** Loaded through a lookup table, so not among the message's static accounts. */
@@ -39,8 +39,8 @@ export class AccountTable {
     let uses = 0;
     for (let index = 0; index < instructions.length; index++) {
       const instruction = instructions[index]!;
-      const named = namedBy(instruction);
-      const own = ownOf(instruction);
+      const named = patternAccountsOf(instruction);
+      const own = ownAccountsOf(instruction);
       const count = named.length;
       this.#named[index] = count;
       if (uses + count > this.#uses.length) this.#uses = enlarged(this.#uses, uses + count);

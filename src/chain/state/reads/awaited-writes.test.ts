@@ -85,7 +85,7 @@ test("a state from before a landed write is not current, however young it is, un
   expect(minSlots).toEqual([]);
 });
 
-test("whoever needs it has it read from a node that has reached the slot, once for all who wait", async () => {
+test("a state that is needed is read from a node that has reached the slot, once for all who wait", async () => {
   source.noteWritten([pool, vault], 12n);
   const waits = [source.catchUp([pool, vault]), source.catchUp([pool]), source.catchUp([other])];
   expect(waits[2]).toBeUndefined();

@@ -100,6 +100,26 @@ test("a state that is needed is read from a node that has reached the slot, once
   expect(minSlots.length).toBeLessThanOrEqual(3);
 });
 
+test("an account that has arrived and is written again is read once for all who wait, not beside earlier reads", async () => {
+  source.noteWritten([pool, vault], 12n);
+  void source.catchUp([pool, vault]);
+  await vi.advanceTimersByTimeAsync(60);
+  notice(pool, 12, 2);
+  // Looked at in between, so the first write is forgotten.
+  expect(isCurrent(pool)).toBe(true);
+  source.noteWritten([pool], 13n);
+  void source.catchUp([pool]);
+  notice(vault, 12, 2);
+  await vi.advanceTimersByTimeAsync(60);
+  void source.catchUp([pool]);
+  minSlots = [];
+  await vi.advanceTimersByTimeAsync(500);
+  expect(isCurrent(pool)).toBe(false);
+  expect(minSlots.length).toBeLessThanOrEqual(11);
+  expect(new Set(minSlots)).toEqual(new Set([13n]));
+  await vi.advanceTimersByTimeAsync(600);
+});
+
 test("a write that the state holds already, or that the stream has passed without a change, is not awaited", async () => {
   notice(pool, 12, 3);
   const { setbacks } = source;

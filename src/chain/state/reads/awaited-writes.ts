@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Address } from "../../../primitives/address.ts";
 import type { Now } from "../../../primitives/clock.ts";
 import { maxOf } from "../../../primitives/integer.ts";
@@ -25,7 +24,13 @@ interface AwaitedWrite {
   slot: bigint;
   untilMs: number;
   /** Brings the account to its slot; undefined while nobody waits. */
-  reading: Promise<void> | undefined;
+  reading: Reading | undefined;
+}
+
+/** Reads until accounts have arrived, shared by all who wait for them. */
+interface Reading {
+  /** Never rejects. */
+  ended: Promise<void>;
 }
 
 /** How long a state is awaited: by then, whatever is older is too old for its age. Milliseconds. */
@@ -92,21 +97,25 @@ export class AwaitedWrites {
     if (behind.length === 0) return undefined;
     const alone = behind.filter((entry) => this.#writes.get(entry)!.reading === undefined);
     if (alone.length > 0) {
-      const reading = this.#bring(alone);
+      const reading: Reading = { ended: Promise.resolve() };
       for (const entry of alone) this.#writes.get(entry)!.reading = reading;
+      reading.ended = this.#bring(alone, reading);
     }
-    return Promise.all(new Set(behind.map((entry) => this.#writes.get(entry)!.reading))).then(() => {});
+    const readings = new Set(behind.map((entry) => this.#writes.get(entry)!.reading));
+    return Promise.all([...readings].map((reading) => reading?.ended)).then(() => {});
   }
 
   clear(): void {
     this.#writes.clear();
   }
 
-  async #bring(entries: readonly FollowedAccount[]): Promise<void> {
+  async #bring(entries: readonly FollowedAccount[], reading: Reading): Promise<void> {
     const { now } = this.#options;
     const untilMs = now() + WAIT_MS;
     let isReading = false;
     let read = Promise.resolve();
+    // An account that has arrived and was written again since is brought by whoever waits for that.
+    const isLeft = (entry: FollowedAccount) => this.isBehind(entry) && this.#writes.get(entry)?.reading === reading;
     for (let behind = entries; ; ) {
       if (!isReading) {
         isReading = true;
@@ -116,13 +125,13 @@ export class AwaitedWrites {
       }
       // Nodes that do not answer must not keep those who wait.
       await within(RETRY_MS, read);
-      behind = entries.filter((entry) => this.isBehind(entry));
+      behind = behind.filter(isLeft);
       if (behind.length === 0 || now() >= untilMs) break;
-      if (!isReading) await sleep(RETRY_MS, undefined, { ref: false });
+      if (!isReading) await pause(RETRY_MS);
     }
     for (const entry of entries) {
       const write = this.#writes.get(entry);
-      if (write !== undefined) write.reading = undefined;
+      if (write?.reading === reading) write.reading = undefined;
     }
   }
 
@@ -156,6 +165,8 @@ export class AwaitedWrites {
     }
   }
 }
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());
 
 /** Resolves with the promise, which never rejects, or after the time (milliseconds). */
 function within(ms: number, promise: Promise<void>): Promise<void> {

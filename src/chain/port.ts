@@ -99,8 +99,8 @@ export interface StateSource {
   /** Re-reads followed accounts now, and delivers changes. @throws TradewireError UPSTREAM_ERROR */
   refresh(addresses: readonly Address[]): Promise<void>;
   /**
-   * Reports that a landed transaction has written these accounts in this slot: an earlier state of those that are followed is not current,
-   * however young it is.
+   * Reports that a landed transaction has written these accounts in this slot: for ten seconds an earlier state of those that are followed,
+   * or will be, is not current, however young it is.
    */
   noteWritten(addresses: readonly Address[], slot: bigint): void;
   /**

@@ -129,7 +129,8 @@ export class SingleAccounts implements Pick<Markets, "mint" | "account" | "warm"
   async warm(addresses: readonly Address[], mayWait = false): Promise<void> {
     const unheld = mayWait ? addresses.filter((address) => this.#singles.get(address)?.held === undefined) : [];
     if (unheld.length > 0) await this.#hold(unheld, await this.#readAlong(unheld));
-    await Promise.all([this.#hold(addresses), this.#options.live.catchUp(addresses)]);
+    await this.#hold(addresses);
+    await this.#options.live.catchUp(addresses);
   }
 
   /** Reads accounts in a call that others share, if one is made soon. @throws TradewireError UPSTREAM_ERROR */

@@ -403,6 +403,7 @@ class StreamedStateSource implements LiveStateSource {
     this.#suspension.tick();
     this.#doubted.tick();
     this.#trust.checkLosses();
+    this.#writes.tick();
     this.#polls.poll();
   }
 

@@ -136,6 +136,8 @@ test("a write that the state holds already, or that the stream has passed withou
   source.noteWritten([vault], 12n);
   expect(source.catchUp([vault])).toBeUndefined();
   expect(minSlots).toEqual([]);
+  subscriptions.lose();
+  expect(isCurrent(vault)).toBe(true);
 });
 
 test("a caller waits for a second at most, and a write that no node ever shows is forgotten", async () => {
@@ -215,6 +217,29 @@ test("a node that does not answer keeps nobody waiting: not longer than a second
   } finally {
     reader.fetchAccounts = fetchAccounts;
   }
+});
+
+test("an account that is followed only after the write is not current before its state from after it has been read", async () => {
+  source.noteWritten([other], 12n);
+  await source.follow([other]);
+  expect(isCurrent(other)).toBe(false);
+  node = { slot: 12n, value: 7 };
+  const wait = source.catchUp([other]);
+  await vi.advanceTimersByTimeAsync(60);
+  await wait;
+  expect([values.get(other), isCurrent(other)]).toEqual([7, true]);
+});
+
+test("a write that the state has held is awaited again if the account is read anew from a node that is behind", async () => {
+  notice(pool, 12, 3);
+  source.noteWritten([pool], 12n);
+  expect(isCurrent(pool)).toBe(true);
+  source.unfollow([pool]);
+  await source.follow([pool]);
+  expect([values.get(pool), isCurrent(pool)]).toEqual([1, false]);
+  await vi.advanceTimersByTimeAsync(10_000);
+  await source.refresh([pool]);
+  expect(isCurrent(pool)).toBe(true);
 });
 
 test("a slot far ahead of everything known is not believed", () => {

@@ -1,6 +1,6 @@
 import type { Address } from "../../../primitives/address.ts";
 import type { Now } from "../../../primitives/clock.ts";
-import { maxOf } from "../../../primitives/integer.ts";
+import { maxOf, minOf } from "../../../primitives/integer.ts";
 import type { AccountFeed } from "../account-feed.ts";
 import { FREEZE_NOTICE_MS } from "../compare/witness-stream.ts";
 import type { FollowedAccount } from "../followed-account.ts";
@@ -40,45 +40,44 @@ const WAIT_MS = 1_000;
 const RETRY_MS = 50;
 
 /**
- * Followed accounts that a landed transaction has written, and whose state is from before that: the stream may report a change later than
- * nodes report the transaction, and an account that no stream covers yet was read some time ago. Such a state is not current.
+ * Accounts that a landed transaction has written, each for ten seconds: a followed one whose state is from before that is not current. The
+ * stream may report a change later than nodes report the transaction, an account that no stream covers yet was read some time ago, one that
+ * is followed only now may be read from a node that is behind, and a stream that begins anew may have lost what it reported.
  */
 export class AwaitedWrites {
   readonly #options: AwaitedWritesOptions;
-  readonly #writes = new Map<FollowedAccount, AwaitedWrite>();
+  /** In the order of their times. */
+  readonly #writes = new Map<Address, AwaitedWrite>();
 
   constructor(options: AwaitedWritesOptions) {
     this.#options = options;
   }
 
-  /** A landed transaction has written the accounts in this slot. Those that are not followed are ignored, and so is a slot too far ahead. */
+  /** A landed transaction has written the accounts in this slot. A slot too far ahead is ignored. */
   note(addresses: readonly Address[], slot: bigint): void {
     const { followed, stream, now } = this.#options;
     if (stream.isFarAhead(slot)) return;
     stream.note(slot);
-    const atMs = now();
-    this.#forgetBefore(atMs);
-    let isAny = false;
+    const untilMs = now() + AWAITED_MS;
+    let isAnyBehind = false;
     for (const address of addresses) {
       const entry = followed.get(address);
-      if (entry === undefined || this.#holds(entry, slot)) continue;
-      const known = this.#writes.get(entry);
-      const newest = maxOf(slot, known?.slot ?? 0n);
-      this.#writes.delete(entry);
-      this.#writes.set(entry, { slot: newest, untilMs: atMs + AWAITED_MS, reading: known?.reading });
-      isAny = true;
+      if (entry !== undefined && !this.#holds(entry, slot)) isAnyBehind = true;
+      const known = this.#writes.get(address);
+      const isAwaited = known !== undefined && entry !== undefined && !this.#holds(entry, known.slot);
+      this.#writes.delete(address);
+      this.#writes.set(address, {
+        slot: maxOf(slot, known?.slot ?? 0n),
+        untilMs,
+        reading: isAwaited ? known.reading : undefined,
+      });
     }
-    if (isAny) followed.setbacks += 1;
+    if (isAnyBehind) followed.setbacks += 1;
   }
 
   /** True if the known state is from before a write that is known. */
   isBehind(entry: FollowedAccount): boolean {
-    if (this.#writes.size === 0) return false;
-    const write = this.#writes.get(entry);
-    if (write === undefined) return false;
-    if (!this.#holds(entry, write.slot) && this.#options.now() < write.untilMs) return true;
-    this.#writes.delete(entry);
-    return false;
+    return this.#writes.size > 0 && this.#behind(entry) !== undefined;
   }
 
   /**
@@ -89,20 +88,32 @@ export class AwaitedWrites {
   catchUp(addresses: Iterable<Address>): Promise<void> | undefined {
     if (this.#writes.size === 0) return undefined;
     const { followed } = this.#options;
-    const behind: FollowedAccount[] = [];
+    const unread: FollowedAccount[] = [];
+    const readings = new Set<Reading>();
+    const reading: Reading = { ended: Promise.resolve() };
     for (const address of addresses) {
       const entry = followed.get(address);
-      if (entry !== undefined && this.isBehind(entry)) behind.push(entry);
+      const write = entry && this.#behind(entry);
+      if (write === undefined) continue;
+      if (write.reading === undefined) {
+        write.reading = reading;
+        unread.push(entry!);
+      }
+      readings.add(write.reading);
     }
-    if (behind.length === 0) return undefined;
-    const alone = behind.filter((entry) => this.#writes.get(entry)!.reading === undefined);
-    if (alone.length > 0) {
-      const reading: Reading = { ended: Promise.resolve() };
-      for (const entry of alone) this.#writes.get(entry)!.reading = reading;
-      reading.ended = this.#bring(alone, reading);
+    if (readings.size === 0) return undefined;
+    if (unread.length > 0) reading.ended = this.#bring(unread, reading);
+    return Promise.all(Array.from(readings, ({ ended }) => ended)).then(() => {});
+  }
+
+  /** Forgets writes that are no longer awaited. Called now and then. */
+  tick(): void {
+    if (this.#writes.size === 0) return;
+    const atMs = this.#options.now();
+    for (const [address, { untilMs }] of this.#writes) {
+      if (untilMs > atMs) return;
+      this.#writes.delete(address);
     }
-    const readings = new Set(behind.map((entry) => this.#writes.get(entry)!.reading));
-    return Promise.all([...readings].map((reading) => reading?.ended)).then(() => {});
   }
 
   clear(): void {
@@ -115,7 +126,7 @@ export class AwaitedWrites {
     let isReading = false;
     let read = Promise.resolve();
     // An account that has arrived and was written again since is brought by whoever waits for that.
-    const isLeft = (entry: FollowedAccount) => this.isBehind(entry) && this.#writes.get(entry)?.reading === reading;
+    const isLeft = (entry: FollowedAccount) => this.#behind(entry)?.reading === reading;
     for (let behind = entries; ; ) {
       if (!isReading) {
         isReading = true;
@@ -129,8 +140,8 @@ export class AwaitedWrites {
       if (behind.length === 0 || now() >= untilMs) break;
       if (!isReading) await pause(RETRY_MS);
     }
-    for (const entry of entries) {
-      const write = this.#writes.get(entry);
+    for (const { address } of entries) {
+      const write = this.#writes.get(address);
       if (write?.reading === reading) write.reading = undefined;
     }
   }
@@ -138,13 +149,24 @@ export class AwaitedWrites {
   /** A node that has not reached the slot refuses, and another is asked. Never rejects. */
   async #read(behind: readonly FollowedAccount[]): Promise<void> {
     const { reads, agreed } = this.#options;
-    const slot = behind.reduce((newest, entry) => maxOf(newest, this.#writes.get(entry)?.slot ?? 0n), 0n);
+    const slot = behind.reduce((newest, entry) => maxOf(newest, this.#writes.get(entry.address)?.slot ?? 0n), 0n);
     const isShared = ({ streamed, isLasting }: FollowedAccount) => agreed !== undefined && streamed && isLasting;
     const [shared, alone] = [behind.filter(isShared), behind.filter((entry) => !isShared(entry))];
     await Promise.all([
       alone.length > 0 ? reads.read(alone, slot).catch(() => {}) : undefined,
       shared.length > 0 ? agreed?.read(shared, slot) : undefined,
     ]);
+  }
+
+  /** The write that the account's known state is from before, if it is still awaited. */
+  #behind(entry: FollowedAccount): AwaitedWrite | undefined {
+    const write = this.#writes.get(entry.address);
+    if (write === undefined) return undefined;
+    if (!this.#holds(entry, write.slot)) return this.#options.now() < write.untilMs ? write : undefined;
+    // If the stream has passed the slot without a change, the known state is the one of that slot, even once the stream is gone.
+    const { delivered } = entry;
+    if (delivered !== undefined) write.slot = minOf(write.slot, delivered.slot);
+    return undefined;
   }
 
   /** True if the known state is of the slot or a later one, or the stream has passed the slot without a change of the account. */
@@ -155,14 +177,6 @@ export class AwaitedWrites {
     const { feed, stream } = this.#options;
     const lateMs = feed.reportsEveryChange ? 0 : FREEZE_NOTICE_MS;
     return stream.completeSlot(lateMs, feed.liveAtMs(entry.address)) >= slot;
-  }
-
-  /** In the order of their times. */
-  #forgetBefore(atMs: number): void {
-    for (const [entry, { untilMs }] of this.#writes) {
-      if (untilMs > atMs) return;
-      this.#writes.delete(entry);
-    }
   }
 }
 

@@ -25,6 +25,7 @@ import { connectChain } from "./chain/chain-parts.ts";
 import type { EmbeddedChain } from "./chain/embedded-chain.ts";
 import { type AppContext, type AppLogger, Closers } from "./context.ts";
 import { connectionsWithin, mostOpenFiles } from "./open-files.ts";
+import type { OtherWorkers } from "./other-workers.ts";
 import { PublicAddress } from "./public-address.ts";
 import { DeployedVenues } from "./report/deployed-venues.ts";
 import { serviceGauges } from "./report/gauges.ts";
@@ -79,6 +80,8 @@ export async function startApp(options: {
   readonly onForeignChain?: (message: string) => void;
   /** The process it runs in, whose memory and processor time its metrics report. */
   readonly own?: OwnProcess;
+  /** Present if others share its port. */
+  readonly otherWorkers?: OtherWorkers | undefined;
   /** The socket of this machine's shadow process; absent: one is started, if the settings ask for it. */
   readonly shadowPath?: string | undefined;
 }): Promise<App> {
@@ -94,6 +97,7 @@ export async function startApp(options: {
     warn: (message) => warnings.warn(message),
     onForeignChain,
     own: options.own,
+    otherWorkers: options.otherWorkers,
     closers,
   };
   try {

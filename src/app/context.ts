@@ -1,5 +1,6 @@
 import type { Config } from "../config/settings.ts";
 import type { Now } from "../primitives/clock.ts";
+import type { OtherWorkers } from "./other-workers.ts";
 import type { OwnProcess } from "./report/process-gauges.ts";
 
 /** Where the service reports. A pino logger is one. */
@@ -25,6 +26,8 @@ export interface AppContext {
   readonly onForeignChain?: ((message: string) => void) | undefined;
   /** Whose metrics are reported; undefined: nobody's. */
   readonly own?: OwnProcess | undefined;
+  /** Undefined if no other process shares its port. */
+  readonly otherWorkers?: OtherWorkers | undefined;
   readonly closers: Closers;
 }
 

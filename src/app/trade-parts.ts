@@ -132,7 +132,7 @@ export async function openTrades(
   parts: ChainParts & MarketParts & AccountParts & Pick<ChainLocation, "embedded"> & { readonly landed: LandedTrades },
   { metrics, owner }: { readonly metrics: Metrics; readonly owner: string },
 ) {
-  const { config, now, warn, closers } = context;
+  const { config, now, warn, closers, otherWorkers } = context;
   const { reader, pool, witnesses, head, fees, senderPlan, landing, markets, store, clock, secrets } = parts;
   const lookupTables = closers.keep(
     await createLookupTables({
@@ -152,6 +152,7 @@ export async function openTrades(
     now,
     fillRandom: randomFillSync,
   });
+  otherWorkers?.listen((accounts, slot) => markets.noteWritten(accounts, slot));
   const trades = createTrades(
     {
       markets,
@@ -199,7 +200,10 @@ export async function openTrades(
         prices: createLandedPrices({ pool, now }),
         balances: createWalletBalances({ pool, now }),
       },
-      noteWritten: (accounts, slot) => markets.noteWritten(accounts, slot),
+      noteWritten(accounts, slot) {
+        markets.noteWritten(accounts, slot);
+        otherWorkers?.tellWritten(accounts, slot);
+      },
       onLanded: (report) => parts.landed.note(report),
       settings: {
         answerMs: config.submitTimeoutMs,

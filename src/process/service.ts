@@ -14,6 +14,7 @@ import { doubtSecrets } from "./embedded-chain-rule.ts";
 import { LogLines } from "./log-lines.ts";
 import { doubtCertificate, runPreflight } from "./preflight.ts";
 import { createDemoWallet, describeStart, writeDemoFile } from "./start-page.ts";
+import { isForOtherWorkers, reachOtherWorkers } from "./worker-messages.ts";
 import { startWorkers, WORKER_READY, WORKER_REPLACED, type Workers } from "./workers.ts";
 
 const HELP = `Tradewire: builds unsigned Solana trade transactions.
@@ -92,6 +93,7 @@ async function runApp(config: Config, logger: Logger): Promise<void> {
     chain,
     shadowPath: process.env[SHADOW_VARIABLE],
     own: process,
+    otherWorkers: cluster.isWorker ? reachOtherWorkers(process) : undefined,
     // Whatever supervises the process starts it again, on the new chain. Submissions of the old one can never end there.
     onForeignChain: (message) => {
       logger.error(message);
@@ -165,6 +167,7 @@ async function runWorkers(config: Config, logger: Logger, count: number): Promis
     onMessage: (message) => {
       page ??= message;
     },
+    isForOthers: isForOtherWorkers,
   });
   started.resolve(workers);
   const adminPorts = config.adminPort === 0 ? "any that was free" : "counting up from the one above";

@@ -13,6 +13,7 @@ async function run(
   story: string,
   work = 'process.on("SIGTERM", () => process.exit(0));',
   times = { startMs: 60_000, endMs: 60_000 },
+  more = "",
 ): Promise<unknown> {
   const program = join(folder, "primary.mjs");
   writeFileSync(
@@ -29,7 +30,7 @@ async function run(
       const alive = () => Object.values(cluster.workers).map(({ id }) => id).sort((a, b) => a - b);
       const logger = { info() {}, warn() {} };
       const port = ${await freePorts(1)};
-      const workers = await startWorkers({ count: 2, logger, environment: () => ({ PORT: String(port) }), ...${JSON.stringify(times)} });
+      const workers = await startWorkers({ count: 2, logger, environment: () => ({ PORT: String(port) }), ...${JSON.stringify(times)}, ${more} });
       ${story}
       await workers.close();
       process.exit(0);
@@ -51,6 +52,35 @@ test("two concurrent restarts replace every worker twice and leave none behind",
     console.log(JSON.stringify(alive()));
   `);
   expect(alive).toEqual([5, 6]);
+});
+
+test("what is for the others reaches every other worker that serves, and not the one that sent it", async () => {
+  const heard = await run(
+    `
+    const heard = [];
+    for (const worker of Object.values(cluster.workers)) {
+      worker.on("message", ({ from, to }) => { if (to !== undefined) heard.push([from, to]); });
+      worker.process.send({ ask: true });
+    }
+    while (heard.length < 2) await sleep(10);
+    cluster.workers[1].process.kill("SIGKILL");
+    cluster.workers[2].process.send({ ask: true });
+    while (Object.keys(cluster.workers).length < 2 || cluster.workers[3] === undefined) await sleep(10);
+    console.log(JSON.stringify(heard.sort()));
+    `,
+    `process.on("SIGTERM", () => process.exit(0));
+     const { id } = cluster.worker;
+     process.on("message", (message) => {
+       if (message.ask) process.send({ forOthers: true, from: id });
+       else if (message.forOthers) process.send({ from: message.from, to: id });
+     });`,
+    undefined,
+    "isForOthers: (message) => message.forOthers === true",
+  );
+  expect(heard).toEqual([
+    [1, 2],
+    [2, 1],
+  ]);
 });
 
 test("a worker that dies while being replaced is replaced once", async () => {

@@ -22,8 +22,10 @@ interface WorkersOptions {
   readonly count: number;
   /** Environment of the worker at an index from 0. */
   readonly environment: (index: number) => Readonly<Record<string, string>>;
-  /** Receives what workers send, except WORKER_READY. */
+  /** Receives what workers send, except WORKER_READY and what is for the others. */
   readonly onMessage?: (message: unknown) => void;
+  /** True for a message that is passed on to every other worker. */
+  readonly isForOthers?: (message: unknown) => boolean;
   readonly logger: WorkersLogger;
   /** Longest time that a worker may take to serve before it is killed; default 10 minutes. Milliseconds. */
   readonly startMs?: number;
@@ -43,11 +45,15 @@ const REPLACE_AFTER_MS = 500;
 /** Far above what the largest database and slow nodes need: a worker that takes longer hangs. Milliseconds. */
 const START_MS = 600_000;
 
+/** Messages that may wait for a worker: seconds of them, and a few MiB. */
+const MOST_UNSENT = 2_000;
+
 /** Starts workers that run this same program, and resolves once all of them serve. @throws Error if one exits before that */
 export async function startWorkers({
   count,
   environment,
   onMessage,
+  isForOthers = () => false,
   logger,
   startMs = START_MS,
   endMs,
@@ -56,6 +62,9 @@ export async function startWorkers({
   /** Includes those that do not serve yet. */
   const alive = new Set<Worker>();
   let closing = false;
+  const passOn = (message: unknown, from: Worker): void => {
+    for (const worker of alive) if (worker !== from) tell(worker, message as object);
+  };
 
   /** Starts a worker for an index and, once it serves, stops the previous one: each index has one worker. */
   const start = async (index: number): Promise<void> => {
@@ -85,6 +94,7 @@ export async function startWorkers({
       });
       worker.on("message", (message) => {
         if (message === WORKER_READY) resolve();
+        else if (isForOthers(message)) passOn(message, worker);
         else onMessage?.(message);
       });
     });
@@ -130,6 +140,18 @@ export async function startWorkers({
       await Promise.all([...alive].map((worker) => end(worker, endMs)));
     },
   };
+}
+
+/** Messages on their way to each worker. */
+const unsent = new WeakMap<Worker, number>();
+
+/** Sends a message, unless the worker is gone, or has read none of so many that it must hang. */
+function tell(worker: Worker, message: object): void {
+  const waiting = unsent.get(worker) ?? 0;
+  if (!worker.isConnected() || waiting >= MOST_UNSENT) return;
+  unsent.set(worker, waiting + 1);
+  // With a callback, a worker that ends meanwhile raises no error here.
+  worker.send(message, () => unsent.set(worker, unsent.get(worker)! - 1));
 }
 
 /** Resolves once the worker has been sent it, or is gone. */

@@ -123,7 +123,7 @@ test("on each kind of market of the embedded chain, from a wallet's first trade 
   expect(rentReturned).toBeGreaterThan(0);
 });
 
-test("a build that does not know of an account opened meanwhile, as another worker's would not, lands and pays no rent", async () => {
+test("a build that does not know of an account opened meanwhile, as another machine's would not, lands and pays no rent", async () => {
   const wallet = await service.newClient();
   const order = { mint: service.mintOn("raydium_cpmm"), slippage: 0.05, priority: "fast" } as const;
   const first = await wallet.buildBuy({ ...order, solAmount: 0.1 });

@@ -1,9 +1,15 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { Agent } from "node:http";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SOL_MINT } from "../../src/solana/programs.ts";
+import { ask, register, type ServiceProcess, signBuild, startServiceProcess } from "../slow/edge/service-processes.ts";
 import { eventually } from "../support/eventually.ts";
 import { type PacedSandbox, startPacedSandbox } from "../support/paced-sandbox.ts";
-import { startTestService, type TestService } from "../support/service.ts";
+import { PATIENT, startTestService, type TestService } from "../support/service.ts";
+import { createTestWallet } from "../support/wallet.ts";
 
 const ORDER = { solAmount: 0.2, slippage: 0.3, priority: "fast" } as const;
 const CALLERS = 3;
@@ -34,12 +40,7 @@ describe.each([1, 2])("with the late notices of %i nodes", (nodes) => {
   });
 
   test("a trade that follows one's own at once is quoted on what that has left", async () => {
-    const { tokens: all } = sandbox.world;
-    const isAlone = ({ mint }: (typeof all)[number]) =>
-      all.every(({ quoteMint }) => quoteMint !== mint) && all.filter((other) => other.mint === mint).length === 1;
-    const tokens = all.filter((token) => token.quoteMint === SOL_MINT && isAlone(token)).slice(0, CALLERS);
-    expect(tokens).toHaveLength(CALLERS);
-    const callers = tokens.map(async ({ mint, venue }) => {
+    const callers = lonelyTokens(sandbox).map(async ({ mint, venue }) => {
       const client = await service.newClient(0);
       await airdrop(sandbox, `${client.wallet.publicKey}`);
       for (let trade = 0; trade < TRADES; trade++) {
@@ -51,6 +52,58 @@ describe.each([1, 2])("with the late notices of %i nodes", (nodes) => {
     await Promise.all(callers);
   });
 });
+
+test("a trade that another worker of the machine has followed to its end counts as one's own", async () => {
+  const sandbox = await startPacedSandbox({ slotMs: 50 });
+  const notices = await lateNotices(sandbox.wsUrl);
+  const dataDir = mkdtempSync(join(tmpdir(), "tradewire-test-"));
+  let service: ServiceProcess | undefined;
+  // Connections go to the workers in turn, so each call has one of its own.
+  const agent = new Agent({ keepAlive: false });
+  try {
+    const { PORT: _, ADMIN_PORT: __, ...patient } = PATIENT;
+    service = await startServiceProcess(
+      {
+        ...(patient as Record<string, string>),
+        ...{ DATA_DIR: dataDir, PUBLIC_URL: "http://127.0.0.1:8080", SIGN_IN_CHAIN_ID: "localnet", LAME_DUCK_MS: "0" },
+        ...{ SOLANA_RPC_URLS: sandbox.rpcUrl, SOLANA_WS_URLS: notices.url, STATE_MAX_AGE_MS: "10000" },
+      },
+      ["--workers", "2"],
+    );
+    const { port } = service;
+    const callers = lonelyTokens(sandbox).map(async ({ mint, venue }) => {
+      const wallet = createTestWallet();
+      await airdrop(sandbox, `${wallet.address}`);
+      const { apiKey: key } = await register(port, wallet);
+      for (let trade = 0; trade < 2 * TRADES; trade++) {
+        const built = await eventually(async () => {
+          const answer = await ask(port, "/v1/tx/buy", { body: { ...ORDER, mint: `${mint}` }, key, agent });
+          if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+          return answer.body;
+        });
+        const { body } = await ask(port, "/v1/tx/submit", { body: signBuild(built.data, wallet), key, agent });
+        expect(body.data?.tradeResult.outputAmountRaw, `${venue}, trade ${trade}: ${JSON.stringify(body)}`).toBe(
+          built.data.estimates.outputAmountRaw,
+        );
+      }
+    });
+    await Promise.all(callers);
+  } finally {
+    await service?.stop();
+    await notices.close();
+    await sandbox.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+});
+
+/** Tokens whose only market pairs them with SOL, one for each caller. */
+function lonelyTokens({ world: { tokens } }: PacedSandbox): readonly PacedSandbox["world"]["tokens"][number][] {
+  const isAlone = ({ mint }: (typeof tokens)[number]) =>
+    tokens.every(({ quoteMint }) => quoteMint !== mint) && tokens.filter((other) => other.mint === mint).length === 1;
+  const alone = tokens.filter((token) => token.quoteMint === SOL_MINT && isAlone(token)).slice(0, CALLERS);
+  expect(alone).toHaveLength(CALLERS);
+  return alone;
+}
 
 async function airdrop({ rpcUrl }: PacedSandbox, address: string): Promise<void> {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "requestAirdrop", params: [address, 10_000_000_000] });

@@ -62,6 +62,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "process/preflight.ts": ["config"],
   "process/start-failure.ts": ["config", "errors"],
   "process/start-page.ts": ["primitives", "app/app.ts"],
+  "process/worker-messages.ts": ["primitives", "app/other-workers.ts"],
   "process/workers.ts": [],
 };
 

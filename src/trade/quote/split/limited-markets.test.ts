@@ -61,6 +61,16 @@ test("the only market that takes what the better ones leave is not given up befo
   }
 });
 
+test("a market that gives next to nothing takes what the full ones leave, and no more", () => {
+  const full = limited(1_000, 1_000, 200);
+  const emptied: Product = { reserves: [10n, 3n] };
+  for (const most of [210n, 300n, 900n]) {
+    const network = hubNetwork((pair) => (pair === "ab" ? [full, emptied] : []));
+    // The other market alone gives two base units for all of it.
+    expect(Number(bestRouteOver(network, "exactIn", most * 1_000_000n).outAmount)).toBeGreaterThan(165e6);
+  }
+});
+
 test("an exact input that four paths take only at nearly all their limits is made", () => {
   const pairs: Partial<Record<NetworkPair, readonly Product[]>> = {
     ab: [limited(7_180, 10_777, 513)],

@@ -75,12 +75,20 @@ interface Arrival {
   readonly legs: readonly number[];
 }
 
+type SingleSearch = Pick<FlowSearch, "inAmount" | "maxLegs" | "closed">;
+
 /** The open edges of the best single path that takes the whole amount; undefined if none does. */
-export function singlePath(
-  { edges }: FlowNetwork,
-  { inAmount, maxLegs }: Pick<FlowSearch, "inAmount" | "maxLegs">,
-  closed: Uint8Array,
-): ReadonlySet<number> | undefined {
+export function singlePath(network: FlowNetwork, search: SingleSearch): ReadonlySet<number> | undefined {
+  const best = bestArrival(network, search);
+  return best === undefined ? undefined : new Set(best.legs);
+}
+
+/** What the best single path that takes the whole amount gives for it; 0 if none does. */
+export function wholeOut(network: FlowNetwork, search: SingleSearch): number {
+  return bestArrival(network, search)?.amount ?? 0;
+}
+
+function bestArrival({ edges }: FlowNetwork, { inAmount, maxLegs, closed }: SingleSearch): Arrival | undefined {
   let best: Arrival | undefined;
   let reached = new Map<number, Arrival>([[INPUT, { amount: inAmount, legs: [] }]]);
   for (let leg = 0; leg < maxLegs; leg++) {
@@ -95,7 +103,7 @@ export function singlePath(
     if (arrived !== undefined && arrived.amount > (best?.amount ?? 0)) best = arrived;
     reached = next;
   }
-  return best === undefined ? undefined : new Set(best.legs);
+  return best;
 }
 
 /** Parallel paths of a flow: edges in use, less the mints between. */

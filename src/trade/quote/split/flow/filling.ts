@@ -13,6 +13,8 @@ const MOST_TRIMMED = 8;
 /** What a move must gain, and what giving up a path must gain, as fractions of the output: less is noise, or an error of the curves. */
 const LEAST_MOVE = 1e-12;
 const LEAST_GIVEN_UP = 1e-6;
+/** Of a market that gives nothing more for what it still takes: it takes what no other does. */
+const LEAST_RATE = 1e-60;
 
 /** A network that is being filled. */
 export class Filling {
@@ -350,7 +352,7 @@ export class Filling {
     if (unit <= 0 || room <= unit * LEAST_ROOM) return 0;
     const step = Math.min(unit, room);
     this.reads++;
-    return (curve.out(input + step) - this.#outputs[index]!) / step;
+    return Math.max((curve.out(input + step) - this.#outputs[index]!) / step, LEAST_RATE);
   }
 
   /** What a path gives for one unit of its last part, from one of its markets on. */

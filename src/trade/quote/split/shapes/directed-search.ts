@@ -1,5 +1,5 @@
 import { allAtOnce, type Steps } from "../../long-searches.ts";
-import { singleOut, singlePath } from "../flow/fill-network.ts";
+import { singlePath, wholeOut } from "../flow/fill-network.ts";
 import type { FlowEdge } from "../flow/flow.ts";
 import { SharedSteps } from "../steps/shared-steps.ts";
 import { exchangedShape } from "./exchanged-shape.ts";
@@ -63,7 +63,7 @@ export class DirectedSearch {
     const { widestOut, widestField } = yield* first.search.result();
     if (widestOut === 0) return 0;
     const { network, terms } = widestField;
-    const single = singleOut(network, terms.inAmount, terms.maxLegs);
+    const single = wholeOut(network, { ...terms, closed: first.closed });
     return single === 0 ? 1 : widestOut / single - 1;
   }
 
@@ -159,7 +159,7 @@ function directionOf(field: Field, closed: Uint8Array, outAmount: number): Direc
 function* anchoredIn(search: SharedSteps<ShapeSearch>, closed: Uint8Array): Steps<ShapeSearch | undefined> {
   const { widestField, widestFlow } = yield* search.result();
   if (widestFlow === undefined) return undefined;
-  const kept = singlePath(widestField.network, widestField.terms, closed);
+  const kept = singlePath(widestField.network, { ...widestField.terms, closed });
   return kept === undefined
     ? undefined
     : yield* ShapeSearch.begin(forkOf(widestField), closed.slice(), widestFlow, kept);

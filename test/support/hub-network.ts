@@ -2,7 +2,14 @@ import { TradewireError } from "../../src/errors/tradewire-error.ts";
 import type { HotMarket, PairMarkets } from "../../src/market/port.ts";
 import { Address } from "../../src/primitives/address.ts";
 import { ceilDiv } from "../../src/primitives/integer.ts";
-import { amountBeforeFee, type TransferFee, transferFeeOn } from "../../src/solana/token/transfer-fee.ts";
+import type { ChainClock } from "../../src/solana/account.ts";
+import {
+  amountBeforeFee,
+  type TransferFee,
+  type TransferFees,
+  transferFeeAt,
+  transferFeeOn,
+} from "../../src/solana/token/transfer-fee.ts";
 import type { Intent } from "../../src/trade/intent.ts";
 import { allAtOnce, type Steps } from "../../src/trade/quote/long-searches.ts";
 import type { Route } from "../../src/trade/quote/route.ts";
@@ -24,33 +31,42 @@ export interface Product {
   readonly reserves: readonly [bigint, bigint];
   /** What it refuses to take more than; absent: it takes anything. */
   readonly most?: bigint;
+  /** Percent of the output that it pays at a moment; absent: all of it, always. */
+  readonly pays?: (clock: ChainClock) => bigint;
 }
 
-/** What each transfer of a traded mint withholds. */
+/** What each transfer of a traded mint withholds: always, or by epoch. */
 export interface Taxes {
-  readonly input?: TransferFee | undefined;
-  readonly output?: TransferFee | undefined;
+  readonly input?: TransferFee | TransferFees | undefined;
+  readonly output?: TransferFee | TransferFees | undefined;
 }
+
+const byEpoch = (fee: TransferFee | TransferFees): TransferFees => ("older" in fee ? fee : { older: fee, newer: fee });
 
 type State = Product & { readonly first: Address; readonly taxes: Taxes };
 
 /** The fee on transfers of a mint. */
-const feeOn = ({ input, output }: Taxes, mint: Address) => (mint === A ? input : mint === B ? output : undefined);
+const feeOn = ({ input, output }: Taxes, mint: Address, { epoch }: ChainClock): TransferFee | undefined => {
+  const fee = mint === A ? input : mint === B ? output : undefined;
+  return fee && transferFeeAt(byEpoch(fee), epoch);
+};
 
 const refusal = () => new TradewireError("INSUFFICIENT_LIQUIDITY", "the market holds or takes too little");
 
 const venue = {
   id: "product",
   supports: { exactOut: true },
-  quote: ({ first, reserves, most, taxes }: State, { mode, inMint, outMint, amount }: Ask): Quote => {
+  quote: ({ first, reserves, most, pays, taxes }: State, { mode, inMint, outMint, amount, clock }: Ask): Quote => {
     const [x, y] = inMint === first ? reserves : ([reserves[1], reserves[0]] as const);
-    const [feeIn, feeOut] = [feeOn(taxes, inMint), feeOn(taxes, outMint)];
-    const sent = mode === "exactIn" ? 0n : amountBeforeFee(amount, feeOut);
+    const [feeIn, feeOut] = [feeOn(taxes, inMint, clock), feeOn(taxes, outMint, clock)];
+    const share = pays?.(clock) ?? 100n;
+    if (share === 0n) throw refusal();
+    const sent = mode === "exactIn" ? 0n : ceilDiv(amountBeforeFee(amount, feeOut) * 100n, share);
     if (sent >= y) throw refusal();
     const inAmount = mode === "exactIn" ? amount : amountBeforeFee(ceilDiv(x * sent, y - sent), feeIn);
     if (most !== undefined && inAmount > most) throw refusal();
     const arrived = inAmount - transferFeeOn(inAmount, feeIn);
-    const paid = (y * arrived) / (x + arrived);
+    const paid = (((y * arrived) / (x + arrived)) * share) / 100n;
     const outAmount = mode === "exactIn" ? paid - transferFeeOn(paid, feeOut) : amount;
     if (outAmount === 0n) throw new TradewireError("VALIDATION_ERROR", "the amount is too small");
     return { mode, inMint, outMint, inAmount, outAmount, priceImpact: 0 } as Quote;
@@ -94,20 +110,21 @@ interface NetworkAsk {
   readonly maxPaths?: number;
   /** As the network's. */
   readonly taxes?: Taxes;
+  /** Absent: the first moment. */
+  readonly clock?: ChainClock;
 }
 
 /** The search of a trade over the network, in steps. It throws a TradewireError if there is no route. */
 export function stepsOver(
   snapshot: Snapshot,
-  { mode, amount, maxPaths = MOST_PATHS, taxes = {} }: NetworkAsk,
+  { mode, amount, maxPaths = MOST_PATHS, taxes: { input, output } = {}, clock = CLOCK }: NetworkAsk,
 ): Steps<FoundRoutes> {
-  const always = (fee: TransferFee | undefined) => fee && { older: fee, newer: fee };
   const sides = {
-    inMint: { address: A, transferFees: always(taxes.input) },
-    outMint: { address: B, transferFees: always(taxes.output) },
+    inMint: { address: A, transferFees: input && byEpoch(input) },
+    outMint: { address: B, transferFees: output && byEpoch(output) },
   };
   const intent = { ...sides, mode, amount, slippagePpb: 0n, bounds: { ...UNBOUNDED, maxPaths } } as Intent;
-  return routesOf({ searchSoon: () => undefined }, intent, snapshot, CLOCK);
+  return routesOf({ searchSoon: () => undefined }, intent, snapshot, clock);
 }
 
 /** The best route of a trade over the network. @throws TradewireError if there is none */

@@ -3,12 +3,10 @@ import type { HotMarket, PairMarkets } from "../../market/port.ts";
 import { compareAddresses } from "../../primitives/address.ts";
 import type { Ask } from "../../venues/venue.ts";
 import type { Leader } from "./bounds/leader.ts";
+import { endOfLife, isAlive, type Since } from "./bounds/life.ts";
 
 /** Bounds are taken at powers of four; an ask lies between two of them. */
 const SIZE_STEP_BITS = 2;
-/** Lifetime of a bound while the market's accounts do not change: slots, and seconds that surely cover them. */
-const BOUND_LIFE_SLOTS = 25n;
-const BOUND_LIFE_SECONDS = 25n;
 /**
  * A market is skipped only if it is worse by more than this: bounds are taken at two moments, not at every one between. The smaller one
  * covers only rounding, for markets that give the same at both: fees never rise with time. Fractions.
@@ -30,8 +28,8 @@ type Worth = number;
 
 /** What the markets of a pair, by place, can do at the round sizes around the asked one: bounds for the asked size. */
 export class MarketBounds {
-  /** When the oldest of them was taken. Slot. */
-  readonly slot: bigint;
+  /** When the oldest of them was taken. */
+  readonly since: Since;
   /** At the round size at or below the asked one. */
   readonly #below: Float64Array;
   /** At the round size above. exactOut: unbounded. */
@@ -55,17 +53,17 @@ export class MarketBounds {
     this.#below = kept === undefined ? new Float64Array(markets.length) : kept.#below.slice();
     this.#above = kept === undefined ? new Float64Array(markets.length) : kept.#above.slice();
     this.#slack = kept === undefined ? new Float64Array(markets.length) : kept.#slack.slice();
-    let slot = kept?.slot ?? ask.clock.slot;
+    let since: Since = kept?.since ?? ask.clock;
     for (let place = 0; place < markets.length; place++) {
       this.#order.push(place);
       if (kept !== undefined && kept.#markets[place] === markets[place]) continue;
       const reach = reachOf(markets[place]!, ask, step);
-      if (reach.slot < slot) slot = reach.slot;
+      if (reach.since.slot < since.slot) since = reach.since;
       this.#below[place] = reach.below;
       this.#above[place] = reach.above;
       this.#slack[place] = reach.slack;
     }
-    this.slot = slot;
+    this.since = since;
   }
 
   /** The place of the market that comes `rank`-th by promise, from 0. Asked for in order. */
@@ -138,11 +136,11 @@ export function marketBoundsOf(pair: PairMarkets, ask: Ask, isTaxed: boolean): M
     boundsByPair.set(pair, known);
   }
   const kept = known.get(key);
-  if (kept !== undefined && ask.clock.slot - kept.slot <= BOUND_LIFE_SLOTS) return kept;
+  if (kept !== undefined && isAlive(kept.since, ask.clock)) return kept;
   const last = lastOf(pair);
   const earlier = last?.get(key);
-  const isAlive = earlier !== undefined && ask.clock.slot - earlier.slot <= BOUND_LIFE_SLOTS;
-  const bounds = new MarketBounds(pair, ask, step, isTaxed, isAlive ? earlier : undefined);
+  const kin = earlier !== undefined && isAlive(earlier.since, ask.clock) ? earlier : undefined;
+  const bounds = new MarketBounds(pair, ask, step, isTaxed, kin);
   known.set(key, bounds);
   if (last !== undefined) {
     last.delete(key);
@@ -185,7 +183,7 @@ interface Reach {
   readonly above: Worth;
   /** By how much the market may exceed both bounds. Fraction. */
   readonly slack: number;
-  readonly slot: bigint;
+  readonly since: Since;
 }
 
 /** By market state, then by ask. */
@@ -200,7 +198,7 @@ function reachOf(hot: HotMarket, ask: Ask, step: number): Reach {
     reachByMarket.set(hot, known);
   }
   const kept = known.get(key);
-  if (kept !== undefined && ask.clock.slot - kept.slot <= BOUND_LIFE_SLOTS) return kept;
+  if (kept !== undefined && isAlive(kept.since, ask.clock)) return kept;
   const isExactIn = ask.mode === "exactIn";
   const below = worthsAround(hot, ask, step, "below");
   // Refused at the smaller size, so at the larger one too.
@@ -211,7 +209,7 @@ function reachOf(hot: HotMarket, ask: Ask, step: number): Reach {
     below: below.best,
     above: above?.best ?? (isExactIn ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY),
     slack: isTimeless ? TIMELESS_SLACK : TIMED_SLACK,
-    slot: ask.clock.slot,
+    since: ask.clock,
   };
   known.set(key, reach);
   return reach;
@@ -219,13 +217,11 @@ function reachOf(hot: HotMarket, ask: Ask, step: number): Reach {
 
 /** The better of now and of the end of a bound's lifetime, and whether both are the same. */
 function worthsAround(hot: HotMarket, ask: Ask, step: number, side: "below" | "above") {
-  const { slot, epoch, unixTimestamp } = ask.clock;
   const now = { ...ask, amount: 1n << BigInt(step * SIZE_STEP_BITS), amountsOnly: true };
-  const then = { slot: slot + BOUND_LIFE_SLOTS, epoch, unixTimestamp: unixTimestamp + BOUND_LIFE_SECONDS };
   const a = worthOf(hot, now, side);
   // Zero and the infinities stand for refusals, which may be temporary.
   const isSame = a !== 0 && Number.isFinite(a) && hot.isTimeless === true;
-  const b = isSame ? a : worthOf(hot, { ...now, clock: then }, side);
+  const b = isSame ? a : worthOf(hot, { ...now, clock: endOfLife(ask.clock) }, side);
   return { best: Math.max(a, b), isTimeless: a === b };
 }
 

@@ -1,6 +1,7 @@
 import type { HotMarket, PairMarkets } from "../../../market/port.ts";
 import { compareAddresses } from "../../../primitives/address.ts";
-import { RATE_LIFE_SLOTS, type RateAsk, rateNow } from "./market-rate.ts";
+import { isAlive, type Since } from "./life.ts";
+import { lifelongRate, type RateAsk } from "./market-rate.ts";
 import { type PairSpots, pairSpotsOf } from "./pair-spots.ts";
 import { smallRatesOf } from "./small-rates.ts";
 
@@ -13,14 +14,14 @@ const SLACK = 1e-5;
 
 /** The best rate of a pair for a small size: markets are quoted in the order of their bounds, and not again until they change. */
 class BestRate {
-  /** When the oldest of the quotes was taken. Slot. */
-  readonly slot: bigint;
+  /** Not after the oldest of the quotes. */
+  readonly since: Since;
   #markets: readonly HotMarket[] = [];
   /** By place of the market; -1 if it was not quoted. */
   #rates = new Float64Array(0);
 
-  constructor(slot: bigint) {
-    this.slot = slot;
+  constructor(since: Since) {
+    this.since = since;
   }
 
   find(spots: PairSpots, ask: RateAsk): number {
@@ -37,7 +38,7 @@ class BestRate {
         next = place;
       }
       if (next < 0) return best;
-      const rate = rateNow(this.#markets[next]!, ask);
+      const rate = lifelongRate(this.#markets[next]!, ask);
       rates[next] = rate;
       if (rate > best) best = rate;
     }
@@ -60,7 +61,7 @@ class BestRate {
 /** By line of the pair, or by the pair; then by ask. */
 const ratesByPair = new WeakMap<object, Map<number, BestRate>>();
 
-/** What the best market of a pair gives for a unit of a small size; 0 if every market refuses it. Kept for some slots. */
+/** The most that a market of a pair gives for a unit of a small size, see `lifelongRate`; 0 if every market refuses it. */
 export function bestPairRate(pair: PairMarkets, ask: RateAsk): number {
   const spots = pair.markets.length > QUOTED_WHOLE ? pairSpotsOf(pair, ask) : undefined;
   if (spots === undefined) return smallRatesOf(pair, ask).best;
@@ -73,8 +74,8 @@ export function bestPairRate(pair: PairMarkets, ask: RateAsk): number {
   const direction = compareAddresses(ask.inMint, ask.outMint) < 0 ? 1 : 0;
   const key = Math.log2(ask.roundSize) * 4 + (ask.mode === "exactIn" ? 2 : 0) + direction;
   let kept = known.get(key);
-  if (kept === undefined || ask.clock.slot - kept.slot > RATE_LIFE_SLOTS) {
-    kept = new BestRate(ask.clock.slot);
+  if (kept === undefined || !isAlive(kept.since, ask.clock)) {
+    kept = new BestRate(ask.clock);
     known.delete(key);
     if (known.size >= MOST_KEPT) known.delete(known.keys().next().value!);
     known.set(key, kept);

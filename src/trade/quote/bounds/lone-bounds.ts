@@ -2,7 +2,8 @@ import type { PairMarkets } from "../../../market/port.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import type { Ask } from "../../../venues/venue.ts";
 import type { Leader } from "./leader.ts";
-import { isSameMoment, type MarketRate, roundSizeOf, SMALL_PART } from "./market-rate.ts";
+import { isSameMoment } from "./life.ts";
+import { type MarketRate, roundSizeOf, SMALL_PART } from "./market-rate.ts";
 import { type SmallRates, smallRatesOf } from "./small-rates.ts";
 
 /** Below this round size, rounding is too large a part of the small size to bound trades by it. Base units. */

@@ -3,14 +3,12 @@ import type { HotMarket } from "../../../market/port.ts";
 import type { Address } from "../../../primitives/address.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import type { SwapMode } from "../../../venues/venue.ts";
+import { endOfLife, isSameMoment, type Since } from "./life.ts";
 
 /** The small size that is quoted, as a part of the round size. */
 export const SMALL_PART = 64;
 /** A market that refuses the small size may still take this part of it. */
 export const SMALLER_PART = 16;
-/** Lifetime of a rate while its market does not change: slots, and seconds that surely cover them. */
-export const RATE_LIFE_SLOTS = 25n;
-const RATE_LIFE_SECONDS = 25n;
 /** By how much a rate between two moments may exceed those at both. Fractions; the smaller one applies if both are equal. */
 const TIMED_SLACK = 1e-3;
 const TIMELESS_SLACK = 1e-6;
@@ -42,10 +40,7 @@ type SizeQuote = { readonly in: number; readonly out: number } | "refused" | "to
  * with size.
  */
 export class MarketRate {
-  /** When it was taken. Slot. */
-  readonly slot: bigint;
-  /** At that moment; 0 if the market refuses the size as too large. */
-  readonly rate: number;
+  #rate: number | undefined;
   readonly #hot: HotMarket;
   readonly #ask: RateAsk;
   readonly #now: SizeQuote;
@@ -63,11 +58,20 @@ export class MarketRate {
   /** @param before the market's previous rate: the bound that showed it beaten then is tried first */
   constructor(hot: HotMarket, ask: RateAsk, before?: MarketRate) {
     this.#looks = before === undefined ? 0 : before.#beatenAt;
-    this.slot = ask.clock.slot;
     this.#hot = hot;
     this.#ask = ask;
     this.#now = smallQuoteOf(hot, ask);
-    this.rate = rateBy(this.#now, hot, ask);
+  }
+
+  /** When it was taken. */
+  get since(): Since {
+    return this.#ask.clock;
+  }
+
+  /** See `lifelongRate`. */
+  get rate(): number {
+    this.#rate ??= lifelongRate(this.#hot, this.#ask, this.#now);
+    return this.#rate;
   }
 
   /**
@@ -123,13 +127,21 @@ export class MarketRate {
   }
 }
 
-/** True if quotes of one state are the same at both moments. */
-export function isSameMoment(a: ChainClock, b: ChainClock): boolean {
-  return a === b || (a.slot === b.slot && a.unixTimestamp === b.unixTimestamp && a.epoch === b.epoch);
+/** The most that a market gives for a unit of the small size, now or at the end of a rate's life; 0 if it refuses it then, too. */
+export function lifelongRate(hot: HotMarket, ask: RateAsk, small = smallQuoteOf(hot, ask)): number {
+  const now = rateBy(small, hot, ask);
+  if (now > 0 && hot.isTimeless === true) return now;
+  const last = { ...ask, clock: endOfLife(ask.clock) };
+  return Math.max(now, rateBy(smallQuoteOf(hot, last), hot, last));
 }
 
-/** What a market gives now for a unit of the small size; 0 if it refuses it. */
-export const rateNow = (hot: HotMarket, ask: RateAsk): number => rateBy(smallQuoteOf(hot, ask), hot, ask);
+/** True if a market gives noticeably more or less for the small size by the end of a rate's life. @param tolerance fraction */
+export function movesInLife(hot: HotMarket, ask: RateAsk, tolerance: number): boolean {
+  const now = rateBy(smallQuoteOf(hot, ask), hot, ask);
+  if (now > 0 && hot.isTimeless === true) return false;
+  const last = { ...ask, clock: endOfLife(ask.clock) };
+  return Math.abs(rateBy(smallQuoteOf(hot, last), hot, last) - now) > tolerance * now;
+}
 
 const isServed = (hot: HotMarket, { mode }: RateAsk) => mode === "exactIn" || hot.venue.supports.exactOut;
 
@@ -154,10 +166,6 @@ function rateBy(small: SizeQuote, hot: HotMarket, ask: RateAsk): number {
 const smallSizeOf = ({ roundSize }: RateAsk) => Math.ceil(roundSize / SMALL_PART);
 
 const smallerSizeOf = (ask: RateAsk) => Math.ceil(smallSizeOf(ask) / SMALLER_PART);
-
-function endOfLife({ slot, epoch, unixTimestamp }: ChainClock): ChainClock {
-  return { slot: slot + RATE_LIFE_SLOTS, epoch, unixTimestamp: unixTimestamp + RATE_LIFE_SECONDS };
-}
 
 /** What a size gives at the end of a rate's life, if it gives `now` at its beginning. */
 function quoteAtEnd(hot: HotMarket, ask: RateAsk, size: number, now: SizeQuote): SizeQuote {

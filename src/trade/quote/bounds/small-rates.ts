@@ -1,24 +1,24 @@
 import type { HotMarket, PairMarkets } from "../../../market/port.ts";
 import { compareAddresses } from "../../../primitives/address.ts";
-import { MarketRate, RATE_LIFE_SLOTS, type RateAsk } from "./market-rate.ts";
+import { isAlive, type Since } from "./life.ts";
+import { MarketRate, type RateAsk } from "./market-rate.ts";
 
 /** Sizes and directions kept per pair. */
 const MOST_KEPT = 16;
 
 /** What each market of a pair gives for a unit of a small size. After a change, only the markets that changed are quoted. */
 export class SmallRates {
-  /** When the oldest of them was taken. Slot. */
-  readonly slot: bigint;
-  /** The best of them; 0 if every market refuses the size. */
-  readonly best: number;
+  /** When the oldest of them was taken. */
+  readonly since: Since;
   readonly markets: readonly HotMarket[];
   /** By place of the market. */
   readonly rates: readonly MarketRate[];
   /** Shared by all successors that take rates over from one another. */
   readonly series: object;
-  /** The rates and when they were taken, in arrays: the rate objects lie scattered in memory. */
-  readonly #values: readonly number[];
+  /** The rates, -1 if not known yet, and when they were taken, in arrays: the rate objects lie scattered in memory. */
+  readonly #values: number[];
   readonly #slots: readonly number[];
+  #best: number | undefined;
 
   /** @param earlier rates for the same ask, still alive: those of markets that have not changed since are taken over */
   constructor({ markets, line }: PairMarkets, ask: RateAsk, earlier?: SmallRates) {
@@ -35,16 +35,29 @@ export class SmallRates {
           ? keptRateOf(hot, ask)
           : new MarketRate(hot, ask, isSame(kept?.markets[place], hot) ? kept!.rates[place] : undefined);
       rates[place] = rate;
-      values[place] = rate.rate;
-      slots[place] = Number(rate.slot);
+      values[place] = -1;
+      slots[place] = Number(rate.since.slot);
     }
     this.markets = markets;
     this.rates = rates;
     this.series = kept?.series ?? {};
     this.#values = values;
     this.#slots = slots;
-    this.slot = BigInt(slots.reduce((least, slot) => Math.min(least, slot), Number(ask.clock.slot)));
-    this.best = values.reduce((most, value) => Math.max(most, value), 0);
+    const { slot, epoch } = ask.clock;
+    this.since = { slot: BigInt(slots.reduce((least, taken) => Math.min(least, taken), Number(slot))), epoch };
+  }
+
+  /** The best of them, see `lifelongRate`; 0 if every market refuses the size. */
+  get best(): number {
+    if (this.#best !== undefined) return this.#best;
+    const values = this.#values;
+    let best = 0;
+    for (let place = 0; place < values.length; place++) {
+      if (values[place]! < 0) values[place] = this.rates[place]!.rate;
+      best = Math.max(best, values[place]!);
+    }
+    this.#best = best;
+    return best;
   }
 }
 
@@ -63,9 +76,9 @@ export function smallRatesOf(pair: PairMarkets, ask: RateAsk): SmallRates {
     ratesByPair.set(owner, known);
   }
   const last = known.get(key);
-  const isAlive = last !== undefined && ask.clock.slot - last.slot <= RATE_LIFE_SLOTS;
-  if (isAlive && last.markets === pair.markets) return last;
-  const rates = new SmallRates(pair, ask, isAlive ? last : undefined);
+  const earlier = last !== undefined && isAlive(last.since, ask.clock) ? last : undefined;
+  if (earlier?.markets === pair.markets) return earlier;
+  const rates = new SmallRates(pair, ask, earlier);
   known.delete(key);
   if (known.size >= MOST_KEPT) known.delete(known.keys().next().value!);
   known.set(key, rates);
@@ -88,7 +101,7 @@ function keptRateOf(hot: HotMarket, ask: RateAsk): MarketRate {
     keptByMarket.set(hot, kept);
   }
   const known = kept.get(key);
-  if (known !== undefined && ask.clock.slot - known.slot <= RATE_LIFE_SLOTS) return known;
+  if (known !== undefined && isAlive(known.since, ask.clock)) return known;
   const rate = new MarketRate(hot, ask);
   if (kept.size >= MOST_KEPT) kept.clear();
   kept.set(key, rate);

@@ -9,6 +9,7 @@ import type { Ask, Quote } from "../../../venues/venue.ts";
 import type { Intent } from "../../intent.ts";
 import type { Remainder } from "../../trade.ts";
 import type { Leader } from "../bounds/leader.ts";
+import { isSameMoment } from "../bounds/life.ts";
 import { type Candidate, rankMarkets } from "../ranking.ts";
 import type { Route, RouteStep } from "../route.ts";
 import { leastPassed, quoteAfter, settlePair } from "./shared-state.ts";
@@ -100,14 +101,11 @@ let lastBest: BestRanking | undefined;
 function rankBest(intent: Intent, pair: PairMarkets, clock: ChainClock): BestRanking["ranking"] {
   const last = lastBest;
   lastBest = undefined;
-  if (last?.intent === intent && last.pair === pair && isSameClock(last.clock, clock)) return last.ranking;
+  if (last?.intent === intent && last.pair === pair && isSameMoment(last.clock, clock)) return last.ranking;
   const ranking = rankMarkets(pair, directAskOf(intent, clock), isTaxed(intent), 1);
   lastBest = { intent, pair, clock, ranking };
   return ranking;
 }
-
-const isSameClock = (a: ChainClock, b: ChainClock): boolean =>
-  a === b || (a.slot === b.slot && a.epoch === b.epoch && a.unixTimestamp === b.unixTimestamp);
 
 const directAskOf = (intent: Intent, clock: ChainClock): Ask =>
   askOf(intent, intent.inMint.address, intent.outMint.address, intent.amount, clock);

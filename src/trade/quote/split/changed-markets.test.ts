@@ -130,7 +130,7 @@ test("a market traded both ways between hubs does not replace an unknown one", (
     )!;
     return { from: 2 + from, to: 3 - from, amount: 2 ** 30, curves: [{ curve, rate: 1 }] };
   });
-  const small = { addresses: [], crossings };
+  const small = { addresses: [], crossings, timed: [] };
   const network = { mints: 4, addresses: [], edges: [], isLimited: false, onwardRates: new Float64Array(4) };
   const written = (one: HotMarket): [HotMarket, HotMarket] => [one, { ...one }];
   expect(heldMarkets({ network, small }, new Map([written(known)]), clock, budget)).toBeDefined();

@@ -11,7 +11,7 @@ const MOST_CHANGED = 16;
  * How much more or less a market may give than when the plan was made. Since another market may now be better, at most twice this part of
  * what one market carries is lost. Fraction.
  */
-const MOST_MOVED = 2e-4;
+export const MOST_MOVED = 2e-4;
 
 /** The new states of the markets that changed, by their old states. */
 export type ChangedMarkets = ReadonlyMap<HotMarket, HotMarket>;
@@ -76,5 +76,9 @@ export function heldMarkets(
     return curve === undefined ? one : { ...one, curve };
   };
   const crossings = small.crossings.map((crossing) => ({ ...crossing, curves: crossing.curves.map(withHeld) }));
-  return { network: { ...network, edges: network.edges.map(withHeld) }, small: { ...small, crossings } };
+  const timed = small.timed.map((one) => {
+    const hot = changed.get(one.hot) ?? one.hot;
+    return hot === one.hot ? one : { ...one, hot };
+  });
+  return { network: { ...network, edges: network.edges.map(withHeld) }, small: { ...small, crossings, timed } };
 }

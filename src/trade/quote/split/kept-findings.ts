@@ -2,12 +2,12 @@ import type { PairMarkets } from "../../../market/port.ts";
 import { compareAddresses } from "../../../primitives/address.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import type { Intent } from "../../intent.ts";
+import { isAlive, isSameMoment, type Since } from "../bounds/life.ts";
 import { type ChangedMarkets, changedMarkets } from "./changed-markets.ts";
 import type { MintCrossing } from "./network.ts";
 
-/** Findings kept per pair, and slots for which one serves: fees may depend on time. */
+/** Findings kept per pair. */
 const MOST_KEPT = 16;
-const LIFE_SLOTS = 25n;
 
 /** The key of a finding, beside its size. */
 interface FindingTerms {
@@ -15,31 +15,31 @@ interface FindingTerms {
   readonly clock: ChainClock;
 }
 
-/** What is found for a trade's markets: kept by size while none of them changes, and for some slots. */
+/** What is found for a trade's markets: kept by size while none of them changes, for some slots if time changes nothing either. */
 export class KeptFindings<T> {
   readonly #byPair = new WeakMap<object, Map<number, Finding<T>>>();
   /** The last findings of a pair, for any of its states. */
   readonly #byLine = new WeakMap<object, Map<number, Finding<T>>>();
   readonly #renew: (found: T, changed: ChangedMarkets, clock: ChainClock) => T | undefined;
 
-  /** @param renew adapts a finding after some markets have changed; undefined if it must be found again */
+  /** @param renew adapts a finding to another moment, after some markets may have changed; undefined if it must be found again */
   constructor(renew: (found: T, changed: ChangedMarkets, clock: ChainClock) => T | undefined) {
     this.#renew = renew;
   }
 
   /** @param size the input, rounded so that trades of about that size share a finding. Base units. */
   recall(intent: Intent, crossings: readonly MintCrossing[], terms: FindingTerms, size: number, find: () => T): T {
-    const { slot } = terms.clock;
     const { pair } = crossings[0]!;
     const key = keyOf(intent, size, terms);
     const findings = findingsOf(this.#byPair, pair);
     const kept = findings.get(key);
-    if (kept !== undefined && slot - kept.slot <= LIFE_SLOTS && isOf(kept.pairs, crossings)) return kept.found;
+    if (kept !== undefined && isSameMoment(kept.checked, terms.clock) && isOf(kept.pairs, crossings)) return kept.found;
     const last = pair.line === undefined ? undefined : findingsOf(this.#byLine, pair.line);
     const finding = this.#renewed(kept ?? last?.get(key), crossings, terms.clock) ?? {
       found: find(),
       pairs: crossings.map((crossing) => crossing.pair),
-      slot,
+      since: terms.clock,
+      checked: terms.clock,
     };
     keep(findings, key, finding);
     if (last !== undefined) keep(last, key, finding);
@@ -52,11 +52,11 @@ export class KeptFindings<T> {
     crossings: readonly MintCrossing[],
     clock: ChainClock,
   ): Finding<T> | undefined {
-    if (earlier === undefined || clock.slot - earlier.slot > LIFE_SLOTS) return undefined;
+    if (earlier === undefined || !isAlive(earlier.since, clock)) return undefined;
     const changed = changedMarkets(earlier.pairs, crossings);
     const found = changed === undefined ? undefined : this.#renew(earlier.found, changed, clock);
     if (found === undefined) return undefined;
-    return { found, pairs: crossings.map(({ pair }) => pair), slot: earlier.slot };
+    return { found, pairs: crossings.map(({ pair }) => pair), since: earlier.since, checked: clock };
   }
 }
 
@@ -78,7 +78,9 @@ function keep<T>(findings: Map<number, Finding<T>>, key: number, finding: Findin
 interface Finding<T> {
   readonly found: T;
   readonly pairs: readonly PairMarkets[];
-  readonly slot: bigint;
+  readonly since: Since;
+  /** The last moment for which it was found or adapted. */
+  readonly checked: ChainClock;
 }
 
 const isOf = (pairs: readonly PairMarkets[], crossings: readonly MintCrossing[]): boolean =>

@@ -3,7 +3,7 @@ import type { Address } from "../../../primitives/address.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import type { SwapMode } from "../../../venues/venue.ts";
 import type { Intent } from "../../intent.ts";
-import { roundSizeOf, SMALL_PART } from "../bounds/market-rate.ts";
+import { type RateAsk, roundSizeOf, SMALL_PART } from "../bounds/market-rate.ts";
 import type { Steps } from "../long-searches.ts";
 import { rankMarkets } from "../ranking.ts";
 import { hasCappedFee } from "./capped-fees.ts";
@@ -66,6 +66,14 @@ interface SampledCurve {
 export interface SmallTrades {
   readonly addresses: readonly Address[];
   readonly crossings: readonly SampledCrossing[];
+  /** The markets whose quotes may depend on time, and those that refuse the small part, as they may not later. */
+  readonly timed: readonly TimedMarket[];
+}
+
+/** A market of a pair, and the small part that was asked for. */
+export interface TimedMarket {
+  readonly hot: HotMarket;
+  readonly ask: RateAsk;
 }
 
 /**
@@ -78,10 +86,11 @@ export function sampleSmall(intent: Intent, crossings: readonly MintCrossing[], 
   const addresses: Address[] = [intent.inMint.address, intent.outMint.address];
   const arriving = new Map<Address, number>([[intent.inMint.address, inAmount]]);
   const sampled: SampledCrossing[] = [];
+  const timed: TimedMarket[] = [];
   for (const { from, to, pair } of crossings) {
     const amount = arriving.get(from) ?? 0;
     if (pair.markets.length === 0 || amount < 1) continue;
-    const curves = sampleCrossing(intent, { from, to, pair }, amount, terms);
+    const curves = sampleCrossing(intent, { from, to, pair }, amount, terms, timed);
     if (curves.length === 0) continue;
     if (!addresses.includes(to)) addresses.push(to);
     // Several markets may give what one cannot: as much as the best price of all gives. Even a fraction of a unit may round to a whole one.
@@ -89,22 +98,25 @@ export function sampleSmall(intent: Intent, crossings: readonly MintCrossing[], 
     arriving.set(to, Math.max(arriving.get(to) ?? 0, intent.mode === "exactIn" ? Math.ceil(most) : Math.floor(most)));
     sampled.push({ from: addresses.indexOf(from), to: addresses.indexOf(to), amount, curves });
   }
-  return { addresses, crossings: sampled };
+  return { addresses, crossings: sampled, timed };
 }
 
-/** The markets of a pair that have an output for a small part of the amount, best price first. */
+/** The markets of a pair that have an output for a small part of the amount, best price first. @param timed is added to */
 function sampleCrossing(
   intent: Intent,
   crossing: MintCrossing,
   amount: number,
   { clock, budget }: NetworkTerms,
+  timed: TimedMarket[],
 ): SampledCrossing["curves"] {
   const roundSize = roundSizeOf(amount);
   const sharesFees = hasCappedFee(intent, clock);
   const ask = { mode: intent.mode, inMint: crossing.from, outMint: crossing.to, roundSize, clock, sharesFees };
   const sampled: SampledCurve[] = [];
   for (const hot of candidatesOf(intent, crossing, amount, clock)) {
-    const curve = canServe(hot, intent.mode) ? sampledCurve(hot, ask, budget) : undefined;
+    if (!canServe(hot, intent.mode)) continue;
+    const curve = sampledCurve(hot, ask, budget);
+    if (curve === undefined || hot.isTimeless !== true) timed.push({ hot, ask });
     if (curve !== undefined) sampled.push({ curve, rate: smallRateOf(curve, roundSize) });
   }
   return sampled.sort((a, b) => b.rate - a.rate);

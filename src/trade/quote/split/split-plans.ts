@@ -4,12 +4,19 @@ import type { SwapMode } from "../../../venues/venue.ts";
 import type { Intent } from "../../intent.ts";
 import { bestPairRate, mostRateOf } from "../bounds/best-rate.ts";
 import { bestSmallRate } from "../bounds/best-small-rate.ts";
-import { roundSizeOf } from "../bounds/market-rate.ts";
+import { movesInLife, roundSizeOf } from "../bounds/market-rate.ts";
 import { allAtOnce, type Steps } from "../long-searches.ts";
-import { type ChangedMarkets, heldMarkets } from "./changed-markets.ts";
+import { type ChangedMarkets, heldMarkets, MOST_MOVED } from "./changed-markets.ts";
 import { singleOut } from "./flow/fill-network.ts";
 import { KeptFindings } from "./kept-findings.ts";
-import { type CurveNetwork, type MintCrossing, type SmallTrades, sampleNetwork, sampleSmall } from "./network.ts";
+import {
+  type CurveNetwork,
+  type MintCrossing,
+  type SmallTrades,
+  sampleNetwork,
+  sampleSmall,
+  type TimedMarket,
+} from "./network.ts";
 import { coarseFlowFor, type Field, forkOf } from "./shapes/split-shape.ts";
 import { KnownFits } from "./sizing/known-fits.ts";
 import { Sizing } from "./sizing/sizing.ts";
@@ -63,6 +70,8 @@ export class SplitPlan {
   #best = new Map<string, BestSizing>();
   /** Trades that no division makes. */
   #refused = new Set<string>();
+  /** Whether a market gives noticeably more or less while the plan lives. */
+  #moving = new WeakMap<TimedMarket, boolean>();
 
   private constructor(terms: PlanTerms, mode: SwapMode, small: SmallTrades, left: number, work = new StepWork()) {
     this.#terms = terms;
@@ -81,11 +90,13 @@ export class SplitPlan {
   }
 
   /**
-   * This plan for the new states of markets that have hardly changed; it divides between the same ones. Undefined if they have changed
-   * more.
+   * This plan for another moment and the new states of markets that have hardly changed; it divides between the same ones. Undefined if
+   * they have changed more.
    */
   renewed(changed: ChangedMarkets, clock: ChainClock): SplitPlan | undefined {
-    const known = heldMarkets({ network: this.network, small: this.#small }, changed, clock, { left: QUOTE_BUDGET });
+    const all = this.#withMoving(changed);
+    if (all.size === 0) return this;
+    const known = heldMarkets({ network: this.network, small: this.#small }, all, clock, { left: QUOTE_BUDGET });
     if (known === undefined) return undefined;
     const plan = new SplitPlan(this.#terms, this.#mode, known.small, 0, this.work);
     plan.#network = known.network;
@@ -96,7 +107,25 @@ export class SplitPlan {
     plan.#near = this.#near;
     plan.#best = this.#best;
     plan.#refused = this.#refused;
+    plan.#moving = this.#moving;
     return plan;
+  }
+
+  /** The changed markets, and those that time alone changes. */
+  #withMoving(changed: ChangedMarkets): ChangedMarkets {
+    const all = new Map(changed);
+    for (const timed of this.#small.timed)
+      if (!all.has(timed.hot) && this.#isMoving(timed)) all.set(timed.hot, timed.hot);
+    return all;
+  }
+
+  #isMoving(timed: TimedMarket): boolean {
+    let isMoving = this.#moving.get(timed);
+    if (isMoving === undefined) {
+      isMoving = movesInLife(timed.hot, timed.ask, MOST_MOVED);
+      this.#moving.set(timed, isMoving);
+    }
+    return isMoving;
   }
 
   get network(): CurveNetwork {

@@ -2,7 +2,8 @@ import type { HotMarket } from "../../../../market/port.ts";
 import type { Address } from "../../../../primitives/address.ts";
 import type { ChainClock } from "../../../../solana/account.ts";
 import type { SwapMode } from "../../../../venues/venue.ts";
-import { SMALL_PART, SMALLER_PART } from "../../bounds/market-rate.ts";
+import { isAlive, isSameMoment } from "../../bounds/life.ts";
+import { movesInLife, SMALL_PART, SMALLER_PART } from "../../bounds/market-rate.ts";
 import { MarketCurve, type QuoteBudget, type SizeQuotes } from "./market-curve.ts";
 
 /** Sizes between the small and the round one, as parts of it. */
@@ -20,13 +21,15 @@ const LIMIT_ERROR = 1 / 2_048;
 const NEAR_LIMIT = 0.8;
 /** Curves kept per market state: directions and sizes. */
 const MOST_KEPT = 12;
-/** Slots for which a curve serves while the market's accounts do not change: fees may depend on time. */
-const LIFE_SLOTS = 25n;
+/** How much less or more a market may give later for its quotes to serve at other moments too. Fraction. */
+const MOST_MOVED = 1e-6;
 
 /** The quotes of a market around one size, in one direction. */
 interface KeptQuotes {
   readonly quotes: SizeQuotes;
-  readonly slot: bigint;
+  readonly clock: ChainClock;
+  /** Undefined until they are asked for at another moment. */
+  moves: boolean | undefined;
 }
 
 /** By market state, then by direction and size. */
@@ -72,7 +75,8 @@ export function smallRateOf(curve: MarketCurve, roundSize: number): number {
 /** The size that is quoted first. */
 const smallSizeOf = (roundSize: number): number => Math.ceil(roundSize / SMALL_PART);
 
-function quotesOf(hot: HotMarket, { mode, inMint, roundSize, clock }: CurveAsk): SizeQuotes {
+function quotesOf(hot: HotMarket, ask: CurveAsk): SizeQuotes {
+  const { mode, inMint, roundSize, clock } = ask;
   let kept = quotesByMarket.get(hot);
   if (kept === undefined) {
     kept = new Map();
@@ -80,11 +84,19 @@ function quotesOf(hot: HotMarket, { mode, inMint, roundSize, clock }: CurveAsk):
   }
   const key = `${mode} ${roundSize} ${inMint === hot.market.mints[0]}`;
   const known = kept.get(key);
-  if (known !== undefined && clock.slot - known.slot <= LIFE_SLOTS) return known.quotes;
+  if (known !== undefined && serves(known, hot, ask)) return known.quotes;
   if (kept.size >= MOST_KEPT) kept.clear();
   const quotes: SizeQuotes = new Map();
-  kept.set(key, { quotes, slot: clock.slot });
+  kept.set(key, { quotes, clock, moves: undefined });
   return quotes;
+}
+
+/** True if the quotes serve at the moment of the ask. */
+function serves(known: KeptQuotes, hot: HotMarket, ask: CurveAsk): boolean {
+  if (isSameMoment(known.clock, ask.clock)) return true;
+  if (!isAlive(known.clock, ask.clock)) return false;
+  known.moves ??= movesInLife(hot, { ...ask, clock: known.clock }, MOST_MOVED);
+  return !known.moves;
 }
 
 /** Quotes the large sizes too, up to the round one; if the market refuses that, roughly the most that it takes. */

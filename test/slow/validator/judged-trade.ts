@@ -51,11 +51,11 @@ export async function submitJudged(
   control: CallControl = {},
 ): Promise<JudgedTrade> {
   const address = client.wallet.publicKey.toString();
-  const holdings = async (slot?: number) => {
+  const holdings = async () => {
     const tokens = [built.inputMint, built.outputMint].map((mint) =>
-      mint === SOL ? 0n : ledger.tokens(address, mint, slot),
+      mint === SOL ? 0n : ledger.tokens(address, mint),
     );
-    return { lamports: await ledger.lamports(address, slot), tokens: await Promise.all(tokens) };
+    return { lamports: await ledger.lamports(address), tokens: await Promise.all(tokens) };
   };
   const before = await holdings();
   const trade = await client.submit(built.submissionToken, signed, control);
@@ -65,7 +65,8 @@ export async function submitJudged(
     if (found === null) throw new Error(`${what}: no record of ${trade.signature}`);
     return found;
   });
-  const after = await holdings(record.slot);
+  ledger.noteTrade(address, record.slot);
+  const after = await holdings();
   const moved = after.tokens.map((amount, i) => amount - before.tokens[i]!);
   const pairs = pairsOf(trade, record, { moved, lamports: after.lamports - before.lamports });
   return { trade, record, faults: differences(`${what}, answer and ledger`, pairs) };

@@ -20,6 +20,8 @@ export interface LedgerRecord {
 /** The judge: a node's own word, by plain calls that share no code with the service. */
 export class JudgeLedger {
   readonly #url: string;
+  /** The slot of the last trade of each wallet: a node that starts again shows states from before it for a while. */
+  readonly #tradedIn = new Map<string, number>();
 
   constructor(rpcUrl: string) {
     this.#url = rpcUrl;
@@ -36,14 +38,19 @@ export class JudgeLedger {
     return result;
   }
 
-  /** Lamports of the address in a state no older than the slot. */
-  async lamports(address: string, minContextSlot = 0): Promise<bigint> {
+  /** The wallet has traded in the slot: states from before are not its present ones. */
+  noteTrade(wallet: string, slot: number): void {
+    this.#tradedIn.set(wallet, slot);
+  }
+
+  /** Lamports of the address in a state no older than the slot; absent: of its last trade. */
+  async lamports(address: string, minContextSlot = this.#tradedIn.get(address) ?? 0): Promise<bigint> {
     const read = () => this.call<{ value: number }>("getBalance", [address, { ...CONFIRMED, minContextSlot }]);
     return BigInt((await eventually(read)).value);
   }
 
-  /** Base units of a mint in the wallet, in a state no older than the slot. */
-  async tokens(address: string, mint: string, minContextSlot = 0): Promise<bigint> {
+  /** Base units of a mint in the wallet, in a state no older than the slot; absent: of its last trade. */
+  async tokens(address: string, mint: string, minContextSlot = this.#tradedIn.get(address) ?? 0): Promise<bigint> {
     type Held = { account: { data: { parsed: { info: { tokenAmount: { amount: string } } } } } };
     const config = { encoding: "jsonParsed", ...CONFIRMED, minContextSlot };
     const read = () => this.call<{ value: Held[] }>("getTokenAccountsByOwner", [address, { mint }, config]);

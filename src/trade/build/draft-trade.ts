@@ -18,7 +18,7 @@ import {
   misfitOf,
 } from "./message-forms.ts";
 import { leastCostly, mayCostMore } from "./net-value.ts";
-import { FitLoss, fitsNobody } from "./route-fit.ts";
+import { FitLoss, fitsNobody, isTooLargeForAll } from "./route-fit.ts";
 
 /** What drafting a trade reads, all from memory. */
 export interface DraftPorts extends MessagePorts {
@@ -32,8 +32,6 @@ export interface DraftPorts extends MessagePorts {
 
 /** Markets priced beside the best one before its message is composed. */
 const BEST_ALONE = 1;
-/** Bytes by which the transactions of one route may differ between wallets: accounts to open, tips. */
-const MOST_WALLETS_DIFFER = 192;
 
 /** A loaded trade on the best route that fits into a transaction. */
 export interface TradeDraft {
@@ -109,10 +107,15 @@ export function* draftTrade(
         continue;
       }
     }
-    const isFarTooLarge = composed.transactionBytes > MAX_TRANSACTION_SIZE + MOST_WALLETS_DIFFER;
+    const isTooLarge = composed.transactionBytes > MAX_TRANSACTION_SIZE && !composed.overUnits;
     // In version 1 the limit is accounts, and fewer paths do not help. A single path that does not fit proves nothing about divisions: it
     // may have more legs.
-    if (isFarTooLarge && pathCount(route) > 1 && !composed.overUnits && capacity !== VERSION_1_CAPACITY) {
+    if (
+      isTooLarge &&
+      pathCount(route) > 1 &&
+      capacity !== VERSION_1_CAPACITY &&
+      isTooLargeForAll(ports, terms, route)
+    ) {
       fitLoss.fitsNobody(composed.route, () => splits?.neverFits(pathCount(route)) === true);
     }
     // Fewer paths may fit; they are searched only now, one path fewer at a time.

@@ -81,6 +81,17 @@ export function fitsNobody(ports: MessagePorts, terms: MessageTerms, route: Rout
   return overUnits || accounts > MAX_TRANSACTION_ACCOUNTS;
 }
 
+/**
+ * True if the transaction of a route has too many bytes for any wallet: even for one that opens and closes no account beside the temporary
+ * one, without tips.
+ */
+export function isTooLargeForAll(ports: MessagePorts, terms: MessageTerms, route: Route): boolean {
+  const wrapped = wrappedSolAccount(terms.accounts.wallet).address;
+  const account: MessagePorts["markets"]["account"] = (address) => (address === wrapped ? null : OPEN);
+  const barest = { ...terms, intent: { ...terms.intent, emptied: undefined }, choice: NO_TIPS };
+  return !composeMessage({ ...ports, markets: { account } }, barest, route).fits;
+}
+
 /** The tips of the priority that asks for most of them. */
 function mostTips(senders: SenderPlan): readonly Tip[] {
   return PRIORITY_LEVELS.map((priority) => senders.choose(priority, 0).tips).reduce((a, b) =>

@@ -13,10 +13,10 @@ const [WALLET, MINT] = [address(), address()];
 const TOKENS = associatedTokenAddress(WALLET, MINT, TOKEN_PROGRAM);
 const REQUEST = buyFor(WALLET, MINT);
 
-/** A constant product whose swap takes the units. */
-const market = (computeUnits: number, depth = 10n ** 9n) =>
+/** A constant product whose swap takes the units, and writes accounts. */
+const market = (computeUnits: number, depth = 10n ** 9n, accounts: readonly Address[] = []) =>
   fakeMarket({
-    ...{ mint: MINT, address: address(), program: address(), computeUnits },
+    ...{ mint: MINT, address: address(), program: address(), computeUnits, accounts },
     give: (amount) => (depth * amount) / (depth + amount),
   });
 
@@ -37,6 +37,16 @@ test("a wallet that opens an account, and has too few units left for a division,
   expect(lighter.estimates.outAmount).toBeLessThan(alone.estimates.outAmount);
   const after = await buildTrade(open, REQUEST);
   expect(after.estimates).toEqual(alone.estimates);
+});
+
+test.each([1, 3])("a division that fits beside no %i tips is taken from no trade without them", async (count) => {
+  // 1,216 bytes where the account of the token is open.
+  const markets = Array.from({ length: 3 }, () => market(50_000, 10n ** 9n, Array.from({ length: 9 }, address)));
+  const { open, closed } = service(markets);
+  const tips = Array.from({ length: count }, () => ({ to: address(), lamports: 1_000n }));
+  const tipped: BuildPorts = { ...closed, senders: { choose: () => ({ senders: ["relay"], tips }) } };
+  expect((await buildTrade(tipped, REQUEST)).route).toHaveLength(2);
+  expect((await buildTrade(open, REQUEST)).route).toHaveLength(3);
 });
 
 test("what a division over many paths leaves out stays open to one over fewer", async () => {

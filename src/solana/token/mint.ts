@@ -24,6 +24,8 @@ const EXTENSION = {
 
 /** The newest extension known here, PermissionedBurn: what a newer one does to transfers is unknown. */
 const NEWEST_EXTENSION = 28;
+/** The newest extension that the programs of all venues know, TokenMetadata: some read no further than a newer one. */
+const NEWEST_EVERYWHERE = 19;
 const ACCOUNT_STATE_FROZEN = 2;
 
 /** The parts of a token's mint that trading depends on. */
@@ -80,12 +82,18 @@ export function decodeMint(account: Account): Mint {
   let unsupported: string | undefined;
   let accountSize = account.owner === TOKEN_PROGRAM ? TOKEN_ACCOUNT_SIZE : IMMUTABLE_OWNER_SIZE;
   let extensions = 0;
+  let newest = 0;
   for (const { type, start, length } of extensionsOf(data)) {
     extensions++;
+    newest = Math.max(newest, type);
     accountSize += BYTES_IN_ACCOUNT[type] ?? 0;
     switch (type) {
       case EXTENSION.transferFeeConfig:
         transferFees = decodeTransferFees(data.subarray(start, start + length));
+        // A program that does not find the fee holds its bound against what it sends, not against what arrives.
+        if (newest > NEWEST_EVERYWHERE) {
+          unsupported = `its transfer fee stands behind an extension that programs of venues may not know (type ${newest})`;
+        }
         break;
       case EXTENSION.defaultAccountState:
         if (data[start] === ACCOUNT_STATE_FROZEN) unsupported = "its token accounts start frozen";

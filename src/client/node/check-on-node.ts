@@ -5,7 +5,7 @@ import { isVenueProgram } from "../verify/match-swap.ts";
 import { type Problem, UnexpectedTransactionError } from "../verify/problem.ts";
 import type { MessageInstruction, ReadTransaction } from "../verify/read-transaction.ts";
 import type { TradeExpectation } from "../verify/trade-expectation.ts";
-import { type NodeAccount, readAccounts, tokenAccountIn } from "./node-accounts.ts";
+import { hidesTransferFee, type NodeAccount, readAccounts, tokenAccountIn } from "./node-accounts.ts";
 import type { RpcCall } from "./rpc.ts";
 import { priceOf, scaledTrade } from "./scaled-trade.ts";
 import { readEmptyRent, readFee, simulateWire } from "./simulation.ts";
@@ -44,17 +44,18 @@ export async function checkOnNode(
 ): Promise<NodeFindings> {
   const { wire, transaction, expected } = trade;
   const addresses = transaction.accounts.filter(({ writable }) => writable).map(({ address }) => address);
-  const markets = expected.legs.map(({ market }) => market);
+  const named = expected.legs.flatMap(({ market, outMint }) => [market, outMint]);
   const [fee, emptyRent] = await Promise.all([readFee(call, transaction.message, signal), readEmptyRent(call, signal)]);
   const charges = { fee, tip: expected.tipLamports };
   for (let attempt = 1; ; attempt++) {
-    const before = await readAccounts(call, [...new Set([...addresses, ...markets])], "processed", signal);
+    const before = await readAccounts(call, [...new Set([...addresses, ...named])], "processed", signal);
     const { slot, after } = await simulateWire(call, wire, addresses, signal);
     const changes = walletChanges(expected.wallet, addresses, before, after, emptyRent);
     const moved = movedBy(changes, expected, charges);
     const problems = [
       ...changeProblems(changes, expected, charges, trade.rentPaid),
       ...marketProblems(transaction, expected, before),
+      ...mintProblems(expected, before),
       ...shareProblems(trade, addresses, before),
       ...estimateProblems(trade, moved),
     ];
@@ -81,6 +82,17 @@ function marketProblems({ instructions }: ReadTransaction, { legs }: TradeExpect
       swap.program === owner && swap.accounts.some(({ address }) => address === market);
     if (owner !== undefined && swaps.some(trades)) return [];
     return [{ instruction: undefined, account: market, reason: `the market is not an account of ${venue}` }];
+  });
+}
+
+/** No minimum counts on a transfer fee that the venue's program may overlook. */
+function mintProblems({ legs }: TradeExpectation, before: Accounts): Problem[] {
+  return legs.flatMap(({ outMint }) => {
+    const mint = before.get(outMint);
+    if (mint === undefined || !hidesTransferFee(mint)) return [];
+    const reason =
+      "its transfer fee stands behind an extension that the venue may not know, and its minimum leaves it out";
+    return [{ instruction: undefined, account: outMint, reason }];
   });
 }
 

@@ -29,7 +29,11 @@ const MOST_A_CALL = 100;
 const TOKEN_ACCOUNT_SIZE = 165;
 /** Extensions follow this byte, which says whether they extend a mint or an account. */
 const KIND_AT = 165;
+const KIND_MINT = 1;
 const KIND_ACCOUNT = 2;
+/** Kinds of extensions: a transfer fee, and the newest that the programs of all venues know. @see spl-token-2022, `ExtensionType` */
+const TRANSFER_FEE = 1;
+const NEWEST_EVERYWHERE = 19;
 
 /**
  * Reads accounts, one undefined for each that does not exist.
@@ -108,4 +112,20 @@ export function tokenAccountIn(account: NodeAccount | undefined): NodeTokenAccou
 /** True if the account is a wallet's own: SOL and no data. */
 export function isPlain({ owner, data }: NodeAccount): boolean {
   return owner === SYSTEM_PROGRAM && data.length === 0;
+}
+
+/**
+ * True of a mint whose transfer fee stands behind an extension that a venue's program may not know. Such a program reads no further: its
+ * bound leaves the fee out, and with it a fee that rises before the transaction lands.
+ */
+export function hidesTransferFee({ owner, data }: NodeAccount): boolean {
+  if (owner !== TOKEN_2022_PROGRAM || data[KIND_AT] !== KIND_MINT) return false;
+  const view = viewOf(data);
+  let isHidden = false;
+  for (let at = KIND_AT + 1; at + 4 <= data.length; at += 4 + view.getUint16(at + 2, true)) {
+    const kind = view.getUint16(at, true);
+    if (kind === TRANSFER_FEE) return isHidden;
+    if (kind > NEWEST_EVERYWHERE) isHidden = true;
+  }
+  return false;
 }

@@ -24,6 +24,7 @@ import type { VenueId } from "../../../src/venues/venue.ts";
 import { readMarket } from "../../conformance/trades.ts";
 import { Svm } from "../../support/svm.ts";
 import { loadDumpedAccounts } from "../venues/support/dumped-accounts.ts";
+import { appendExtensions } from "../venues/support/extended-mint.ts";
 import { createDammV1Pool, METAPLEX_PROGRAM } from "../venues/support/meteora-damm-v1.ts";
 import { createDammV2Pool, timeFee } from "../venues/support/meteora-damm-v2.ts";
 import { createDbcPool } from "../venues/support/meteora-dbc.ts";
@@ -80,6 +81,14 @@ const LATER = 60n;
 const usdc = (svm: Svm): Address => svm.newMint({ address: USDC_MINT, decimals: 6 });
 const spl = (svm: Svm, decimals = 6): Address => svm.newMint({ decimals });
 const plain2022 = (svm: Svm): Address => svm.newMint({ decimals: 6, program: TOKEN_2022_PROGRAM });
+/** One whose amounts wallets show scaled, by one here. */
+function scaled(svm: Svm): Address {
+  const mint = plain2022(svm);
+  const value = new Uint8Array(56);
+  for (const at of [32, 48]) new DataView(value.buffer).setFloat64(at, 1, true);
+  appendExtensions(svm, mint, [[25, value]]);
+  return mint;
+}
 const taxed = (svm: Svm, bps: number, maximum = 1n << 62n): Address =>
   svm.newMint({ decimals: 9, program: TOKEN_2022_PROGRAM, transferFee: { bps, maximum } });
 
@@ -251,6 +260,8 @@ function launchlab(svm: Svm, mint: Address): Place[] {
 const CPMM = [CPMM_PROGRAM, ".venues/raydium_cpmm.so"] as const;
 const CLMM = [[CLMM_PROGRAM, ".venues/raydium_clmm.so"], METAPLEX] as const;
 const WHIRLPOOL = [[WHIRLPOOL_PROGRAM, ".venues/orca_whirlpool.so"]] as const;
+/** A build that makes pools of scaled amounts. */
+const NEWEST_WHIRLPOOL = [[WHIRLPOOL_PROGRAM, ".venues/whirlpool/whirlpool-20250911-366188902.so"]] as const;
 const DLMM = [[DLMM_PROGRAM, ".venues/meteora_dlmm.so"]] as const;
 const DAMM_V1 = [
   [DAMM_V1_PROGRAM, ".venues/meteora_damm_v1.so"],
@@ -312,6 +323,11 @@ const PLANS: readonly WorldPlan[] = [
     name: "orca_whirlpool, 1.5 % transfer fee",
     programs: WHIRLPOOL,
     make: (svm) => [whirlpool(svm, [SOL_MINT, taxed(svm, 150)], 64, [443_584])],
+  },
+  {
+    name: "orca_whirlpool, scaled amounts",
+    programs: NEWEST_WHIRLPOOL,
+    make: (svm) => [whirlpool(svm, [SOL_MINT, scaled(svm)], 64, [443_584])],
   },
   {
     name: "raydium_clmm, arrays far from one another",

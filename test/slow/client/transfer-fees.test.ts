@@ -7,6 +7,7 @@ import { findProblems } from "../../../src/client/verify/verification.ts";
 import { Address } from "../../../src/primitives/address.ts";
 import { createRandom, type Random } from "../../../src/primitives/random.ts";
 import { TOKEN_2022_PROGRAM } from "../../../src/solana/programs.ts";
+import { appendExtensions } from "../venues/support/extended-mint.ts";
 import { worseThan } from "./execution.ts";
 import { type ProgramWorld, programWorld, WORLD_NAMES } from "./program-worlds.ts";
 import { buildInWorld, executeInWorld, type WorldBuild } from "./world-builds.ts";
@@ -14,23 +15,23 @@ import { worldNode } from "./world-node.ts";
 
 /** Half of what is transferred. */
 const FEE_BPS = 5_000;
-const WORLDS = ["pump_fun, cashback, Token-2022", "pump_swap, cashback, Token-2022", "meteora_dbc, Token-2022"];
+const SCALED = "orca_whirlpool, scaled amounts";
+const WORLDS = ["pump_fun, cashback, Token-2022", "pump_swap, cashback, Token-2022", "meteora_dbc, Token-2022", SCALED];
 
-/** Gives the coin of a world a transfer fee, as no program makes it today. Returns what takes it away again. */
+/**
+ * Gives the coin of a world a transfer fee behind what its mint has, as only `orca_whirlpool` makes markets of. Returns what takes it
+ * away again.
+ */
 function taxCoin({ svm, pair }: ProgramWorld): () => void {
   const [, address] = pair;
   const { data: plain } = svm.get(address)!;
-  const data = new Uint8Array(278);
-  data.set(plain.subarray(0, 82));
-  const view = new DataView(data.buffer);
-  data[165] = 1;
-  view.setUint16(166, 1, true);
-  view.setUint16(168, 108, true);
-  for (const at of [242, 260]) {
+  const fee = new Uint8Array(108);
+  const view = new DataView(fee.buffer);
+  for (const at of [72, 90]) {
     view.setBigUint64(at + 8, 1n << 62n, true);
     view.setUint16(at + 16, FEE_BPS, true);
   }
-  svm.setAccount({ address, owner: TOKEN_2022_PROGRAM, data });
+  appendExtensions(svm, address, [[1, fee]]);
   return () => svm.setAccount({ address, owner: TOKEN_2022_PROGRAM, data: plain });
 }
 
@@ -82,6 +83,9 @@ test.runIf(present.length > 0)("a transfer fee that a venue's bound leaves out i
             expect.objectContaining({ reason: expect.stringMatching(/base units arrive, but the order requires/) }),
             // The account needs room for the fee, which the service did not know of.
             expect.objectContaining({ reason: expect.stringMatching(/of rent, but the service announced/) }),
+            ...(name === SCALED
+              ? [expect.objectContaining({ reason: expect.stringMatching(/fee stands behind an extension/) })]
+              : []),
           ],
         });
       }

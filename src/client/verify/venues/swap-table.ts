@@ -84,7 +84,7 @@ export interface SwapTable {
   readonly repeated?: { readonly place: AccountPlace; readonly least: number; readonly most: number };
   /** True if the program compares the bound with an output that its vaults may still round down. */
   readonly rounds?: true;
-  /** True if the program compares its bound with what leaves the market, before a fee that a Token-2022 mint may take. */
+  /** True if the program compares, or may compare, its bound with what leaves the market, before a fee that a Token-2022 mint may take. */
   readonly grossBound?: true;
   /** True if lamports move, and the wallet's wrapped-SOL address is only listed. */
   readonly nativeSol: boolean;

@@ -160,3 +160,18 @@ test("a wallet that is the account of a nonce stays what it was", () => {
   const other = { ...was, data: Uint8Array.from(was.data, (_, at) => (at === 8 ? 1 : 0)) };
   expect([was, { ...was, owner: program }, other, account(SYSTEM_PROGRAM, 81)].map(reasons)).toEqual([0, 1, 1, 1]);
 });
+
+test("a wrapped-SOL account that the wallet had before stays open; another that a trade empties may be closed", () => {
+  const held = (of: Address): NodeAccount => {
+    const one = account(TOKEN_PROGRAM, 165);
+    one.data.set(of.bytes, 0);
+    one.data.set(wallet.bytes, 32);
+    one.data[108] = 1;
+    return one;
+  };
+  const own = address(50);
+  const problems = (of: Address) =>
+    walletChanges(wallet, [own], new Map([[own, held(of)]]), new Map(), EMPTY_RENT).problems;
+  expect(problems(SOL_MINT)).toMatchObject([{ account: own, reason: expect.stringContaining("closes") }]);
+  expect(problems(mint)).toEqual([]);
+});

@@ -77,6 +77,10 @@ export function walletChanges(
     if (held !== undefined && is !== undefined && holds === undefined) {
       problems.push(problem("a token account of the wallet ends as another owner's", address));
     }
+    // A trade closes only the wrapped-SOL account that it opens.
+    if (held?.mint === SOL_MINT && is === undefined) {
+      problems.push(problem("it closes a wrapped-SOL account that the wallet had before", address));
+    }
     if (holds !== undefined && !keepsRights(held, holds)) {
       problems.push(problem("somebody else gets a right over a token account of the wallet", address));
     }

@@ -25,18 +25,22 @@ export interface Submission {
   readonly nowMs: () => number;
 }
 
+/** By how much timers may fire early. */
+const TIMER_MS = 1;
+
 /**
  * Repeats a submit until the chain has decided or patience runs out. Nothing that the service answers changes which
  * transaction was signed, that it was signed, or how long to wait.
  *
  * @param send one submit, with its time-out in milliseconds
- * @returns the trade, which is still pending if patience ran out @throws TradeError with the signature
+ * @returns the trade; if patience ran out, as the service last reported it: pending @throws TradeError with the signature
  */
 export async function submitUntilDecided(
   send: (timeoutMs: number) => Promise<Trade>,
   { signature, expected, patienceMs, timeoutMs, signal, nowMs }: Submission,
 ): Promise<Trade> {
   const until = nowMs() + patienceMs;
+  let reported: Trade | undefined;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * PAUSE_GROWTH, LONGEST_PAUSE_MS)) {
     let undecided: Trade | TradeError;
     let askedMs = 0;
@@ -47,11 +51,14 @@ export async function submitUntilDecided(
       const checked = checkTrade(trade, signature, expected);
       // A processed block may still be dropped, so it decides nothing.
       if (checked.status !== "pending" && checked.status !== "processed") return checked;
-      undecided = checked;
+      undecided = reported = checked;
     } catch (error) {
       undecided = afterSigning(toTradeError(error), signature, signal);
       if (undecided.code === "ABORTED") throw stoppedWaiting(signature);
       if (!undecided.retryable) throw undecided;
+      // A last call that patience cut short says nothing against what the service has reported before.
+      if (reported !== undefined && undecided.code === "CONNECTION_ERROR" && nowMs() + TIMER_MS >= until)
+        return reported;
       askedMs = Math.min(undecided.retryAfterMs ?? 0, LONGEST_ASKED_MS);
     }
     const waitMs = Math.max(pauseMs, askedMs);

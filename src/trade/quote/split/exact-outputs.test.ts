@@ -1,9 +1,16 @@
 import { expect, test } from "vitest";
-import { bestRouteOver, hubNetwork, type NetworkPair, type Product } from "../../../../test/support/hub-network.ts";
+import {
+  bestRouteOver,
+  hubNetwork,
+  type NetworkPair,
+  type Product,
+  stepsOver,
+} from "../../../../test/support/hub-network.ts";
 import { TradewireError } from "../../../errors/tradewire-error.ts";
 import { maxOf, U64_MAX } from "../../../primitives/integer.ts";
 import { createRandom, type Random } from "../../../primitives/random.ts";
-import type { Route } from "../route.ts";
+import { allAtOnce } from "../long-searches.ts";
+import { pathCount, type Route } from "../route.ts";
 import type { Snapshot } from "../snapshot.ts";
 
 const NETWORKS = 60;
@@ -45,6 +52,27 @@ test("exact outputs take no more than an exact input also where markets take onl
     worst = Math.max(worst, Number(bestRouteOver(network, "exactIn", route.inAmount).outAmount) / Number(amount) - 1);
   }
   expect(worst).toBeLessThan(MOST_MISSED);
+});
+
+test("an exact output that must do with fewer paths takes no more than one that is allowed so many", () => {
+  const random = createRandom(8_100_003);
+  let asked = 0;
+  for (let drawn = 0; drawn < NETWORKS; drawn++) {
+    const direct = Array.from({ length: Number(random.between(3n, 6n)) }, (): Product => {
+      const depth = random.between(10n ** 8n, 10n ** 10n);
+      return { reserves: [depth, random.between(depth / 2n, depth * 2n)] };
+    });
+    const network = () => hubNetwork((pair) => (pair === "ab" ? direct : []));
+    const all = direct.reduce((sum, { reserves }) => sum + reserves[1], 0n);
+    const amount = (all * random.between(5n, 60n)) / 100n;
+    const { splits, routes } = allAtOnce(stepsOver(network(), { mode: "exactOut", amount }));
+    const allowed = routeOrNone(network(), amount, 2);
+    if (splits === undefined || pathCount(routes[0]!) < 3 || allowed === undefined || pathCount(allowed) < 2) continue;
+    asked++;
+    const narrower = allAtOnce(splits.narrower(2));
+    expect(Number(narrower!.inAmount) / Number(allowed.inAmount), `network ${drawn}`).toBeLessThan(1 + 1e-4);
+  }
+  expect(asked).toBeGreaterThan(NETWORKS / 2);
 });
 
 /** In millions. */
@@ -157,9 +185,9 @@ test("exact outputs that no market holds take about what an exact input takes th
   expect(missed / made).toBeLessThan(MOST_MISSED);
 });
 
-function routeOrNone(network: Snapshot, amount: bigint): Route | undefined {
+function routeOrNone(network: Snapshot, amount: bigint, maxPaths?: number): Route | undefined {
   try {
-    return bestRouteOver(network, "exactOut", amount);
+    return bestRouteOver(network, "exactOut", amount, maxPaths);
   } catch (error) {
     if (error instanceof TradewireError) return undefined;
     throw error;

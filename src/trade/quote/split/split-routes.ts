@@ -75,13 +75,13 @@ function* dividedBy(
   const known = plan.bestSizing(intent, maxPaths);
   let best: Splits | undefined;
   if (shared !== undefined && (known === undefined || known === "shared")) {
-    best = yield* splitsOf(intent, plan, shared, terms);
+    best = yield* splitsOf(intent, plan, shared, single, terms);
     if (known === "shared") return best;
     const isMade = single !== undefined || best.best !== undefined;
     if (isMade && !(yield* shared.isHeldBack(maxPaths))) return best;
   }
   if (known !== "near") {
-    const own = yield* splitsOf(intent, plan, yield* plan.ownSizing(intent, maxPaths, sizes), terms);
+    const own = yield* splitsOf(intent, plan, yield* plan.ownSizing(intent, maxPaths, sizes), single, terms);
     const isBetter = best === undefined || isBetterRoute(intent, own.best, best.best);
     if (isBetter) best = own;
     if (single !== undefined || best?.best !== undefined) {
@@ -90,7 +90,7 @@ function* dividedBy(
     }
   }
   for (const sizing of plan.nearSizings(intent)) {
-    const near = yield* splitsOf(intent, plan, yield* sizing, { ...terms, attempts: 1 });
+    const near = yield* splitsOf(intent, plan, yield* sizing, single, { ...terms, attempts: 1 });
     if (near.best === undefined) continue;
     plan.learnBestSizing(intent, maxPaths, "near");
     return near;
@@ -106,7 +106,13 @@ function isBetterRoute(intent: Intent, route: Route | undefined, than: Route | u
 }
 
 /** The best division over the markets of a sizing, and how to find others. */
-function* splitsOf(intent: Intent, plan: SplitPlan, sizing: Sizing, terms: SearchTerms): Steps<Splits> {
+function* splitsOf(
+  intent: Intent,
+  plan: SplitPlan,
+  sizing: Sizing,
+  single: Route | undefined,
+  terms: SearchTerms,
+): Steps<Splits> {
   // If the caller allows fewer paths, those may fit where more do not.
   const capacity = terms.capacity === undefined ? undefined : `${terms.capacity}, ${terms.maxPaths} paths`;
   const search = new SplitSearch(intent, plan, sizing, { ...terms, capacity });
@@ -114,7 +120,8 @@ function* splitsOf(intent: Intent, plan: SplitPlan, sizing: Sizing, terms: Searc
   return {
     chain: undefined,
     best: yield* search.widest(),
-    narrower: (maxPaths) => search.best(maxPaths),
+    narrower: (maxPaths) =>
+      intent.mode === "exactIn" ? search.best(maxPaths) : bestOutput(intent, plan, single, { ...terms, maxPaths }),
     lighter: (route, market) => allAtOnce(search.lighter(route, market)),
     hasNoLighter: (kind) => fits.hasNoLighter(`${kind}, ${terms.maxPaths} paths`),
     findsNoLighter: (kind) => fits.findsNoLighter(`${kind}, ${terms.maxPaths} paths`),
@@ -123,6 +130,16 @@ function* splitsOf(intent: Intent, plan: SplitPlan, sizing: Sizing, terms: Searc
     unfitWorth: fits.unfitWorth(capacity),
     beginsBelow: (worth) => fits.beginsBelow(capacity, worth),
   };
+}
+
+/** The best division of an exact output over fewer paths: they take more for it, and the markets are chosen for what goes in. */
+function* bestOutput(
+  intent: Intent,
+  plan: SplitPlan,
+  single: Route | undefined,
+  terms: SearchTerms,
+): Steps<Route | undefined> {
+  return terms.maxPaths < 2 ? undefined : (yield* dividedBy(intent, plan, single, terms))?.best;
 }
 
 function leadsToHubs({ inMint, outMint }: Intent, crossings: readonly MintCrossing[]): boolean {

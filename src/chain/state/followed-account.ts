@@ -44,6 +44,22 @@ export class Upheavals {
   }
 }
 
+/** A landed transaction that has written an account. */
+export interface AwaitedWrite {
+  /** The slot that it landed in, or of the state that the account had there. */
+  slot: bigint;
+  /** Until when an earlier state is not current (epoch milliseconds). */
+  untilMs: number;
+  /** Brings the account to the slot; undefined while nobody waits. */
+  reading: WriteReading | undefined;
+}
+
+/** Reads until accounts have arrived at their slots, shared by all who wait for them. */
+export interface WriteReading {
+  /** Never rejects. */
+  ended: Promise<void>;
+}
+
 /** A followed account. Its standing is read only after it has applied the events that concern all accounts. */
 export class FollowedAccount implements AccountHistory, FollowedRecord, Indexed, Ordered<FollowedAccount>, Standing {
   // The fields that every build reads lie together in memory: most accounts are in no processor cache.
@@ -54,6 +70,8 @@ export class FollowedAccount implements AccountHistory, FollowedRecord, Indexed,
   #takenIn: number;
   readonly #upheavals: Upheavals;
   #provenAtMs = 0;
+  /** What has written it lately. */
+  awaited: AwaitedWrite | undefined = undefined;
   #coveredFrom: bigint | undefined;
   kept: unknown = undefined;
   isLasting = false;

@@ -167,7 +167,7 @@ class StreamedStateSource implements LiveStateSource {
   async follow(addresses: readonly Address[], known?: ReadonlyMap<Address, KnownAccount>): Promise<void> {
     const followed = this.#followed;
     const added = addresses.filter((address) => followed.get(address) === undefined);
-    for (const address of added) followed.start(address);
+    for (const address of added) this.#writes.begin(followed.start(address));
     this.#feed.follow(added);
     if (known !== undefined) for (const address of added) this.#reads.begin(followed.get(address)!, known.get(address));
     const entries = addresses.map((address) => followed.get(address)!);

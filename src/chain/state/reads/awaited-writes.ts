@@ -3,7 +3,7 @@ import type { Now } from "../../../primitives/clock.ts";
 import { maxOf, minOf } from "../../../primitives/integer.ts";
 import type { AccountFeed } from "../account-feed.ts";
 import { FREEZE_NOTICE_MS } from "../compare/witness-stream.ts";
-import type { FollowedAccount } from "../followed-account.ts";
+import type { AwaitedWrite, FollowedAccount, WriteReading } from "../followed-account.ts";
 import type { FollowedAccounts } from "../followed-accounts.ts";
 import type { StreamProgress } from "../stream/stream-progress.ts";
 import type { AgreedReads } from "./agreed-reads.ts";
@@ -17,20 +17,6 @@ interface AwaitedWritesOptions {
   readonly now: Now;
   /** Present if the nodes are compared with each other: no single node's word changes what a stream says of a market. */
   readonly agreed: Pick<AgreedReads, "read"> | undefined;
-}
-
-/** A slot in which an account was written, and until when its state is awaited (epoch milliseconds). */
-interface AwaitedWrite {
-  slot: bigint;
-  untilMs: number;
-  /** Brings the account to its slot; undefined while nobody waits. */
-  reading: Reading | undefined;
-}
-
-/** Reads until accounts have arrived, shared by all who wait for them. */
-interface Reading {
-  /** Never rejects. */
-  ended: Promise<void>;
 }
 
 /** How long a state is awaited: by then, whatever is older is too old for its age. Milliseconds. */
@@ -65,19 +51,23 @@ export class AwaitedWrites {
       if (entry !== undefined && !this.#holds(entry, slot)) isAnyBehind = true;
       const known = this.#writes.get(address);
       const isAwaited = known !== undefined && entry !== undefined && !this.#holds(entry, known.slot);
+      const reading = isAwaited ? known.reading : undefined;
+      const write = { slot: maxOf(slot, known?.slot ?? 0n), untilMs, reading };
       this.#writes.delete(address);
-      this.#writes.set(address, {
-        slot: maxOf(slot, known?.slot ?? 0n),
-        untilMs,
-        reading: isAwaited ? known.reading : undefined,
-      });
+      this.#writes.set(address, write);
+      if (entry !== undefined) entry.awaited = write;
     }
     if (isAnyBehind) followed.setbacks += 1;
   }
 
+  /** The account is followed from now on. */
+  begin(entry: FollowedAccount): void {
+    entry.awaited = this.#writes.get(entry.address);
+  }
+
   /** True if the known state is from before a write that is known. */
   isBehind(entry: FollowedAccount): boolean {
-    return this.#writes.size > 0 && this.#behind(entry) !== undefined;
+    return entry.awaited !== undefined && this.#behind(entry) !== undefined;
   }
 
   /**
@@ -89,8 +79,8 @@ export class AwaitedWrites {
     if (this.#writes.size === 0) return undefined;
     const { followed } = this.#options;
     const unread: FollowedAccount[] = [];
-    const readings = new Set<Reading>();
-    const reading: Reading = { ended: Promise.resolve() };
+    const readings = new Set<WriteReading>();
+    const reading: WriteReading = { ended: Promise.resolve() };
     for (const address of addresses) {
       const entry = followed.get(address);
       const write = entry && this.#behind(entry);
@@ -109,10 +99,13 @@ export class AwaitedWrites {
   /** Forgets writes that are no longer awaited. Called now and then. */
   tick(): void {
     if (this.#writes.size === 0) return;
-    const atMs = this.#options.now();
+    const { followed, now } = this.#options;
+    const atMs = now();
     for (const [address, { untilMs }] of this.#writes) {
       if (untilMs > atMs) return;
       this.#writes.delete(address);
+      const entry = followed.get(address);
+      if (entry !== undefined) entry.awaited = undefined;
     }
   }
 
@@ -120,13 +113,13 @@ export class AwaitedWrites {
     this.#writes.clear();
   }
 
-  async #bring(entries: readonly FollowedAccount[], reading: Reading): Promise<void> {
-    const { now } = this.#options;
+  async #bring(entries: readonly FollowedAccount[], reading: WriteReading): Promise<void> {
+    const { followed, now } = this.#options;
     const untilMs = now() + WAIT_MS;
     let isReading = false;
     let read = Promise.resolve();
     // An account that has arrived and was written again since is brought by whoever waits for that.
-    const isLeft = (entry: FollowedAccount) => this.#behind(entry)?.reading === reading;
+    const isLeft = (entry: FollowedAccount) => followed.has(entry) && this.#behind(entry)?.reading === reading;
     for (let behind = entries; ; ) {
       if (!isReading) {
         isReading = true;
@@ -140,16 +133,13 @@ export class AwaitedWrites {
       if (behind.length === 0 || now() >= untilMs) break;
       if (!isReading) await pause(RETRY_MS);
     }
-    for (const { address } of entries) {
-      const write = this.#writes.get(address);
-      if (write?.reading === reading) write.reading = undefined;
-    }
+    for (const { awaited } of entries) if (awaited?.reading === reading) awaited.reading = undefined;
   }
 
   /** A node that has not reached the slot refuses, and another is asked. Never rejects. */
   async #read(behind: readonly FollowedAccount[]): Promise<void> {
     const { reads, agreed } = this.#options;
-    const slot = behind.reduce((newest, entry) => maxOf(newest, this.#writes.get(entry.address)?.slot ?? 0n), 0n);
+    const slot = behind.reduce((newest, { awaited }) => maxOf(newest, awaited?.slot ?? 0n), 0n);
     const isShared = ({ streamed, isLasting }: FollowedAccount) => agreed !== undefined && streamed && isLasting;
     const [shared, alone] = [behind.filter(isShared), behind.filter((entry) => !isShared(entry))];
     await Promise.all([
@@ -160,11 +150,10 @@ export class AwaitedWrites {
 
   /** The write that the account's known state is from before, if it is still awaited. */
   #behind(entry: FollowedAccount): AwaitedWrite | undefined {
-    const write = this.#writes.get(entry.address);
+    const { awaited: write, delivered } = entry;
     if (write === undefined) return undefined;
     if (!this.#holds(entry, write.slot)) return this.#options.now() < write.untilMs ? write : undefined;
     // If the stream has passed the slot without a change, the known state is the one of that slot, even once the stream is gone.
-    const { delivered } = entry;
     if (delivered !== undefined) write.slot = minOf(write.slot, delivered.slot);
     return undefined;
   }

@@ -153,6 +153,8 @@ export interface Submissions {
   claim(claim: SubmissionClaim, lease: Lease): Promise<"claimed" | SubmissionRecord>;
   /** Extends the owner's undecided leases in as few writes as possible. @returns those extended: the owner has no others */
   renew(messageHashes: readonly string[], lease: Lease): Promise<readonly string[]>;
+  /** Takes over pending submissions whose leases have expired, in as few writes as possible. @returns those taken over */
+  takeOver(messageHashes: readonly string[], lease: Lease): Promise<readonly string[]>;
   /**
    * Writes the terminal outcome once, by compare-and-set, or returns the record that stands: one with an outcome, or with another token.
    * Creates the record if the submission could not be claimed before. Stores the given signature and bytes: if a message was signed

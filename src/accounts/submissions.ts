@@ -1,4 +1,4 @@
-import type { ExpressionBuilder } from "kysely";
+import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import { TradewireError } from "../errors/tradewire-error.ts";
 import type { Now } from "../primitives/clock.ts";
 import {
@@ -25,7 +25,7 @@ export function createSubmissions(store: Store, now: Now): Submissions {
 }
 
 /** Leases extended per statement: each statement costs the embedded database a write to disk. */
-const RENEWED_AT_ONCE = 256;
+const EXTENDED_AT_ONCE = 256;
 
 class StoredSubmissions implements Submissions {
   readonly #store: Store;
@@ -77,33 +77,46 @@ class StoredSubmissions implements Submissions {
       where.or([where("lease_until_ms", "<", nowMs), where("lease_until_ms", ">", nowMs + LONGEST_LEASE_MS)]);
   }
 
-  async renew(messageHashes: readonly string[], lease: Lease): Promise<readonly string[]> {
-    const renewed: string[] = [];
-    for (let from = 0; from < messageHashes.length; from += RENEWED_AT_ONCE) {
-      const some = messageHashes.slice(from, from + RENEWED_AT_ONCE);
+  renew(messageHashes: readonly string[], { owner, untilMs }: Lease): Promise<readonly string[]> {
+    return this.#extend(messageHashes, { lease_until_ms: untilMs }, (where) => where("lease_owner", "=", owner));
+  }
+
+  takeOver(messageHashes: readonly string[], { owner, untilMs }: Lease): Promise<readonly string[]> {
+    return this.#extend(messageHashes, { lease_owner: owner, lease_until_ms: untilMs }, this.#isLeaseOver());
+  }
+
+  /** Dates anew the leases of pending submissions that meet the condition. @returns the hashes of their messages */
+  async #extend(
+    messageHashes: readonly string[],
+    lease: Pick<NewSubmission, "lease_until_ms"> & Partial<Pick<NewSubmission, "lease_owner">>,
+    isMet: (where: ExpressionBuilder<Schema, "submissions">) => Expression<SqlBool>,
+  ): Promise<readonly string[]> {
+    const extended: string[] = [];
+    for (let from = 0; from < messageHashes.length; from += EXTENDED_AT_ONCE) {
+      const some = messageHashes.slice(from, from + EXTENDED_AT_ONCE);
       const rows = await this.#store.run((db) =>
         db
           .updateTable("submissions")
-          .set({ lease_until_ms: lease.untilMs })
+          .set(lease)
           .where("message_hash", "in", (nested) =>
             // In the order in which outcomes are written: else two statements may wait for each other's rows in a circle.
             nested
               .selectFrom("submissions")
               .select("message_hash")
               .where("message_hash", "in", some)
-              .where("lease_owner", "=", lease.owner)
+              .where(isMet)
               .where("outcome", "is", null)
               .orderBy("message_hash")
               .$if(!this.#store.isEmbedded, (query) => query.forUpdate()),
           )
-          .where("lease_owner", "=", lease.owner)
+          .where(isMet)
           .where("outcome", "is", null)
           .returning("message_hash")
           .execute(),
       );
-      renewed.push(...rows.map(({ message_hash }) => message_hash));
+      extended.push(...rows.map(({ message_hash }) => message_hash));
     }
-    return renewed;
+    return extended;
   }
 
   async finish(claim: SubmissionClaim, outcome: string): Promise<"finished" | SubmissionRecord> {

@@ -832,6 +832,30 @@ describe.each(homes)("submissions on $name", (home) => {
     expect(all).toEqual(["gg", "jj", "ff"]);
   });
 
+  it("hands many submissions with expired leases to one process at once, and leaves all others", async () => {
+    const place = home.reused;
+    const [here, there] = [await start(place), await start(place)];
+    const submissions = createSubmissions(here.store, () => here.clock.nowMs);
+    const elsewhere = createSubmissions(there.store, () => here.clock.nowMs);
+    const hashes = Array.from({ length: 300 }, (_, i) => `left-${i}`);
+    await Promise.all(hashes.map((hash) => submissions.claim(claimOf(hash), lease("gone", START_MS + 1_000))));
+    await submissions.claim(claimOf("held"), lease("there", START_MS + 9_000));
+    await submissions.claim(claimOf("over"), lease("gone", START_MS + 1_000));
+    await submissions.finish(claimOf("over"), "done");
+    const asked = [...hashes, "held", "over", "none"];
+    expect(await submissions.takeOver(asked, lease("early"))).toEqual([]);
+    here.clock.nowMs = START_MS + 1_001;
+    const until = (owner: string) => lease(owner, START_MS + 6_001);
+    const taken = await Promise.all([
+      submissions.takeOver(asked, until("one")),
+      elsewhere.takeOver(asked, until("another")),
+    ]);
+    expect(taken.flat().toSorted()).toEqual(hashes.toSorted());
+    expect(await submissions.renew(asked, until("one"))).toHaveLength(taken[0].length);
+    expect(await elsewhere.renew(asked, until("another"))).toHaveLength(taken[1].length);
+    expect(await submissions.byMessageHash("held")).toMatchObject({ leaseUntilMs: START_MS + 9_000 });
+  });
+
   it("deletes outcomes a day old and challenges long expired, and nothing else", async () => {
     const { store, clock, accounts } = await start(home.reused);
     const submissions = createSubmissions(store, () => clock.nowMs);

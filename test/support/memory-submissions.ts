@@ -72,6 +72,15 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
         return isOwn;
       });
     },
+    async takeOver(messageHashes, lease) {
+      reach();
+      return messageHashes.filter((messageHash) => {
+        const row = rows.get(messageHash);
+        const isFree = row !== undefined && row.outcome === undefined && isLeaseOver(row.leaseUntilMs, now());
+        if (isFree) hold(row, lease);
+        return isFree;
+      });
+    },
     async finish(claim, outcome) {
       reach();
       const row = rows.get(claim.messageHash);

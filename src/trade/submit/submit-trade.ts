@@ -70,7 +70,7 @@ export function createSubmitter(ports: SubmitPorts): Submitter {
     watch: (principal, signature, signal) =>
       watchTrade({ landing: ports.landing, attempts, finder, now }, principal, signature, signal),
     async close() {
-      takeOver.close();
+      await takeOver.close();
       await attempts.close();
     },
   };

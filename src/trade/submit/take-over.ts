@@ -5,11 +5,14 @@ import { type ClaimPorts, leaseOf } from "./attempt/claim-keeper.ts";
 import type { Attempts } from "./attempts.ts";
 import { isOtherBuild, openRecord } from "./open-record.ts";
 import { verifySignedBytes } from "./signed-bytes.ts";
+import { sleep } from "./waiting.ts";
 
 /** Pause between searches for abandoned submissions. Milliseconds. */
 const SEARCH_MS = 1_000;
-/** Submissions read at once. */
-const BATCH = 64;
+/** Submissions read, and taken over, at once. */
+const BATCH = 256;
+/** Submissions opened or followed before others get a turn: a few milliseconds' worth. */
+const SUBMISSIONS_IN_TURN = 8;
 /** Most submissions remembered because they cannot be taken over here. */
 const MAX_UNREADABLE = 1_024;
 /** Reads after which a search gives up if nothing could be taken over. The next search continues behind them. */
@@ -30,27 +33,34 @@ export class TakeOver {
   readonly #unreadable = new Set<string>();
   /** The last submission that was looked at, if others follow it. */
   #last: SubmissionRecord | undefined;
-  #isSearching = false;
+  #searching: Promise<void> | undefined;
   #isClosed = false;
   #isFailing = false;
 
   constructor(ports: TakeOverPorts, attempts: Attempts) {
     this.#ports = ports;
     this.#attempts = attempts;
-    this.#timer = setInterval(() => void this.#search(), SEARCH_MS);
+    this.#timer = setInterval(() => this.#searchAgain(), SEARCH_MS);
     this.#timer.unref();
   }
 
-  close(): void {
+  /** Resolves once nothing more is taken over. */
+  async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
+    await this.#searching;
+  }
+
+  #searchAgain(): void {
+    if (this.#ports.isCutOff?.()) return;
+    this.#searching ??= this.#search().finally(() => {
+      this.#searching = undefined;
+    });
   }
 
   async #search(): Promise<void> {
-    if (this.#isSearching || this.#ports.isCutOff?.()) return;
-    this.#isSearching = true;
     try {
-      for (let vain = 0; vain < MAX_VAIN; ) {
+      for (let vain = 0; vain < MAX_VAIN && !this.#isClosed; ) {
         if (!(await this.#takeSome())) vain++;
         if (this.#last === undefined) break;
       }
@@ -58,41 +68,47 @@ export class TakeOver {
     } catch (error) {
       if (!this.#isFailing) this.#ports.warn(`Cannot take over abandoned submissions, will retry: ${String(error)}`);
       this.#isFailing = true;
-    } finally {
-      this.#isSearching = false;
     }
   }
 
-  /** Takes over some, those abandoned longest ago first. @returns false if none could be taken over */
+  /**
+   * Takes over some, those abandoned longest ago first: all of a batch in one write, because a process may leave thousands behind, and a
+   * message lives for half a minute. @returns false if none could be taken over
+   */
   async #takeSome(): Promise<boolean> {
-    const abandoned = await this.#ports.submissions.abandoned(BATCH, {
-      except: [...this.#unreadable],
-      after: this.#last,
-    });
+    const { submissions } = this.#ports;
+    const abandoned = await submissions.abandoned(BATCH, { except: [...this.#unreadable], after: this.#last });
     this.#last = abandoned.length === BATCH ? abandoned.at(-1) : undefined;
-    let claimed = 0;
-    for (const record of abandoned) if (!this.#isClosed && (await this.#take(record))) claimed++;
-    return claimed > 0;
+    const opened = new Map<string, Parameters<Attempts["resume"]>>();
+    for (const [i, record] of abandoned.entries()) {
+      if (i % SUBMISSIONS_IN_TURN === SUBMISSIONS_IN_TURN - 1) await sleep(0);
+      const sealed = this.#isFree(record) ? this.#open(record) : undefined;
+      if (sealed === undefined) continue;
+      const { lastValidBlockHeight } = sealed;
+      opened.set(record.messageHash, [{ ...record, lastValidBlockHeight }, sealed]);
+    }
+    if (opened.size === 0 || this.#isClosed) return false;
+    const taken = await submissions.takeOver([...opened.keys()], leaseOf(this.#ports));
+    for (const [i, messageHash] of taken.entries()) {
+      if (i % SUBMISSIONS_IN_TURN === SUBMISSIONS_IN_TURN - 1) await sleep(0);
+      this.#attempts.resume(...opened.get(messageHash)!);
+    }
+    return true;
   }
 
-  /** @returns true if a process holds its claim now */
-  async #take(record: SubmissionRecord): Promise<boolean> {
+  /** True of a submission that this process neither follows nor has ended. */
+  #isFree(record: SubmissionRecord): boolean {
     const own = this.#attempts.byMessage(record.messageHash);
-    if (own?.isSettled === false) return false;
-    if (own !== undefined && isOtherBuild(this.#ports.sealer, own.claim, record)) {
+    if (own === undefined) return true;
+    if (!own.isSettled) return false;
+    if (isOtherBuild(this.#ports.sealer, own.claim, record)) {
       // Without the database this process followed another build of the message. The record decides whose trade it is.
       this.#attempts.forgetEnd(record.messageHash);
-    } else if (own !== undefined) {
-      // Its end was already answered here: the database has lost it, or was not able to store it for a long time.
-      await own.restoreOutcome();
-      return false;
+      return true;
     }
-    const sealed = this.#open(record);
-    if (sealed === undefined) return false;
-    const taken = await this.#ports.submissions.claim(record, leaseOf(this.#ports));
-    if (taken === "claimed")
-      this.#attempts.resume({ ...record, lastValidBlockHeight: sealed.lastValidBlockHeight }, sealed);
-    return true;
+    // Its end was already answered here: the database has lost it, or was not able to store it for a long time.
+    void own.restoreOutcome();
+    return false;
   }
 
   #open(record: SubmissionRecord): SealedTrade | undefined {

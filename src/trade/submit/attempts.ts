@@ -71,9 +71,14 @@ export class Attempts {
     if (known !== undefined && slotOf(known) !== recorded) this.forgetEnd(messageHash);
   }
 
-  /** The attempt of the message, started if there is none; it then follows this signature too, unless it is another build's. */
+  /**
+   * The attempt of the message, started if there is none, or if its end does not cover this signature; it then follows this signature too,
+   * unless it is another build's.
+   */
   join(claim: SubmissionClaim, sealed: SealedTrade): Attempt {
     const { messageHash, signature, transaction } = claim;
+    const known = this.byMessage(messageHash);
+    if (known?.claim.submissionToken === claim.submissionToken && !known.covers(signature)) this.#forget(known);
     const attempt = this.byMessage(messageHash) ?? this.#start(claim, sealed, false);
     if (attempt.claim.submissionToken !== claim.submissionToken) return attempt;
     if (!attempt.isSettled && attempt.addSignature(signature, transaction)) this.#bySignature.set(signature, attempt);

@@ -148,7 +148,8 @@ export class MovedTrades {
       return again === "expired" ? undefined : again;
     }
     if (!isProof(finding)) return undefined;
-    const outcome = expiredOutcome(signature, finding, { expiresAtMs, nowMs: now(), cause: UNDONE, ...settings });
+    const grounds = { cause: UNDONE, signatures: [signature] };
+    const outcome = expiredOutcome(signature, finding, { expiresAtMs, nowMs: now(), ...grounds, ...settings });
     // A failure that was seen says more than that the message is too old to tell.
     if (outcome.kind !== "failed" || outcome.code !== "TX_EXPIRED") return undefined;
     return { signature, transaction, outcome, slot: undefined, witnesses: finding.witnesses };

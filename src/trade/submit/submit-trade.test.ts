@@ -10,6 +10,7 @@ import {
   SLOT,
   signedTrade,
   startProcess,
+  submitOne,
   useSubmitWorld,
 } from "../../../test/support/submit-world.ts";
 import { createTestWallet } from "../../../test/support/wallet.ts";
@@ -319,5 +320,54 @@ describe("a submit for another wallet than the key's", () => {
     await rest(300);
     expect(world.inFlight.size).toBe(0);
     expect(world.submissions.rows.size).toBe(0);
+  });
+});
+
+describe("an expiry that covers only what was submitted", () => {
+  it.each(["a", "b"])(
+    "does not answer for a signature submitted later, to process %s: it is looked for",
+    async (owner) => {
+      const both = { a: startProcess("a"), b: startProcess("b") };
+      const { trade, answer } = await submitOne(both.a);
+      world.finding = { kind: "unserved", sinceMs: 10_000, isRemembered: true };
+      expire("a", trade.signature);
+      await rest(2_000);
+      expect(answer.error).toMatchObject({ code: "TX_EXPIRED", facts: { safeToRebuild: false } });
+      const other = resigned(trade);
+      const late = boxOf(both[owner as "a" | "b"].submit(other));
+      await rest(1_000);
+      land(owner, other.signature);
+      await rest(1_000);
+      expect(late.value).toMatchObject({ status: "confirmed", slot: SLOT, signature: other.signature });
+      for (const one of [both.a, both.b]) {
+        for (const form of [trade, other]) {
+          const again = boxOf(one.submit(form));
+          await rest(3_000);
+          expect(again.value).toMatchObject({ slot: SLOT, signature: other.signature });
+        }
+      }
+    },
+  );
+
+  it("answers for it where it was seen to expire, too, and goes on to answer for the first", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const { trade } = await submitOne(a);
+    world.finding = { kind: "unserved", sinceMs: 10_000, isRemembered: true };
+    expire("a", trade.signature);
+    await rest(2_000);
+    const other = resigned(trade);
+    const late = boxOf(b.submit(other));
+    await rest(1_000);
+    for (const { signature } of [trade, other]) expire("b", signature);
+    await rest(2_000);
+    expect(late.error).toMatchObject({ code: "TX_EXPIRED", facts: { safeToRebuild: false } });
+    world.inFlight.clear();
+    const again = boxOf(b.submit(other));
+    await rest(1_000);
+    expect(again.error).toMatchObject({ code: "TX_EXPIRED" });
+    const elsewhere = boxOf(a.submit(trade));
+    await rest(1_000);
+    expect(elsewhere.error).toMatchObject({ code: "TX_EXPIRED" });
+    expect(world.inFlight.size).toBe(0);
   });
 });

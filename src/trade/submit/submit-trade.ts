@@ -110,6 +110,8 @@ async function submitTrade(story: SubmitStory, request: SubmitRequest): Promise<
   markStages(request, attempt, startedAtMs, ports.now());
   if (attempt.isTaken) throw takenByOtherBuild();
   if (outcome === undefined) return pendingAnswer(story, attempt);
+  // It came as the others had just been ruled on.
+  if (!attempt.covers(signature)) return pendingAnswer(story, await attemptOfBuild(attempts, claim, sealed));
   return answerOf(sealed, attempt.progress.trade.signature, outcome);
 }
 

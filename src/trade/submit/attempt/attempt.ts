@@ -10,6 +10,7 @@ import type { SealedTrade } from "../../build/token/sealed-trade.ts";
 import type { TradeEvent } from "../../trade.ts";
 import { AttemptWatch, type LandingConditions } from "../diagnosis/attempt-watch.ts";
 import type { Diagnosis } from "../diagnosis/diagnosis.ts";
+import { signaturesIn } from "../outcome/expired-outcome.ts";
 import { type LandedReport, reportLanded } from "../outcome/landed-report.ts";
 import { isOfMessage, type Outcome, pendingTrade } from "../outcome/outcome.ts";
 import { readOutcome } from "../outcome/read-outcome.ts";
@@ -80,6 +81,9 @@ export class Attempt {
   #ruling: ExpiryRuling | undefined;
   /** The end that another process has recorded while this one followed the message too. */
   #recorded: Outcome | undefined;
+  #outcome: Outcome | undefined;
+  /** The signatures whose end this process has seen on the chain. */
+  #looked: readonly string[] = [];
   #isSettled = false;
   #isElsewhere = false;
   /** True if no other process has driven it before. */
@@ -102,10 +106,15 @@ export class Attempt {
     const terms = { lastValidBlockHeight, senders };
     this.#broadcast = new Broadcast(ports.landing, ports.now, terms, this.progress);
     this.#broadcast.add(claim.signature, claim.transaction);
-    this.done = this.#run(claiming).finally(() => {
-      this.#isSettled = true;
-      this.progress.close();
-    });
+    this.done = this.#run(claiming)
+      .then((outcome) => {
+        this.#outcome = outcome;
+        return outcome;
+      })
+      .finally(() => {
+        this.#isSettled = true;
+        this.progress.close();
+      });
   }
 
   /** True once `done` has resolved. */
@@ -136,6 +145,11 @@ export class Attempt {
   /** The followed signatures of the message. */
   get signatures(): readonly string[] {
     return this.#broadcast.signatures;
+  }
+
+  /** False if it has ended with an expiry that was proven for other signatures alone. */
+  covers(signature: string): boolean {
+    return this.#outcome === undefined || this.#looked.includes(signature) || holdsFor(this.#outcome, [signature]);
   }
 
   /**
@@ -226,6 +240,7 @@ export class Attempt {
       if (this.isTaken) return undefined;
       const outcome = this.#endIn(held);
       if (outcome !== undefined) {
+        if (!holdsFor(outcome, this.signatures)) return this.#driveBeside(held);
         this.#answerUnder(held);
         return outcome;
       }
@@ -286,7 +301,10 @@ export class Attempt {
     return isSignedForm(this.sealed, { signature, transaction });
   }
 
-  /** The process that holds the claim follows one signature only, so this process sends and follows the others. */
+  /**
+   * The process that holds the claim follows one signature only, or has ended the message without the others: this process sends and follows
+   * them.
+   */
   async #driveBeside(held: SubmissionRecord): Promise<Outcome | undefined> {
     if (this.#isSound(held)) this.#broadcast.add(held.signature, held.transaction);
     this.#isElsewhere = false;
@@ -323,6 +341,7 @@ export class Attempt {
       const end = await following;
       isFollowing = false;
       if (end === undefined) return this.#recorded;
+      this.#looked = signaturesIn(end.outcome);
       const { signature, outcome } = end;
       progress.endStage("receipt");
       code = outcome.kind === "failed" ? outcome.code : "OK";
@@ -396,3 +415,7 @@ export class Attempt {
     this.progress.update({ status, slot, signature, pendingReason: undefined });
   }
 }
+
+/** Whether an outcome is the end of these signatures of its message: an expiry may have been proven for others alone. */
+const holdsFor = (outcome: Outcome, signatures: readonly string[]): boolean =>
+  isOfMessage(outcome) || signatures.every((signature) => signaturesIn(outcome).includes(signature));

@@ -78,14 +78,19 @@ export class ExpiryRuling {
         if (finding.kind !== "found" && (isProof(finding) || hasStored)) {
           const cause = await explain();
           if (broadcast.hasUnsent) return "followed";
-          return expiredOutcome(signature, finding, { expiresAtMs, historyMs, nowMs: now(), cause });
+          const { signatures } = broadcast;
+          return expiredOutcome(signature, finding, { expiresAtMs, historyMs, nowMs: now(), cause, signatures });
         }
       } catch {
         // Too few nodes answer now, or one has invented a transaction.
       }
       if (tries === SEARCHES_UNTIL_TOLD) onUnproven(UNPROVEN);
-      if (tries >= MAX_SEARCHES && now() - expiresAtMs > FOLLOW_MS)
-        return expiredOutcome(signature, UNSERVED, { expiresAtMs, historyMs, nowMs: now(), cause: await explain() });
+      if (tries >= MAX_SEARCHES && now() - expiresAtMs > FOLLOW_MS) {
+        const cause = await explain();
+        if (broadcast.hasUnsent) return "followed";
+        const { signatures } = broadcast;
+        return expiredOutcome(signature, UNSERVED, { expiresAtMs, historyMs, nowMs: now(), cause, signatures });
+      }
       await sleep(SEARCH_RETRY_MS);
     }
     return undefined;

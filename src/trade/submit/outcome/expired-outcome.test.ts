@@ -19,7 +19,9 @@ const diagnosis: Diagnosis = {
 test.each([diagnosis, { ...diagnosis, cause: "unknown", sure: false, others: [] } as const])(
   "a diagnosis is kept with the outcome and read back",
   (cause) => {
-    const outcome = parseOutcome(formatOutcome(expiredOutcome("s", finding, { ...times, cause }))) as Failed;
+    const outcome = parseOutcome(
+      formatOutcome(expiredOutcome("s", finding, { ...times, cause, signatures: ["s"] })),
+    ) as Failed;
     expect(outcome.facts.details).toMatchObject({ diagnosis: cause.cause, sure: cause.sure, evidence: "It bid 1." });
     expect(diagnosisIn(outcome)).toEqual(cause);
   },
@@ -36,7 +38,9 @@ test("who may have traded all the same is not advised to build again unseen", ()
     { ...finding, reachesBack: false },
     { ...finding, reachesBack: false, isRemembered: false },
   ] as const;
-  const outcomes = findings.map((one) => expiredOutcome("s", one, { ...times, cause: diagnosis }) as Failed);
+  const outcomes = findings.map(
+    (one) => expiredOutcome("s", one, { ...times, cause: diagnosis, signatures: ["s"] }) as Failed,
+  );
   expect(outcomes.map(({ code, facts }) => [code, facts.safeToRebuild])).toEqual([
     ["TX_EXPIRED", false],
     ["OUTCOME_UNKNOWN", false],

@@ -11,6 +11,12 @@ interface ExpiryTimes {
   readonly historyMs: number;
 }
 
+/** Why a message expired, and the signatures for which that is known. */
+interface ExpiryGrounds {
+  readonly cause: Diagnosis;
+  readonly signatures: readonly string[];
+}
+
 /**
  * The outcome of a message whose followed signatures have all expired, judged by its wallet's history:
  *
@@ -22,12 +28,12 @@ interface ExpiryTimes {
 export function expiredOutcome(
   signature: string,
   finding: Unfound,
-  { cause, ...times }: ExpiryTimes & { readonly cause: Diagnosis },
+  { cause, signatures, ...times }: ExpiryTimes & ExpiryGrounds,
 ): Outcome {
   const ageMs = Math.max(finding.sinceMs, times.nowMs - times.expiresAtMs);
   const isWhole = isProof(finding);
-  if (ageMs > times.historyMs || !(finding.isRemembered || isWhole)) return unknown(signature);
-  if (!isWhole) return expiredHere(signature, cause);
+  if (ageMs > times.historyMs || !(finding.isRemembered || isWhole)) return unknown(signature, signatures);
+  if (!isWhole) return expiredHere(signature, { cause, signatures });
   return {
     kind: "failed",
     code: "TX_EXPIRED",
@@ -47,13 +53,28 @@ export function isProof(
   return finding.kind === "absent" && finding.reachesBack;
 }
 
-function expiredHere(signature: string, cause: Diagnosis): Outcome {
+/**
+ * The signatures that an outcome holds for, if it does not hold for the whole message. Outcomes of earlier releases name one: the others are
+ * looked for again.
+ */
+export function signaturesIn(outcome: Outcome): readonly string[] {
+  const { signature, signatures = signature } = (outcome.kind === "failed" && outcome.facts.details) || {};
+  return `${signatures ?? ""}`.split(", ");
+}
+
+/** Names the signatures if there are several. */
+const several = (signatures: readonly string[]) => (signatures.length > 1 ? { signatures: signatures.join(", ") } : {});
+
+function expiredHere(signature: string, { cause, signatures }: ExpiryGrounds): Outcome {
   return {
     kind: "failed",
     code: "TX_EXPIRED",
     message:
       "The transaction can no longer land: its blockhash has expired and it is in no block. This holds for what was submitted here: no node shows the wallet's history back to the build, so if the message was signed again and sent elsewhere, it may have landed. Check the wallet before building again.",
-    facts: { safeToRebuild: false, details: { signature, scope: "submitted", ...factsOf(cause) } },
+    facts: {
+      safeToRebuild: false,
+      details: { signature, scope: "submitted", ...several(signatures), ...factsOf(cause) },
+    },
   };
 }
 
@@ -70,12 +91,12 @@ export function diagnosisIn({ code, facts }: Extract<Outcome, { readonly kind: "
   return { cause: diagnosis, sure, evidence, remedy, others: named } as Diagnosis;
 }
 
-function unknown(signature: string): Outcome {
+function unknown(signature: string, signatures: readonly string[]): Outcome {
   return {
     kind: "failed",
     code: "OUTCOME_UNKNOWN",
     message:
       "The transaction can no longer land, but it is too old to tell whether it has landed. Check the wallet before building again.",
-    facts: { safeToRebuild: false, details: { signature } },
+    facts: { safeToRebuild: false, details: { signature, ...several(signatures) } },
   };
 }

@@ -37,6 +37,8 @@ export async function attemptOfBuild(
     if (isThisBuilds || attempt.isOwn) throw takenByOtherBuild();
     // It ended before the database showed that the message is not its own.
     if (attempt.isTaken) attempts.forgetEnd(claim.messageHash);
+    // It may have ended so long ago that its end is written no more; the answer shows whose the message is.
+    else if (attempt.isSettled) void attempt.restoreOutcome();
     if (waitedMs >= PROOF_WAIT_MS) {
       throw new TradewireError(
         "UPSTREAM_ERROR",

@@ -259,6 +259,39 @@ describe("while the database is away", () => {
     await submitAgain([a], trade, twin);
   });
 
+  it("a process refuses a build whose message it has only read to be another's", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = signedTrade();
+    const writes = [vi.spyOn(world.submissions, "claim"), vi.spyOn(world.submissions, "finish")];
+    for (const write of writes) write.mockRejectedValue(new Error("no answer"));
+    const answer = boxOf(a.submit(trade));
+    await rest(500);
+    for (const write of writes) write.mockRestore();
+    const elsewhere = boxOf(b.submit(trade));
+    await rest(10);
+    land("b", trade.signature);
+    await rest(100);
+    expect(elsewhere.value?.status).toBe("confirmed");
+    for (const name of ["claim", "finish"] as const)
+      vi.spyOn(world.submissions, name).mockRejectedValue(new Error("no answer"));
+    land("a", trade.signature);
+    await rest(100);
+    vi.restoreAllMocks();
+    expect(answer.value?.status).toBe("confirmed");
+    await submitAgain([a], trade);
+  });
+
+  it("longer than an end is written again, the next submit has it written, and a build of the same message is refused", async () => {
+    const a = startProcess("a");
+    world.submissions.isDown = true;
+    const { trade, answer } = await submitOne(a);
+    land("a", trade.signature);
+    await rest(11 * 60_000);
+    world.submissions.isDown = false;
+    expect(answer.value?.status).toBe("confirmed");
+    await submitAgain([a], trade);
+  });
+
   it("from one process, that process gives up the build whose message was claimed elsewhere, and follows the other", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];
     const trade = signedTrade();

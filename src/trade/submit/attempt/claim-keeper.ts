@@ -221,8 +221,7 @@ export class ClaimKeeper {
 
   async #read(): Promise<SubmissionRecord | undefined> {
     const record = await this.#ports.submissions.byMessageHash(this.#claim.messageHash);
-    if (record !== undefined && this.#isOther(record)) this.#giveUp(record);
-    return record;
+    return record && this.#noteHeld(record);
   }
 
   /** The record found may be this process's own: its claim was written meanwhile. */

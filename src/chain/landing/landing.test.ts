@@ -19,6 +19,8 @@ import { Witnesses } from "../rpc/witnesses.ts";
 import { createLanding, type LiveLanding } from "./landing.ts";
 import { createNodeSender, OWN_NODES, type Sender } from "./sender.ts";
 
+const NO_TOKENS = { preTokenBalances: [], postTokenBalances: [] };
+
 const SIGNATURE = "5".repeat(88);
 const LAST_VALID = 150n;
 type Status = { slot: number; err: unknown; confirmationStatus: string };
@@ -110,7 +112,7 @@ function start(count: number, trusted?: string): void {
 function recordOf({ status, record = status?.confirmationStatus === "processed" ? null : status }: NodeView) {
   if (record === null) return null;
   const accountKeys = ["11111111111111111111111111111111"];
-  const meta = { err: record.err, fee: 5_000, preBalances: [9], postBalances: [4], logMessages: [] };
+  const meta = { err: record.err, fee: 5_000, preBalances: [9], postBalances: [4], ...NO_TOKENS, logMessages: [] };
   return { slot: record.slot, transaction: { signatures: [SIGNATURE], message: { accountKeys } }, meta };
 }
 
@@ -1033,7 +1035,14 @@ describe("a record that names other accounts than were signed", () => {
   const order = signTransfer({ from, to: createTestWallet().address, lamports: 1n, blockhash: new Uint8Array(32) });
   const namedBy = (accounts: readonly Address[]) => () => {
     const balances = accounts.map(() => 9);
-    const meta = { err: null, fee: 5_000, preBalances: balances, postBalances: balances, logMessages: [] };
+    const meta = {
+      err: null,
+      fee: 5_000,
+      preBalances: balances,
+      postBalances: balances,
+      ...NO_TOKENS,
+      logMessages: [],
+    };
     const message = { accountKeys: accounts.map(String) };
     return { slot: 1_101, transaction: { signatures: [order.signature], message }, meta };
   };

@@ -9,6 +9,8 @@ import { Witnesses } from "../rpc/witnesses.ts";
 import { createLanding } from "./landing.ts";
 import { createNodeSender, OWN_NODES } from "./sender.ts";
 
+const NO_TOKENS = { preTokenBalances: [], postTokenBalances: [] };
+
 const SIGNATURE = "5".repeat(88);
 const STOPPED_MS = 6_000;
 const closers: (() => void)[] = [];
@@ -19,7 +21,7 @@ afterEach(() => {
 /** A node that holds back its records until the test lets them go. */
 async function startNode(error: unknown): Promise<FakeNode & { readonly held: (() => void)[] }> {
   const status = { slot: 1_100, err: error, confirmationStatus: "confirmed" };
-  const meta = { err: error, fee: 5_000, preBalances: [9], postBalances: [4], logMessages: [] };
+  const meta = { err: error, fee: 5_000, preBalances: [9], postBalances: [4], ...NO_TOKENS, logMessages: [] };
   const message = { accountKeys: ["11111111111111111111111111111111"] };
   const record = { slot: 1_100, transaction: { signatures: [SIGNATURE], message }, meta };
   const held: (() => void)[] = [];

@@ -106,3 +106,14 @@ test.each([
 ])("a record that is %s is an UPSTREAM_ERROR", async (_how, answer) => {
   await expect(read(answer)).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
 });
+
+test.each([
+  ["preTokenBalances", null],
+  ["preTokenBalances", undefined],
+  ["postTokenBalances", null],
+  ["postTokenBalances", undefined],
+])("a record whose %s are %s is none: nothing would seem to have moved", async (name, value) => {
+  await expect(read({ ...record, meta: { ...record.meta, [name]: value } })).rejects.toMatchObject({
+    kind: "malformed",
+  });
+});

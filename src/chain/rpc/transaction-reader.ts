@@ -76,7 +76,7 @@ function decodeRecord(result: unknown, signature: string): TransactionRecord | n
 }
 
 function decodeTokenBalances(value: unknown): readonly TokenBalanceRecord[] {
-  return asList(value ?? [], WHAT).map((entry) => {
+  return asList(value, WHAT).map((entry) => {
     const record = asRecord(entry, WHAT);
     return {
       accountIndex: Number(asInteger(record.accountIndex, WHAT)),

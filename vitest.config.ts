@@ -91,6 +91,7 @@ const slowSuites = [
       "test/docs/{release,snippets}.test.ts",
       "src/chain/state/compare/lying-stream.test.ts",
       "src/chain/state/forking-chain.test.ts",
+      "src/trade/submit/drawn-submits.test.ts",
     ],
     env: { EXHAUSTIVE: "1" },
     // The same files as among the fast tests, so as patient as they are.

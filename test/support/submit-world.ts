@@ -21,6 +21,8 @@ import { signTransfer } from "./transfer.ts";
 import { createTestWallet, signWithNonce } from "./wallet.ts";
 
 export const LEASE_MS = 5_000;
+/** Longer than any statement of the database takes. Milliseconds. */
+const CLOSING_MS = 5_000;
 /** The slot that every trade lands in. */
 export const SLOT = 1_234n;
 /** Seed of the wallet that signs. */
@@ -85,7 +87,10 @@ export function useSubmitWorld(): SubmitWorld {
   afterEach(async () => {
     world.submissions.isDown = false;
     world.isNodeDown = false;
-    await Promise.all(world.processes.map((one) => one.close()));
+    const closing = Promise.all(world.processes.map((one) => one.close()));
+    // A search that still runs ends first.
+    await rest(CLOSING_MS);
+    await closing;
     vi.useRealTimers();
   });
   return world;
@@ -137,7 +142,7 @@ export function startProcess(owner: string, warn: (message: string) => void = ()
 }
 
 /** The chain's record of a trade of 100,000 lamports for 42 base units of the token. */
-function recordOf(error: unknown | null = null, slot = SLOT, amount = 42n): TransactionRecord {
+export function recordOf(error: unknown | null = null, slot = SLOT, amount = 42n): TransactionRecord {
   return {
     slot,
     error,

@@ -97,7 +97,7 @@ async function serviceOn(onEnd: OnEnd, ...faults: Partial<Faults>[]) {
     logger: { info: () => {}, warn: log, error: log },
   });
   onEnd(() => app.close());
-  const history: History = { builds: [], refusedBuilds: [], submits: [], secrets: [] };
+  const history: History = { builds: [], refusedBuilds: [], submits: [], lookUps: [], secrets: [] };
   const trader = new Trader(0x7700 + wallets++, history);
   await fetch(sandbox.rpcUrl, {
     method: "POST",

@@ -11,7 +11,7 @@ const tipAccounts = [createTestWallet().address.toString(), createTestWallet().a
 const engineAccount = createTestWallet().address.toString();
 const flooredAccount = createTestWallet().address.toString();
 const FLOORED = { configured: 3_000n, cap: 50_000n };
-const history: History = { builds: [], refusedBuilds: [], submits: [], secrets: [] };
+const history: History = { builds: [], refusedBuilds: [], submits: [], lookUps: [], secrets: [] };
 
 let relay: FakeRelay;
 let engine: FakeRelay;

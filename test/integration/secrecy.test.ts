@@ -147,7 +147,7 @@ test.each(["error", "html", "hang-up"] as const)(
 
 test("events of a trade name senders by number and refusals by kind", async () => {
   failing = undefined;
-  const history: History = { builds: [], refusedBuilds: [], submits: [], secrets: [] };
+  const history: History = { builds: [], refusedBuilds: [], submits: [], lookUps: [], secrets: [] };
   const trader = new Trader(0x7711, history);
   await service.rpc("requestAirdrop", [trader.address, 5e9]);
   await trader.register(service.url);

@@ -6,7 +6,7 @@ import { SwapMode, TradeStatus } from "../../gen/tradewire/v1/types_pb.ts";
 import { type BuildEntry, type History, Trader } from "../slow/faults/trader.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
-const history: History = { builds: [], refusedBuilds: [], submits: [], secrets: [] };
+const history: History = { builds: [], refusedBuilds: [], submits: [], lookUps: [], secrets: [] };
 let service: TestService;
 let trader: Trader;
 let mover: Trader;

@@ -62,7 +62,7 @@ export async function startServicePair(databaseUrl?: string): Promise<ServicePai
     await sandbox.close();
     rmSync(dataDir, { recursive: true, force: true });
   };
-  const trader = new Trader(0x7a1, { builds: [], refusedBuilds: [], submits: [], secrets: [] });
+  const trader = new Trader(0x7a1, { builds: [], refusedBuilds: [], submits: [], lookUps: [], secrets: [] });
   try {
     await restart();
     await rpc("requestAirdrop", [trader.address, 5e9]);

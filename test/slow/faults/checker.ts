@@ -90,8 +90,10 @@ export async function checkInvariants(rig: Rig): Promise<string[]> {
 
   const byMessage = Map.groupBy(history.submits, ({ messageHash }) => messageHash);
   for (const [hash, answers] of byMessage) {
-    broken.push(...checkAnswers(hash, answers, ledger.get(hash)));
     const landed = ledger.get(hash);
+    broken.push(...checkAnswers(hash, answers, landed));
+    const found = history.lookUps.filter(({ messageHash }) => messageHash === hash);
+    broken.push(...checkLookUps(hash, found, answers, landed));
     const answered = answers.find(({ data }) => data?.tradeResult != null)?.data;
     const build = builds.get(hash);
     if (answered?.tradeResult == null || landed === undefined || build === undefined) continue;
@@ -103,6 +105,8 @@ export async function checkInvariants(rig: Rig): Promise<string[]> {
         `I5 ${hash.slice(0, 12)} said ${inputAmountRaw} → ${outputAmountRaw}, the chain moved ${measured.in} → ${measured.out}`,
       );
     }
+    const paidRent = BigInt(answered.costs.rentPaid) - BigInt(answered.costs.rentReturned);
+    if (paidRent !== rent) broken.push(`I5 ${hash.slice(0, 12)} rent ${paidRent}, the chain took ${rent}`);
     const fee = BigInt(answered.costs.baseFee) + BigInt(answered.costs.priorityFee);
     if (fee !== BigInt(landed.meta.fee))
       broken.push(`I5 ${hash.slice(0, 12)} fees ${fee}, the chain took ${landed.meta.fee}`);
@@ -138,6 +142,32 @@ function checkAnswers(hash: string, answers: readonly SubmitEntry[], landed: Led
   for (const { error } of answers)
     if (error?.safeToRebuild === true && landed !== undefined && landed.meta.err === null)
       broken.push(`I3 ${short} was called safe to rebuild (${error.code}) and succeeded in slot ${landed.slot}`);
+  broken.push(...checkEnds(short, terminal, landed));
+  return broken;
+}
+
+/**
+ * What look-ups said: an end is the one that submits were answered, in the same slot and with the same amounts, and what is confirmed without
+ * them yet is in that block.
+ */
+function checkLookUps(
+  hash: string,
+  lookUps: readonly SubmitEntry[],
+  answers: readonly SubmitEntry[],
+  landed: LedgerEntry | undefined,
+): string[] {
+  const short = `${hash.slice(0, 12)}, looked up,`;
+  const ends = lookUps.filter(({ data, error }) => isTerminal(data, error));
+  const amountsOf = ({ data }: SubmitEntry) => data?.tradeResult && JSON.stringify(data.tradeResult);
+  const said = new Set([...ends, ...answers].flatMap((entry) => amountsOf(entry) ?? []));
+  const broken = checkEnds(short, ends, landed);
+  if (said.size > 1) broken.push(`I4 ${short} has other amounts: ${[...said].join(" / ")}`);
+  return broken;
+}
+
+/** Ends that the chain contradicts. */
+function checkEnds(short: string, terminal: readonly SubmitEntry[], landed: LedgerEntry | undefined): string[] {
+  const broken: string[] = [];
   for (const { data, error } of terminal) {
     if (data !== undefined) {
       if (landed === undefined) broken.push(`I3 ${short} was reported ${data.status} and is in no block`);
@@ -148,6 +178,12 @@ function checkAnswers(hash: string, answers: readonly SubmitEntry[], landed: Led
       if (landed !== undefined) broken.push(`I3 ${short} was reported expired and is in slot ${landed.slot}`);
     } else if (landed === undefined) broken.push(`I3 ${short} was reported ${error!.code} and is in no block`);
     else if (landed.meta.err === null) broken.push(`I3 ${short} was reported ${error!.code} and succeeded`);
+    else if (error!.details?.slot !== landed.slot)
+      broken.push(`I3 ${short} was reported to fail in slot ${error!.details?.slot}, it is in ${landed.slot}`);
+    else if (error!.details.error !== JSON.stringify(landed.meta.err))
+      broken.push(
+        `I3 ${short} was reported to fail with ${error!.details.error}, not ${JSON.stringify(landed.meta.err)}`,
+      );
   }
   return broken;
 }
@@ -163,7 +199,9 @@ function unhandledIn(output: string): string | undefined {
 
 /** What may not differ between answers: a trade that is confirmed may become finalized. */
 function contentOf(data: SubmitEntry["data"], error: SubmitEntry["error"]): string {
-  return data === undefined ? `${error?.code}` : JSON.stringify({ ...data, status: "landed" });
+  return data === undefined
+    ? `${error?.code} ${error?.details?.slot ?? ""}`
+    : JSON.stringify({ ...data, status: "landed" });
 }
 
 /** What the wallet gave and got, by the chain's record alone. */

@@ -158,7 +158,7 @@ async function submittedTwice({ rig, built, trader, arm }: Case) {
   const [a, b] = rig.services;
   const first = [trader.submit(a!, built), sleep(30).then(() => trader.submit(b!, built))];
   await Promise.all(first);
-  for (const { url } of rig.services) await trader.get(url, `/v1/tx/${built.signature}`);
+  for (const service of rig.services) await trader.find(service, built);
   await armed.over();
   const answers = [];
   for (const service of rig.services) answers.push(await submitUntilEnded(rig, trader, built, END_MS, service));

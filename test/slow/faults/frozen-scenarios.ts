@@ -69,6 +69,7 @@ function frozen(seed: number, count: number, databaseUrl: string): Promise<Measu
     const ends = new Map<string, number>();
     for (const { trader, first } of taken) {
       const answers = await Promise.all(rig.services.map((one) => submitUntilEnded(rig, trader, first, END_MS, one)));
+      await Promise.all(rig.services.map((one) => trader.find(one, first)));
       const open = answers.filter((answer) => !ended(answer)).length;
       expect(open === 0, `${open} processes know no end of ${first.messageHash.slice(0, 12)}`);
       const end = answers[0]!.error?.code ?? `${answers[0]!.data?.status}`;

@@ -6,7 +6,7 @@ import { LEAVING_CALLERS } from "./leaving-callers.ts";
 import { isTerminal, type Rig } from "./rig.ts";
 import { ended, onRig, type Scenario, submitUntilEnded } from "./scenario.ts";
 import type { ServiceProcess } from "./service-process.ts";
-import type { BuildEntry, ErrorData, SubmitData, Trader } from "./trader.ts";
+import type { BuildEntry, ErrorData, SubmitData, SubmitEntry, Trader } from "./trader.ts";
 
 /** As long as the network's: two services and the chain share two cores. Milliseconds. */
 const SLOT_MS = 150;
@@ -135,14 +135,11 @@ async function play(rig: Rig, apiKey: string, plan: Plan): Promise<Finding[]> {
 
 /** Looks on until every process knows the end, or none knows the trade: then nothing of it may have been sent. */
 async function endsAlone(rig: Rig, { trader, forms }: Plan): Promise<Finding> {
-  let answers: { status: number; data: unknown }[] = [];
+  let answers: SubmitEntry[] = [];
   const isDone = () =>
-    answers.length > 0 &&
-    answers.every(({ status, data }) => status >= 400 || isTerminal(data as SubmitData | undefined, undefined));
+    answers.length > 0 && answers.every(({ status, data }) => status >= 400 || isTerminal(data, undefined));
   for (const until = Date.now() + END_MS; !isDone() && Date.now() < until; await sleep(200)) {
-    const asked = forms.flatMap(({ signature }) =>
-      rig.services.map(({ url }) => trader.get(url, `/v1/tx/${signature}`)),
-    );
+    const asked = forms.flatMap((form) => rig.services.map((service) => trader.find(service, form)));
     answers = await Promise.all(asked);
   }
   if (!isDone()) return { what: `never ended by itself: ${JSON.stringify(answers).slice(0, 300)}`, found: "pending" };

@@ -94,6 +94,7 @@ export const OUTCOME_SCENARIOS: readonly Scenario[] = [
         }
         // What is known of the trades before is not to be compared with answers that had to forget it.
         rig.history.submits.length = 0;
+        rig.history.lookUps.length = 0;
         return `${2 * builds.length} old trades answered ${[...codes].join(", ")}`;
       }),
   },
@@ -147,16 +148,15 @@ function underLies({ seed, trades: count, endpoints, plan, isEnding }: Lies): Pr
 async function watchFinality(
   rig: Rig,
   trader: Trader,
-  { signature }: BuildEntry,
+  built: BuildEntry,
   finality: { early: number; asked: number },
 ): Promise<void> {
   for (let i = 0; i < 4; i++) {
-    const { data } = await trader.get(rig.services[0]!.url, `/v1/tx/${signature}`);
-    const answered = data as { status: string; slot: number } | undefined;
+    const { data } = await trader.find(rig.services[0]!, built);
     finality.asked += 1;
-    if (answered?.status === "finalized") {
+    if (data?.status === "finalized") {
       const finalized = await rig.rpc<number>("getSlot", [{ commitment: "finalized" }]);
-      if (finalized < answered.slot) finality.early += 1;
+      if (finalized < data.slot!) finality.early += 1;
       return;
     }
     await sleep(150);

@@ -137,6 +137,8 @@ class PairCase {
     const answers = await Promise.all(
       asked.map(({ service, form }) => submitUntilEnded(this.#rig, trader, form, END_MS, service)),
     );
+    // Look-ups of each form at each process are judged with the answers.
+    await Promise.all(asked.map(({ service, form }) => trader.find(service, form)));
     for (const proxy of proxies) await proxy.heal();
     return answers;
   }

@@ -40,7 +40,7 @@ export class Rig {
   /** Every process there was, running or not. */
   readonly everyService: ServiceProcess[] = [];
   readonly traders: Trader[] = [];
-  readonly history: History = { builds: [], refusedBuilds: [], submits: [], secrets: [] };
+  readonly history: History = { builds: [], refusedBuilds: [], submits: [], lookUps: [], secrets: [] };
   readonly dataDir: string;
   readonly startSlot: number;
   /** Lamports per byte that accounts had to hold, from these slots on. */

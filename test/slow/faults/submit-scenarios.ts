@@ -140,9 +140,9 @@ export const SUBMIT_SCENARIOS: readonly Scenario[] = [
         await sleep(60);
         await victim.kill();
         await Promise.all(submits);
-        const stored = async ({ signature }: BuildEntry) => {
-          const { status, data } = await trader.get(survivor.url, `/v1/tx/${signature}`);
-          return status === 404 || (data as { status?: string } | undefined)?.status?.endsWith("ed") === true;
+        const stored = async (built: BuildEntry) => {
+          const { status, data } = await trader.find(survivor, built);
+          return status === 404 || data?.status.endsWith("ed") === true;
         };
         const tookMs = await until(
           async () => (await Promise.all(builds.map(stored))).every((done) => done),

@@ -71,6 +71,8 @@ export interface History {
   readonly builds: BuildEntry[];
   readonly refusedBuilds: RefusedBuild[];
   readonly submits: SubmitEntry[];
+  /** Answers to look-ups of trades by signature. */
+  readonly lookUps: SubmitEntry[];
   /** API keys, which must be found nowhere. */
   readonly secrets: string[];
 }
@@ -78,6 +80,14 @@ export interface History {
 export interface TradeOrder {
   readonly path: "buy" | "sell" | "swap";
   readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** An answer as it came over the wire. */
+interface Answered {
+  readonly status: number;
+  readonly data: unknown;
+  readonly error: ErrorData | undefined;
+  readonly text: string;
 }
 
 /** A wallet with an API key that trades over REST and writes down everything. */
@@ -193,22 +203,35 @@ export class Trader {
     return entry;
   }
 
-  /** The trade as the service returns it by signature. */
+  /** The answer to a GET of that path; not in the history. */
   async get(url: string, path: string): Promise<{ status: number; data: unknown }> {
-    const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${this.#apiKey}` } });
-    return { status: response.status, data: ((await response.json()) as { data?: unknown }).data };
+    const { status, data } = await this.#ask(`${url}${path}`, "GET");
+    return { status, data };
   }
 
-  async #post(
-    url: string,
-    path: string,
-    body: object,
-  ): Promise<{ status: number; data: unknown; error: ErrorData | undefined; text: string }> {
+  /** Looks the trade up by its signature; whatever comes back is in the history too. */
+  async find(
+    { name, url }: { readonly name: string; readonly url: string },
+    { messageHash, signature }: BuildEntry,
+  ): Promise<SubmitEntry> {
+    const startedAtMs = Date.now();
+    const { status, data, error, text } = await this.#ask(`${url}/v1/tx/${signature}`, "GET");
+    const answer = { status, data: data as SubmitData | undefined, error, text };
+    const entry = { messageHash, service: name, startedAtMs, endedAtMs: Date.now(), ...answer };
+    this.history.lookUps.push(entry);
+    return entry;
+  }
+
+  #post(url: string, path: string, body: object): Promise<Answered> {
+    return this.#ask(`${url}${path}`, "POST", JSON.stringify(body));
+  }
+
+  async #ask(url: string, method: string, body?: string): Promise<Answered> {
     try {
-      const response = await fetch(`${url}${path}`, {
-        method: "POST",
+      const response = await fetch(url, {
+        method,
         headers: { "content-type": "application/json", authorization: `Bearer ${this.#apiKey}` },
-        body: JSON.stringify(body),
+        ...(body === undefined ? {} : { body }),
       });
       const answer = (await response.json()) as { data?: unknown; error?: ErrorData };
       return { status: response.status, data: answer.data, error: answer.error, text: JSON.stringify(answer.data) };

@@ -205,6 +205,26 @@ it("has every field of the typed request in grpcurl, by the names that gRPC expe
   });
 });
 
+it("names what is to be filled in, in every language", () => {
+  for (const [path, verbs] of Object.entries(document.paths)) {
+    for (const [verb, operation] of Object.entries(verbs)) {
+      const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+      const call = {
+        verb: verb.toUpperCase(),
+        url: service.url + examples.pathOf(path, operation.parameters ?? [], {}),
+        needsKey: true,
+        body: undefined,
+        isStream: false,
+        rpc: examples.rpcOf(operation),
+        message: examples.messageOf(operation, { values: {}, body: undefined }, examples.resolver(document)),
+      };
+      for (const { id, sample } of LANGUAGES) {
+        for (const name of names) expect.soft(sample(call), `${operation.operationId} in ${id}`).toContain(`{${name}}`);
+      }
+    }
+  }
+});
+
 it("shows answers that have the fields of real ones", async () => {
   const recorded = JSON.parse(readFileSync(ANSWERS_FILE, "utf8"));
   const real = JSON.parse(JSON.stringify(await recordAnswers(service)));

@@ -50,12 +50,16 @@ export function rpcOf({ operationId, tags }) {
   return `tradewire.v1.${tags[0]}/${operationId[0].toUpperCase()}${operationId.slice(1)}`;
 }
 
-/** The same request in the JSON of Protocol Buffers: one message with every field, enums by their full names. @param resolve follows `$ref` */
+/**
+ * The same request in the JSON of Protocol Buffers: one message with every field, enums by their full names. What is to be filled in
+ * stands there as in the path. @param resolve follows `$ref`
+ */
 export function messageOf({ parameters = [], requestBody }, { values, body }, resolve) {
   const message = {};
-  for (const { name, schema } of parameters) {
+  for (const { name, in: place, schema } of parameters) {
     const text = values[name] ?? "";
     if (text !== "") message[name] = typedValue(text, schema, resolve);
+    else if (place === "path") message[name] = `{${name}}`;
   }
   const properties = resolve(requestBody?.content["application/json"].schema).properties ?? {};
   for (const [name, value] of Object.entries(body ?? {})) message[name] = asProto(value, properties[name], resolve);

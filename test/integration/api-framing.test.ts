@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import http2 from "node:http2";
 import net from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Edge, startEdge } from "../support/edge.ts";
 import { ALICE, TOKEN } from "../support/fake-trades.ts";
@@ -15,6 +16,8 @@ beforeEach(() => {
   vi.spyOn(edge.trades, "build");
 });
 
+/** Longer than the server takes to read what has come. Milliseconds. */
+const PIECE_GAP_MS = 50;
 const BUY = JSON.stringify({ mint: TOKEN.toString(), solAmount: 1, slippage: 0, priority: "fast" });
 const PING = "GET /v1/ping HTTP/1.1\r\nHost: x\r\n\r\n";
 /** Ends the connection, so that whatever was to come has come. */
@@ -44,6 +47,23 @@ async function exchange(...writes: string[]): Promise<string> {
     // Each write but the last is read and answered before the next.
     if (responses < writes.length)
       await expect.poll(() => text.split("HTTP/1.1 ").length > responses || socket.destroyed).toBe(true);
+  }
+  await ended;
+  return [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status).join(" ");
+}
+
+/** The statuses of all responses to bytes that arrive one piece after the other. */
+async function inPieces(pieces: readonly string[]): Promise<string> {
+  const socket = net.connect(edge.port, edge.host).setNoDelay();
+  let text = "";
+  socket.on("error", () => {}).setEncoding("latin1");
+  socket.on("data", (chunk) => {
+    text += chunk;
+  });
+  const ended = once(socket, "close");
+  for (const piece of pieces) {
+    socket.write(piece, "latin1");
+    await sleep(PIECE_GAP_MS);
   }
   await ended;
   return [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status).join(" ");
@@ -175,17 +195,51 @@ describe("a request whose end could be read in two ways", () => {
 });
 
 describe("a request that offers another protocol", () => {
-  it.each(["websocket", "h2c"])("is served as the last of its connection: %s", async (protocol) => {
-    const offer = `Connection: Upgrade, HTTP2-Settings\r\nUpgrade: ${protocol}\r\nHTTP2-Settings: AAMAAABk\r\n`;
-    const get = `GET /v1/ping HTTP/1.1\r\nHost: x\r\n${offer}\r\n`;
-    expect(await exchange(`${get}${PING}`)).toBe("200");
-    // The bytes of a body that arrives after its head was dropped are no request.
-    expect(
-      await exchange(`${get}POST /v1/ping HTTP/1.1\r\nHost: x\r\nContent-Length: 400\r\n\r\n`, post(LENGTH, BUY)),
-    ).toBe("200");
-    expect(edge.trades.build).not.toHaveBeenCalled();
-    expect(await exchange(`${post(`${offer}${LENGTH}`, BUY)}${PING}`)).toBe("200");
-    expect(edge.trades.build).toHaveBeenCalledTimes(1);
+  const offerOf = (protocol: string) =>
+    `Connection: Upgrade, HTTP2-Settings\r\nUpgrade: ${protocol}\r\nHTTP2-Settings: AAMAAABk\r\n`;
+  const pingOffering = (protocol: string) => `GET /v1/ping HTTP/1.1\r\nHost: x\r\n${offerOf(protocol)}\r\n`;
+
+  it.each(["websocket", "h2c"])(
+    "is the last of its connection if another follows in the same read: %s",
+    async (protocol) => {
+      const get = pingOffering(protocol);
+      const headOnly = "POST /v1/ping HTTP/1.1\r\nHost: x\r\nContent-Length: 400\r\n\r\n";
+      const buy = post(`${offerOf(protocol)}${LENGTH}`, BUY);
+      expect(await exchange(`${get}${PING}`)).toBe("200");
+      // The bytes of a body that arrives after its head was dropped are no request.
+      expect(await exchange(`${get}${headOnly}`, post(LENGTH, BUY))).toBe("200");
+      expect(await exchange(get, `${get}${headOnly}`, post(LENGTH, BUY))).toBe("200 200");
+      expect(edge.trades.build).not.toHaveBeenCalled();
+      expect(await exchange(`${buy}${PING}`)).toBe("200");
+      expect(await exchange(get, `${buy}${headOnly}`, post(LENGTH, BUY))).toBe("200 200");
+      expect(edge.trades.build).toHaveBeenCalledTimes(2);
+    },
+  );
+
+  it("is the last of its connection if its end cannot be told from that of the request before", async () => {
+    const buy = post(`${offerOf("h2c")}${LENGTH}`, BUY);
+    expect(await exchange(`${PING}${buy}`)).toBe("200 200");
+    expect(await exchange(post(`${offerOf("h2c")}Transfer-Encoding: chunked\r\n`, CHUNKED))).toBe("200");
+  });
+
+  it("leaves its connection open if nothing follows in the same read", async () => {
+    const get = pingOffering("h2c");
+    const buy = post(`${offerOf("h2c")}${LENGTH}`, BUY);
+    const [head, body] = [buy.slice(0, -BUY.length), BUY];
+    expect(await exchange(get, get, PING, get, LAST_PING)).toBe("200 200 200 200 200");
+    expect(await exchange(buy, buy, get, buy, LAST_PING)).toBe("200 200 200 200 200");
+    expect(await inPieces([head, body, head, body.slice(0, 9), body.slice(9), LAST_PING])).toBe("200 200 200");
+    // What follows the body in its last read is dropped.
+    expect(await inPieces([head, `${body}${PING}`])).toBe("200");
+    expect(await inPieces([head, body.slice(0, 9), `${body.slice(9)}${PING}`])).toBe("200");
+  });
+
+  it("leaves the connections that use its parser afterwards as they are", async () => {
+    for (let i = 0; i < 3; i++) {
+      expect(await exchange(`${pingOffering("h2c")}${PING}`)).toBe("200");
+      expect(await exchange(pingOffering("h2c"), LAST_PING)).toBe("200 200");
+      expect(await exchange(`${PING}${PING}${LAST_PING}`)).toBe("200 200 200");
+    }
   });
 });
 

@@ -10,8 +10,9 @@ import { TradewireError } from "../../errors/tradewire-error.ts";
 import { answerRefused } from "../rpc/forms/refused-request.ts";
 import { FRAME_HEAD } from "../rpc/frames.ts";
 import type { ApiSettings } from "../settings.ts";
-import { closeAfter, isStopped, refuseAndClose } from "./closing/refuse-and-close.ts";
+import { isStopped, refuseAndClose } from "./closing/refuse-and-close.ts";
 import { refuseLast } from "./closing/refuse-last.ts";
+import { takeOffer } from "./closing/upgrade-offer.ts";
 import { Framing } from "./flow/framing.ts";
 import { countRequest } from "./flow/request-count.ts";
 import { MAX_STREAMS } from "./flow/session-flow.ts";
@@ -81,7 +82,7 @@ export function createHttp1(
       refuseAndClose(request.socket, response, problem, requestIds());
       return;
     }
-    if (request.headers.upgrade !== undefined) closeAfter(request.socket, response);
+    if (request.headers.upgrade !== undefined) takeOffer(request, response);
     const count = countRequest(request.socket);
     // Ends the timeout for the first request; from here on the keep-alive timeout applies.
     if (count === 1) request.socket.setTimeout(0);

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import http from "node:http";
 import net, { type AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
@@ -62,10 +63,9 @@ it("serves nothing behind a stopped request, even if the parser hands it over", 
   );
   await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => {
-    http.get({ port, host: "127.0.0.1", agent: false, headers: { upgrade: "websocket" } }, (response) => {
-      response.resume().on("close", resolve);
-    });
-  });
+  const socket = net.connect(port, "127.0.0.1").resume();
+  const offer = "Connection: upgrade\r\nUpgrade: websocket\r\nTransfer-Encoding: chunked\r\n";
+  socket.write(`POST / HTTP/1.1\r\nHost: x\r\n${offer}\r\n0\r\n\r\n`);
+  await once(socket, "close");
   expect(served).toBe(1);
 });

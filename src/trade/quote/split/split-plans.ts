@@ -4,6 +4,7 @@ import type { SwapMode } from "../../../venues/venue.ts";
 import type { Intent } from "../../intent.ts";
 import { bestPairRate, mostRateOf } from "../bounds/best-rate.ts";
 import { bestSmallRate } from "../bounds/best-small-rate.ts";
+import { isSameMoment } from "../bounds/life.ts";
 import { movesInLife, roundSizeOf } from "../bounds/market-rate.ts";
 import { allAtOnce, type Steps } from "../long-searches.ts";
 import { type ChangedMarkets, heldMarkets, MOST_MOVED } from "./changed-markets.ts";
@@ -94,7 +95,7 @@ export class SplitPlan {
    * they have changed more.
    */
   renewed(changed: ChangedMarkets, clock: ChainClock): SplitPlan | undefined {
-    const all = this.#withMoving(changed);
+    const all = isSameMoment(this.#terms.clock, clock) ? changed : this.#withMoving(changed);
     if (all.size === 0) return this;
     const known = heldMarkets({ network: this.network, small: this.#small }, all, clock, { left: QUOTE_BUDGET });
     if (known === undefined) return undefined;

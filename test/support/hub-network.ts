@@ -112,19 +112,21 @@ interface NetworkAsk {
   readonly taxes?: Taxes;
   /** Absent: the first moment. */
   readonly clock?: ChainClock;
+  /** See `SplitTerms`. */
+  readonly capacity?: string;
 }
 
 /** The search of a trade over the network, in steps. It throws a TradewireError if there is no route. */
 export function stepsOver(
   snapshot: Snapshot,
-  { mode, amount, maxPaths = MOST_PATHS, taxes: { input, output } = {}, clock = CLOCK }: NetworkAsk,
+  { mode, amount, maxPaths = MOST_PATHS, taxes: { input, output } = {}, clock = CLOCK, capacity }: NetworkAsk,
 ): Steps<FoundRoutes> {
   const sides = {
     inMint: { address: A, transferFees: input && byEpoch(input) },
     outMint: { address: B, transferFees: output && byEpoch(output) },
   };
   const intent = { ...sides, mode, amount, slippagePpb: 0n, bounds: { ...UNBOUNDED, maxPaths } } as Intent;
-  return routesOf({ searchSoon: () => undefined }, intent, snapshot, clock);
+  return routesOf({ searchSoon: () => undefined }, intent, snapshot, clock, { capacity });
 }
 
 /** The best route of a trade over the network. @throws TradewireError if there is none */

@@ -65,12 +65,17 @@ test("an exact output that must do with fewer paths takes no more than one that 
     const network = () => hubNetwork((pair) => (pair === "ab" ? direct : []));
     const all = direct.reduce((sum, { reserves }) => sum + reserves[1], 0n);
     const amount = (all * random.between(5n, 60n)) / 100n;
-    const { splits, routes } = allAtOnce(stepsOver(network(), { mode: "exactOut", amount }));
+    const used = network();
+    const ask = { mode: "exactOut", amount, capacity: "two paths" } as const;
+    const { splits, routes } = allAtOnce(stepsOver(used, ask));
     const allowed = routeOrNone(network(), amount, 2);
     if (splits === undefined || pathCount(routes[0]!) < 3 || allowed === undefined || pathCount(allowed) < 2) continue;
     asked++;
     const narrower = allAtOnce(splits.narrower(2));
     expect(Number(narrower!.inAmount) / Number(allowed.inAmount), `network ${drawn}`).toBeLessThan(1 + 1e-4);
+    // The next trade knows what fits, and begins with it.
+    for (let paths = pathCount(routes[0]!); paths > 2; paths--) splits.neverFits(paths);
+    expect(allAtOnce(stepsOver(used, ask)).routes[0]!.inAmount).toBe(narrower!.inAmount);
   }
   expect(asked).toBeGreaterThan(NETWORKS / 2);
 });

@@ -117,11 +117,12 @@ function* splitsOf(
   const capacity = terms.capacity === undefined ? undefined : `${terms.capacity}, ${terms.maxPaths} paths`;
   const search = new SplitSearch(intent, plan, sizing, { ...terms, capacity });
   const { fits } = sizing;
+  const narrower = (maxPaths: number) =>
+    intent.mode === "exactIn" ? search.best(maxPaths) : bestOutput(intent, plan, single, { ...terms, maxPaths });
   return {
     chain: undefined,
-    best: yield* search.widest(),
-    narrower: (maxPaths) =>
-      intent.mode === "exactIn" ? search.best(maxPaths) : bestOutput(intent, plan, single, { ...terms, maxPaths }),
+    best: yield* search.widest(narrower),
+    narrower,
     lighter: (route, market) => allAtOnce(search.lighter(route, market)),
     hasNoLighter: (kind) => fits.hasNoLighter(`${kind}, ${terms.maxPaths} paths`),
     findsNoLighter: (kind) => fits.findsNoLighter(`${kind}, ${terms.maxPaths} paths`),

@@ -66,13 +66,13 @@ export class SplitSearch {
     this.#terms = terms;
   }
 
-  /** The best route over as many paths and markets as are known to fit. */
-  *widest(): Steps<Route | undefined> {
+  /** The best route over as many paths and markets as are known to fit. @param narrower finds one over fewer paths */
+  *widest(narrower: (maxPaths: number) => Steps<Route | undefined>): Steps<Route | undefined> {
     const { capacity, maxPaths } = this.#terms;
     const { fits } = this.#sizing;
     const paths = Math.min(maxPaths, fits.widest(capacity));
     const addresses = fits.leftOut(capacity);
-    if (addresses.size === 0) return yield* this.best(paths);
+    if (addresses.size === 0) return yield* paths < maxPaths ? narrower(paths) : this.best(paths);
     const { edges } = this.#plan.network;
     const leftOut = edges.map(({ curve }) => curve.hot).filter(({ market }) => addresses.has(market.address));
     const light = yield* this.best(paths, new Set(leftOut));

@@ -1,9 +1,12 @@
 import type { ChainHead, Lifetime, SenderPlan } from "../../chain/port.ts";
+import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Markets } from "../../market/port.ts";
+import type { ChainClock } from "../../solana/account.ts";
 import { MAX_TRANSACTION_SIZE } from "../../solana/message.ts";
 import { type LongSearches, pausing, type Steps } from "../quote/long-searches.ts";
 import { type Misfit, noneFits } from "../quote/no-route.ts";
 import { pathCount, type Route } from "../quote/route.ts";
+import { UNBOUNDED } from "../quote/route-bounds.ts";
 import { compareRoutes, orderRoutes } from "../quote/route-order.ts";
 import { directRoutesAbove, type FoundRoutes, routesOf } from "../quote/snapshot.ts";
 import { nearlyFits, rememberedDivision } from "../quote/split/fitting-division.ts";
@@ -70,7 +73,7 @@ export function* draftTrade(
       searches,
       ...(least === undefined ? {} : { least }),
     });
-  const { routes, splits } = yield* price(BEST_ALONE);
+  const { routes, splits: widest } = yield* price(BEST_ALONE);
   const choice = ports.senders.choose(request.priority, nonce);
   const { blockhash } = lifetime;
   const terms = { request, intent, accounts, snapshot, blockhash, nonce, seed: ports.nextSeed(), choice };
@@ -78,13 +81,23 @@ export function* draftTrade(
   let left = routes;
   let paths = Number.POSITIVE_INFINITY;
   let hasOthers = false;
-  const fitLoss = new FitLoss(intent.mode, splits);
+  let splits = widest;
+  let hasDirect = false;
+  const fitLoss = new FitLoss(intent.mode, widest);
   let isLight = !searches;
   for (;;) {
     if (left.length === 0 && !hasOthers) {
       // Routes over further markets may fit; they are priced only now.
       hasOthers = true;
       left = (yield* price()).routes.filter((route) => pathCount(route) === 1);
+    }
+    if (left.length === 0 && !hasDirect) {
+      // Divisions over hubs take more markets than paths.
+      hasDirect = true;
+      const direct = yield* directDivisions(ports, loaded, clock, { capacity, searches });
+      splits = direct.splits;
+      left = direct.routes;
+      paths = Number.POSITIVE_INFINITY;
     }
     const [route, ...others] = left;
     if (route === undefined) throw noneFits(misfits, ports.settings, request);
@@ -112,16 +125,37 @@ export function* draftTrade(
     // may have more legs.
     if (
       isTooLarge &&
+      !hasDirect &&
       pathCount(route) > 1 &&
       capacity !== VERSION_1_CAPACITY &&
       isTooLargeForAll(ports, terms, route)
     ) {
-      fitLoss.fitsNobody(composed.route, () => splits?.neverFits(pathCount(route)) === true);
+      fitLoss.fitsNobody(composed.route, () => widest?.neverFits(pathCount(route)) === true);
     }
     // Fewer paths may fit; they are searched only now, one path fewer at a time.
     paths = Math.min(paths, pathCount(route)) - 1;
     const fewer = splits === undefined ? undefined : yield* pausing(splits.narrower(paths), searches);
     if (fewer !== undefined) left = orderRoutes(intent, [fewer, ...others], clock);
+  }
+}
+
+/** The divisions between markets of the pair alone, for a trade whose routes over hubs do not fit; none if they do not make it. */
+function* directDivisions(
+  ports: DraftPorts,
+  { intent, snapshot }: LoadedTrade,
+  clock: ChainClock,
+  options: { readonly capacity: string; readonly searches: boolean },
+): Steps<Pick<FoundRoutes, "routes" | "splits">> {
+  const { bounds = UNBOUNDED } = intent;
+  const none = { routes: [], splits: undefined };
+  if (bounds.maxLegs === 1 || snapshot.hubs.length === 0 || snapshot.direct.markets.length < 2) return none;
+  try {
+    const direct = { ...intent, bounds: { ...bounds, maxLegs: 1 } };
+    const { routes, splits } = yield* routesOf(ports.markets, direct, snapshot, clock, options);
+    return { routes: routes.filter((route) => pathCount(route) > 1), splits };
+  } catch (error) {
+    if (error instanceof TradewireError) return none;
+    throw error;
   }
 }
 

@@ -7,6 +7,7 @@ import { unsignedTransaction } from "../../solana/message.ts";
 import { checkPriceImpact, checkPriorityCost } from "../limits.ts";
 import { estimatesOf, legsOf, type Route } from "../quote/route.ts";
 import { proofOf } from "../quote/route-proof.ts";
+import { type Snapshot, withAllHubs } from "../quote/snapshot.ts";
 import { withheldVenues } from "../quote/withheld-venues.ts";
 import { inTurn, type WorstCasePorts, worstCaseOf } from "../quote/worst-case/worst-case.ts";
 import { guardedRoute } from "../total-guard.ts";
@@ -74,6 +75,17 @@ async function buildCold(ports: BuildPorts, request: TradeRequest): Promise<Buil
 }
 
 function buildLoaded(ports: BuildPorts, loaded: LoadedTrade): BuiltTrade | Promise<BuiltTrade> {
+  return loaded.snapshot.isPartial === true ? buildPartial(ports, loaded) : buildWhole(ports, loaded);
+}
+
+/** Without hubs that are yet to be read, unless only they can make the trade. */
+function buildPartial(ports: BuildPorts, loaded: LoadedTrade): BuiltTrade | Promise<BuiltTrade> {
+  const { intent, request } = loaded;
+  const build = (snapshot: Snapshot) => buildWhole(ports, { ...loaded, snapshot });
+  return withAllHubs(ports.markets, intent, loaded.snapshot, request.caller, build);
+}
+
+function buildWhole(ports: BuildPorts, loaded: LoadedTrade): BuiltTrade | Promise<BuiltTrade> {
   const draft = draftNow(ports, loaded);
   return draft instanceof Promise ? completeAfter(draft, ports) : complete(ports, draft);
 }

@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import { buyFor, FAKE_CLOCK, fakeMarket } from "../../../test/support/fake-market.ts";
 import { memoryPorts } from "../../../test/support/memory-ports.ts";
 import { TradewireError } from "../../errors/tradewire-error.ts";
-import type { HotMarket, PairMarkets } from "../../market/port.ts";
+import type { HotMarket, Markets, PairMarkets } from "../../market/port.ts";
 import { Address } from "../../primitives/address.ts";
 import { createRandom } from "../../primitives/random.ts";
 import { SOL_MINT, USDC_MINT } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
-import type { MintPair } from "../../venues/venue.ts";
+import type { Ask, MintPair, Quote } from "../../venues/venue.ts";
 import { buildTrade } from "./build-trade.ts";
 
 const random = createRandom(213);
@@ -26,6 +26,39 @@ function market(mints: readonly [Address, Address], depth: bigint, count: number
   });
   return { ...hot, market: { ...hot.market, mints } };
 }
+
+const anyAmount = (_state: unknown, ask: Ask): Quote => ({
+  ...ask,
+  inAmount: ask.amount,
+  outAmount: ask.amount,
+  priceImpact: 0,
+  fill: undefined,
+});
+
+test("a trade that only a hub can make waits for the hub's markets while they are being read", async () => {
+  const direct = [market([SOL_MINT, MINT], 10n ** 9n, 4)];
+  const hub = [SOL_MINT, MINT].map((mint) => market([mint, USDC_MINT], 10n ** 11n, 4));
+  const wide = hub.map((hot) => ({ ...hot, venue: { ...hot.venue, quote: anyAmount } }));
+  const base = memoryPorts({ mint: MINT, clock: FAKE_CLOCK, wallet: WALLET, markets: direct });
+  const pairOf = ({ a, b }: MintPair): PairMarkets => {
+    const names = [a, b];
+    return {
+      markets: [...direct, ...wide].filter((hot) => hot.market.mints.every((one) => names.includes(one))),
+      faults: [],
+      searched: [],
+    };
+  };
+  const isHubs = ({ a, b }: MintPair) => a === USDC_MINT || b === USDC_MINT;
+  const markets: Markets = {
+    ...base.markets,
+    hubMints: [USDC_MINT],
+    marketsOf: (pair) => (isHubs(pair) ? Promise.resolve(pairOf(pair)) : pairOf(pair)),
+    knownMarkets: (pair) => (isHubs(pair) ? undefined : pairOf(pair)),
+    mint: (one) => ({ ...(base.markets.mint(MINT) as Mint), address: one }),
+  };
+  const built = await buildTrade({ ...base, markets }, buyFor(WALLET, MINT, 1));
+  expect(built.route.map((leg) => leg.outMint)).toEqual([USDC_MINT, MINT]);
+});
 
 test("a trade whose divisions over a hub do not fit is divided between the markets of its pair", async () => {
   const direct = [market([SOL_MINT, MINT], 10n ** 9n, 4), market([SOL_MINT, MINT], 10n ** 9n, 4)];

@@ -11,7 +11,7 @@ import { type Misfit, noneFits } from "./no-route.ts";
 import { estimatesOf, legsOf, pathCount, type Route } from "./route.ts";
 import { fitLossOf, orderRoutes } from "./route-order.ts";
 import { proofOf } from "./route-proof.ts";
-import { awaitSnapshot, routesOf, type Snapshot, takeSnapshot } from "./snapshot.ts";
+import { awaitSnapshot, routesOf, type Snapshot, takeSnapshot, withAllHubs } from "./snapshot.ts";
 import { nearlyFits, rememberedDivision } from "./split/fitting-division.ts";
 import type { Splits } from "./split/splits.ts";
 import { type CapacityPorts, capacityOf } from "./transaction-capacity.ts";
@@ -65,7 +65,8 @@ function quoteNow(ports: QuotePorts, request: QuoteRequest): QuotedTrade | Promi
   if (inMint instanceof Promise || outMint instanceof Promise) return quoteCold(ports, request);
   const intent = resolveIntent(request, inMint, outMint);
   const snapshot = takeSnapshot(markets, intent.inMint.address, intent.outMint.address, caller);
-  return snapshot === undefined ? quoteCold(ports, request) : answer(ports, request, intent, snapshot);
+  if (snapshot === undefined) return quoteCold(ports, request);
+  return withAllHubs(markets, intent, snapshot, caller, (now) => answer(ports, request, intent, now));
 }
 
 async function quoteCold(ports: QuotePorts, request: QuoteRequest): Promise<QuotedTrade> {

@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../../errors/error-codes.ts";
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Markets, PairMarkets, SearchCaller } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
@@ -32,6 +33,8 @@ export interface Snapshot {
   readonly hubs: readonly KnownHub[];
   /** Pairs of two hubs, in both directions; those that are not known are left out. */
   readonly between?: readonly MintCrossing[];
+  /** True if hubs were left out that are yet to be read: see `withAllHubs`. */
+  readonly isPartial?: boolean;
 }
 
 type MarketsPort = Pick<Markets, "marketsOf" | "knownMarkets" | "mint" | "hubMints" | "hubsOf" | "findHubs">;
@@ -66,8 +69,37 @@ export function takeSnapshot(
   }
   if (isWaiting && direct.markets.length === 0) return undefined;
   const between = hubs.length < 2 ? NO_CROSSINGS : crossingsBetween(markets, hubs);
-  return between === "late" ? undefined : { direct, hubs, between };
+  return between === "late" ? undefined : { direct, hubs, between, isPartial: isWaiting };
 }
+
+/**
+ * Makes an attempt on a snapshot. If hubs were left out of it that are yet to be read, a trade that no market makes waits for them, and
+ * another attempt is made with them.
+ */
+export function withAllHubs<T>(
+  markets: MarketsPort,
+  { inMint, outMint }: Pick<Intent, "inMint" | "outMint">,
+  snapshot: Snapshot,
+  caller: SearchCaller | undefined,
+  attempt: (snapshot: Snapshot) => T | Promise<T>,
+): T | Promise<T> {
+  if (snapshot.isPartial !== true) return attempt(snapshot);
+  const retry = async (error: unknown): Promise<T> => {
+    if (!(error instanceof TradewireError) || !MADE_BY_NONE.includes(error.code)) throw error;
+    const whole = await awaitSnapshot(markets, inMint.address, outMint.address, caller).catch(() => {
+      throw error;
+    });
+    return attempt(whole);
+  };
+  try {
+    const made = attempt(snapshot);
+    return made instanceof Promise ? made.catch(retry) : made;
+  } catch (error) {
+    return retry(error);
+  }
+}
+
+const MADE_BY_NONE: readonly ErrorCode[] = ["INSUFFICIENT_LIQUIDITY", "NO_ROUTE"];
 
 interface RouteOptions {
   readonly capacity?: string | undefined;

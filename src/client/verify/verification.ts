@@ -316,8 +316,8 @@ class Verification {
     if (leg.venue !== table.venue) {
       this.#refuse(`it trades on ${table.venue}, but the service announced ${leg.venue}`, instruction.program);
     }
-    // Not every venue's swap has a place for its market: a curve derives from its mint.
-    if (!instruction.accounts.some(({ address }) => address === leg.market)) {
+    const marketAt = table.marketAt ?? table.accounts.findIndex(({ rule }) => rule.kind === "market");
+    if (instruction.accounts[marketAt]?.address !== leg.market) {
       this.#refuse("it does not trade on the announced market", leg.market);
     }
     // The bounds first: of a transaction that is refused anyway, no ladder of accounts is searched.

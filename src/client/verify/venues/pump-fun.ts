@@ -23,6 +23,7 @@ import {
 const PROGRAM = Address.of("6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P");
 const FEE_PROGRAM = Address.of("pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ");
 
+const CURVE_AT = 10;
 const WALLET = 13;
 
 /** Both directions share all but the volume account of buys. `volumeAt` is where the wallet's own volume record stands. */
@@ -38,8 +39,8 @@ const accountsOf = (base: AccountPlace, quote: AccountPlace, volumeAt: number): 
   written("a buyback recipient", venueAccount),
   written("the buyback recipient's token account", tokenAccountOf(8, 2, 4)),
   written("the bonding curve", derivedFrom(PROGRAM, "bonding-curve", 1)),
-  written("the curve's coins", tokenAccountOf(10, 1, 3)),
-  written("the curve's quote account", tokenAccountOf(10, 2, 4)),
+  written("the curve's coins", tokenAccountOf(CURVE_AT, 1, 3)),
+  written("the curve's quote account", tokenAccountOf(CURVE_AT, 2, 4)),
   writtenWallet,
   base,
   quote,
@@ -109,6 +110,7 @@ const olderSells: readonly AccountPlace[] = [
 const common = {
   venue: "pump_fun",
   program: PROGRAM,
+  marketAt: CURVE_AT,
   dataLength: 24,
   flags: [],
   zeros: [],
@@ -120,7 +122,14 @@ const buys = accountsOf(destination, source, 20);
 const sells = accountsOf(source, destination, 19);
 
 /** Those name no mint of SOL, which they move as lamports. Buys end with a flag: that they count towards the wallet's volume. */
-const older = { ...common, dataLength: 25, flags: [{ at: 24, is: [1] }], accounts: olderBuys, solSide: "in" } as const;
+const older = {
+  ...common,
+  marketAt: OLDER.curve,
+  dataLength: 25,
+  flags: [{ at: 24, is: [1] }],
+  accounts: olderBuys,
+  solSide: "in",
+} as const;
 
 /** @see @pump-fun/pump-sdk 2.0.0 IDL pump: buy_v2, buy_exact_quote_in_v2, sell_v2; buy, buy_exact_sol_in, sell */
 export const pumpFunSwaps: readonly SwapTable[] = [
@@ -156,6 +165,7 @@ export const pumpFunSwaps: readonly SwapTable[] = [
   {
     ...common,
     name: "sell",
+    marketAt: OLDER.curve,
     discriminator: hex("33e685a4017f83ad"),
     exact: "in",
     inAt: 8,

@@ -88,6 +88,8 @@ export interface SwapTable {
   readonly grossBound?: true;
   /** True if lamports move, and the wallet's wrapped-SOL address is only listed. */
   readonly nativeSol: boolean;
+  /** Where the market stands if it derives from its mint, so that no place has the announced one for a rule. */
+  readonly marketAt?: number;
   /** The side that is SOL if the instruction names no mint of that side. */
   readonly solSide?: "in" | "out";
 }

@@ -165,7 +165,7 @@ export interface Submissions {
    * Puts an outcome in the place of one that is damaged or was undone, unless another process has done so, with signature and bytes as
    * `finish`.
    *
-   * @param isFinal whether it is marked as finalized with that; absent: it is not
+   * @param isFinal whether it is marked as finalized with that, if the one before is not; absent: it is not marked
    */
   replaceOutcome(claim: SubmissionClaim, replaced: string, outcome: string, isFinal?: boolean): Promise<void>;
   /**

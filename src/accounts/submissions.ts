@@ -141,6 +141,8 @@ class StoredSubmissions implements Submissions {
         })
         .where("message_hash", "=", claim.messageHash)
         .where("outcome", "=", replaced)
+        // A damaged outcome is replaced whatever was said of it; one that was undone is not if another process has reported it as final.
+        .$if(isFinal, (query) => query.where("finalized_at_ms", "is", null))
         .execute(),
     );
   }

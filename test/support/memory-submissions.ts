@@ -93,7 +93,9 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
     async replaceOutcome(claim, replaced, outcome, isFinalized = false) {
       reach();
       const row = rows.get(claim.messageHash);
-      if (row?.outcome === replaced) rows.set(claim.messageHash, { ...row, ...claim, outcome, isFinalized });
+      const isTaken = isFinalized && row?.isFinalized === true;
+      if (row?.outcome === replaced && !isTaken)
+        rows.set(claim.messageHash, { ...row, ...claim, outcome, isFinalized });
     },
     async finalize(messageHash, outcome) {
       reach();

@@ -203,6 +203,21 @@ describe("finality", () => {
     expect(await a.find(principal, trade.signature)).toMatchObject({ status: "confirmed", slot: SLOT });
   });
 
+  it("that another process records and reports is not taken back by one that has begun to correct it", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trade = await submitLanded(a);
+    world.progress = seen("finalized", null, SLOT + 9n);
+    await b.find(principal, trade.signature);
+    await rest(10);
+    world.progress = seen("finalized");
+    const final = { status: "finalized", slot: SLOT, result: { outAmount: 42n } };
+    expect(await a.find(principal, trade.signature)).toMatchObject(final);
+    landElsewhere("b", trade.signature);
+    await rest(400);
+    for (const one of [a, b, startProcess("c")])
+      expect(await one.find(principal, trade.signature)).toMatchObject(final);
+  });
+
   it("on record is not taken back, whatever the nodes say later", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];
     const trade = await submitLanded(a);

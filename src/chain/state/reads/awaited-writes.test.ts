@@ -242,19 +242,23 @@ test("a write that the state has held is awaited again if the account is read an
   expect(isCurrent(pool)).toBe(true);
 });
 
-test("an account that is followed anew while it is read is read for those who wait for it now", async () => {
-  source.noteWritten([pool], 12n);
-  void source.catchUp([pool]);
-  await vi.advanceTimersByTimeAsync(60);
-  source.unfollow([pool]);
-  await source.follow([pool]);
-  await vi.advanceTimersByTimeAsync(110);
-  node = { slot: 12n, value: 7 };
-  const wait = source.catchUp([pool]);
-  await vi.advanceTimersByTimeAsync(60);
-  await wait;
-  expect([values.get(pool), isCurrent(pool)]).toEqual([7, true]);
-});
+test.each([false, true])(
+  "an account that is followed anew while it is read is read for those who wait for it now; written again: %s",
+  async (isWrittenAgain) => {
+    source.noteWritten([pool], 12n);
+    void source.catchUp([pool]);
+    await vi.advanceTimersByTimeAsync(60);
+    source.unfollow([pool]);
+    await source.follow([pool]);
+    if (isWrittenAgain) source.noteWritten([pool], 13n);
+    await vi.advanceTimersByTimeAsync(110);
+    node = { slot: 13n, value: 7 };
+    const wait = source.catchUp([pool]);
+    await vi.advanceTimersByTimeAsync(60);
+    await wait;
+    expect([values.get(pool), isCurrent(pool)]).toEqual([7, true]);
+  },
+);
 
 test("a slot far ahead of everything known is not believed", () => {
   source.noteWritten([pool], 10_000n);

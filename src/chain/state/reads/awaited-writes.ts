@@ -62,7 +62,10 @@ export class AwaitedWrites {
 
   /** The account is followed from now on. */
   begin(entry: FollowedAccount): void {
-    entry.awaited = this.#writes.get(entry.address);
+    const write = this.#writes.get(entry.address);
+    // What was being read is an earlier record of the account.
+    if (write !== undefined) write.reading = undefined;
+    entry.awaited = write;
   }
 
   /** True if the known state is from before a write that is known. */

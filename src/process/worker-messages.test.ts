@@ -30,6 +30,17 @@ test("a worker learns which accounts another's landed transaction has written, a
   ]);
 });
 
+test("what others tell while a worker starts is not lost, in its order, the newest of very much", () => {
+  const [here, there] = channels();
+  const starting = reachOtherWorkers(there);
+  const others = reachOtherWorkers(here);
+  for (let slot = 1n; slot <= 2_003n; slot++) others.tellWritten(addresses, slot);
+  const heard: bigint[] = [];
+  starting.listen((_accounts, slot) => heard.push(slot));
+  others.tellWritten(addresses, 2_004n);
+  expect([heard.length, heard[0], heard.at(-1)]).toEqual([2_001, 4n, 2_004n]);
+});
+
 test("other messages of the primary are no written accounts", () => {
   const [, there] = channels();
   reachOtherWorkers(there).listen(() => expect.unreachable());

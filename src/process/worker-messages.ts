@@ -21,8 +21,19 @@ const ADDRESS_BYTES = 32;
 export const isForOtherWorkers = (message: unknown): boolean =>
   typeof message === "object" && message !== null && "written" in message;
 
-/** The other workers, through the primary. */
+/** Messages kept until somebody listens: of far more seconds than a state is awaited. */
+const MOST_KEPT = 2_000;
+
+/** The other workers, through the primary. What they tell before somebody listens here is received then: a worker reads state as it starts. */
 export function reachOtherWorkers(channel: WorkerChannel): OtherWorkers {
+  const early: WrittenMessage[] = [];
+  let receive = (message: WrittenMessage): void => {
+    early.push(message);
+    if (early.length > MOST_KEPT) early.shift();
+  };
+  channel.on("message", (message) => {
+    if (isForOtherWorkers(message)) receive(message as WrittenMessage);
+  });
   return {
     tellWritten(accounts, slot) {
       const bytes = Buffer.allocUnsafe(accounts.length * ADDRESS_BYTES);
@@ -32,16 +43,15 @@ export function reachOtherWorkers(channel: WorkerChannel): OtherWorkers {
       channel.send?.(message, undefined, undefined, () => {});
     },
     listen(onWritten) {
-      channel.on("message", (message) => {
-        if (!isForOtherWorkers(message)) return;
-        const { written, slot } = message as WrittenMessage;
+      receive = ({ written, slot }) => {
         const bytes = Buffer.from(written, "base64");
         const count = Math.floor(bytes.length / ADDRESS_BYTES);
         onWritten(
           Array.from({ length: count }, (_, i) => Address.from(bytes, i * ADDRESS_BYTES)),
           BigInt(slot),
         );
-      });
+      };
+      for (const message of early.splice(0)) receive(message);
     },
   };
 }

@@ -131,7 +131,14 @@ test("a market traded both ways between hubs does not replace an unknown one", (
     return { from: 2 + from, to: 3 - from, amount: 2 ** 30, curves: [{ curve, rate: 1 }] };
   });
   const small = { addresses: [], crossings, timed: [] };
-  const network = { mints: 4, addresses: [], edges: [], isLimited: false, onwardRates: new Float64Array(4) };
+  const network = {
+    mints: 4,
+    addresses: [],
+    edges: [],
+    isLimited: false,
+    onwardRates: new Float64Array(4),
+    leastRates: [],
+  };
   const written = (one: HotMarket): [HotMarket, HotMarket] => [one, { ...one }];
   expect(heldMarkets({ network, small }, new Map([written(known)]), clock, budget)).toBeDefined();
   expect(heldMarkets({ network, small }, new Map([written(known), written(unknown)]), clock, budget)).toBeUndefined();

@@ -2,7 +2,7 @@ import type { HotMarket, PairMarkets } from "../../../market/port.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import { roundSizeOf } from "../bounds/market-rate.ts";
 import type { MarketCurve, QuoteBudget } from "./curves/market-curve.ts";
-import { heldCurve } from "./curves/sampled-curves.ts";
+import { heldCurve, sampledCurve } from "./curves/sampled-curves.ts";
 import type { CurveNetwork, MintCrossing, SmallTrades } from "./network.ts";
 
 /** With more changed markets than this, a plan is made again instead of adapted. */
@@ -46,7 +46,8 @@ interface KnownMarkets {
 
 /**
  * The same with changed markets put in their old places. Their curves stay: a curve that is a little off steers a division well
- * enough, and learns from its exact quotes. Undefined if a market moved by more, or was not known before.
+ * enough, and learns from its exact quotes. A market that had no part, and would have none now, may give anything. Undefined if another one
+ * moved by more, or was not known before.
  */
 export function heldMarkets(
   { network, small }: KnownMarkets,
@@ -58,17 +59,23 @@ export function heldMarkets(
   const held = new Map<MarketCurve, MarketCurve>();
   // Between hubs, a market has a curve each way.
   const known = new Set<HotMarket>();
-  for (const { amount, curves } of small.crossings) {
+  for (const [place, { amount, curves }] of small.crossings.entries()) {
     for (const { curve } of curves) {
       const now = changed.get(curve.hot);
       if (now === undefined) continue;
-      const mayFall = !parts.has(curve);
-      const terms = { roundSize: roundSizeOf(amount), clock, tolerance: MOST_MOVED, mayFall };
+      const leastRate = parts.has(curve) ? undefined : network.leastRates[place]!;
+      const terms = { roundSize: roundSizeOf(amount), clock, tolerance: MOST_MOVED, leastRate };
       const same = heldCurve(curve, now, terms, budget);
       if (same === undefined) return undefined;
       held.set(curve, same);
       known.add(now);
     }
+  }
+  for (const { hot, ask, isRefused } of small.timed) {
+    const now = isRefused ? changed.get(hot) : undefined;
+    if (now === undefined) continue;
+    if (budget.left <= 0 || sampledCurve(now, { ...ask, clock }, budget) !== undefined) return undefined;
+    known.add(now);
   }
   if (known.size < changed.size) return undefined;
   const withHeld = <T extends { readonly curve: MarketCurve }>(one: T): T => {

@@ -6,11 +6,15 @@ import {
   stepsOver,
   type Taxes,
 } from "../../../../test/support/hub-network.ts";
+import type { PairMarkets } from "../../../market/port.ts";
 import { createRandom, type Random } from "../../../primitives/random.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import type { TransferFee } from "../../../solana/token/transfer-fee.ts";
 import type { SwapMode } from "../../../venues/venue.ts";
+import type { Intent } from "../../intent.ts";
 import { allAtOnce } from "../long-searches.ts";
+import type { Snapshot } from "../snapshot.ts";
+import { planOf } from "./split-plans.ts";
 
 const WORLDS = 60;
 /** How much less a trade may give than on markets of which nothing is remembered. Fraction. */
@@ -88,4 +92,46 @@ test.each([2, 3, 7])("on %i markets of a mint whose transfer fee has changed, th
     const fresh = rateAt(markets, [last], trade);
     expect(rateAt(markets, [atSlot(1n), last], trade) / fresh, `world ${world}`).toBeGreaterThan(1 - MOST_MISSED);
   }
+});
+
+/** Whether a plan made in the first slot serves in others. */
+function serves(network: Snapshot, pairs: readonly PairMarkets[], slots: readonly bigint[]): readonly boolean[] {
+  const crossings = pairs.map((pair) => {
+    const [from, to] = pair.markets[0]!.market.mints;
+    return { from, to, pair };
+  });
+  const [inMint, outMint] = network.direct.markets[0]!.market.mints.map((address) => ({ address }));
+  const intent = { inMint, outMint, mode: "exactIn", amount: 10n ** 9n } as unknown as Intent;
+  const workAt = (slot: bigint) => {
+    const plan = planOf(intent, crossings, { inAmount: 10 ** 9, maxLegs: 3, clock: atSlot(slot) });
+    expect(plan.network.edges.length).toBeGreaterThan(1);
+    return plan.work;
+  };
+  const first = workAt(1n);
+  return slots.map((slot) => workAt(slot) === first);
+}
+
+const steady = (most: number): readonly Product[] =>
+  Array.from({ length: most }, (_, place) => ({ reserves: [10n ** 10n, 10n ** 10n - BigInt(place) * 10n ** 6n] }));
+
+test.each<[string, (slot: bigint) => bigint, readonly boolean[]]>([
+  ["its fee falls, but not far enough", (slot) => 50n + slot, [true, true, true]],
+  ["it opens", (slot) => (slot < 9n ? 0n : 50n), [true, true, false]],
+  [
+    "with a falling fee pays as much as the others: then",
+    (slot) => (slot < 9n ? 60n + slot : 100n),
+    [true, true, false],
+  ],
+])("a market that had no part has a plan made again only once it may have one: %s", (_how, paid, expected) => {
+  const timed: Product = { reserves: [10n ** 10n, 10n ** 10n], pays: ({ slot }) => paid(slot) };
+  const network = hubNetwork((pair) => (pair === "ab" ? [...steady(4), timed] : []));
+  expect(serves(network, [network.direct], [2n, 8n, 20n])).toEqual(expected);
+});
+
+test("no plan is made again for markets that it had no quote left to ask", () => {
+  const timed: Product = { reserves: [10n ** 10n, 10n ** 10n], pays: ({ slot }) => 50n + slot };
+  const network = hubNetwork((pair) => (pair === "fb" ? [...steady(47), timed] : steady(48)));
+  const [near, far] = network.hubs;
+  const pairs = [network.direct, near!.toHub, far!.toHub, network.between![0]!.pair, near!.fromHub, far!.fromHub];
+  expect(serves(network, pairs, [2n, 9n, 25n])).toEqual([true, true, true]);
 });

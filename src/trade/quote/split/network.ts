@@ -3,12 +3,12 @@ import type { Address } from "../../../primitives/address.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import type { SwapMode } from "../../../venues/venue.ts";
 import type { Intent } from "../../intent.ts";
-import { type RateAsk, roundSizeOf, SMALL_PART } from "../bounds/market-rate.ts";
+import { roundSizeOf, SMALL_PART } from "../bounds/market-rate.ts";
 import type { Steps } from "../long-searches.ts";
 import { rankMarkets } from "../ranking.ts";
 import { hasCappedFee } from "./capped-fees.ts";
 import type { MarketCurve, QuoteBudget } from "./curves/market-curve.ts";
-import { sampledCurve, sampleWhole, smallRateOf } from "./curves/sampled-curves.ts";
+import { type CurveAsk, sampledCurve, sampleWhole, smallRateOf } from "./curves/sampled-curves.ts";
 import { type FlowEdge, type FlowNetwork, INPUT, OUTPUT } from "./flow/flow.ts";
 import type { StepWork } from "./steps/step-work.ts";
 
@@ -26,6 +26,8 @@ export interface CurveNetwork extends FlowNetwork {
   readonly isLimited: boolean;
   /** The most output that one unit of each mint gives: for a small part, along its best path. */
   readonly onwardRates: Float64Array;
+  /** By crossing: a market whose price for a small part is worse than this has no part. 0 if any market may have one. */
+  readonly leastRates: readonly number[];
 }
 
 /** How a network is sampled. */
@@ -73,7 +75,9 @@ export interface SmallTrades {
 /** A market of a pair, and the small part that was asked for. */
 export interface TimedMarket {
   readonly hot: HotMarket;
-  readonly ask: RateAsk;
+  readonly ask: CurveAsk;
+  /** True if it refused that part. */
+  readonly isRefused: boolean;
 }
 
 /**
@@ -115,8 +119,11 @@ function sampleCrossing(
   const sampled: SampledCurve[] = [];
   for (const hot of candidatesOf(intent, crossing, amount, clock)) {
     if (!canServe(hot, intent.mode)) continue;
+    // With the budget used up, nothing is asked: the plan does not depend on the market.
+    if (budget.left <= 0) break;
     const curve = sampledCurve(hot, ask, budget);
-    if (curve === undefined || hot.isTimeless !== true) timed.push({ hot, ask });
+    const isRefused = curve === undefined;
+    if (isRefused || hot.isTimeless !== true) timed.push({ hot, ask, isRefused });
     if (curve !== undefined) sampled.push({ curve, rate: smallRateOf(curve, roundSize) });
   }
   return sampled.sort((a, b) => b.rate - a.rate);
@@ -135,6 +142,7 @@ export function* sampleNetwork(
   const onwardRates = new Float64Array(addresses.length);
   onwardRates[OUTPUT] = 1;
   const pairs: FlowEdge[][] = [];
+  const leastRates: number[] = [];
   let unsampled = crossings.reduce((sum, { curves }) => sum + curves.length, 0);
   // Markets behind a hub before those that lead to it.
   for (const { from, to, amount, curves } of crossings.toReversed()) {
@@ -160,11 +168,25 @@ export function* sampleNetwork(
     unsampled -= curves.length;
     onwardRates[from] = Math.max(onwardRates[from]!, curves[0]!.rate * onwardRates[to]!);
     const share = amount / LIKELY_PATHS;
-    if (kept.length > MOST_OF_A_PAIR) kept.sort((a, b) => b.out(share) - a.out(share)).length = MOST_OF_A_PAIR;
+    let least = isLimited[to] === 1 ? 0 : last * (1 - TOLERANCE);
+    if (kept.length > MOST_OF_A_PAIR) {
+      kept.sort((a, b) => b.out(share) - a.out(share)).length = MOST_OF_A_PAIR;
+      const worst = kept.at(-1)!;
+      least = Math.max(least, worst.out(share) / Math.min(share, worst.most));
+    }
+    // Rates that improve with size bound nothing.
+    leastRates.push(kept.some(({ sharesFees }) => sharesFees) ? 0 : least);
     pairs.push(kept.map((curve) => ({ from, to, curve })));
   }
   const edges = pairs.toReversed().flat();
-  return { mints: addresses.length, addresses, edges, isLimited: isLimited.includes(1), onwardRates };
+  return {
+    mints: addresses.length,
+    addresses,
+    edges,
+    isLimited: isLimited.includes(1),
+    onwardRates,
+    leastRates: leastRates.reverse(),
+  };
 }
 
 const canServe = ({ venue }: HotMarket, mode: SwapMode) => mode === "exactIn" || venue.supports.exactOut;

@@ -126,17 +126,23 @@ export function sampleNear(curve: MarketCurve, input: number, clock: ChainClock,
   return curve.learned > learned;
 }
 
+interface HeldTerms extends Pick<CurveAsk, "roundSize" | "clock"> {
+  readonly tolerance: number;
+  readonly leastRate: number | undefined;
+}
+
 /**
  * The curve of a market that has changed, carried over to its new state. Undefined if it no longer holds: the market refuses one of three
  * sizes, or its output differs from the curve by more than the tolerance.
  *
  * @param tolerance fraction
- * @param mayFall true if the market may give less by any amount
+ * @param leastRate what a market needs to give for a unit to have a part; undefined if this one has a part. Without one, it may give less
+ *   by any amount, and more as long as it has none
  */
 export function heldCurve(
   curve: MarketCurve,
   hot: HotMarket,
-  { tolerance, mayFall, ...ask }: Pick<CurveAsk, "roundSize" | "clock"> & { tolerance: number; mayFall: boolean },
+  { tolerance, leastRate, ...ask }: HeldTerms,
   budget: QuoteBudget,
 ): MarketCurve | undefined {
   const { mode, inMint, outMint, most } = curve;
@@ -146,8 +152,10 @@ export function heldCurve(
   for (const size of [smallSizeOf(roundSize), Math.floor(roundSize / MIDDLE_PARTS[1]), roundSize]) {
     const held = Math.min(size, most);
     if (!now.sample(held, clock, budget)) return undefined;
-    const change = now.out(held) / curve.quotedOut(held) - 1;
-    if (change > tolerance || (change < -tolerance && !mayFall)) return undefined;
+    const out = now.out(held);
+    if (leastRate !== undefined && out < held * leastRate) continue;
+    const change = out / curve.quotedOut(held) - 1;
+    if (change > tolerance || (change < -tolerance && leastRate === undefined)) return undefined;
   }
   return curve.copy(hot, quotes);
 }

@@ -25,7 +25,14 @@ test("a market whose price never falls stays, though it gains nothing over its o
     curveOf((input) => (1.3 * input * AMOUNT * part) / (AMOUNT * part + input)),
   );
   const edges = [...products, constant].map((curve) => ({ from: INPUT, to: OUTPUT, curve }));
-  const network = { mints: 2, edges, addresses: [MINT, MINT], isLimited: false, onwardRates: new Float64Array(2) };
+  const network = {
+    mints: 2,
+    edges,
+    addresses: [MINT, MINT],
+    isLimited: false,
+    onwardRates: new Float64Array(2),
+    leastRates: [],
+  };
   const terms = {
     inAmount: AMOUNT,
     exchanges: true,

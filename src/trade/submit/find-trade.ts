@@ -6,6 +6,7 @@ import type { SubmittedTrade } from "../trade.ts";
 import type { Attempt } from "./attempt/attempt.ts";
 import type { Attempts } from "./attempts.ts";
 import { openRecord } from "./open-record.ts";
+import { holdsFor } from "./outcome/expired-outcome.ts";
 import type { Finality } from "./outcome/finality.ts";
 import { answerOf, pendingTrade } from "./outcome/outcome.ts";
 import type { ProgressCache } from "./outcome/progress-cache.ts";
@@ -14,7 +15,7 @@ import { isSignedForm } from "./signed-bytes.ts";
 
 /** What finding a trade reads. */
 interface FindPorts {
-  readonly submissions: Pick<Submissions, "bySignature">;
+  readonly submissions: Pick<Submissions, "bySignature" | "signaturesOf">;
   readonly sealer: TokenSealer;
   readonly attempts: Attempts;
   readonly chain: ProgressCache;
@@ -39,6 +40,8 @@ export class TradeFinder {
     const sealed = openRecord(sealer, record);
     const outcome = storedOutcome(record);
     if (outcome !== undefined) {
+      const late = holdsFor(outcome, [signature]) ? undefined : await this.#followLate(record, sealed, signature);
+      if (late !== undefined) return this.#standing(late, signature);
       return answerOf(sealed, signature, await finality.complete(record, outcome));
     }
     const attempt = attempts.byMessage(record.messageHash) ?? this.#endAgain(record, sealed);
@@ -53,6 +56,19 @@ export class TradeFinder {
   #endAgain(record: SubmissionRecord, sealed: SealedTrade): Attempt | undefined {
     if (record.outcome === undefined || !isSignedForm(sealed, record)) return undefined;
     return this.#ports.attempts.join(record, sealed);
+  }
+
+  /**
+   * The attempt of a message whose stored end does not cover a signature, which was submitted later: it may have landed. Undefined if its
+   * bytes are not on record.
+   */
+  async #followLate(record: SubmissionRecord, sealed: SealedTrade, signature: string): Promise<Attempt | undefined> {
+    const { attempts, submissions } = this.#ports;
+    const followed = attempts.bySignature(record.accountId, signature);
+    if (followed !== undefined) return followed;
+    const forms = await submissions.signaturesOf(record.messageHash);
+    const form = forms.find((one) => one.signature === signature && isSignedForm(sealed, one));
+    return form && attempts.join({ ...record, ...form }, sealed);
   }
 
   /** Message hash of a trade of this account. @throws TradewireError TRADE_NOT_FOUND */

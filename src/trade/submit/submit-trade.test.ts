@@ -349,6 +349,43 @@ describe("an expiry that covers only what was submitted", () => {
     },
   );
 
+  it("is not its end to those who look it up either, until it has expired too; that is on record then", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const { trade } = await submitOne(a);
+    world.finding = { kind: "unserved", sinceMs: 10_000, isRemembered: true };
+    world.progress = undefined;
+    expire("a", trade.signature);
+    await rest(2_000);
+    const other = resigned(trade);
+    boxOf(b.submit(other));
+    await rest(1_000);
+    const look = async (one: typeof a, signature: string) => {
+      const found = boxOf(one.find(principal, signature));
+      await rest(1_000);
+      return found;
+    };
+    const all = [a, b, startProcess("c")];
+    for (const one of all) {
+      expect((await look(one, other.signature)).value).toMatchObject({ status: "pending", signature: other.signature });
+      expect((await look(one, trade.signature)).error).toMatchObject({ code: "TX_EXPIRED" });
+    }
+    // Whoever was asked follows it too: the process that it was submitted to may be gone.
+    for (const owner of ["a", "b", "c"])
+      for (const { signature } of [trade, other]) world.inFlight.get(`${owner} ${signature}`)?.end({ kind: "expired" });
+    await rest(2_000);
+    const signatures = [trade, other].map(({ signature }) => signature).toSorted();
+    world.inFlight.clear();
+    for (const one of [...all, startProcess("d")]) {
+      for (const { signature } of [trade, other]) {
+        const { error } = await look(one, signature);
+        expect(error).toMatchObject({ code: "TX_EXPIRED", facts: { safeToRebuild: false } });
+      }
+    }
+    const { error } = await look(startProcess("e"), other.signature);
+    expect(`${error?.facts.details?.signatures}`.split(", ").toSorted()).toEqual(signatures);
+    expect(world.inFlight.size).toBe(0);
+  });
+
   it("answers for it where it was seen to expire, too, and goes on to answer for the first", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];
     const { trade } = await submitOne(a);

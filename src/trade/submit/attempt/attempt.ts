@@ -10,7 +10,7 @@ import type { SealedTrade } from "../../build/token/sealed-trade.ts";
 import type { TradeEvent } from "../../trade.ts";
 import { AttemptWatch, type LandingConditions } from "../diagnosis/attempt-watch.ts";
 import type { Diagnosis } from "../diagnosis/diagnosis.ts";
-import { signaturesIn } from "../outcome/expired-outcome.ts";
+import { holdsFor, signaturesIn } from "../outcome/expired-outcome.ts";
 import { type LandedReport, reportLanded } from "../outcome/landed-report.ts";
 import { isOfMessage, type Outcome, pendingTrade } from "../outcome/outcome.ts";
 import { readOutcome } from "../outcome/read-outcome.ts";
@@ -415,7 +415,3 @@ export class Attempt {
     this.progress.update({ status, slot, signature, pendingReason: undefined });
   }
 }
-
-/** Whether an outcome is the end of these signatures of its message: an expiry may have been proven for others alone. */
-const holdsFor = (outcome: Outcome, signatures: readonly string[]): boolean =>
-  isOfMessage(outcome) || signatures.every((signature) => signaturesIn(outcome).includes(signature));

@@ -9,6 +9,7 @@ import {
 import type { Now } from "../../../primitives/clock.ts";
 import type { TokenSealer } from "../../build/token/submission-token.ts";
 import { isOtherBuild } from "../open-record.ts";
+import { coversMore } from "../outcome/expired-outcome.ts";
 import { formatOutcome, type Outcome } from "../outcome/outcome.ts";
 import { contradicts, storedOutcome } from "../outcome/stored-outcome.ts";
 import { sleep, within } from "../waiting.ts";
@@ -284,8 +285,10 @@ export class ClaimKeeper {
     // An outcome under another signature than it names is answered by no process.
     const stored = storedOutcome(standing);
     if (stored !== undefined && isSame) return { ...own, outcome: stored };
-    if (stored !== undefined && !contradicts(outcome, stored)) return { ...standing, outcome: stored };
-    // The stored outcome is damaged: the end that the chain has shown replaces it.
+    if (stored !== undefined && !contradicts(outcome, stored) && !coversMore(outcome, stored)) {
+      return { ...standing, outcome: stored };
+    }
+    // The stored outcome is damaged, or of fewer signatures: the end that the chain has shown replaces it.
     await within(
       WRITE_WAIT_MS,
       this.#ports.submissions.replaceOutcome(ended, standing.outcome, text).catch(() => {}),

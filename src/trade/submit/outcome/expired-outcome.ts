@@ -1,6 +1,6 @@
 import type { MessageFinding } from "../../../chain/port.ts";
 import type { Diagnosis } from "../diagnosis/diagnosis.ts";
-import type { Outcome } from "./outcome.ts";
+import { isOfMessage, type Outcome } from "./outcome.ts";
 
 type Unfound = Exclude<MessageFinding, { readonly kind: "found" }>;
 
@@ -60,6 +60,16 @@ export function isProof(
 export function signaturesIn(outcome: Outcome): readonly string[] {
   const { signature, signatures = signature } = (outcome.kind === "failed" && outcome.facts.details) || {};
   return `${signatures ?? ""}`.split(", ");
+}
+
+/** Whether an outcome is the end of these signatures of its message: an expiry may have been proven for others alone. */
+export const holdsFor = (outcome: Outcome, signatures: readonly string[]): boolean =>
+  isOfMessage(outcome) || signatures.every((signature) => signaturesIn(outcome).includes(signature));
+
+/** True if an outcome is the same as the stored one, of more signatures. */
+export function coversMore(outcome: Outcome, stored: Outcome): boolean {
+  if (outcome.kind === "landed" || stored.kind === "landed" || outcome.code !== stored.code) return false;
+  return holdsFor(outcome, signaturesIn(stored)) && !holdsFor(stored, signaturesIn(outcome));
 }
 
 /** Names the signatures if there are several. */

@@ -8,7 +8,9 @@ import { createRandom } from "../../primitives/random.ts";
 import { SOL_MINT, USDC_MINT } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import type { Ask, MintPair, Quote } from "../../venues/venue.ts";
+import { quoteTrade } from "../quote/quote-trade.ts";
 import { buildTrade } from "./build-trade.ts";
+import { measureRoutes } from "./route-fit.ts";
 
 const random = createRandom(213);
 const address = () => Address.from(random.bytes(32));
@@ -85,4 +87,10 @@ test("a trade whose divisions over a hub do not fit is divided between the marke
   const built = await buildTrade({ ...base, markets }, buyFor(WALLET, MINT, 1));
   expect(built.route.map((leg) => leg.market).sort()).toEqual(direct.map((hot) => hot.market.address).sort());
   expect(built.estimates.fitLoss).toBeGreaterThan(0);
+  const ports = { ...base, markets };
+  const asked = { ...buyFor(WALLET, MINT, 1), caller: undefined } as never;
+  const quoted = await quoteTrade({ ...ports, measureRoutes: (...trade) => measureRoutes(ports, ...trade) }, asked);
+  expect(quoted.route.map((leg) => leg.market)).toEqual(built.route.map((leg) => leg.market));
+  expect(quoted.estimates.outAmount).toBe(built.estimates.outAmount);
+  expect(quoted.estimates.fitLoss).toBeGreaterThan(0);
 });

@@ -1,14 +1,11 @@
 import type { ChainHead, Lifetime, SenderPlan } from "../../chain/port.ts";
-import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Markets } from "../../market/port.ts";
-import type { ChainClock } from "../../solana/account.ts";
 import { MAX_TRANSACTION_SIZE } from "../../solana/message.ts";
 import { type LongSearches, pausing, type Steps } from "../quote/long-searches.ts";
 import { type Misfit, noneFits } from "../quote/no-route.ts";
 import { pathCount, type Route } from "../quote/route.ts";
-import { UNBOUNDED } from "../quote/route-bounds.ts";
 import { compareRoutes, orderRoutes } from "../quote/route-order.ts";
-import { directRoutesAbove, type FoundRoutes, routesOf } from "../quote/snapshot.ts";
+import { directDivisions, directRoutesAbove, type FoundRoutes, routesOf } from "../quote/snapshot.ts";
 import { nearlyFits, rememberedDivision } from "../quote/split/fitting-division.ts";
 import type { Splits } from "../quote/split/splits.ts";
 import { capacityOf, VERSION_1_CAPACITY } from "../quote/transaction-capacity.ts";
@@ -94,7 +91,7 @@ export function* draftTrade(
     if (left.length === 0 && !hasDirect) {
       // Divisions over hubs take more markets than paths.
       hasDirect = true;
-      const direct = yield* directDivisions(ports, loaded, clock, { capacity, searches });
+      const direct = yield* directDivisions(ports.markets, intent, snapshot, clock, { capacity, searches });
       splits = direct.splits;
       left = direct.routes;
       paths = Number.POSITIVE_INFINITY;
@@ -136,26 +133,6 @@ export function* draftTrade(
     paths = Math.min(paths, pathCount(route)) - 1;
     const fewer = splits === undefined ? undefined : yield* pausing(splits.narrower(paths), searches);
     if (fewer !== undefined) left = orderRoutes(intent, [fewer, ...others], clock);
-  }
-}
-
-/** The divisions between markets of the pair alone, for a trade whose routes over hubs do not fit; none if they do not make it. */
-function* directDivisions(
-  ports: DraftPorts,
-  { intent, snapshot }: LoadedTrade,
-  clock: ChainClock,
-  options: { readonly capacity: string; readonly searches: boolean },
-): Steps<Pick<FoundRoutes, "routes" | "splits">> {
-  const { bounds = UNBOUNDED } = intent;
-  const none = { routes: [], splits: undefined };
-  if (bounds.maxLegs === 1 || snapshot.hubs.length === 0 || snapshot.direct.markets.length < 2) return none;
-  try {
-    const direct = { ...intent, bounds: { ...bounds, maxLegs: 1 } };
-    const { routes, splits } = yield* routesOf(ports.markets, direct, snapshot, clock, options);
-    return { routes: routes.filter((route) => pathCount(route) > 1), splits };
-  } catch (error) {
-    if (error instanceof TradewireError) return none;
-    throw error;
   }
 }
 

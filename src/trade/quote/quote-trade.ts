@@ -11,7 +11,7 @@ import { type Misfit, noneFits } from "./no-route.ts";
 import { estimatesOf, legsOf, pathCount, type Route } from "./route.ts";
 import { fitLossOf, orderRoutes } from "./route-order.ts";
 import { proofOf } from "./route-proof.ts";
-import { awaitSnapshot, routesOf, type Snapshot, takeSnapshot, withAllHubs } from "./snapshot.ts";
+import { awaitSnapshot, directDivisions, routesOf, type Snapshot, takeSnapshot, withAllHubs } from "./snapshot.ts";
 import { nearlyFits, rememberedDivision } from "./split/fitting-division.ts";
 import type { Splits } from "./split/splits.ts";
 import { type CapacityPorts, capacityOf } from "./transaction-capacity.ts";
@@ -122,7 +122,16 @@ function* priceTrade(
   const fitting = splits === undefined || !searches ? [] : yield* lighter(ports, request, intent, snapshot, splits);
   const narrower = splits === undefined ? [] : yield* allNarrower(widest, splits, searches);
   const routes = splits === undefined ? widest : orderRoutes(intent, [...fitting, ...narrower, ...widest], clock);
-  const { offered, unfit, lost } = offersOf(ports, request, intent, snapshot, routes);
+  const first = offersOf(ports, request, intent, snapshot, routes);
+  let { offered, unfit } = first;
+  const { lost } = first;
+  if (offered.length === 0) {
+    const direct = yield* directDivisionsOf(ports, intent, snapshot, clock, searches);
+    const second = offersOf(ports, request, intent, snapshot, direct);
+    if (second.offered.length === 0) throw noneFits([...first.misfits, ...second.misfits], ports.settings, request);
+    offered = second.offered;
+    unfit = [...unfit, ...second.unfit];
+  }
   const [best, ...alternatives] = offered;
   checkPriceImpact(request, best!.route.priceImpact);
   const quoted: QuotedTrade = {
@@ -184,6 +193,19 @@ function* lighter(
   return found === undefined ? [] : [found];
 }
 
+/** The divisions between markets of the pair alone, best first, also over fewer paths. */
+function* directDivisionsOf(
+  { markets }: QuotePorts,
+  intent: Intent,
+  snapshot: Snapshot,
+  clock: ChainClock,
+  searches: boolean,
+): Steps<readonly Route[]> {
+  const { routes, splits } = yield* directDivisions(markets, intent, snapshot, clock, { searches });
+  const narrower = splits === undefined ? [] : yield* allNarrower(routes, splits, searches);
+  return orderRoutes(intent, [...routes, ...narrower], clock);
+}
+
 /** The best divisions over fewer paths than the widest route has. */
 function* allNarrower(routes: readonly Route[], { narrower }: Splits, searches: boolean): Steps<readonly Route[]> {
   const found: Route[] = [];
@@ -215,9 +237,11 @@ interface Offers {
   readonly unfit: readonly MarketFault[];
   /** The best route, if it does not fit. */
   readonly lost: Route | undefined;
+  /** Why each of the others does not fit. */
+  readonly misfits: readonly Misfit[];
 }
 
-/** Separates the routes that fit into a transaction from those that do not. @throws TradewireError as `noneFits` */
+/** Separates the routes that fit into a transaction from those that do not. */
 function offersOf(
   ports: QuotePorts,
   request: QuoteRequest,
@@ -251,6 +275,5 @@ function offersOf(
       : size;
     unfit.push({ venue: route.platform, market, reason });
   }
-  if (offered.length === 0) throw noneFits(misfits, ports.settings, request);
-  return { offered, unfit, lost };
+  return { offered, unfit, lost, misfits };
 }

@@ -14,7 +14,7 @@ import { noRoute, SHARED_CODES } from "./no-route.ts";
 import { inputNear } from "./pricing/input-near.ts";
 import { type HubMarkets, priceRoutes, type Routes, routesAbove } from "./pricing/price-routes.ts";
 import { threeLegRoutes } from "./pricing/three-legs.ts";
-import type { Route } from "./route.ts";
+import { pathCount, type Route } from "./route.ts";
 import { onlyAllowed, UNBOUNDED } from "./route-bounds.ts";
 import { orderRoutes } from "./route-order.ts";
 import { onlyChecked } from "./route-proof.ts";
@@ -155,6 +155,26 @@ export function* routesOf(
     throw refuse({ refusals, faults });
   }
   return { routes: orderRoutes(intent, [...found, ...singles], clock), faults, splits };
+}
+
+/** The divisions between markets of the pair alone, for a trade whose routes over hubs do not fit; none if they do not make it. */
+export function* directDivisions(
+  markets: Pick<Markets, "searchSoon">,
+  intent: Intent,
+  snapshot: Snapshot,
+  clock: ChainClock,
+  options: RouteOptions,
+): Steps<Pick<FoundRoutes, "routes" | "splits">> {
+  const { bounds = UNBOUNDED } = intent;
+  if (bounds.maxLegs === 1 || snapshot.hubs.length === 0 || snapshot.direct.markets.length < 2) return { routes: [] };
+  try {
+    const direct = { ...intent, bounds: { ...bounds, maxLegs: 1 } };
+    const { routes, splits } = yield* routesOf(markets, direct, snapshot, clock, options);
+    return { routes: routes.filter((route) => pathCount(route) > 1), ...(splits === undefined ? {} : { splits }) };
+  } catch (error) {
+    if (error instanceof TradewireError) return { routes: [] };
+    throw error;
+  }
 }
 
 /** The routes over one market that are worth more than `above`, the best first. */

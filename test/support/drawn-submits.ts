@@ -7,7 +7,7 @@ import { createRandom, type Random } from "../../src/primitives/random.ts";
 import { createSubmitter, type Submitter } from "../../src/trade/submit/submit-trade.ts";
 import type { SubmittedTrade } from "../../src/trade/trade.ts";
 import { createMemorySubmissions } from "./memory-submissions.ts";
-import { recordOf, resigned, sealerOf, signedTrade, twinOf } from "./submit-world.ts";
+import { principal, recordOf, resigned, sealerOf, signedTrade, twinOf } from "./submit-world.ts";
 
 /** How long a message lives, and how much later that is final. Milliseconds. */
 const LIFE_MS = 8_000;
@@ -51,6 +51,8 @@ interface DrawnAnswer {
   readonly form: Form;
   readonly owner: string;
   readonly atMs: number;
+  /** True if the trade was looked up, not submitted. */
+  readonly isLookUp: boolean;
   value?: SubmittedTrade;
   error?: unknown;
 }
@@ -125,6 +127,12 @@ export class DrawnSubmits {
     for (const { trade, form, owner } of last)
       again.push(this.#submit(trade, form, this.#processes.find((one) => one.owner === owner)!));
     await rest(ANSWERED_MS + ANSWER_MS);
+    // A look-up follows a signature that was stored after its message had ended; the next ones show its end.
+    for (const ends of [[] as DrawnAnswer[], again]) {
+      for (const { trade, form, owner } of last)
+        ends.push(this.#lookUp(trade, form, this.#processes.find((one) => one.owner === owner)!));
+      await rest(ANSWERED_MS);
+    }
     const broken = [...this.#judge(again)];
     await this.#end();
     return broken;
@@ -163,7 +171,7 @@ export class DrawnSubmits {
     const trade = random.pick(this.#trades);
     if (this.#processes.every(({ isDead }) => isDead)) this.#start();
     const living = this.#processes.filter(({ isDead }) => !isDead);
-    const drawn = Number(random.below(20n));
+    const drawn = Number(random.below(22n));
     if (drawn < 10) {
       const form = trade.twin !== undefined && random.chance(0.3) ? trade.twin : random.pick(trade.forms);
       const to = trade.isApart ? this.#processes[trade.forms.indexOf(form)] : undefined;
@@ -202,7 +210,8 @@ export class DrawnSubmits {
       const byMs = random.pick(JUMPS_MS);
       this.#note(`clock ${byMs}`);
       vi.setSystemTime(Date.now() + byMs);
-    } else if (drawn >= 18 && trade.fate === "elsewhere") this.#execute(trade, random.pick(trade.forms).signature);
+    } else if (drawn >= 20) this.#lookUp(trade, random.pick(trade.forms), random.pick(living));
+    else if (drawn >= 18 && trade.fate === "elsewhere") this.#execute(trade, random.pick(trade.forms).signature);
   }
 
   #note(what: string): void {
@@ -210,11 +219,23 @@ export class DrawnSubmits {
   }
 
   #submit(trade: DrawnTrade, form: Form, process: DrawnProcess): DrawnAnswer {
-    const answer: DrawnAnswer = { trade, form, owner: process.owner, atMs: performance.now() };
+    return this.#ask({ trade, form, owner: process.owner, atMs: performance.now(), isLookUp: false }, process, () =>
+      process.submitter.submit(form),
+    );
+  }
+
+  #lookUp(trade: DrawnTrade, form: Form, process: DrawnProcess): DrawnAnswer {
+    return this.#ask({ trade, form, owner: process.owner, atMs: performance.now(), isLookUp: true }, process, () =>
+      process.submitter.find(principal, form.signature),
+    );
+  }
+
+  #ask(answer: DrawnAnswer, process: DrawnProcess, call: () => Promise<SubmittedTrade>): DrawnAnswer {
+    const { trade, form, isLookUp } = answer;
     this.answers.push(answer);
     const name = `${this.#trades.indexOf(trade)}.${form === trade.twin ? "twin" : trade.forms.indexOf(form)}`;
-    this.#note(`submit ${name} to ${process.owner}`);
-    process.submitter.submit(form).then(
+    this.#note(`${isLookUp ? "look-up of" : "submit"} ${name} to ${process.owner}`);
+    call().then(
       (value) => {
         if (process.isDead) return;
         answer.value = value;
@@ -382,13 +403,15 @@ export class DrawnSubmits {
       const landed = this.#ledger.get(trade.messageHash);
       const own = this.answers.filter((answer) => answer.trade === trade);
       const isTaken = (answer: DrawnAnswer) => codeOf(answer.error) === "CONFLICT_ERROR";
-      for (const { value, error, owner, atMs } of own) {
+      for (const { value, error, owner, atMs, isLookUp } of own) {
         const at = `trade ${i} at ${owner}, ${Math.round(atMs)}`;
         const code = codeOf(error);
         if (value?.status === "confirmed" || value?.status === "finalized") {
           if (landed === undefined) yield `${at}: reported ${value.status}, in no block`;
           else if (value.slot !== landed.slot) yield `${at}: reported slot ${value.slot}, it is in ${landed.slot}`;
-          if (value.result?.outAmount !== 42n) yield `${at}: amounts ${value.result?.outAmount}`;
+          // A look-up shows the status of a trade whose amounts are yet to be read.
+          if (value.result?.outAmount !== 42n && !(isLookUp && value.result === undefined))
+            yield `${at}: amounts ${value.result?.outAmount}`;
         }
         const isSafe = error instanceof TradewireError && error.facts.safeToRebuild === true;
         if (isSafe && code !== "CONFLICT_ERROR" && landed !== undefined)
@@ -396,9 +419,13 @@ export class DrawnSubmits {
         const isStored = landed !== undefined && this.#sent.has(landed.signature);
         if (isStored && !this.#isFailing && !this.#isSlow && ENDS.has(code))
           yield `${at}: ${code}, in slot ${landed.slot} under a signature that was sent`;
-        if (error !== undefined && !KNOWN.has(code)) yield `${at}: ${String((error as Error).stack)}`;
+        if (error !== undefined && !KNOWN.has(code) && !(isLookUp && code === "TRADE_NOT_FOUND"))
+          yield `${at}: ${String((error as Error).stack)}`;
       }
-      const ends = last.filter((answer) => answer.trade === trade && !isTaken(answer));
+      // A signature that comes after its message has ended is not stored.
+      const isUnknown = ({ isLookUp, error, form }: DrawnAnswer) =>
+        isLookUp && codeOf(error) === "TRADE_NOT_FOUND" && form.signature !== landed?.signature;
+      const ends = last.filter((answer) => answer.trade === trade && !isTaken(answer) && !isUnknown(answer));
       for (const { value, error, owner } of ends) {
         const isEnded = value === undefined ? ENDS.has(codeOf(error)) : value.result !== undefined;
         if (!isEnded) yield `trade ${i} at ${owner} has no end: ${value?.status ?? codeOf(error)}`;
@@ -411,7 +438,9 @@ export class DrawnSubmits {
       if (this.#isFailing) continue;
       const has = (form: Form, answers = own) =>
         answers.some(
-          (answer) => answer.form.submissionToken === form.submissionToken && answer.value?.result !== undefined,
+          ({ form: { submissionToken }, isLookUp, value }) =>
+            // A look-up finds whichever build has the message.
+            submissionToken === form.submissionToken && !isLookUp && value?.result !== undefined,
         );
       const refused = own.filter(isTaken).map(({ form }) => form.submissionToken);
       for (const form of [...trade.forms, ...(trade.twin === undefined ? [] : [trade.twin])])

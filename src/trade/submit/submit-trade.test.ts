@@ -369,7 +369,7 @@ describe("an expiry that covers only what was submitted", () => {
       expect((await look(one, other.signature)).value).toMatchObject({ status: "pending", signature: other.signature });
       expect((await look(one, trade.signature)).error).toMatchObject({ code: "TX_EXPIRED" });
     }
-    // Whoever was asked follows it too: the process that it was submitted to may be gone.
+    // The process that was asked follows it, too, because the one that got the submit may be gone.
     for (const owner of ["a", "b", "c"])
       for (const { signature } of [trade, other]) world.inFlight.get(`${owner} ${signature}`)?.end({ kind: "expired" });
     await rest(2_000);

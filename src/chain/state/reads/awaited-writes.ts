@@ -121,7 +121,7 @@ export class AwaitedWrites {
     const untilMs = now() + WAIT_MS;
     let isReading = false;
     let read = Promise.resolve();
-    // An account that has arrived and was written again since is brought by whoever waits for that.
+    // If an account is written again after it has arrived, those who wait for that write read it.
     const isLeft = (entry: FollowedAccount) => followed.has(entry) && this.#behind(entry)?.reading === reading;
     for (let behind = entries; ; ) {
       if (!isReading) {

@@ -7,6 +7,6 @@ export type OnWritten = (accounts: readonly Address[], slot: bigint) => void;
 export interface OtherWorkers {
   /** Tells each of them. One that cannot receive it is left out. */
   tellWritten: OnWritten;
-  /** Receives what any of them tells from now on. */
+  /** Receives what any of them tells from now on, and has told since this process started. */
   listen(onWritten: OnWritten): void;
 }

@@ -25,7 +25,7 @@ export interface Submission {
   readonly nowMs: () => number;
 }
 
-/** By how much timers may fire early. */
+/** By how much timers may fire early. Milliseconds. */
 const TIMER_MS = 1;
 
 /**

@@ -6,11 +6,13 @@ import { Address } from "../../../src/primitives/address.ts";
 import { readU64, writeU64 } from "../../../src/primitives/bytes.ts";
 import type { Random } from "../../../src/primitives/random.ts";
 import type { Account } from "../../../src/solana/account.ts";
-import { SOL_MINT, SYSTEM_PROGRAM } from "../../../src/solana/programs.ts";
+import { SOL_MINT } from "../../../src/solana/programs.ts";
 import { isTokenAccount } from "../../../src/solana/token/token-account.ts";
+import { transferLamports } from "../../../src/solana/token/token-instructions.ts";
 import type { BuildPorts } from "../../../src/trade/build/build-trade.ts";
 import { buildTrade } from "../../../src/trade/build/build-trade.ts";
 import type { BuiltTrade, TradeRequest } from "../../../src/trade/trade.ts";
+import type { Svm } from "../../support/svm.ts";
 import { drawOrder } from "./drawn-order.ts";
 import { openAccount } from "./drawn-wallet.ts";
 import type { DrawnWorld } from "./drawn-world.ts";
@@ -128,8 +130,14 @@ function actAsStrangers(world: DrawnWorld, { unsignedTransaction }: BuiltTrade, 
       writeU64(data, AT.amount, readU64(data, AT.amount) + random.pick(GIFTS));
       svm.setAccount(account);
     } else if (account !== null) svm.setAccount({ ...account, lamports: account.lamports + random.pick(GIFTS) });
-    else svm.setAccount({ address, owner: SYSTEM_PROGRAM, data: new Uint8Array(0), lamports: random.pick(DUST) });
+    else sendLamports(svm, address, random.pick(DUST));
   }
+}
+
+/** A transfer by a stranger. The runtime refuses one that would leave less than the rent at an address without an account. */
+function sendLamports(svm: Svm, to: Address, amount: bigint): void {
+  const stranger = svm.newWallet();
+  svm.send(stranger, [transferLamports(stranger, to, amount)]);
 }
 
 /** True of an account of the wallet with tokens that are not lamports of the account. */

@@ -50,6 +50,8 @@ export interface MarketFault {
   readonly reason: string;
   /** True if it is only withheld: its quotes differ from what the deployed program does, or may. */
   readonly isWithheld?: boolean;
+  /** True if this service will never offer it to such a request. */
+  readonly isForGood?: boolean;
 }
 
 export interface PairMarkets {

@@ -11,3 +11,11 @@ test("a refusal names the first withheld market and counts the others", () => {
     "raydium_cpmm is withheld: it differs. So are 2 more.",
   ]);
 });
+
+test("a refusal says to ask again, unless no market will ever be offered", () => {
+  const withheld: MarketFault = { venue: "raydium_cpmm", market: undefined, reason: "it differs", isWithheld: true };
+  const unchecked: MarketFault = { ...withheld, isForGood: true };
+  expect(noRoute([], [unchecked, withheld], [])).toMatchObject({ retryable: true, facts: { retryAfterMs: 2_000 } });
+  const never = noRoute([], [unchecked, unchecked], []);
+  expect([never.code, never.retryable, never.facts.retryAfterMs]).toEqual(["VENUE_DEGRADED", false, undefined]);
+});

@@ -75,10 +75,13 @@ function degraded(
   const { venue, market, reason } = withheld[0]!;
   const others = withheld.length - 1;
   const more = others === 0 ? "" : others === 1 ? " So is another." : ` So are ${others} more.`;
+  const later = withheld.every(({ isForGood }) => isForGood === true)
+    ? { retryable: false }
+    : { retryAfterMs: CHECK_AGAIN_MS };
   return new TradewireError(
     "VENUE_DEGRADED",
     `${venue}${market === undefined ? "" : ` ${market}`} is withheld: ${reason}.${more}`,
-    { retryAfterMs: CHECK_AGAIN_MS, details: { tried }, tried: venues },
+    { ...later, details: { tried }, tried: venues },
   );
 }
 

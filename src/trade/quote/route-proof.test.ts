@@ -15,6 +15,13 @@ it("promises a check of a market only where markets are checked", () => {
   expect(reasonsFor(market({ ...unchecked, checked: true }))).toEqual([]);
 });
 
+it("withholds for good only where nothing is ever checked", () => {
+  const unchecked = { programSlot: undefined, shadowSlot: undefined, checked: false };
+  const isForGood = (backing?: HotMarket["backing"]) =>
+    onlyChecked({ markets: [market(backing)], faults: [] } as unknown as PairMarkets).faults[0]?.isForGood;
+  expect([isForGood(unchecked), isForGood()]).toEqual([false, true]);
+});
+
 it("takes nothing over that is known of the pair's markets by their places", () => {
   const unchecked = { programSlot: undefined, shadowSlot: undefined, checked: false };
   const markets = [market(unchecked), market({ ...unchecked, checked: true })];

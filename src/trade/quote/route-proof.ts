@@ -45,6 +45,7 @@ export function onlyChecked(pair: PairMarkets): PairMarkets {
             ? "this service checks no market on the deployed programs"
             : "not checked on the deployed program yet",
         isWithheld: true,
+        isForGood: backing === undefined,
       }));
     // Not what is known of the pair's markets by their places: here they have others.
     const { searched, withheld } = pair;

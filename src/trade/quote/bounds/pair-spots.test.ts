@@ -3,7 +3,7 @@ import { bestOf } from "../../../../test/support/best-market.ts";
 import { readSampleMarkets, type SampleMarket } from "../../../../test/support/sample-markets.ts";
 import type { HotMarket } from "../../../market/port.ts";
 import { VersionedMarkets } from "../../../market/watch/versioned-markets.ts";
-import { type Address, compareAddresses } from "../../../primitives/address.ts";
+import { Address, compareAddresses } from "../../../primitives/address.ts";
 import { readU64, writeU64 } from "../../../primitives/bytes.ts";
 import { createRandom } from "../../../primitives/random.ts";
 import type { Account } from "../../../solana/account.ts";
@@ -51,6 +51,8 @@ function movedVaults({ accounts, addresses }: SampleMarket): ReadonlyMap<Address
   }
   return moved;
 }
+
+const drawnAddress = () => Address.from(random.bytes(32));
 
 /** What the markets' own bounds give at most for a unit of a small input. */
 function ratesOf(markets: readonly HotMarket[], inMint: Address): number[] {
@@ -116,4 +118,30 @@ test("a bound that is no number hides no other market", () => {
     const { candidates } = rankMarkets({ markets, faults: [], searched: [], line: {} }, ask, false, 1);
     expect(candidates[0]?.quote.outAmount, `trade ${trade}`).toBe(bestOf(markets, ask)?.quote.outAmount);
   }
+});
+
+test("a ranking ends at the first of many markets that promise what the best one gives, unless another of these may come first", () => {
+  const [first] = samples;
+  const hot = drawnMarket(first);
+  const takingLess = samples.find(({ venue }) => venue.spot?.takesLess === true)!;
+  const promising = (rate: number, of: HotMarket = hot): HotMarket => {
+    const line = wholeLine(rate, 0);
+    return {
+      ...of,
+      market: { ...of.market, address: drawnAddress() },
+      spot: { from0: line, from1: line, rounding: 0 },
+    };
+  };
+  const ask: Ask = { mode: "exactIn", inMint: SOL_MINT, outMint: mint, amount: 1_000n, clock };
+  const ends = (...others: readonly HotMarket[]): boolean => {
+    const markets = [...Array.from({ length: 8 }, () => promising(1.0005)), ...others];
+    const spots = pairSpotsOf({ markets, faults: [], searched: [], line: {} }, ask)!.bound(ask);
+    const leader = { hot: markets[spots.pick(0)]!, value: 1_000n };
+    return spots.endsAt(spots.pick(1), ask, leader);
+  };
+  expect(ends()).toBe(true);
+  expect(ends(promising(0.999))).toBe(true);
+  // Promises are whole units.
+  expect(ends(promising(1.0002))).toBe(true);
+  expect(ends(promising(1.0005, { ...takingLess.hot, venue: { ...takingLess.hot.venue, id: "zzz" } }))).toBe(false);
 });

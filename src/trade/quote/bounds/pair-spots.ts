@@ -126,9 +126,27 @@ export class PairSpots {
     return this.#ranks[place]! < this.#ranks[other]!;
   }
 
-  /** True if neither the market at the place nor any that promises less beats the best so far. */
-  endsAt(place: number, { mode }: Ask, { value: best }: Leader): boolean {
-    return this.#promises[place]! < (mode === "exactIn" ? Number(best) : -Number(best));
+  /** True if neither the market at the place nor any that is picked after it comes before the best so far. */
+  endsAt(place: number, ask: Ask, leader: Leader): boolean {
+    const least = ask.mode === "exactIn" ? Number(leader.value) : -Number(leader.value);
+    return (
+      this.#promises[place]! < least ||
+      (this.isBeaten(place, ask, leader) && this.#losesTies(this.#promises[place]!, least))
+    );
+  }
+
+  /**
+   * True if all markets to be picked that promise enough promise as much as a beaten one. Picked before them, that one wins its ties with
+   * them.
+   */
+  #losesTies(beaten: number, least: number): boolean {
+    for (let rank = this.#picked; rank < this.#order.length; rank++) {
+      const place = this.#order[rank]!;
+      const promise = this.#promises[place]!;
+      if (promise < least) continue;
+      if (promise !== beaten || this.#markets[place]!.venue.spot?.takesLess === true) return false;
+    }
+    return true;
   }
 
   /** True if the market at the place alone cannot come before the best: it gives no more, and loses the tie. */

@@ -17,16 +17,15 @@ const WHOLE = 100n * PERCENT_PARTS;
 const NATIVE_OFFSET = 109;
 const CLOSE_AUTHORITY_OFFSET = 129;
 
+type ShareReader = Pick<Markets, "account">;
+
 /**
- * Reads the wallet's balance and returns a percentage of it in base units, rounded down: 100 % is everything. Selling
- * everything empties the token account; it can be closed unless it holds withheld fees or a confidential balance, or has another close
- * authority, or could not be closed before.
+ * Reads the wallet's balance and returns a percentage of it, as `balanceShareOf`.
  *
- * @param percent 0 < percent ≤ 100
- * @throws TradewireError VALIDATION_ERROR for SOL, INSUFFICIENT_TOKEN_BALANCE, UPSTREAM_ERROR, STATE_STALE if the balance is not known now
+ * @throws TradewireError as `balanceShareOf`; also VALIDATION_ERROR for SOL, UPSTREAM_ERROR, STATE_STALE if the balance is not known now
  */
 export async function readBalanceShare(
-  markets: Pick<Markets, "account" | "refresh">,
+  markets: ShareReader & Pick<Markets, "refresh">,
   wallet: Address,
   mint: Mint,
   percent: number,
@@ -35,8 +34,29 @@ export async function readBalanceShare(
   const source = walletTokenAccount(wallet, mint);
   if (source === undefined) throw invalidField("inMint", "sellPercent sells a token: it cannot be used with SOL.");
   await markets.refresh([source.address]);
-  const account = markets.account(source.address);
-  if (account === undefined) throw unknownBalance(mint);
+  const share = balanceShareOf(markets, wallet, mint, percent, unclosable);
+  if (share === undefined) throw unknownBalance(mint);
+  return share;
+}
+
+/**
+ * A percentage of the wallet's balance in memory, in base units, rounded down: 100 % is everything. Selling everything empties the token
+ * account; it can be closed unless it holds withheld fees or a confidential balance, or has another close authority, or could not be closed
+ * before. Undefined if the balance is not known.
+ *
+ * @param percent 0 < percent ≤ 100
+ * @throws TradewireError INSUFFICIENT_TOKEN_BALANCE
+ */
+export function balanceShareOf(
+  markets: ShareReader,
+  wallet: Address,
+  mint: Mint,
+  percent: number,
+  unclosable?: Pick<UnclosableAccounts, "has">,
+): BalanceShare | undefined {
+  const { address } = walletTokenAccount(wallet, mint)!;
+  const account = markets.account(address);
+  if (account === undefined) return undefined;
   const held = account === null || !isTokenAccount(account) ? 0n : tokenBalance(account);
   const share = (held * BigInt(Math.round(percent * Number(PERCENT_PARTS)))) / WHOLE;
   if (share === 0n) {
@@ -48,8 +68,8 @@ export async function readBalanceShare(
       { field: "sellPercent", details: { heldRaw: held.toString() } },
     );
   }
-  const closes = share === held && isClosable(account!, wallet) && unclosable?.has(source.address) !== true;
-  return { amount: share, emptied: closes ? { address: source.address, lamports: account!.lamports } : undefined };
+  const closes = share === held && isClosable(account!, wallet) && unclosable?.has(address) !== true;
+  return { amount: share, emptied: closes ? { address, lamports: account!.lamports } : undefined };
 }
 
 function unknownBalance({ address }: Mint): TradewireError {

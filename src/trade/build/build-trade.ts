@@ -15,7 +15,15 @@ import type { BuiltTrade, RouteLeg, TradeRequest } from "../trade.ts";
 import { insufficientFunds, type Shortfall, shortfallOf } from "./balances.ts";
 import { buildExpiresAtMs } from "./build-expiry.ts";
 import { type DraftPorts, draftTrade, type TradeDraft } from "./draft-trade.ts";
-import { type LoadedTrade, type LoadPorts, loadTrade, recallTrade, renewTrade, warmIfPossible } from "./load-trade.ts";
+import {
+  type LoadedTrade,
+  type LoadPorts,
+  loadTrade,
+  recallTrade,
+  renewTrade,
+  warmIfPossible,
+  withNewestShare,
+} from "./load-trade.ts";
 import type { ComposedMessage, MessageSettings } from "./message-forms.ts";
 import { nativeSha256 } from "./native-sha256.ts";
 import { draftSingleMarket } from "./parts/single-market.ts";
@@ -63,7 +71,7 @@ function buildWithWorstCase(ports: BuildPorts, request: TradeRequest): BuiltTrad
 }
 
 function buildNow(ports: BuildPorts, request: TradeRequest): BuiltTrade | Promise<BuiltTrade> {
-  const loaded = recallTrade(ports.markets, request);
+  const loaded = recallTrade(ports, request);
   return loaded === undefined ? buildCold(ports, request) : buildLoaded(ports, loaded);
 }
 
@@ -131,7 +139,8 @@ async function buildRefreshed(ports: BuildPorts, loaded: LoadedTrade): Promise<B
 }
 
 /** The draft; a promise if it needs a long search, which runs on the state of the turn in which it starts. */
-function draftNow(ports: BuildPorts, loaded: LoadedTrade): TradeDraft | Promise<TradeDraft> {
+function draftNow(ports: BuildPorts, before: LoadedTrade): TradeDraft | Promise<TradeDraft> {
+  const loaded = withNewestShare(ports, before);
   const lifetime = ports.head.lifetime();
   loaded.request.stages?.mark("snapshot");
   const nonce = ports.nextNonce();
@@ -148,7 +157,7 @@ function draftBySearch(
 ): TradeDraft | Promise<TradeDraft> {
   let isFirst = true;
   return ports.searches.run((searches) => {
-    const newest = isFirst ? loaded : (recallTrade(ports.markets, loaded.request) ?? loaded);
+    const newest = isFirst ? loaded : (recallTrade(ports, loaded.request, true) ?? loaded);
     const drawn = isFirst ? nonce : ports.nextNonce();
     isFirst = false;
     return draftTrade(ports, newest, ports.head.lifetime(), drawn, searches, misfit);

@@ -2,11 +2,12 @@ import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Markets, SearchCaller } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
 import { background } from "../../primitives/turns/background.ts";
-import { canonicalMint, type Intent, resolveIntent } from "../intent.ts";
+import type { Mint } from "../../solana/token/mint.ts";
+import { type BalanceShare, canonicalMint, type Intent, resolveIntent } from "../intent.ts";
 import { awaitSnapshot, type Snapshot, takeSnapshot } from "../quote/snapshot.ts";
 import type { TradeRequest } from "../trade.ts";
 import type { UnclosableAccounts } from "../unclosable-accounts.ts";
-import { readBalanceShare } from "./balance-share.ts";
+import { balanceShareOf, readBalanceShare } from "./balance-share.ts";
 import { balanceAddresses, knowsBalances, type WalletAccounts, walletAccounts } from "./wallet-accounts.ts";
 
 /** What loading a trade reads. */
@@ -25,19 +26,24 @@ export interface LoadedTrade {
 }
 
 /**
- * Loads a trade from memory, without waiting. Undefined if something must be read first: `loadTrade` does that.
+ * Loads a trade from memory, without waiting. Undefined if something must be read first: `loadTrade` does that. A share of a balance must be
+ * read once for each trade.
  *
- * @throws TradewireError as `resolveIntent` and `takeSnapshot`
+ * @param isRead true if `loadTrade` has loaded the trade
+ * @throws TradewireError as `resolveIntent` and `takeSnapshot`; also INSUFFICIENT_TOKEN_BALANCE for a share of nothing
  */
-export function recallTrade(markets: Markets, request: TradeRequest): LoadedTrade | undefined {
-  if (request.sellPercent !== undefined) return undefined;
+export function recallTrade(ports: LoadPorts, request: TradeRequest, isRead = false): LoadedTrade | undefined {
+  const { markets } = ports;
+  if (request.sellPercent !== undefined && !isRead) return undefined;
   const a = canonicalMint(request.inMint);
   const b = canonicalMint(request.outMint);
   markets.readAhead?.({ a, b }, request.principal.wallet);
   const inMint = markets.mint(a, request.caller);
   const outMint = markets.mint(b, request.caller);
   if (inMint instanceof Promise || outMint instanceof Promise) return undefined;
-  const intent = resolveIntent(request, inMint, outMint);
+  const share = shareOf(ports, request, inMint);
+  if (share === "unknown") return undefined;
+  const intent = resolveIntent(request, inMint, outMint, share);
   const accounts = walletAccounts(request.principal, intent.inMint, intent.outMint);
   if (!knowsBalances(markets, accounts)) return undefined;
   const snapshot = takeSnapshot(markets, intent.inMint.address, intent.outMint.address, request.caller);
@@ -83,6 +89,27 @@ export async function renewTrade(markets: Markets, loaded: LoadedTrade): Promise
   const { request, intent } = loaded;
   const { inMint, outMint } = intent;
   return { ...loaded, snapshot: await fetchSnapshot(markets, inMint.address, outMint.address, request.caller) };
+}
+
+/**
+ * The trade with its share of the balance that is in memory now, which may have changed while other accounts were read.
+ *
+ * @throws TradewireError INSUFFICIENT_TOKEN_BALANCE
+ */
+export function withNewestShare(ports: LoadPorts, loaded: LoadedTrade): LoadedTrade {
+  const { request, intent } = loaded;
+  const share = shareOf(ports, request, intent.inMint);
+  return share === undefined || share === "unknown" ? loaded : { ...loaded, intent: { ...intent, ...share } };
+}
+
+/** The share that a request asks for, from memory; undefined if it asks for an amount. */
+function shareOf(
+  { markets, unclosable }: LoadPorts,
+  { sellPercent, principal }: TradeRequest,
+  mint: Mint | null,
+): BalanceShare | "unknown" | undefined {
+  if (sellPercent === undefined || mint === null) return undefined;
+  return balanceShareOf(markets, principal.wallet, mint, sellPercent, unclosable) ?? "unknown";
 }
 
 /** Reads accounts into memory. Without an answer from a node they stay unknown, and a build goes on without them. */

@@ -48,7 +48,7 @@ function requestOf(isBuy: boolean, mode: "exactIn" | "exactOut", more: Partial<T
 
 /** The draft in both ways; undefined if there is none. */
 function drafts(ports: BuildPorts, request: TradeRequest): readonly [string | undefined, string | undefined] {
-  const loaded = recallTrade(ports.markets, request)!;
+  const loaded = recallTrade(ports, request)!;
   const lifetime = ports.head.lifetime();
   const single = draftSingleMarket(ports, loaded, lifetime, NONCE);
   const short = single?.composed.fits === true ? single : undefined;

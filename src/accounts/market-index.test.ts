@@ -23,11 +23,11 @@ let folder: string;
 let store: Store;
 let nowMs: number;
 let warnings: string[];
-const open = (network = "genesis", searchMs?: () => number) =>
+const open = (network = "genesis", steadyMs?: () => number) =>
   new StoredMarketIndex({
     store,
     network,
-    ...(searchMs === undefined ? {} : { searchMs }),
+    ...(steadyMs === undefined ? {} : { steadyMs }),
     now: () => nowMs,
     answerMs: 60_000,
     warn: (message) => void warnings.push(message),
@@ -332,6 +332,29 @@ test("without the database nothing is known and nothing fails; one line says so"
   expect(await index.find(["mint"])).toBe(undefined);
   expect(warnings).toHaveLength(1);
   rmSync(folder, { recursive: true });
+});
+
+test("a database that did not answer is asked again seconds later, however far the wall clock is set back meanwhile", async () => {
+  const HOUR_MS = 3_600_000;
+  let wallMs = 10 * HOUR_MS;
+  let steadyMs = wallMs;
+  let isAway = true;
+  const query = async () => {
+    if (isAway) throw new Error("away");
+    return [];
+  };
+  const index = new StoredMarketIndex({
+    store: { isEmbedded: true, query } as unknown as Store,
+    network: "genesis",
+    now: () => wallMs,
+    steadyMs: () => steadyMs,
+    warn: () => {},
+  });
+  expect(await index.find(["mint"])).toBe(undefined);
+  isAway = false;
+  wallMs -= HOUR_MS;
+  steadyMs += 6_000;
+  expect(await index.find(["mint"])).toEqual(new Map());
 });
 
 test("a database that a busy machine makes slow by a second is waited for: a search of the chain costs more", async () => {

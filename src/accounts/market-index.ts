@@ -26,8 +26,8 @@ interface StoredMarketIndexOptions {
   readonly network: string;
   /** The wall clock: rows hold its times, which other processes read. */
   readonly now: Now;
-  /** The clock of the searches that are added and found; absent: `now`. */
-  readonly searchMs?: Now;
+  /** A clock that is never set back, by which the searches that are added and found are dated; absent: `now`. */
+  readonly steadyMs?: Now;
   /** Longest wait for an answer, while this process runs: after that the chain is searched as if nothing were known. Milliseconds. */
   readonly answerMs?: number;
   readonly warn: (message: string) => void;
@@ -54,9 +54,11 @@ const isPast = (atMs: unknown, nowMs: number): boolean =>
 /** The index of markets in the database, shared by all processes on it. Requests that come together share one query. */
 export class StoredMarketIndex {
   readonly #options: StoredMarketIndexOptions;
+  readonly #steadyMs: Now;
   readonly #prefix: string;
   readonly #asked = new Map<string, PromiseWithResolvers<KeptEntry | undefined>>();
   #isAsking = false;
+  /** By the steady clock, as the next. */
   #quietUntilMs = 0;
   #downUntilMs = 0;
   #isClosed = false;
@@ -65,6 +67,7 @@ export class StoredMarketIndex {
 
   constructor(options: StoredMarketIndexOptions) {
     this.#options = options;
+    this.#steadyMs = options.steadyMs ?? options.now;
     this.#rows = createMarketRows(options.store);
     this.#writes = new MarketWrites({ rows: this.#rows, fail: (error) => this.#note(error) });
     this.#prefix = `${options.network.slice(0, NETWORK_LENGTH)}/`;
@@ -72,15 +75,15 @@ export class StoredMarketIndex {
 
   /** The entries of these keys, without those it does not have; undefined if the database does not answer in time. */
   async find(keys: readonly string[]): Promise<ReadonlyMap<string, KeptEntry> | undefined> {
-    const { now, answerMs = DEFAULT_ANSWER_MS } = this.#options;
-    if (this.#isClosed || now() < this.#downUntilMs) return undefined;
+    const { answerMs = DEFAULT_ANSWER_MS } = this.#options;
+    if (this.#isClosed || this.#steadyMs() < this.#downUntilMs) return undefined;
     const asking = keys.map((key) => this.#ask(key));
     const late = Promise.withResolvers<undefined>();
     const stop = afterRunning(answerMs, () => late.resolve(undefined));
     try {
       const entries = await Promise.race([Promise.all(asking), late.promise]);
       if (entries === undefined) {
-        this.#downUntilMs = now() + DOWN_MS;
+        this.#downUntilMs = this.#steadyMs() + DOWN_MS;
         return undefined;
       }
       // One statement answers for several pairs, and each goes on to search.
@@ -89,7 +92,7 @@ export class StoredMarketIndex {
       for (const [i, entry] of entries.entries()) if (entry !== undefined) found.set(keys[i]!, entry);
       return found;
     } catch (error) {
-      this.#downUntilMs = now() + DOWN_MS;
+      this.#downUntilMs = this.#steadyMs() + DOWN_MS;
       this.#note(error);
       return undefined;
     } finally {
@@ -190,12 +193,11 @@ export class StoredMarketIndex {
 
   /** From the wall clock to that of the searches: a wall clock that was set back is behind. Milliseconds. */
   #aheadMs(): number {
-    const { now, searchMs = now } = this.#options;
-    return searchMs() - now();
+    return this.#steadyMs() - this.#options.now();
   }
 
   #note(error: unknown): void {
-    const atMs = this.#options.now();
+    const atMs = this.#steadyMs();
     if (atMs < this.#quietUntilMs) return;
     this.#quietUntilMs = atMs + QUIET_MS;
     this.#options.warn(

@@ -27,7 +27,7 @@ async function openOff(server: TestPostgres, offMs: number) {
   const config = { dataDir, databaseUrl, ...lives } as unknown as Config;
   const now = () => Date.now() + offMs;
   const steadyMs = steadyClock(now, monotonicMs);
-  const parts = await openAccounts({ config, now, steadyMs, closers } as unknown as AppContext);
+  const parts = await openAccounts({ config, wallMs: now, steadyMs, closers } as unknown as AppContext);
   const close = async () => {
     await closers.close();
     server.release(databaseUrl);

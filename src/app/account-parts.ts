@@ -15,7 +15,7 @@ const DAY_MS = 24 * 3_600_000;
 export type AccountParts = Awaited<ReturnType<typeof openAccounts>>;
 
 /** Opens the database. @throws Error if it cannot be used, or if its keys were hashed with another pepper */
-export async function openAccounts({ config, now, steadyMs, warn, closers }: AppContext) {
+export async function openAccounts({ config, wallMs, steadyMs, warn, closers }: AppContext) {
   const { keyPepper, tokenKeys } = config;
   const secrets = loadSecrets(config.dataDir, { keyPepper, tokenKeys }, randomBytes);
   const store = closers.keep(await openStore({ dataDir: config.dataDir, databaseUrl: config.databaseUrl }));
@@ -27,13 +27,13 @@ export async function openAccounts({ config, now, steadyMs, warn, closers }: App
     unusedMs: config.unusedKeyDays * DAY_MS,
     marketsMs: config.keepMarketsDays * DAY_MS,
   };
-  const clock = closers.keep(await openDatabaseClock(store, now, monotonicMs));
+  const clock = closers.keep(await openDatabaseClock(store, wallMs, monotonicMs));
   closers.add(startSweeping(store, clock.now, randomBytes, lives));
   const keys = closers.keep(
     createKeyDirectory({ store, pepper: secrets.keyPepper, now: monotonicMs, epochMs: clock.now }),
   );
   /** Opens the index of the markets of a chain. @param network its genesis hash */
   const openMarketIndex = (network: string) =>
-    closers.keep(new StoredMarketIndex({ store, now: clock.now, searchMs: steadyMs, warn, network }));
+    closers.keep(new StoredMarketIndex({ store, now: clock.now, steadyMs, warn, network }));
   return { secrets, store, clock, keys, openMarketIndex };
 }

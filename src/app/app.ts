@@ -91,7 +91,7 @@ export async function startApp(options: {
   const context: AppContext = {
     config,
     logger,
-    now,
+    wallMs: now,
     steadyMs: steadyClock(now, monotonicMs),
     random: Math.random,
     warn: (message) => warnings.warn(message),
@@ -110,7 +110,7 @@ export async function startApp(options: {
 }
 
 async function compose(context: AppContext, location: ChainLocation): Promise<App> {
-  const { config, logger, now, closers } = context;
+  const { config, logger, wallMs, closers } = context;
   const owner = randomUUID();
   const metrics = new Metrics(OBSERVED_METHODS);
   const accountParts = await openAccounts(context);
@@ -141,7 +141,7 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
   });
   const api = new Api({
     nowMs: monotonicMs,
-    wallMs: now,
+    wallMs,
     requestIdPrefix: randomBytes(6).toString("hex"),
     observe: observeCalls(context, metrics),
     trades,
@@ -156,7 +156,7 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
   });
   if (config.databaseUrl !== undefined && config.limitSyncMs > 0) {
     const { limitSyncMs } = config;
-    closers.add(shareLimits(api.limits, createLimitUsage(store, owner, now, monotonicMs, limitSyncMs), limitSyncMs));
+    closers.add(shareLimits(api.limits, createLimitUsage(store, owner, wallMs, monotonicMs, limitSyncMs), limitSyncMs));
   }
   const admin = await openAdmin(context, {
     metrics: () => metrics.describe(),

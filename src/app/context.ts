@@ -15,8 +15,9 @@ export interface AppLogger {
 export interface AppContext {
   readonly config: Config;
   readonly logger: AppLogger;
-  readonly now: Now;
-  /** Measures the age of chain state: unlike a wall clock, it cannot be set back. */
+  /** The wall clock, for times that others see or set. Milliseconds since 1970. */
+  readonly wallMs: Now;
+  /** Measures ages and pauses: unlike the wall clock, it cannot be set back. */
   readonly steadyMs: Now;
   /** Spreads retries; 0 ≤ value < 1. Never for secrets. */
   readonly random: () => number;

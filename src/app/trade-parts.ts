@@ -132,7 +132,7 @@ export async function openTrades(
   parts: ChainParts & MarketParts & AccountParts & Pick<ChainLocation, "embedded"> & { readonly landed: LandedTrades },
   { metrics, owner }: { readonly metrics: Metrics; readonly owner: string },
 ) {
-  const { config, now, warn, closers, otherWorkers } = context;
+  const { config, wallMs, steadyMs, warn, closers, otherWorkers } = context;
   const { reader, pool, witnesses, head, fees, senderPlan, landing, markets, store, clock, secrets } = parts;
   const lookupTables = closers.keep(
     await createLookupTables({
@@ -149,7 +149,7 @@ export async function openTrades(
   const sealer = createTokenSealer({
     keys: secrets.tokenKeys,
     genesisHash: head.genesisHash(),
-    now,
+    now: wallMs,
     fillRandom: randomFillSync,
   });
   otherWorkers?.listen((accounts, slot) => markets.noteWritten(accounts, slot));
@@ -161,7 +161,7 @@ export async function openTrades(
       fees,
       senders: senderPlan,
       sealer,
-      now,
+      now: wallMs,
       movements,
       worstCases: {
         turn: async (caller) => (await turns.next(caller, new Promise(() => {})))!,
@@ -185,7 +185,7 @@ export async function openTrades(
       submissions: createSubmissions(store, clock.now),
       landing,
       venues,
-      now,
+      now: wallMs,
       monotonicMs,
       warn,
       owner,
@@ -197,8 +197,8 @@ export async function openTrades(
         blockHeight: () => head.blockHeight(),
         slotMs: () => head.slotMs(),
         rentExemption: (space) => head.rentExemption(space),
-        prices: createLandedPrices({ pool, now }),
-        balances: createWalletBalances({ pool, now }),
+        prices: createLandedPrices({ pool, now: steadyMs }),
+        balances: createWalletBalances({ pool, now: steadyMs }),
       },
       noteWritten(accounts, slot) {
         markets.noteWritten(accounts, slot);

@@ -7,12 +7,15 @@ import { startTestService, type TestService } from "../support/service.ts";
 import { createTestWallet } from "../support/wallet.ts";
 
 const TIP = 20_000;
+const MINUTE_MS = 60_000;
 const tipAccounts = [createTestWallet().address.toString(), createTestWallet().address.toString()];
 const engineAccount = createTestWallet().address.toString();
 const flooredAccount = createTestWallet().address.toString();
 const FLOORED = { configured: 3_000n, cap: 50_000n };
 const history: History = { builds: [], refusedBuilds: [], submits: [], lookUps: [], secrets: [] };
 
+/** How far the wall clock of the service is ahead. Milliseconds. */
+let aheadMs = 0;
 let relay: FakeRelay;
 let engine: FakeRelay;
 let floored: FakeRelay;
@@ -25,34 +28,37 @@ beforeAll(async () => {
   engine = await startFakeRelay();
   floored = await startFakeRelay();
   tipFloor = await startFakeTipFloor();
-  service = await startTestService({
-    SUBMIT_TIMEOUT_MS: "1500",
-    RELAYS: JSON.stringify([
-      {
-        name: "relay",
-        url: `${relay.url}/send`,
-        headers: { "x-key": "secret-of-the-relay" },
-        tipAccounts,
-        leastTip: 5_000,
-        levels: { faster: TIP },
-      },
-      {
-        name: "engine",
-        url: `${engine.url}/api/v1/transactions`,
-        bundleOnly: true,
-        tipAccounts: [engineAccount],
-        levels: { fastest: 1_000_000 },
-      },
-      {
-        name: "floored",
-        url: floored.url,
-        tipAccounts: [flooredAccount],
-        leastTip: 1_000,
-        levels: { economy: Number(FLOORED.configured) },
-        tipFloor: { url: tipFloor.url, percentiles: { economy: 75 }, caps: { economy: Number(FLOORED.cap) } },
-      },
-    ]),
-  });
+  service = await startTestService(
+    {
+      SUBMIT_TIMEOUT_MS: "1500",
+      RELAYS: JSON.stringify([
+        {
+          name: "relay",
+          url: `${relay.url}/send`,
+          headers: { "x-key": "secret-of-the-relay" },
+          tipAccounts,
+          leastTip: 5_000,
+          levels: { faster: TIP },
+        },
+        {
+          name: "engine",
+          url: `${engine.url}/api/v1/transactions`,
+          bundleOnly: true,
+          tipAccounts: [engineAccount],
+          levels: { fastest: 1_000_000 },
+        },
+        {
+          name: "floored",
+          url: floored.url,
+          tipAccounts: [flooredAccount],
+          leastTip: 1_000,
+          levels: { economy: Number(FLOORED.configured) },
+          tipFloor: { url: tipFloor.url, percentiles: { economy: 75 }, caps: { economy: Number(FLOORED.cap) } },
+        },
+      ]),
+    },
+    { now: () => Date.now() + aheadMs },
+  );
   engine.forwardTo = service.sandbox.rpcUrl;
   trader = new Trader(0xfee, history);
   for (const address of [trader.address, ...tipAccounts, engineAccount, flooredAccount])
@@ -198,4 +204,19 @@ test("a tip that follows landed tips is in the trade, its price and its senders;
   const { tips } = await chargedFor(spiked.entry.data!.signature);
   expect(tips).toBe(FLOORED.cap);
   expect(BigInt(spiked.built.costs.tip)).toBe(FLOORED.cap);
+});
+
+// The last one: to the service, minutes pass in which it learns nothing of the chain.
+test("a relay that refused is tried again ten minutes later, though the wall clock was set back by an hour", async () => {
+  const sendersUp = async () => {
+    const metrics = await (await fetch(`${service.app.admin.url}/metrics`)).text();
+    return Number(/^tradewire_senders_up (\d+)$/m.exec(metrics)![1]);
+  };
+  relay.status = 403;
+  await submit((await trader.build(service.url, order("faster")))!);
+  await eventually(async () => expect(await sendersUp()).toBe(3));
+  aheadMs = -60 * MINUTE_MS;
+  expect(await sendersUp()).toBe(3);
+  aheadMs = -49 * MINUTE_MS;
+  expect(await sendersUp()).toBe(4);
 });

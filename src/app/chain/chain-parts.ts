@@ -36,7 +36,7 @@ export type ChainParts = Awaited<ReturnType<typeof connectChain>>;
 
 /** Connects to the chain. @throws NodeError if no node answers */
 export async function connectChain(context: AppContext, { rpcUrls, wsUrls }: ChainLocation) {
-  const { config, now, steadyMs, random, warn, onForeignChain, closers } = context;
+  const { config, wallMs, steadyMs, random, warn, onForeignChain, closers } = context;
   const timeoutMs = config.solanaRpcTimeoutMs;
   const { now: runningMs } = closers.keep(countRunningTime());
   const alike = rpcUrls.length > 1 ? new AlikeAnswers() : undefined;
@@ -50,7 +50,7 @@ export async function connectChain(context: AppContext, { rpcUrls, wsUrls }: Cha
       pool,
       subscriptions,
       now: steadyMs,
-      wallMs: now,
+      wallMs,
       monotonicMs,
       warn,
       onForeignChain,
@@ -64,7 +64,18 @@ export async function connectChain(context: AppContext, { rpcUrls, wsUrls }: Cha
   const { senders, senderPlan } = openSenders(context, pool);
   const landing = closers.keep(
     withOwnFees(
-      createLanding({ pool, witnesses, senders, subscriptions, head, now, monotonicMs, runningMs, random, warn }),
+      createLanding({
+        pool,
+        witnesses,
+        senders,
+        subscriptions,
+        head,
+        now: wallMs,
+        monotonicMs,
+        runningMs,
+        random,
+        warn,
+      }),
       feeWindow,
     ),
   );
@@ -118,7 +129,7 @@ function callWitnesses(
 }
 
 /** Priority fees from the best source at hand: a stream, the percentiles of a node that has them, or the stock method. */
-function watchFees({ config, now, warn, closers }: AppContext, pool: Pool, window: FeeWindow) {
+function watchFees({ config, steadyMs: now, warn, closers }: AppContext, pool: Pool, window: FeeWindow) {
   const trims = priorityTrims(config);
   const stream =
     config.yellowstoneUrl === undefined
@@ -140,7 +151,7 @@ function watchFees({ config, now, warn, closers }: AppContext, pool: Pool, windo
 }
 
 /** Every sender, nodes first, and the plan that chooses among them and their tips. */
-function openSenders({ config, now, warn, closers }: AppContext, pool: Pool) {
+function openSenders({ config, steadyMs: now, warn, closers }: AppContext, pool: Pool) {
   const relays = config.relays ?? [];
   const tipFloorUrls = new Set(relays.flatMap(({ tipFloor }) => tipFloor?.url ?? []));
   const tipFloors = new Map(

@@ -25,6 +25,6 @@ test("ages are whole milliseconds, also after the wall clock was set back", () =
     deployed: { absent: () => new Set() },
     recent: undefined,
   };
-  const { chain, venues } = describeStatus({ steadyMs, now: () => wallMs } as never, parts as never);
+  const { chain, venues } = describeStatus({ steadyMs, wallMs: () => wallMs } as never, parts as never);
   expect([chain.slotAgeMs, venues[0]!.searchAgeMs]).toEqual([1_501, 1_501]);
 });

@@ -40,7 +40,7 @@ export function connectShadow(
   { reader, pool, subscriptions, head, witnesses }: ChainParts,
   { shadowPath }: ChainLocation,
 ): ShadowParts | undefined {
-  const { config, logger, now, warn, closers } = context;
+  const { config, logger, steadyMs: now, warn, closers } = context;
   const mode = shadowMode(config);
   if (mode === "off") return undefined;
   const own = shadowPath === undefined ? closers.keep(startShadow(config, warn)!) : undefined;

@@ -8,7 +8,9 @@ import type { LiveMarkets } from "../../market/markets.ts";
 import type { Trades } from "../../trade/trade.ts";
 import { VENUE_FAILURES, type VenueCounts } from "../../trade/venue-activity.ts";
 import type { ShadowParts } from "../shadow/shadow-parts.ts";
+import { counter, gauge } from "./gauge.ts";
 import type { LandedTrades } from "./landed-trades.ts";
+import { stateGauges } from "./state-gauges.ts";
 
 interface ServiceParts {
   readonly api: Pick<Api, "load">;
@@ -28,58 +30,48 @@ interface ServiceParts {
 
 /** Metrics of a running service, beside those of calls and submissions. */
 export function serviceGauges(parts: ServiceParts): readonly Gauge[] {
-  const { api, head, keys, store, markets, source, landing, senders, shadow, canBuild, landed, trades } = parts;
+  return [
+    ...loadGauges(parts),
+    ...headGauges(parts),
+    ...storeGauges(parts),
+    ...stateGauges(parts),
+    ...sendingGauges(parts),
+    ...landedGauges(parts),
+    ...venueGauges(parts),
+    ...(parts.shadow === undefined ? [] : shadowGauges(parts.shadow)),
+    ...readinessGauges(parts),
+  ];
+}
+
+function loadGauges({ api }: Pick<ServiceParts, "api">): readonly Gauge[] {
   return [
     gauge("tradewire_connections", "Connections open.", () => api.load().connections),
     gauge("tradewire_multiplexed_streams", "HTTP/2 streams open.", () => api.load().streams),
     gauge("tradewire_builds_in_flight", "Builds and quotes in flight.", () => api.load().builds),
     gauge("tradewire_submits_in_flight", "Submits in flight.", () => api.load().submits),
     counter("tradewire_shed_total", "Calls refused as overload.", () => api.load().shed),
+  ];
+}
+
+function headGauges({ head }: Pick<ServiceParts, "head">): readonly Gauge[] {
+  return [
     gauge("tradewire_slot", "Newest slot known.", () => Number(head.slot())),
     gauge("tradewire_slot_age_seconds", "Time since the last slot was observed.", () => head.slotAgeMs() / 1_000),
     gauge("tradewire_slot_seconds", "Measured time of a slot.", () => head.slotMs() / 1_000),
+  ];
+}
+
+function storeGauges({ keys, store }: Pick<ServiceParts, "keys" | "store">): readonly Gauge[] {
+  return [
     gauge("tradewire_store_age_seconds", "Time since the database last answered.", () => keys.storeAgeMs() / 1_000),
     gauge("tradewire_store_refuses_writes", "1 if the database answers and takes no writes, or is damaged.", () =>
       store.writeRefusal() === undefined ? 0 : 1,
     ),
-    gauge("tradewire_pairs", "Pairs kept live.", () => markets.size().pairs),
-    gauge("tradewire_accounts", "Accounts kept live.", () => source.counts().accounts),
-    gauge("tradewire_accounts_streamed", "Of these, covered by a stream.", () => source.counts().streamed),
-    counter(
-      "tradewire_state_updates_total",
-      "Account updates received from the stream.",
-      () => source.counts().notices,
-    ),
-    counter("tradewire_state_reads_total", "Accounts read across the network.", () => source.counts().reads),
-    counter("tradewire_state_forks_total", "Forks: the chain switched to another branch.", () => source.counts().forks),
-    counter("tradewire_state_gaps_total", "Gaps in the stream, repaired by reads.", () => source.counts().gaps),
-    counter(
-      "tradewire_state_rejected_total",
-      "State rejected because its slot lay ahead of the chain.",
-      () => source.counts().disbelieved,
-    ),
-    counter("tradewire_state_audited_total", "Accounts compared with the chain.", () => source.counts().audited),
-    counter(
-      "tradewire_state_audit_differences_total",
-      "Of these, accounts that differed.",
-      () => source.counts().auditDifferences,
-    ),
-    counter("tradewire_state_compared_total", "Accounts compared between nodes.", () => source.counts().compared),
-    counter(
-      "tradewire_state_contradicted_total",
-      "Times a node contradicted the known state or the other nodes.",
-      () => source.counts().contradicted,
-    ),
-    gauge(
-      "tradewire_accounts_contested",
-      "Accounts that nothing is built on, because the nodes contradict each other.",
-      () => source.counts().contested,
-    ),
-    gauge(
-      "tradewire_state_compared_age_seconds",
-      "Time since the nodes were asked about the account in use that was compared longest ago.",
-      () => source.comparedAgoMs() / 1_000,
-    ),
+  ];
+}
+
+function sendingGauges({ senders, landing }: Pick<ServiceParts, "senders" | "landing">): readonly Gauge[] {
+  return [
     gauge(
       "tradewire_senders_up",
       "Senders that transactions are broadcast on.",
@@ -96,20 +88,10 @@ export function serviceGauges(parts: ServiceParts): readonly Gauge[] {
       "Broadcasts left out because a sender takes no more.",
       () => landing.counts().shed,
     ),
-    ...landedGauges(landed),
-    ...venueGauges(trades),
-    ...(shadow === undefined ? [] : shadowGauges(shadow)),
-    gauge("tradewire_ready", "1 while trades can be built.", () => (canBuild() ? 1 : 0)),
-    gauge("tradewire_uptime_seconds", "Time since the process started.", () => performance.now() / 1_000),
-    gauge(
-      "tradewire_event_loop_utilization",
-      "Share of time that the event loop was busy, since the last scrape.",
-      busyShare(),
-    ),
   ];
 }
 
-function landedGauges(landed: Pick<LandedTrades, "counts">): readonly Gauge[] {
+function landedGauges({ landed }: Pick<ServiceParts, "landed">): readonly Gauge[] {
   return [
     counter("tradewire_landed_total", "Transactions that landed, failed ones too.", () => landed.counts().landed),
     counter(
@@ -126,14 +108,13 @@ function landedGauges(landed: Pick<LandedTrades, "counts">): readonly Gauge[] {
 }
 
 /** The counters of each venue. A name without a value yet is written with 0: a rate can be had from the first one on. */
-function venueGauges({ venueCounts }: Pick<Trades, "venueCounts">): readonly Gauge[] {
+function venueGauges({ trades }: Pick<ServiceParts, "trades">): readonly Gauge[] {
   const byVenue = (field: keyof VenueCounts) => () =>
-    Array.from(venueCounts(), ([venue, counts]) => [`venue="${venue}"`, counts[field]] as const);
+    Array.from(trades.venueCounts(), ([venue, counts]) => [`venue="${venue}"`, counts[field]] as const);
   const failures = () =>
-    [...venueCounts()].flatMap(([venue, counts]) =>
+    [...trades.venueCounts()].flatMap(([venue, counts]) =>
       VENUE_FAILURES.map((reason) => [`venue="${venue}",reason="${reason}"`, counts[reason]] as const),
     );
-  const counter = (name: string, help: string, read: Gauge["read"]): Gauge => ({ name, help, type: "counter", read });
   return [
     counter("tradewire_venue_quotes_total", "Quotes answered with a route over the venue.", byVenue("quotes")),
     counter("tradewire_venue_builds_total", "Builds answered with a route over the venue.", byVenue("builds")),
@@ -181,6 +162,18 @@ function shadowGauges({ checks, isUp, programs }: ShadowParts): readonly Gauge[]
   ];
 }
 
+function readinessGauges({ canBuild }: Pick<ServiceParts, "canBuild">): readonly Gauge[] {
+  return [
+    gauge("tradewire_ready", "1 while trades can be built.", () => (canBuild() ? 1 : 0)),
+    gauge("tradewire_uptime_seconds", "Time since the process started.", () => performance.now() / 1_000),
+    gauge(
+      "tradewire_event_loop_utilization",
+      "Share of time that the event loop was busy, since the last scrape.",
+      busyShare(),
+    ),
+  ];
+}
+
 /** A reader of the busy share since its previous call: a lifetime average would say nothing about now. */
 function busyShare(): () => number {
   let last = performance.eventLoopUtilization();
@@ -190,12 +183,4 @@ function busyShare(): () => number {
     last = now;
     return utilization;
   };
-}
-
-function gauge(name: string, help: string, read: () => number): Gauge {
-  return { name, help, type: "gauge", read };
-}
-
-function counter(name: string, help: string, read: () => number): Gauge {
-  return { name, help, type: "counter", read };
 }

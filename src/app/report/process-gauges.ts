@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { constants, type PerformanceEntry, PerformanceObserver, performance } from "node:perf_hooks";
 import type { Gauge } from "../../api/observe/metrics.ts";
 import { mostOpenFiles } from "../open-files.ts";
+import { counter, gauge } from "./gauge.ts";
 
 /** Kinds of collections of V8: the young generation, the whole heap, a step of marking it, and what is left to run afterwards. */
 const COLLECTIONS = new Map([
@@ -88,12 +89,4 @@ function observeCollections(): Map<string, number> {
 function cpuSeconds(own: OwnProcess): number {
   const { user, system } = own.cpuUsage();
   return (user + system) / 1e6;
-}
-
-function gauge(name: string, help: string, read: () => number): Gauge {
-  return { name, help, type: "gauge", read };
-}
-
-function counter(name: string, help: string, read: () => number): Gauge {
-  return { name, help, type: "counter", read };
 }

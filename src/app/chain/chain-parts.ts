@@ -3,11 +3,10 @@ import { createNodeFees } from "../../chain/fees/node-fees.ts";
 import { ownPriceOf } from "../../chain/fees/own-price.ts";
 import { createPriorityFees } from "../../chain/fees/priority-fees.ts";
 import { createChainHead } from "../../chain/head/chain-head.ts";
-import { createLanding, type LiveLanding } from "../../chain/landing/landing.ts";
+import { createLanding } from "../../chain/landing/landing.ts";
 import { createNodeSender, createRelaySender } from "../../chain/landing/sender.ts";
 import { createSenderPlan } from "../../chain/landing/sender-plan.ts";
 import { createTipFloor } from "../../chain/landing/tip-floor.ts";
-import type { LandingOrder, LandingOutcome } from "../../chain/port.ts";
 import { createAccountReader } from "../../chain/rpc/accounts/account-reader.ts";
 import { AlikeAnswers } from "../../chain/rpc/http/alike-answers.ts";
 import { createRpcEndpoint } from "../../chain/rpc/rpc-endpoint.ts";
@@ -63,21 +62,20 @@ export async function connectChain(context: AppContext, { rpcUrls, wsUrls }: Cha
   const fees = watchFees(context, pool, feeWindow);
   const { senders, senderPlan } = openSenders(context, pool);
   const landing = closers.keep(
-    withOwnFees(
-      createLanding({
-        pool,
-        witnesses,
-        senders,
-        subscriptions,
-        head,
-        now: wallMs,
-        monotonicMs,
-        runningMs,
-        random,
-        warn,
-      }),
-      feeWindow,
-    ),
+    createLanding({
+      pool,
+      witnesses,
+      senders,
+      subscriptions,
+      head,
+      now: wallMs,
+      monotonicMs,
+      runningMs,
+      random,
+      warn,
+      // So that the service does not bid against its own trades.
+      onLanded: (transaction, slot) => feeWindow.noteOwn({ slot, price: ownPriceOf(transaction) }),
+    }),
   );
   const reader = createAccountReader({ pool, commitment: "processed", isCredible: (slot) => head.isCredible(slot) });
   return { pool, wsUrls, seldom, subscriptions, head, fees, senders, senderPlan, witnesses, landing, reader };
@@ -89,19 +87,6 @@ function countRunningTime(): { readonly now: Now; close(): void } {
   const timer = setInterval(() => time.turn(), TURN_MS);
   timer.unref();
   return { now: time.now, close: () => clearInterval(timer) };
-}
-
-/** Notes what landed at which price, so that the service does not bid against its own trades. */
-function withOwnFees(landing: LiveLanding, window: FeeWindow): LiveLanding {
-  const land = landing.land.bind(landing);
-  return Object.assign(landing, {
-    async land(order: LandingOrder): Promise<LandingOutcome> {
-      const outcome = await land(order);
-      if (outcome.kind === "landed")
-        window.noteOwn({ slot: outcome.record.slot, price: ownPriceOf(order.transaction) });
-      return outcome;
-    },
-  });
 }
 
 /** The nodes as witnesses. Says in the log what rests on the word of one that somebody configured. */

@@ -42,12 +42,15 @@ let endpoints: FakeEndpoint[];
 let subscriptions: FakeSubscriptions;
 let landing: LiveLanding;
 let warnings: string[];
+/** The transactions that were reported as landed, with their slots. */
+let landed: (readonly [bytes: readonly number[], slot: bigint])[];
 
 beforeEach(() => {
   vi.useFakeTimers();
   height = 100n;
   leastHeight = undefined;
   warnings = [];
+  landed = [];
 });
 afterEach(() => {
   landing.close();
@@ -105,6 +108,7 @@ function start(count: number, trusted?: string): void {
     monotonicMs: () => performance.now(),
     warn: (message) => void warnings.push(message),
     random: () => 0.5,
+    onLanded: (transaction, slot) => void landed.push([[...transaction], slot]),
   });
 }
 
@@ -150,6 +154,18 @@ test("a transaction that is dropped is sent no more, and every wait for it ends 
   for (const { outcome } of boxes) expect(outcome).toEqual({ kind: "pending" });
   expect(endpoints[0]!.countOf("sendTransaction")).toBe(sent);
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test("a transaction that lands is reported once, however many wait for it, and one that is dropped is not", async () => {
+  start(1);
+  land();
+  landing.drop(SIGNATURE);
+  expect(landed).toEqual([]);
+  const boxes = [land(), land()];
+  views[0]!.status = confirmed(1_101);
+  await vi.advanceTimersByTimeAsync(2_000);
+  for (const { outcome } of boxes) expect(outcome).toMatchObject(landedIn(1_101n));
+  expect(landed).toEqual([[[1, 2, 3], 1_101n]]);
 });
 
 test("the bytes go to every endpoint at once, without preflight or the node's own retries", async () => {

@@ -39,6 +39,7 @@ interface LandingOptions {
   readonly senders: readonly Sender[];
   readonly subscriptions: Subscriptions;
   readonly head: LandingHead;
+  /** The clock of `LandingOrder.deadlineMs`. */
   readonly now: Now;
   readonly monotonicMs: Now;
   /** Time in which this process could receive answers; absent: `monotonicMs`. The silence of nodes is measured by it. */
@@ -46,6 +47,8 @@ interface LandingOptions {
   /** Spreads re-broadcasts; 0 ≤ value < 1. */
   readonly random: () => number;
   readonly warn: (message: string) => void;
+  /** Receives each transaction that has landed, and its slot; absent: nobody asks. */
+  readonly onLanded?: (transaction: Uint8Array, slot: bigint) => void;
 }
 
 /** Time without a slot notice after which the last one no longer counts. Milliseconds. */
@@ -74,6 +77,7 @@ class BroadcastLanding implements LiveLanding {
   readonly #looks: StatusLooks;
   readonly #messages: HistoryMessages;
   readonly #stopRoots: () => void;
+  readonly #onLanded: LandingOptions["onLanded"];
   /** The newest final slot by slot notices, and when the last notice came (monotonic milliseconds). */
   #root = 0n;
   #rootAtMs = Number.NEGATIVE_INFINITY;
@@ -93,6 +97,7 @@ class BroadcastLanding implements LiveLanding {
     this.#head = head;
     this.#now = now;
     this.#monotonicMs = monotonicMs;
+    this.#onLanded = options.onLanded;
     const pending = this.#pending;
     const pendingRound = () => this.#polling.pendingRound;
     this.#broadcasts = new Broadcasts({ pending, head, monotonicMs, random, warn, pendingRound });
@@ -246,6 +251,7 @@ class BroadcastLanding implements LiveLanding {
     if (this.#pending.get(transaction.signature) !== transaction) return;
     this.#pending.delete(transaction.signature);
     transaction.settle(outcome);
+    if (outcome.kind === "landed") this.#onLanded?.(transaction.signed, outcome.record.slot);
     if (this.#pending.size > 0) return;
     this.#polling.stop();
     this.#broadcasts.stop();

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import {
   boxOf,
@@ -146,6 +147,24 @@ it("takes nothing back when its process takes the trade over, which knows less t
     ["confirmed", true, []],
     ["finalized", true, ["finalized"]],
   ]);
+});
+
+it("waits on its caller's signal once at a time, however often the trade changes", async () => {
+  const a = startProcess("a");
+  const trade = signedTrade();
+  boxOf(a.submit(trade));
+  await rest(10);
+  const { signal } = new AbortController();
+  const watched = (async () => {
+    for await (const { status } of a.watch(principal, trade.signature, signal)) expect(status).toBe("pending");
+  })();
+  for (let i = 0; i < 50; i++) {
+    world.inFlight.get(`a ${trade.signature}`)!.order.onDispute?.(`reason ${i}`);
+    await rest(10);
+  }
+  expect(getEventListeners(signal, "abort")).toHaveLength(1);
+  await a.close();
+  void watched;
 });
 
 describe("a stream of a trade whose record a failover has lost", () => {

@@ -7,7 +7,7 @@ import type { Attempt } from "./attempt/attempt.ts";
 import type { Attempts } from "./attempts.ts";
 import type { TradeFinder } from "./find-trade.ts";
 import { answerOf } from "./outcome/outcome.ts";
-import { aborted, sleep } from "./waiting.ts";
+import { settledOrAborted, sleep } from "./waiting.ts";
 
 /** Pause between look-ups of a trade that this process does not drive, or that is not finalized yet. Milliseconds. */
 const POLL_MS = 400;
@@ -67,7 +67,7 @@ export async function* watchTrade(
       yield sent.answer(trade, isNewStatus ? statusEvents(trade, now()) : []);
     }
     if (trade.status === "finalized") return;
-    await (isRunning ? Promise.race([change, aborted(signal)]) : untilLook(landing, trade, signal));
+    await (change !== undefined && isRunning ? settledOrAborted(change, signal) : untilLook(landing, trade, signal));
   }
 }
 

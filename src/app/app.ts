@@ -103,7 +103,8 @@ export async function startApp(options: {
   try {
     return await compose(context, await locateChain(context, options.chain, options.shadowPath));
   } catch (error) {
-    await closers.close();
+    // What kept it from starting is told, not what failed to close on the way.
+    await closers.close().catch(() => {});
     // The operator may see which node failed and what it said.
     throw error instanceof NodeError ? new Error(String(error)) : error;
   }

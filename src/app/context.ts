@@ -47,8 +47,19 @@ export class Closers {
     return part;
   }
 
-  /** Closes everything, newest first. A second call does nothing. */
+  /**
+   * Closes everything, newest first; what fails to close keeps nothing else open. A second call does nothing.
+   * @throws the first error of a part that failed to close, once all are closed
+   */
   async close(): Promise<void> {
-    for (const close of this.#closers.splice(0)) await close();
+    const failures: unknown[] = [];
+    for (const close of this.#closers.splice(0)) {
+      try {
+        await close();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
   }
 }

@@ -194,7 +194,10 @@ function stopOnSignal(logger: Logger, stop: (signal: "SIGTERM" | "SIGINT") => Pr
       logger.info(`${signal}: finishing pending requests`);
       stop(signal).then(
         () => process.exit(0),
-        () => process.exit(1),
+        (error: unknown) => {
+          logger.error({ err: error }, "the stop failed");
+          process.exit(1);
+        },
       );
     });
   }

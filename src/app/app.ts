@@ -24,6 +24,7 @@ import { type ChainLocation, locateChain } from "./chain/chain-location.ts";
 import { connectChain } from "./chain/chain-parts.ts";
 import type { EmbeddedChain } from "./chain/embedded-chain.ts";
 import { type AppContext, type AppLogger, Closers } from "./context.ts";
+import { watchMarkets } from "./market-parts.ts";
 import { connectionsWithin, mostOpenFiles } from "./open-files.ts";
 import type { OtherWorkers } from "./other-workers.ts";
 import { PublicAddress } from "./public-address.ts";
@@ -37,7 +38,7 @@ import { type OwnProcess, processGauges } from "./report/process-gauges.ts";
 import { describeNetwork, describeStatus } from "./report/service-status.ts";
 import { connectShadow, type ShadowParts } from "./shadow/shadow-parts.ts";
 import { shareLimits } from "./share-limits.ts";
-import { openTrades, watchMarkets } from "./trade-parts.ts";
+import { openTrades } from "./trade-parts.ts";
 import "./v8-rules.ts";
 
 /** The running service. */
@@ -111,54 +112,17 @@ export async function startApp(options: {
 }
 
 async function compose(context: AppContext, location: ChainLocation): Promise<App> {
-  const { config, logger, wallMs, closers } = context;
+  const { config, closers } = context;
   const owner = randomUUID();
   const metrics = new Metrics(OBSERVED_METHODS);
-  const accountParts = await openAccounts(context);
-  const chainParts = await connectChain(context, location);
-  const shadow = connectShadow(context, chainParts, location);
-  const marketParts = await watchMarkets(context, chainParts, { ...accountParts, embedded: location.embedded, shadow });
-  const { store, clock, secrets, keys } = accountParts;
-  const landed = new LandedTrades({
-    marginPercent: config.computeUnitMarginPercent,
-    recheck: (market, unitsRatio) => shadow?.checks.noteLanded(market, unitsRatio),
-    log: (facts, message) => logger.warn(facts, message),
-  });
-  const parts = { ...accountParts, ...chainParts, ...marketParts, shadow, landed };
-  const trades = await openTrades(context, { ...parts, embedded: location.embedded }, { metrics, owner });
-
+  const parts = await openParts(context, location);
+  const { shadow } = parts;
+  const trades = await openTrades(context, parts, { metrics, owner });
   const address = new PublicAddress(config);
-  const network = describeNetwork(context, location, chainParts);
-  const health = new Health({ head: parts.head, keys, store, maxAgeMs: config.stateMaxAgeMs });
-  const accounts = createAccounts({
-    store,
-    keys,
-    pepper: secrets.keyPepper,
-    publicUrl: () => address.publicUrl(),
-    chainId: network,
-    maxKeysPerAccount: config.maxKeysPerAccount,
-    now: clock.now,
-    randomBytes,
-  });
-  const api = new Api({
-    nowMs: monotonicMs,
-    wallMs,
-    requestIdPrefix: randomBytes(6).toString("hex"),
-    observe: observeCalls(context, metrics),
-    trades,
-    accounts,
-    keys,
-    logger,
-    canBuild: () => health.canBuild(),
-    settings: apiSettings(
-      { ...config, ...heldConnections(context) },
-      { tls: address.tls, publicUrl: () => address.publicUrl() },
-    ),
-  });
-  if (config.databaseUrl !== undefined && config.limitSyncMs > 0) {
-    const { limitSyncMs } = config;
-    closers.add(shareLimits(api.limits, createLimitUsage(store, owner, wallMs, monotonicMs, limitSyncMs), limitSyncMs));
-  }
+  const network = describeNetwork(context, location, parts);
+  const health = new Health({ ...parts, maxAgeMs: config.stateMaxAgeMs });
+  const accounts = openAccountService(context, parts, { address, network });
+  const api = openApi(context, { ...parts, accounts, trades, health }, { address, metrics, owner });
   const admin = await openAdmin(context, {
     metrics: () => metrics.describe(),
     readiness: () => health.readiness(),
@@ -166,14 +130,7 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
   metrics.watch(serviceGauges({ ...parts, api, trades, canBuild: () => health.canBuild() }));
   if (context.own !== undefined) metrics.watch(processGauges(context.own));
   closers.keep(api);
-  const deployed = new DeployedVenues(parts.reader, venues, monotonicMs);
-  const recent = publishesFigures(config, location)
-    ? closers.keep(new RecentMinutes(() => ({ ...metrics.snapshot(), venues: trades.venueCounts() })))
-    : undefined;
-  // Asked for once now: the first page is to know it.
-  deployed.absent();
-  const status = () => describeStatus(context, { ...parts, location, health, network, deployed, trades, recent });
-  registerPages(api.documents, status, monotonicMs);
+  openPages(context, { ...parts, location, health, network, trades }, { api, metrics });
   const giveSol = openFaucet(location, api);
 
   const { host, port } = await api.listen();
@@ -201,6 +158,91 @@ async function compose(context: AppContext, location: ChainLocation): Promise<Ap
     },
     close: () => closers.close(),
   };
+}
+
+/** What trades are made of: the database, the chain, live markets, and what checks them. */
+async function openParts(context: AppContext, location: ChainLocation) {
+  const { config, logger } = context;
+  const { embedded } = location;
+  const accounts = await openAccounts(context);
+  const chain = await connectChain(context, location);
+  const shadow = connectShadow(context, chain, location);
+  const markets = await watchMarkets(context, chain, { ...accounts, embedded, shadow });
+  const landed = new LandedTrades({
+    marginPercent: config.computeUnitMarginPercent,
+    recheck: (market, unitsRatio) => shadow?.checks.noteLanded(market, unitsRatio),
+    log: (facts, message) => logger.warn(facts, message),
+  });
+  return { ...accounts, ...chain, ...markets, embedded, shadow, landed };
+}
+
+type Parts = Awaited<ReturnType<typeof openParts>>;
+
+function openAccountService(
+  { config }: AppContext,
+  { store, keys, secrets, clock }: Parts,
+  { address, network }: { readonly address: PublicAddress; readonly network: string },
+): Accounts {
+  return createAccounts({
+    store,
+    keys,
+    pepper: secrets.keyPepper,
+    publicUrl: () => address.publicUrl(),
+    chainId: network,
+    maxKeysPerAccount: config.maxKeysPerAccount,
+    now: clock.now,
+    randomBytes,
+  });
+}
+
+/** The edge, with limits that count the calls of every process on the database. It does not listen yet. */
+function openApi(
+  context: AppContext,
+  parts: Pick<Parts, "store" | "keys"> & {
+    readonly accounts: Accounts;
+    readonly trades: Trades;
+    readonly health: Health;
+  },
+  { address, metrics, owner }: { readonly address: PublicAddress; readonly metrics: Metrics; readonly owner: string },
+): Api {
+  const { config, logger, wallMs, closers } = context;
+  const { store, keys, accounts, trades, health } = parts;
+  const api = new Api({
+    nowMs: monotonicMs,
+    wallMs,
+    requestIdPrefix: randomBytes(6).toString("hex"),
+    observe: observeCalls(context, metrics),
+    trades,
+    accounts,
+    keys,
+    logger,
+    canBuild: () => health.canBuild(),
+    settings: apiSettings(
+      { ...config, ...heldConnections(context) },
+      { tls: address.tls, publicUrl: () => address.publicUrl() },
+    ),
+  });
+  const { databaseUrl, limitSyncMs } = config;
+  if (databaseUrl !== undefined && limitSyncMs > 0)
+    closers.add(shareLimits(api.limits, createLimitUsage(store, owner, wallMs, monotonicMs, limitSyncMs), limitSyncMs));
+  return api;
+}
+
+/** Serves the pages, which show the status of the service. */
+function openPages(
+  context: AppContext,
+  parts: Omit<Parameters<typeof describeStatus>[1], "deployed" | "recent"> & { readonly trades: Trades },
+  { api, metrics }: { readonly api: Api; readonly metrics: Metrics },
+): void {
+  const { config, closers } = context;
+  const { trades, location, reader } = parts;
+  const deployed = new DeployedVenues(reader, venues, monotonicMs);
+  const recent = publishesFigures(config, location)
+    ? closers.keep(new RecentMinutes(() => ({ ...metrics.snapshot(), venues: trades.venueCounts() })))
+    : undefined;
+  // Asked for once now: the first page is to know it.
+  deployed.absent();
+  registerPages(api.documents, () => describeStatus(context, { ...parts, deployed, recent }), monotonicMs);
 }
 
 /** The connections of callers that this process may hold. Says if they are fewer than the settings allow. */

@@ -18,6 +18,10 @@ const TYPICAL_COMPUTE_UNITS = 100_000;
 /** Nonces are below this; see BuildPorts.nextNonce. */
 const NONCES = 16_384;
 
+/** What building, quoting and balances read; the rest is made here. */
+export type TradesBuildPorts = Omit<BuildPorts, "nextNonce" | "nextSeed" | "unclosable"> &
+  Pick<QuotePorts, "movements"> & { readonly reader: AccountReader };
+
 /**
  * The product: building, quoting and submitting trades on the given ports. `close` hands pending submissions over to the
  * other processes.
@@ -26,8 +30,7 @@ const NONCES = 16_384;
  * @param fillRandom fills bytes from a cryptographic source
  */
 export function createTrades(
-  ports: Omit<BuildPorts, "nextNonce" | "nextSeed" | "unclosable"> &
-    Pick<QuotePorts, "movements"> & { readonly reader: AccountReader },
+  ports: TradesBuildPorts,
   submitPorts: SubmitPorts,
   randomInt: (below: number) => number,
   fillRandom: (bytes: Uint8Array) => void,

@@ -8,8 +8,8 @@ import type { Trades } from "../../trade/trade.ts";
 import type { ChainLocation } from "../chain/chain-location.ts";
 import type { ChainParts } from "../chain/chain-parts.ts";
 import type { AppContext } from "../context.ts";
+import type { MarketParts } from "../market-parts.ts";
 import type { ShadowParts } from "../shadow/shadow-parts.ts";
-import type { MarketParts } from "../trade-parts.ts";
 import type { DeployedVenues } from "./deployed-venues.ts";
 import type { Health } from "./health.ts";
 

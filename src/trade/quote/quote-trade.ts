@@ -78,9 +78,7 @@ async function quoteCold(ports: QuotePorts, request: QuoteRequest): Promise<Quot
   ]);
   const intent = resolveIntent(request, inMint, outMint);
   const [inAddress, outAddress] = [intent.inMint.address, intent.outMint.address];
-  const awaited = await awaitSnapshot(markets, inAddress, outAddress, caller);
-  // Pairs read first may have moved while the last ones were read.
-  return answer(ports, request, intent, takeSnapshot(markets, inAddress, outAddress, caller) ?? awaited);
+  return answer(ports, request, intent, await awaitSnapshot(markets, inAddress, outAddress, caller));
 }
 
 /** The answer; a promise if it needs a long search, which uses the state of the turn in which it starts. */

@@ -302,7 +302,9 @@ export async function awaitSnapshot(
   const between = await awaitBetween(markets, hubs, fixed, direct.markets.length > 0);
   // The last read has used up this turn of the loop: processing the results gets a turn of its own.
   await background.next();
-  return { direct, hubs, between };
+  // Pairs that were read first may have moved while the last ones were read.
+  const newest = takeSnapshot(markets, inMint, outMint, caller);
+  return newest === undefined || newest.isPartial === true ? { direct, hubs, between } : newest;
 }
 
 function isStale(error: unknown): boolean {

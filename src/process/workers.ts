@@ -49,31 +49,76 @@ const START_MS = 600_000;
 const MOST_UNSENT = 2_000;
 
 /** Starts workers that run this same program, and resolves once all of them serve. @throws Error if one exits before that */
-export async function startWorkers({
-  count,
-  environment,
-  onMessage,
-  isForOthers = () => false,
-  logger,
-  startMs = START_MS,
-  endMs,
-}: WorkersOptions): Promise<Workers> {
-  const running = new Map<number, Worker>();
-  /** Includes those that do not serve yet. */
-  const alive = new Set<Worker>();
-  let closing = false;
-  const passOn = (message: unknown, from: Worker): void => {
-    for (const worker of alive) if (worker !== from) tell(worker, message as object);
-  };
+export async function startWorkers(options: WorkersOptions): Promise<Workers> {
+  const places = new WorkerPlaces(options);
+  await places.fill();
+  return places;
+}
 
-  /** Starts a worker for an index and, once it serves, stops the previous one: each index has one worker. */
-  const start = async (index: number): Promise<void> => {
+/** The places of the workers, by index: each has one worker that serves, or a successor that is about to. */
+class WorkerPlaces implements Workers {
+  readonly #options: WorkersOptions;
+  /** The worker that serves at each index. */
+  readonly #serving = new Map<number, Worker>();
+  /** Includes those that do not serve yet. */
+  readonly #alive = new Set<Worker>();
+  /** Settles once the restarts asked for so far have ended. */
+  #restarted: Promise<void> = Promise.resolve();
+  #isClosing = false;
+
+  constructor(options: WorkersOptions) {
+    this.#options = options;
+  }
+
+  /** Starts a worker at each index. */
+  async fill(): Promise<void> {
+    await Promise.all(Array.from({ length: this.#options.count }, (_, index) => this.#start(index)));
+  }
+
+  restart(): Promise<void> {
+    const next = this.#restarted.then(() => this.#replaceAll());
+    this.#restarted = next.catch(() => {});
+    return next;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await Promise.all([...this.#alive].map((worker) => end(worker, this.#options.endMs)));
+  }
+
+  async #replaceAll(): Promise<void> {
+    const { count, logger } = this.#options;
+    for (let index = 0; index < count; index++) {
+      if (this.#isClosing) return;
+      await this.#start(index);
+    }
+    logger.info({ count }, "every worker has been replaced");
+  }
+
+  /** Starts a worker for an index and, once it serves, stops the previous one. @throws Error if it does not come to serve */
+  async #start(index: number): Promise<void> {
+    const { environment, endMs } = this.#options;
     const worker = cluster.fork(environment(index));
-    alive.add(worker);
-    worker.once("exit", () => alive.delete(worker));
-    takeBackConnections(worker.process, () =>
-      [...running.values()].some((other) => other !== worker && other.isConnected()),
-    );
+    this.#alive.add(worker);
+    worker.once("exit", () => this.#alive.delete(worker));
+    takeBackConnections(worker.process, () => this.#hasOther(worker));
+    await this.#served(worker);
+    const before = this.#serving.get(index);
+    this.#serving.set(index, worker);
+    worker.once("exit", (code, signal) => this.#noteExit(index, worker, { code, signal }));
+    if (before === undefined) return;
+    await tellReplaced(before);
+    await end(before, endMs);
+  }
+
+  /** True if another worker than this one serves and can be handed connections. */
+  #hasOther(worker: Worker): boolean {
+    return [...this.#serving.values()].some((other) => other !== worker && other.isConnected());
+  }
+
+  /** Resolves once the worker says that it serves. @throws Error if it ends before that, or takes too long, which ends it */
+  async #served(worker: Worker): Promise<void> {
+    const { startMs = START_MS } = this.#options;
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
@@ -87,59 +132,41 @@ export async function startWorkers({
       // Without a listener, a worker that the system cannot start would end this process.
       worker.on("error", (error) => {
         if (worker.process.pid === undefined) {
-          alive.delete(worker);
+          this.#alive.delete(worker);
           worker.process.disconnect();
         }
         reject(error);
       });
       worker.on("message", (message) => {
         if (message === WORKER_READY) resolve();
-        else if (isForOthers(message)) passOn(message, worker);
-        else onMessage?.(message);
+        else this.#receive(message, worker);
       });
     });
     await served.finally(() => clearTimeout(timer));
-    const before = running.get(index);
-    running.set(index, worker);
-    worker.once("exit", (code, signal) => {
-      if (closing || running.get(index) !== worker) return;
-      running.delete(index);
-      logger.warn({ index, code, signal }, "a worker exited; replacing it");
-      setTimeout(() => replace(index), REPLACE_AFTER_MS);
-    });
-    if (before === undefined) return;
-    await tellReplaced(before);
-    await end(before, endMs);
-  };
-  const replace = (index: number): void => {
-    if (closing || running.has(index)) return;
-    start(index).catch((error: unknown) => {
-      logger.warn({ index, err: error }, "a worker cannot start");
-      setTimeout(() => replace(index), REPLACE_AFTER_MS);
-    });
-  };
+  }
 
-  const replaceAll = async (): Promise<void> => {
-    for (let index = 0; index < count; index++) {
-      if (closing) return;
-      await start(index);
-    }
-    logger.info({ count }, "every worker has been replaced");
-  };
-  let restarted: Promise<void> = Promise.resolve();
+  /** Takes what a worker sends: for the others, or for the primary. */
+  #receive(message: unknown, from: Worker): void {
+    const { isForOthers, onMessage } = this.#options;
+    if (isForOthers?.(message) !== true) onMessage?.(message);
+    else for (const worker of this.#alive) if (worker !== from) tell(worker, message as object);
+  }
 
-  await Promise.all(Array.from({ length: count }, (_, index) => start(index)));
-  return {
-    restart() {
-      const next = restarted.then(replaceAll);
-      restarted = next.catch(() => {});
-      return next;
-    },
-    async close() {
-      closing = true;
-      await Promise.all([...alive].map((worker) => end(worker, endMs)));
-    },
-  };
+  /** Replaces a worker that has exited by itself. */
+  #noteExit(index: number, worker: Worker, facts: { readonly code: number; readonly signal: string }): void {
+    if (this.#isClosing || this.#serving.get(index) !== worker) return;
+    this.#serving.delete(index);
+    this.#options.logger.warn({ index, ...facts }, "a worker exited; replacing it");
+    setTimeout(() => this.#replace(index), REPLACE_AFTER_MS);
+  }
+
+  #replace(index: number): void {
+    if (this.#isClosing || this.#serving.has(index)) return;
+    this.#start(index).catch((error: unknown) => {
+      this.#options.logger.warn({ index, err: error }, "a worker cannot start");
+      setTimeout(() => this.#replace(index), REPLACE_AFTER_MS);
+    });
+  }
 }
 
 /** Messages on their way to each worker. */

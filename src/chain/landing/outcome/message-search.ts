@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import type { Address } from "../../../primitives/address.ts";
 import { equalBytes } from "../../../primitives/bytes.ts";
 import { verifySignature } from "../../../primitives/ed25519.ts";
 import { maxOf, minOf } from "../../../primitives/integer.ts";
@@ -144,7 +145,7 @@ async function askNode(ports: SearchPorts, endpoint: RpcEndpoint, query: Message
     throw new NodeError("malformed", `The Solana node ${endpoint.name} has not come as far as a message's last block.`);
   }
   const last = lastValidBlockHeight + info.slot - info.height;
-  const range = {
+  const range: SlotRange = {
     first: maxOf(0n, minOf(buildSlot, last - LIFETIME_BLOCKS) - HEIGHT_TOLERANCE),
     last: last + HEIGHT_TOLERANCE,
     finalizedSlot: info.slot,
@@ -162,22 +163,45 @@ async function askNode(ports: SearchPorts, endpoint: RpcEndpoint, query: Message
   }
 }
 
-async function viewOf(
-  { witnesses, messages }: SearchPorts,
-  endpoint: RpcEndpoint,
-  query: MessageQuery,
-  range: { readonly first: bigint; readonly last: bigint; readonly finalizedSlot: bigint },
-): Promise<View> {
-  const { pool } = witnesses;
+/** The slots that a message may be in, by one node's count, and the node's newest final slot. */
+interface SlotRange {
+  readonly first: bigint;
+  readonly last: bigint;
+  readonly finalizedSlot: bigint;
+}
+
+async function viewOf(ports: SearchPorts, endpoint: RpcEndpoint, query: MessageQuery, range: SlotRange): Promise<View> {
   const { wallet, buildSlot, known } = query;
+  const { pool } = ports.witnesses;
+  const entries = await readHistory(pool, endpoint, wallet, range);
+  const compared = entries.filter(
+    ({ signature, slot }) => slot >= range.first && slot <= range.last && !known.includes(signature),
+  );
+  const found = await findAmong(ports, endpoint, query, compared);
+  const reachesBack = entries.some(({ slot }) => slot <= buildSlot);
+  const showsFollowed = entries.some(({ signature }) => known.includes(signature));
+  return {
+    found,
+    showsFollowed,
+    reachesBack,
+    hasBlocks: !reachesBack && (await hasBlocksFrom(buildSlot, pool, endpoint)),
+  };
+}
+
+/** A wallet's finalized history as a node shows it, newest first, back to the first slot of the range at least. */
+async function readHistory(
+  pool: RpcPool,
+  endpoint: RpcEndpoint,
+  wallet: Address,
+  { first, finalizedSlot }: SlotRange,
+): Promise<readonly Entry[]> {
   const entries: Entry[] = [];
-  let before: string | undefined;
-  let isWhole = false;
   for (let page = 0; page < MAX_PAGES; page++) {
+    const before = entries.at(-1)?.signature;
     const config = {
       commitment: "finalized",
       // One address may serve several machines: one that has not reached that slot lacks what landed last.
-      minContextSlot: Number(range.finalizedSlot),
+      minContextSlot: Number(finalizedSlot),
       limit: PAGE,
       ...(before === undefined ? {} : { before }),
     };
@@ -193,14 +217,18 @@ async function viewOf(
       return { signature: asText(signature, WHAT), slot: asInteger(slot, WHAT) };
     });
     entries.push(...rows);
-    before = rows.at(-1)?.signature;
-    isWhole = rows.length < PAGE || rows.at(-1)!.slot < range.first;
-    if (isWhole) break;
+    if (rows.length < PAGE || rows.at(-1)!.slot < first) return entries;
   }
-  if (!isWhole) throw new NodeError("malformed", "A wallet has too many transactions since a message was built.");
-  const compared = entries.filter(
-    ({ signature, slot }) => slot >= range.first && slot <= range.last && !known.includes(signature),
-  );
+  throw new NodeError("malformed", "A wallet has too many transactions since a message was built.");
+}
+
+/** The transaction among these that has the message; undefined if none has. */
+async function findAmong(
+  { witnesses, messages }: SearchPorts,
+  endpoint: RpcEndpoint,
+  query: MessageQuery,
+  compared: readonly Entry[],
+): Promise<Uint8Array | undefined> {
   if (compared.length > MAX_COMPARED)
     throw new NodeError("malformed", `A wallet has more than ${MAX_COMPARED} transactions in a message's lifetime.`);
   const signatures = compared.map(({ signature }) => signature);
@@ -211,14 +239,7 @@ async function viewOf(
     witnesses.setAside(endpoint, "it shows a transaction that the wallet has not signed");
     throw new NodeError("malformed", `The Solana node ${endpoint.name} has made up a transaction.`);
   }
-  const reachesBack = entries.some(({ slot }) => slot <= buildSlot);
-  const showsFollowed = entries.some(({ signature }) => known.includes(signature));
-  return {
-    found,
-    showsFollowed,
-    reachesBack,
-    hasBlocks: !reachesBack && (await hasBlocksFrom(buildSlot, pool, endpoint)),
-  };
+  return found;
 }
 
 /**
@@ -230,7 +251,7 @@ async function viewOf(
 async function hasEveryBlock(
   pool: RpcPool,
   endpoint: RpcEndpoint,
-  range: { readonly first: bigint; readonly last: bigint },
+  range: Pick<SlotRange, "first" | "last">,
   lastValidBlockHeight: bigint,
 ): Promise<boolean> {
   const commitment = "finalized";

@@ -22,8 +22,10 @@ import { DEFAULT_SEARCH_BUDGET, type SearchBudget, SearchTurns } from "./search/
 import { SubjectSearches } from "./search/subject-search.ts";
 import { SingleAccounts } from "./single-accounts.ts";
 import { sinceStart } from "./watch/since-start.ts";
+import type { WatchedPair } from "./watched-pair.ts";
 import { WatchedPairs } from "./watched-pairs.ts";
 
+/** The markets with what only the composition root and metrics use. */
 export interface LiveMarkets extends Markets {
   /** Number of pairs and accounts kept live, for metrics. */
   size(): { readonly pairs: number; readonly accounts: number };
@@ -97,60 +99,41 @@ const DEFAULT_MAX_MARKETS_PER_PAIR = 64;
 const DEFAULT_MAX_FOUND = 2_500;
 const SWEEP_MS = 1_000;
 
+/** How much is kept, and for how long; see `MarketsOptions`. */
+type MarketsBounds = ReturnType<typeof boundsOf>;
+
+/** The bounds of the options, and the defaults of those that are absent. */
+function boundsOf(options: MarketsOptions) {
+  return {
+    maxAgeMs: options.maxAgeMs ?? DEFAULT_MAX_AGE_MS,
+    negativeMs: options.negativeMs ?? DEFAULT_NEGATIVE_MS,
+    researchMs: options.researchMs ?? DEFAULT_RESEARCH_MS,
+    researchPaceMs: options.researchPaceMs ?? DEFAULT_RESEARCH_PACE_MS,
+    idleMs: options.idleMs ?? DEFAULT_IDLE_MS,
+    maxPairs: options.maxPairs ?? DEFAULT_MAX_PAIRS,
+    maxSingles: options.maxSingles ?? DEFAULT_MAX_SINGLES,
+    maxMarketsPerPair: options.maxMarketsPerPair ?? DEFAULT_MAX_MARKETS_PER_PAIR,
+    maxFound: options.maxFound ?? DEFAULT_MAX_FOUND,
+  };
+}
+
 /** The markets of any pair, found on first use and kept live afterwards. */
-export function createMarkets({
-  reader,
-  another,
-  source,
-  head,
-  venues,
-  judge = NO_JUDGE,
-  index = NO_INDEX,
-  searchBudget = DEFAULT_SEARCH_BUDGET,
-  networkOf = (address) => address,
-  now,
-  warn,
-  maxAgeMs = DEFAULT_MAX_AGE_MS,
-  negativeMs = DEFAULT_NEGATIVE_MS,
-  researchMs = DEFAULT_RESEARCH_MS,
-  researchPaceMs = DEFAULT_RESEARCH_PACE_MS,
-  idleMs = DEFAULT_IDLE_MS,
-  maxPairs = DEFAULT_MAX_PAIRS,
-  maxSingles = DEFAULT_MAX_SINGLES,
-  hubMints,
-  maxMarketsPerPair = DEFAULT_MAX_MARKETS_PER_PAIR,
-  maxFound = DEFAULT_MAX_FOUND,
-}: MarketsOptions): LiveMarkets {
-  const live = new LiveAccounts(source);
-  const pairs = new WatchedPairs({ live, head, now, maxAgeMs, pace: { negativeMs, researchMs } });
-  const proofs = new MintProofs({ reader, another, pace: background, now, networkOf, negativeMs: ABSENT_MS });
-  const singles = new SingleAccounts({ live, reader, proofs, now, maxAgeMs, idleMs, negativeMs, maxSingles });
-  let closed = false;
-  const outage = watchSearchOutages(reader, warn);
-  const turns = new SearchTurns({ budget: searchBudget, now, networkOf });
-  const searches = new SubjectSearches({ reader: outage.reader, venues, turns, pace: background, now });
+export function createMarkets(options: MarketsOptions): LiveMarkets {
+  const { head, venues, now, hubMints } = options;
+  const bounds = boundsOf(options);
+  const held = holdAccounts(options, bounds);
+  const { live, pairs, singles } = held;
+  let isClosed = false;
   const neighbours = new Neighbours();
-  const hubsIn = (pair: MintPair) => hubMints ?? found.hubsIn(pair);
-  const coverages = new PairCoverages({ index, searches, venues, hubsIn, neighbours, pace: background, now });
-  const search = new PairSearch({
-    reader: outage.reader,
-    coverages,
-    searches,
-    pace: background,
-    index,
+  const searching = searchPairs(options, bounds, {
     live,
-    judge,
-    head,
-    venues,
-    now,
-    warn: outage.warn,
-    isWanted: (pair) => !closed && pairs.has(pair),
-    maxAgeMs,
-    maxMarketsPerPair,
-    maxFound,
+    neighbours,
+    hubsIn: (pair) => hubMints ?? found.hubsIn(pair),
+    isWanted: (pair) => !isClosed && pairs.has(pair),
   });
+  const { search, warn } = searching;
   const ahead = new ReadAhead(singles, pairs);
-  const livePairs = new LivePairs({ pairs, search, now, warn: outage.warn, researchPaceMs });
+  const livePairs = new LivePairs({ pairs, search, now, warn, researchPaceMs: bounds.researchPaceMs });
 
   const marketsOf = (pair: MintPair, caller?: SearchCaller) => livePairs.marketsOf(pair, caller);
   const mint = (address: Address, caller?: SearchCaller) => singles.mint(address, caller);
@@ -158,12 +141,7 @@ export function createMarkets({
   const choosesHubs = hubMints === undefined;
   const knownMarkets = (pair: MintPair, caller?: SearchCaller) => livePairs.knownMarkets(pair, caller);
   const open = new OpenHubs({ pairs, found, knownMarkets });
-
-  const sweeper = setInterval(() => {
-    const atMs = sinceStart(now());
-    pairs.sweep({ idleSinceMs: atMs - idleMs, emptySinceMs: atMs - 2 * researchMs, maxPairs });
-    singles.sweep();
-  }, SWEEP_MS);
+  const sweeping = sweepUnused(held, bounds, now);
 
   return {
     hubMints: hubMints ?? HUB_MINTS,
@@ -180,19 +158,81 @@ export function createMarkets({
     refresh: (addresses) => singles.refresh(addresses),
     noteWritten: (addresses, slot) => live.noteWritten(addresses, slot),
     size: () => ({ pairs: pairs.size(), accounts: live.size() }),
-    report() {
-      const counts = new Map<string, number>();
-      for (const { watches } of pairs.all())
-        for (const { venue } of watches) counts.set(venue.id, (counts.get(venue.id) ?? 0) + 1);
-      return venues.map(({ id }) => ({ id, markets: counts.get(id) ?? 0, lastSearch: search.lastOutcome(id) }));
-    },
+    report: () => reportOf(venues, pairs, search),
     close() {
-      closed = true;
-      clearInterval(sweeper);
+      isClosed = true;
+      clearInterval(sweeping);
       pairs.close();
       singles.close();
-      turns.close();
-      proofs.close();
+      searching.turns.close();
+      held.proofs.close();
     },
   };
 }
+
+/** What is kept live: accounts, and the pairs, mints and wallet accounts that need them. */
+type HeldParts = ReturnType<typeof holdAccounts>;
+
+function holdAccounts(options: MarketsOptions, bounds: MarketsBounds) {
+  const { source, reader, another, head, now, networkOf = itself } = options;
+  const { maxAgeMs, negativeMs, researchMs, idleMs, maxSingles } = bounds;
+  const live = new LiveAccounts(source);
+  const pairs = new WatchedPairs({ live, head, now, maxAgeMs, pace: { negativeMs, researchMs } });
+  const proofs = new MintProofs({ reader, another, pace: background, now, networkOf, negativeMs: ABSENT_MS });
+  const singles = new SingleAccounts({ live, reader, proofs, now, maxAgeMs, idleMs, negativeMs, maxSingles });
+  return { live, pairs, proofs, singles };
+}
+
+/** What searches need of what is kept live. */
+interface SearchedParts extends Pick<ConstructorParameters<typeof PairCoverages>[0], "neighbours" | "hubsIn"> {
+  readonly live: LiveAccounts;
+  readonly isWanted: (pair: WatchedPair) => boolean;
+}
+
+/** Searches for the markets of pairs, in turns. An outage of the nodes is logged once, however many searches meet it. */
+function searchPairs(options: MarketsOptions, bounds: MarketsBounds, parts: SearchedParts) {
+  const { venues, head, now, judge = NO_JUDGE, index = NO_INDEX, networkOf = itself } = options;
+  const { live, neighbours, hubsIn, isWanted } = parts;
+  const { maxAgeMs, maxMarketsPerPair, maxFound } = bounds;
+  const { reader, warn } = watchSearchOutages(options.reader, options.warn);
+  const turns = new SearchTurns({ budget: options.searchBudget ?? DEFAULT_SEARCH_BUDGET, now, networkOf });
+  const searches = new SubjectSearches({ reader, venues, turns, pace: background, now });
+  const coverages = new PairCoverages({ index, searches, venues, hubsIn, neighbours, pace: background, now });
+  const search = new PairSearch({
+    reader,
+    coverages,
+    searches,
+    pace: background,
+    index,
+    live,
+    judge,
+    head,
+    venues,
+    now,
+    warn,
+    isWanted,
+    maxAgeMs,
+    maxMarketsPerPair,
+    maxFound,
+  });
+  return { search, turns, warn };
+}
+
+/** Drops what nobody uses, every second. @returns the timer, which stops it */
+function sweepUnused({ pairs, singles }: HeldParts, bounds: MarketsBounds, now: Now): NodeJS.Timeout {
+  const { idleMs, researchMs, maxPairs } = bounds;
+  return setInterval(() => {
+    const atMs = sinceStart(now());
+    pairs.sweep({ idleSinceMs: atMs - idleMs, emptySinceMs: atMs - 2 * researchMs, maxPairs });
+    singles.sweep();
+  }, SWEEP_MS);
+}
+
+function reportOf(venues: readonly Venue[], pairs: WatchedPairs, search: PairSearch): readonly VenueReport[] {
+  const counts = new Map<string, number>();
+  for (const { watches } of pairs.all())
+    for (const { venue } of watches) counts.set(venue.id, (counts.get(venue.id) ?? 0) + 1);
+  return venues.map(({ id }) => ({ id, markets: counts.get(id) ?? 0, lastSearch: search.lastOutcome(id) }));
+}
+
+const itself = (address: string): string => address;

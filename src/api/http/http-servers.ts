@@ -31,9 +31,32 @@ export function createHttp1(
   requestIds: () => string,
   serving: () => readonly Socket[],
 ): http.Server {
+  const server = http.createServer(http1Options(settings));
+  // A body that is refused for its length is not asked for. A framed message is longer by the head of its frame.
+  const mostBytes = settings.bodyLimitBytes + FRAME_HEAD;
+  server.on("checkContinue", (request, response) => {
+    if (declaredBytes(request) <= mostBytes) response.writeContinue();
+    server.emit("request", request, response);
+  });
+  // Node would refuse unknown expectations, with an empty body too. They are ignored.
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
+  // Without a listener, Node destroys the connection, and requests before this one lose their answers.
+  server.on("connect", (_, stream) => refuseTunnel(stream as Socket, requestIds));
+  // Node calls this itself when it closes the server.
+  const closeIdle = server.closeIdleConnections.bind(server);
+  server.closeIdleConnections = () => sparing(serving(), closeIdle);
+  // An answer to come is still sent to a client that has ended its side.
+  Object.assign(server, { httpAllowHalfOpen: true });
+  const { maxRequestsPerConnection } = settings;
+  server.maxRequestsPerSocket = maxRequestsPerConnection;
+  server.on("request", checkedRequests(handler, requestIds, { maxRequestsPerConnection, mostBytes }));
+  return server;
+}
+
+function http1Options(settings: ApiSettings): http.ServerOptions {
   // Node advertises the timeout and the number of requests, and holds the connection for the buffer on top.
   const hintMs = Math.min(settings.keepAliveHintMs, settings.keepAliveMs);
-  const server = http.createServer({
+  return {
     keepAliveTimeout: hintMs,
     keepAliveTimeoutBuffer: settings.keepAliveMs - hintMs,
     // Beyond this bound nothing is known of the request, so it lies above the bound answered with 431.
@@ -47,52 +70,44 @@ export function createHttp1(
     requireHostHeader: false,
     // Otherwise the first of several copies wins, and a proxy that uses the last one sees a different request.
     joinDuplicateHeaders: true,
-  });
-  // A body that is refused for its length is not asked for. A framed message is longer by the head of its frame.
-  const mostBytes = settings.bodyLimitBytes + FRAME_HEAD;
-  server.on("checkContinue", (request, response) => {
-    if (declaredBytes(request) <= mostBytes) response.writeContinue();
-    server.emit("request", request, response);
-  });
-  // Node would refuse unknown expectations, with an empty body too. They are ignored.
-  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
-  // Without a listener, Node destroys the connection, and requests before this one lose their answers.
-  server.on("connect", (_, stream) => {
-    const socket = stream as Socket;
-    // Node has given the parser back: it reads another connection by now.
-    socket.removeAllListeners("data").on("error", () => socket.destroy());
-    refuseLast(socket, noTunnel(), requestIds(), `Allow: ${METHODS}\r\n`);
-  });
-  // Node calls this itself when it closes the server.
-  const closeIdle = server.closeIdleConnections.bind(server);
-  server.closeIdleConnections = () => sparing(serving(), closeIdle);
-  // An answer to come is still sent to a client that has ended its side.
-  Object.assign(server, { httpAllowHalfOpen: true });
-  server.maxRequestsPerSocket = settings.maxRequestsPerConnection;
+  };
+}
+
+/** Answers CONNECT as the last request of its connection. */
+function refuseTunnel(socket: Socket, requestIds: () => string): void {
+  // Node has given the parser back: it reads another connection by now.
+  socket.removeAllListeners("data").on("error", () => socket.destroy());
+  refuseLast(socket, noTunnel(), requestIds(), `Allow: ${METHODS}\r\n`);
+}
+
+/** Hands on the requests of HTTP/1.1 whose framing is sound, and ends a connection behind the last one that it may send. */
+function checkedRequests(
+  handler: RequestListener,
+  requestIds: () => string,
+  { maxRequestsPerConnection, mostBytes }: { readonly maxRequestsPerConnection: number; readonly mostBytes: number },
+): RequestListener {
   const framing = new Framing();
-  server.on("request", (request, response) => {
+  return (request, response) => {
+    const { socket } = request;
     // In case the parser hands over more than it should: a request after one that ends its connection may be a part of it.
-    if (isStopped(request.socket)) {
+    if (isStopped(socket)) {
       // Nor is more of what was read handed to it.
-      request.socket.pause();
+      socket.pause();
       return;
     }
     const problem = framing.problemOf(request);
     if (problem !== undefined) {
-      refuseAndClose(request.socket, response, problem, requestIds());
+      refuseAndClose(socket, response, problem, requestIds());
       return;
     }
     if (request.headers.upgrade !== undefined) takeOffer(request, response);
-    const count = countRequest(request.socket);
+    const count = countRequest(socket);
     // Ends the timeout for the first request; from here on the keep-alive timeout applies.
-    if (count === 1) request.socket.setTimeout(0);
+    if (count === 1) socket.setTimeout(0);
     // Node's own limit would answer the next request with 503 and leave the socket open.
-    if (count >= settings.maxRequestsPerConnection || endsConnection(request, mostBytes)) {
-      response.shouldKeepAlive = false;
-    }
+    if (count >= maxRequestsPerConnection || endsConnection(request, mostBytes)) response.shouldKeepAlive = false;
     handler(request, response);
-  });
-  return server;
+  };
 }
 
 const METHODS = "GET, HEAD, POST, DELETE";

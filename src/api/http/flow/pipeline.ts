@@ -26,6 +26,7 @@ const refusal = new TradewireError(
   { retryAfterMs: 1_000 },
 );
 
+/** What serving in turn needs, and its bound. */
 export interface PipelineOptions {
   /** Makes the id of a refusal. */
   readonly requestIds: () => string;
@@ -100,98 +101,131 @@ export function answeredEarlyOn(socket: Socket): IncomingMessage | undefined {
 /**
  * Serves the requests of each HTTP/1.1 connection one after another, each in a turn of the event loop of its own: a client
  * that pipelines gets no more of the service's time than one that waits for its answers, and hundreds that do share a small part of each
- * turn. With 16 requests waiting, nothing more
- * is read until they are served. Beyond the bounds of a connection, or of all together, one is refused, and the connection
- * closes after it. A connection whose bodies come in too many chunks closes at once.
+ * turn. With 16 requests waiting, nothing more is read until they are served. Beyond the bounds of a connection, or of all together, one
+ * is refused, and the connection closes after it. A connection whose bodies come in too many chunks closes at once.
  *
  * @param handler serves one request
  */
-export function serveInTurn(
-  handler: RequestListener,
-  { requestIds, nowMs, mostWaiting = MAX_WAITING_IN_ALL, lateMs }: PipelineOptions,
-): RequestListener {
-  let waitingInAll = 0;
-  const mostBeside = (waiting: number): number => (waiting < RESUME_AT ? OF_FEW * mostWaiting : mostWaiting);
-  const serve = (line: Line, request: IncomingMessage, response: ServerResponse): void => {
-    line.current = response;
-    line.hasServed = true;
-    response.once("close", forget);
-    handler(request, response);
-  };
-  const serveNext = (line: Line): void => {
-    const next = line.waiting.shift();
-    if (next === undefined) return;
-    waitingInAll -= 1;
-    // Also if the previous answer has closed the connection: nobody would receive this one.
-    if (!next.request.socket.writable) {
-      waitingInAll -= line.waiting.length;
-      line.waiting.length = 0;
-      return;
-    }
-    if (line.isPaused && !line.isRefused && line.waiting.length < RESUME_AT) {
-      line.isPaused = false;
-      if (line.isLate) awaitLateRequest(line, next.request.socket, lateMs);
-      resumeReading(next.request.socket);
-    }
-    endShelter(next.request);
-    endShelter(next.response);
-    serve(line, next.request, next.response);
-    if (line.waiting.length > 0) serveNextAfter(line, next.response);
-  };
-  const ready: Line[] = [];
-  const serveReady = (): void => {
-    const fromMs = nowMs();
-    try {
-      do serveNext(ready.shift()!);
-      while (ready.length > 0 && nowMs() - fromMs < TURN_MS);
-    } finally {
-      if (ready.length > 0) setImmediate(serveReady);
-    }
-  };
-  const serveNextAfter = (line: Line, response: ServerResponse): void => {
-    response.once("close", () => {
-      if (ready.push(line) === 1) setImmediate(serveReady);
-    });
-  };
-  return (request, response) => {
+export function serveInTurn(handler: RequestListener, options: PipelineOptions): RequestListener {
+  const pipelines = new Pipelines(handler, options);
+  return (request, response) => pipelines.take(request, response);
+}
+
+/** The requests of all connections that wait behind others. */
+class Pipelines {
+  readonly #handler: RequestListener;
+  readonly #options: PipelineOptions;
+  readonly #mostWaiting: number;
+  #waitingInAll = 0;
+  /** Lines whose last response has ended: each may begin its next one. */
+  readonly #ready: Line[] = [];
+
+  constructor(handler: RequestListener, options: PipelineOptions) {
+    this.#handler = handler;
+    this.#options = options;
+    this.#mostWaiting = options.mostWaiting ?? MAX_WAITING_IN_ALL;
+  }
+
+  /** Serves a request at once if none of its connection is served now; else it waits, or is refused. */
+  take(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
-    let line = lines.get(socket);
-    if (line === undefined) {
-      line = {
-        current: undefined,
-        hasServed: false,
-        waiting: [],
-        isPaused: false,
-        isRefused: false,
-        pieces: undefined,
-        isLate: false,
-        lateTimer: undefined,
-      };
-      lines.set(socket, line);
-    }
+    const line = lineOf(socket);
     clearTimeout(line.lateTimer);
     if (request.headers["transfer-encoding"] !== undefined) {
       line.pieces ??= new BodyPieces(false, () => socket.destroy());
       line.pieces.watch(request);
     }
     const { current, waiting } = line;
-    if (waiting.length === 0 && (current === undefined || hasEnded(current))) serve(line, request, response);
+    if (waiting.length === 0 && (current === undefined || hasEnded(current))) this.#serve(line, request, response);
     else if (line.isRefused) return;
-    else if (waiting.length >= MAX_WAITING || waitingInAll >= mostBeside(waiting.length)) {
+    else if (!this.#hasRoom(line)) {
       line.isRefused = true;
-      refuseAndClose(socket, response, refusal, requestIds());
-    } else {
-      shelter(request);
-      shelter(response);
-      waiting.push({ request, response });
-      waitingInAll += 1;
-      if (waiting.length >= PAUSE_AT && !line.isPaused) {
-        line.isPaused = true;
-        pauseReading(socket);
-      }
-      if (waiting.length === 1) serveNextAfter(line, current!);
+      refuseAndClose(socket, response, refusal, this.#options.requestIds());
+    } else this.#keep(line, request, response);
+  }
+
+  #hasRoom({ waiting: { length } }: Line): boolean {
+    const mostInAll = length < RESUME_AT ? OF_FEW * this.#mostWaiting : this.#mostWaiting;
+    return length < MAX_WAITING && this.#waitingInAll < mostInAll;
+  }
+
+  /** Lets a request wait behind the one that is served. */
+  #keep(line: Line, request: IncomingMessage, response: ServerResponse): void {
+    shelter(request);
+    shelter(response);
+    const { waiting } = line;
+    waiting.push({ request, response });
+    this.#waitingInAll += 1;
+    if (waiting.length >= PAUSE_AT && !line.isPaused) {
+      line.isPaused = true;
+      pauseReading(request.socket);
+    }
+    if (waiting.length === 1) this.#serveNextAfter(line, line.current!);
+  }
+
+  #serve(line: Line, request: IncomingMessage, response: ServerResponse): void {
+    line.current = response;
+    line.hasServed = true;
+    response.once("close", forget);
+    this.#handler(request, response);
+  }
+
+  #serveNextAfter(line: Line, response: ServerResponse): void {
+    response.once("close", () => {
+      if (this.#ready.push(line) === 1) setImmediate(this.#serveReady);
+    });
+  }
+
+  readonly #serveReady = (): void => {
+    const { nowMs } = this.#options;
+    const fromMs = nowMs();
+    try {
+      do this.#serveNext(this.#ready.shift()!);
+      while (this.#ready.length > 0 && nowMs() - fromMs < TURN_MS);
+    } finally {
+      if (this.#ready.length > 0) setImmediate(this.#serveReady);
     }
   };
+
+  #serveNext(line: Line): void {
+    const next = line.waiting.shift();
+    if (next === undefined) return;
+    this.#waitingInAll -= 1;
+    // Also if the previous answer has closed the connection: nobody would receive this one.
+    if (!next.request.socket.writable) {
+      this.#waitingInAll -= line.waiting.length;
+      line.waiting.length = 0;
+      return;
+    }
+    if (line.isPaused && !line.isRefused && line.waiting.length < RESUME_AT) {
+      line.isPaused = false;
+      if (line.isLate) awaitLateRequest(line, next.request.socket, this.#options.lateMs);
+      resumeReading(next.request.socket);
+    }
+    endShelter(next.request);
+    endShelter(next.response);
+    this.#serve(line, next.request, next.response);
+    if (line.waiting.length > 0) this.#serveNextAfter(line, next.response);
+  }
+}
+
+/** The requests of a connection, from its first one on. */
+function lineOf(socket: Socket): Line {
+  let line = lines.get(socket);
+  if (line === undefined) {
+    line = {
+      current: undefined,
+      hasServed: false,
+      waiting: [],
+      isPaused: false,
+      isRefused: false,
+      pieces: undefined,
+      isLate: false,
+      lateTimer: undefined,
+    };
+    lines.set(socket, line);
+  }
+  return line;
 }
 
 /** Releases a response that has ended, and its request if nothing more of it can arrive. */

@@ -72,10 +72,11 @@ export function createBinaryTransport(baseUrl: string): Transport {
       const response = await limits.hold(async () => {
         let body: Uint8Array<ArrayBuffer> = envelope(new Uint8Array());
         for await (const message of input) body = envelope(toBinary(method.input, asMessage(method.input, message)));
-        return post(baseUrl, method, "application/connect+proto", limits.signal, timeoutMs, header, body);
+        const begun = await post(baseUrl, method, "application/connect+proto", limits.signal, timeoutMs, header, body);
+        if (begun.status !== 200 || begun.body === null) throw await refusal(begun);
+        checkType(begun, "application/connect+proto");
+        return begun;
       });
-      if (response.status !== 200 || response.body === null) throw await refusal(response);
-      checkType(response, "application/connect+proto");
       const trailer = new Headers();
       const message = readStream(response, method.output, trailer, limits);
       return { stream: true, service: method.parent, method, header: response.headers, trailer, message };

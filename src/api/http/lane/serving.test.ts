@@ -4,6 +4,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { BuyRequestSchema } from "../../../../gen/tradewire/v1/trade_pb.ts";
 import { Priority } from "../../../../gen/tradewire/v1/types_pb.ts";
+import { DEFAULT_API_SETTINGS } from "../../../../test/support/api-settings.ts";
 import { type Edge, startEdge } from "../../../../test/support/edge.ts";
 import { PATIENCE_MS } from "../../../../test/support/eventually.ts";
 import { ALICE, BOB, TOKEN } from "../../../../test/support/fake-trades.ts";
@@ -27,7 +28,9 @@ afterEach(async () => {
 });
 
 async function start(keepAliveMs: number): Promise<void> {
-  edge = await startEdge({ keepAliveMs, keepAliveHintMs: keepAliveMs });
+  // However slow the machine is, no build waits too long.
+  const admission = { ...DEFAULT_API_SETTINGS.admission, buildWaitMs: PATIENCE_MS };
+  edge = await startEdge({ keepAliveMs, keepAliveHintMs: keepAliveMs, admission });
   byServer = 0;
   edge.fastify.server.on("request", () => byServer++);
 }

@@ -102,32 +102,18 @@ export function expectTrade(
   checkLimitForms(limits);
   checkOrder(order);
   if (boundedBy !== "caller") requireBounds(order, limits);
-  const slippage = typeof order.slippage === "number" ? parseSlippage(order.slippage) : undefined;
-  if (slippage === undefined) throw new TypeError("slippage is a fraction: 0 ≤ slippage < 1");
-  if (order.slippage > (limits.maxSlippage ?? 1)) {
-    const facts = `The slippage of the order is ${order.slippage}, more than ${limits.maxSlippage}. Nothing was signed.`;
-    throw new TradeError("LIMIT_EXCEEDED", facts);
-  }
-  const inMint = mintOf(order.inputMint);
-  const outMint = mintOf(order.outputMint);
-  if (inMint === outMint) throw new TypeError("a trade has two mints");
-  if (answeredMint(answer.inputMint) !== inMint || answeredMint(answer.outputMint) !== outMint) {
-    throw unexpected(`the response trades ${answer.inputMint} for ${answer.outputMint}, which is not the order`);
-  }
+  const slippage = slippageWithin(order, limits);
+  const { inMint, outMint } = orderedMints(order, answer);
   const estimate = readEstimate(answer, inMint, outMint, limits);
   const legs = readLegs(answer, inMint, outMint, estimate, limits);
   const amount = orderedAmount(order, estimate, roundingOf(legs, outMint));
   const { tip, rentReturned, ...announced } = readCosts(answer);
   const mostIn = ownLimit(limits, "input", estimate.inDecimals);
   const leastOut = ownLimit(limits, "output", estimate.outDecimals);
-  const exact = isShare(order) ? undefined : amount;
   const isExactIn = order.swapMode === "exactIn";
   // Over several markets part of the slippage covers what passes between them, and the estimate already includes it.
   const terms = { inMint, outMint, mode: order.swapMode, slippagePpb: slippage, isBetweenHubs };
   const { rest } = dividePassing(legs, terms);
-  const typedIn = isExactIn ? exact : mostIn;
-  const typedOut = isExactIn ? leastOut : exact;
-  const typedLamports = (inMint === SOL_MINT ? typedIn : outMint === SOL_MINT ? typedOut : undefined) ?? 0n;
   const expectation: TradeExpectation = {
     wallet,
     inMint,
@@ -141,7 +127,7 @@ export function expectTrade(
     slippagePpb: rest,
     maxPriorityLamports:
       limits.maxPriorityCost === undefined
-        ? defaultMaxPriority(typedLamports)
+        ? defaultMaxPriority(typedLamports(order, { inMint, outMint, amount, mostIn, leastOut }))
         : limitUnits(limits.maxPriorityCost, SOL_DECIMALS),
     tipLamports: tip,
     announced,
@@ -151,6 +137,48 @@ export function expectTrade(
   };
   checkLimits(expectation, answer, limits, mostIn, leastOut);
   return expectation;
+}
+
+/** The slippage of the order, in parts per billion. @throws TypeError; TradeError LIMIT_EXCEEDED */
+function slippageWithin({ slippage }: TradeOrder, { maxSlippage = 1 }: TradeLimits): bigint {
+  const parsed = typeof slippage === "number" ? parseSlippage(slippage) : undefined;
+  if (parsed === undefined) throw new TypeError("slippage is a fraction: 0 ≤ slippage < 1");
+  if (slippage <= maxSlippage) return parsed;
+  throw new TradeError(
+    "LIMIT_EXCEEDED",
+    `The slippage of the order is ${slippage}, more than ${maxSlippage}. Nothing was signed.`,
+  );
+}
+
+/** The two mints of the order, which the response has to name. @throws TypeError; TradeError UNEXPECTED_TRANSACTION */
+function orderedMints(order: TradeOrder, answer: BuildAnswer): Pick<TradeExpectation, "inMint" | "outMint"> {
+  const inMint = mintOf(order.inputMint);
+  const outMint = mintOf(order.outputMint);
+  if (inMint === outMint) throw new TypeError("a trade has two mints");
+  if (answeredMint(answer.inputMint) === inMint && answeredMint(answer.outputMint) === outMint)
+    return { inMint, outMint };
+  throw unexpected(`the response trades ${answer.inputMint} for ${answer.outputMint}, which is not the order`);
+}
+
+/** The lamports of the trade that its caller typed, in the order or as a limit; 0 if only the service says how many there are. */
+function typedLamports(
+  order: TradeOrder,
+  {
+    inMint,
+    outMint,
+    amount,
+    mostIn,
+    leastOut,
+  }: Pick<TradeExpectation, "inMint" | "outMint" | "amount"> & {
+    readonly mostIn: bigint | undefined;
+    readonly leastOut: bigint | undefined;
+  },
+): bigint {
+  const exact = isShare(order) ? undefined : amount;
+  const isExactIn = order.swapMode === "exactIn";
+  if (inMint === SOL_MINT) return (isExactIn ? exact : mostIn) ?? 0n;
+  if (outMint === SOL_MINT) return (isExactIn ? leastOut : exact) ?? 0n;
+  return 0n;
 }
 
 /** Refuses an order that could cost more than its caller typed, unless a limit says how much. @throws TradeError BOUND_REQUIRED */

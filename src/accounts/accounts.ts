@@ -8,8 +8,8 @@ import { provesWallet } from "./challenge/challenge-proof.ts";
 import { isForDomain, writeChallenge } from "./challenge/challenge-text.ts";
 import { createApiKey, hashApiKey, isKeyId, keyIdOf } from "./keys/api-key.ts";
 import type { LiveKeyDirectory } from "./keys/key-directory.ts";
+import { countRevocation } from "./keys/revocation-count.ts";
 import type { Accounts, Challenge, KeySummary, Principal, Registered } from "./port.ts";
-import { countRevocation } from "./store/retention.ts";
 import type { Database } from "./store/schema.ts";
 import type { Store } from "./store/store.ts";
 

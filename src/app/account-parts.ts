@@ -28,7 +28,7 @@ export async function openAccounts({ config, wallMs, steadyMs, warn, closers }: 
     marketsMs: config.keepMarketsDays * DAY_MS,
   };
   const clock = closers.keep(await openDatabaseClock(store, wallMs, monotonicMs));
-  closers.add(startSweeping(store, clock.now, randomBytes, lives));
+  closers.add(startSweeping(store, lives, { now: clock.now, randomBytes, warn }));
   const keys = closers.keep(
     createKeyDirectory({ store, pepper: secrets.keyPepper, now: monotonicMs, epochMs: clock.now }),
   );

@@ -12,6 +12,7 @@ import { createAccounts } from "../../src/accounts/accounts.ts";
 import { memoMessage } from "../../src/accounts/challenge/challenge-proof.ts";
 import { createKeyDirectory, type LiveKeyDirectory } from "../../src/accounts/keys/key-directory.ts";
 import { requirePepper } from "../../src/accounts/keys/require-pepper.ts";
+import { countRevocation } from "../../src/accounts/keys/revocation-count.ts";
 import { createLimitUsage } from "../../src/accounts/limit-usage.ts";
 import type {
   Accounts,
@@ -22,7 +23,7 @@ import type {
   Submissions,
 } from "../../src/accounts/port.ts";
 import type { PostgresLimits } from "../../src/accounts/store/postgres-limits.ts";
-import { countRevocation, sweepStore } from "../../src/accounts/store/retention.ts";
+import { sweepStore } from "../../src/accounts/store/retention.ts";
 import { openStore, type Store } from "../../src/accounts/store/store.ts";
 import { createSubmissions } from "../../src/accounts/submissions.ts";
 import { TradewireError } from "../../src/errors/tradewire-error.ts";

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Address } from "../../primitives/address.ts";
-import { countRevocation } from "../store/retention.ts";
 import { openStore, type Store } from "../store/store.ts";
 import { createApiKey, hashApiKey, keyIdOf } from "./api-key.ts";
 import { createKeyDirectory, type LiveKeyDirectory } from "./key-directory.ts";
+import { countRevocation } from "./revocation-count.ts";
 
 const pepper = new Uint8Array(32).fill(1);
 const KEYS = 1_200;

@@ -3,10 +3,10 @@ import { TradewireError } from "../../errors/tradewire-error.ts";
 import { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
 import type { KeyDirectory, Principal } from "../port.ts";
-import { mayHaveDeleted } from "../store/retention.ts";
 import type { Store } from "../store/store.ts";
 import { checkApiKey, hashApiKey, keyIdOf } from "./api-key.ts";
 import { EndedKeys } from "./ended-keys.ts";
+import { mayHaveDeleted } from "./revocation-count.ts";
 import { WatchedKeys } from "./watched-keys.ts";
 
 /** How often to check for revocations by other processes. A revoked key is accepted for at most twice this long. */

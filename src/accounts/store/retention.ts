@@ -1,6 +1,7 @@
 import type { DeleteResult } from "kysely";
 import type { Now } from "../../primitives/clock.ts";
 import type { RandomBytes } from "../../primitives/random.ts";
+import { countRevocation } from "../keys/revocation-count.ts";
 import { MarketSweep } from "./market-sweep.ts";
 import type { Database } from "./schema.ts";
 import type { Store } from "./store.ts";
@@ -18,9 +19,6 @@ const UNDECIDED_LIFE_MS = 7 * 24 * 3_600_000;
 const REMOVED_AT_ONCE = 500;
 
 const SWEEP_EVERY_MS = 60_000;
-
-/** Size of the number drawn for a revocation: as many bytes as a buffer reads at once. */
-const COUNT_BYTES = 6;
 
 /** How long rows are kept. Milliseconds. API keys: 0 for ever. */
 export interface RowLives {
@@ -42,9 +40,10 @@ interface AllLives extends RowLives {
 
 /**
  * Deletes outdated rows: submissions that ended long ago, challenges that expired an hour ago, and API keys by their lives, with the
- * accounts that have none left.
+ * accounts that have none left. What cannot be deleted keeps nothing else.
  *
  * @param randomBytes see `countRevocation`
+ * @throws TradewireError UPSTREAM_ERROR, once all has been tried
  */
 export async function sweepStore(
   store: Store,
@@ -53,7 +52,26 @@ export async function sweepStore(
   lives?: RowLives,
 ): Promise<void> {
   const tradesMs = lives?.tradesMs ?? OUTCOME_LIFE_MS;
-  await removeAll(store, (db) => {
+  const sweeps = [
+    () => removeTrades(store, nowMs, tradesMs),
+    () => removeUndecided(store, nowMs),
+    () => removeSignatures(store, nowMs, tradesMs),
+    () => removeChallenges(store, nowMs),
+    async () => lives && removeKeys(store, nowMs, randomBytes, lives),
+  ];
+  const failures: unknown[] = [];
+  for (const sweep of sweeps) {
+    try {
+      await sweep();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+function removeTrades(store: Store, nowMs: number, tradesMs: number): Promise<void> {
+  return removeAll(store, (db) => {
     const old = db
       .selectFrom("submissions")
       .select("message_hash")
@@ -61,7 +79,10 @@ export async function sweepStore(
       .limit(REMOVED_AT_ONCE);
     return db.deleteFrom("submissions").where("message_hash", "in", old);
   });
-  await removeAll(store, (db) => {
+}
+
+function removeUndecided(store: Store, nowMs: number): Promise<void> {
+  return removeAll(store, (db) => {
     const undecided = db
       .selectFrom("submissions")
       .select("message_hash")
@@ -72,7 +93,10 @@ export async function sweepStore(
       .limit(REMOVED_AT_ONCE);
     return db.deleteFrom("submissions").where("message_hash", "in", undecided);
   });
-  await removeAll(store, (db) => {
+}
+
+function removeSignatures(store: Store, nowMs: number, tradesMs: number): Promise<void> {
+  return removeAll(store, (db) => {
     const old = db
       .selectFrom("submission_signatures")
       .select("signature")
@@ -81,7 +105,10 @@ export async function sweepStore(
       .limit(REMOVED_AT_ONCE);
     return db.deleteFrom("submission_signatures").where("signature", "in", old);
   });
-  await removeAll(store, (db) => {
+}
+
+function removeChallenges(store: Store, nowMs: number): Promise<void> {
+  return removeAll(store, (db) => {
     const ended = db
       .selectFrom("challenges")
       .select("message_hash")
@@ -89,7 +116,6 @@ export async function sweepStore(
       .limit(REMOVED_AT_ONCE);
     return db.deleteFrom("challenges").where("message_hash", "in", ended);
   });
-  if (lives !== undefined) await removeKeys(store, nowMs, randomBytes, lives);
 }
 
 /**
@@ -144,21 +170,6 @@ async function removeKeysOf(
   }
 }
 
-/**
- * Has every process look again at the keys that it or its streams use. A number drawn, not the next one: a database that takes over
- * without the last revocation would give the next one a number that processes have seen.
- *
- * @param isDeletion true if keys were deleted that were not revoked: the number is then odd, see `mayHaveDeleted`
- */
-export const countRevocation = (db: Database, randomBytes: RandomBytes, { isDeletion = false } = {}) =>
-  db
-    .updateTable("revocation_count")
-    .set({ count: 2 * Math.floor(randomBytes(COUNT_BYTES).readUIntBE(0, COUNT_BYTES) / 2) + (isDeletion ? 1 : 0) })
-    .execute();
-
-/** False if the count was set by a revocation; versions before this one drew any number. */
-export const mayHaveDeleted = (count: number): boolean => count % 2 === 1;
-
 const selectIds = (db: Database) => db.selectFrom("api_keys").select("id");
 
 /** Repeats until nothing is left, or another process has deleted the same rows. */
@@ -172,23 +183,43 @@ async function removeAll(
   }
 }
 
+/** What sweeping works with. */
+interface SweepPorts {
+  readonly now: Now;
+  /** See `countRevocation`. */
+  readonly randomBytes: RandomBytes;
+  readonly warn: (message: string) => void;
+}
+
 /**
- * Sweeps the store every minute until the returned function is called. A failed sweep is repeated by the
- * next one.
+ * Sweeps the store every minute until the returned function is called. A failed sweep is repeated by the next one; the first of several
+ * in a row is logged.
  */
-export function startSweeping(store: Store, now: Now, randomBytes: RandomBytes, lives: AllLives): () => void {
+export function startSweeping(store: Store, lives: AllLives, { now, randomBytes, warn }: SweepPorts): () => void {
   const markets = new MarketSweep(store, lives.marketsMs);
-  let busy = false;
+  let isBusy = false;
+  let isFailing = false;
+  let isStopped = false;
+  const sweep = async () => {
+    const failures: unknown[] = [];
+    const note = (error: unknown) => void failures.push(error);
+    await sweepStore(store, now(), randomBytes, lives).catch(note);
+    await markets.step(now()).catch(note);
+    // What is closed while it is swept has not failed.
+    if (failures.length > 0 && !isFailing && !isStopped)
+      warn(`Cannot delete outdated rows of the database, will try again every minute: ${String(failures[0])}`);
+    isFailing = failures.length > 0;
+  };
   const timer = setInterval(() => {
-    if (busy) return;
-    busy = true;
-    sweepStore(store, now(), randomBytes, lives)
-      .then(() => markets.step(now()))
-      .catch(() => {})
-      .finally(() => {
-        busy = false;
-      });
+    if (isBusy) return;
+    isBusy = true;
+    void sweep().finally(() => {
+      isBusy = false;
+    });
   }, SWEEP_EVERY_MS);
   timer.unref();
-  return () => clearInterval(timer);
+  return () => {
+    isStopped = true;
+    clearInterval(timer);
+  };
 }

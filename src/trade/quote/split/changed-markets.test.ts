@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { bestRouteOver, hubNetwork, type Product } from "../../../../test/support/hub-network.ts";
 import { readSampleMarkets } from "../../../../test/support/sample-markets.ts";
 import type { HotMarket, PairMarkets } from "../../../market/port.ts";
 import { createRandom } from "../../../primitives/random.ts";
@@ -113,6 +114,21 @@ test("a market that comes, goes or grows far better is noticed", () => {
     expect(best(pairOf(others, line), amount).outAmount).toBe(best(pairOf(others), amount).outAmount);
     best(pairOf(hot, line), amount);
   }
+});
+
+test("a market that takes more than it did is noticed, though its price is the same", () => {
+  const limitedTo = (most: bigint): Product => ({ reserves: [10n ** 12n, 10n ** 12n], most });
+  const worse: Product = { reserves: [10n ** 12n, 94n * 10n ** 10n] };
+  const network = hubNetwork((pair) => (pair === "ab" ? [limitedTo(10n ** 8n), worse] : []));
+  const [limited, other] = network.direct.markets;
+  const outAfter = (most: bigint, line: object) => {
+    const state = { ...(limited!.state as Product), ...limitedTo(most) };
+    const direct = pairOf([{ ...limited!, state }, other!], line);
+    return bestRouteOver({ ...network, direct }, "exactIn", 10n ** 9n).outAmount;
+  };
+  const line = {};
+  outAfter(10n ** 8n, line);
+  expect(outAfter(9n * 10n ** 8n, line)).toBe(outAfter(9n * 10n ** 8n, {}));
 });
 
 test("a market traded both ways between hubs does not replace an unknown one", () => {

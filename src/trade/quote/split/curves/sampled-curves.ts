@@ -19,6 +19,8 @@ const FINE_LIMIT_STEPS = 9;
 const LIMIT_ERROR = 1 / 2_048;
 /** A trade that uses this share of what a market is known to take comes near the limit. */
 const NEAR_LIMIT = 0.8;
+/** How much more a market may take than its curve says. Fraction. */
+const MOST_GROWN = 1 / 16;
 /** Curves kept per market state: directions and sizes. */
 const MOST_KEPT = 12;
 /** How much less or more a market may give later for its quotes to serve at other moments too. Fraction. */
@@ -133,7 +135,7 @@ interface HeldTerms extends Pick<CurveAsk, "roundSize" | "clock"> {
 
 /**
  * The curve of a market that has changed, carried over to its new state. Undefined if it no longer holds: the market refuses one of three
- * sizes, or its output differs from the curve by more than the tolerance.
+ * sizes, or takes noticeably more than it did, or its output differs from the curve by more than the tolerance.
  *
  * @param tolerance fraction
  * @param leastRate what a market needs to give for a unit to have a part; undefined if this one has a part. Without one, it may give less
@@ -149,15 +151,30 @@ export function heldCurve(
   const { roundSize, clock } = ask;
   const quotes = quotesOf(hot, { ...ask, mode, inMint, outMint });
   const now = new MarketCurve(hot, inMint, outMint, quotes, mode);
+  let mayHavePart = false;
   for (const size of [smallSizeOf(roundSize), Math.floor(roundSize / MIDDLE_PARTS[1]), roundSize]) {
     const held = Math.min(size, most);
     if (!now.sample(held, clock, budget)) return undefined;
     const out = now.out(held);
     if (leastRate !== undefined && out < held * leastRate) continue;
+    mayHavePart = true;
     const change = out / curve.quotedOut(held) - 1;
     if (change > tolerance || (change < -tolerance && leastRate === undefined)) return undefined;
   }
+  if (mayHavePart && takesMore(curve, now, ask, budget)) return undefined;
   return curve.copy(hot, quotes);
+}
+
+/** True if a market takes noticeably more of the round size now than it did. */
+function takesMore(
+  { most, refused }: MarketCurve,
+  now: MarketCurve,
+  { roundSize, clock }: Pick<CurveAsk, "roundSize" | "clock">,
+  budget: QuoteBudget,
+): boolean {
+  if (refused === Number.POSITIVE_INFINITY) return false;
+  const more = Math.min(roundSize, Math.max(refused, Math.ceil(most * (1 + MOST_GROWN))));
+  return now.sample(more, clock, budget) && now.most >= more;
 }
 
 /** True if there is nothing more to find out about how much a market takes. */

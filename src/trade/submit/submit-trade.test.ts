@@ -386,6 +386,55 @@ describe("an expiry that covers only what was submitted", () => {
     expect(world.inFlight.size).toBe(0);
   });
 
+  it("is taken back for what can be told of all, once another is too old to tell", async () => {
+    const a = startProcess("a");
+    const { trade } = await submitOne(a);
+    world.finding = { kind: "unserved", sinceMs: 10_000, isRemembered: true };
+    expire("a", trade.signature);
+    await rest(2_000);
+    world.finding = { kind: "unserved", sinceMs: 400_000, isRemembered: false };
+    const other = resigned(trade);
+    const late = boxOf(a.submit(other));
+    await rest(1_000);
+    for (const { signature } of [trade, other]) expire("a", signature);
+    await rest(2_000);
+    expect(late.error).toMatchObject({ code: "OUTCOME_UNKNOWN", facts: { safeToRebuild: false } });
+    world.inFlight.clear();
+    for (const one of [a, startProcess("b")]) {
+      for (const form of [trade, other]) {
+        const [again, found] = [boxOf(one.submit(form)), boxOf(one.find(principal, form.signature))];
+        await rest(1_000);
+        expect([again, found].map(({ error }) => error?.code)).toEqual(["OUTCOME_UNKNOWN", "OUTCOME_UNKNOWN"]);
+      }
+    }
+    expect(world.inFlight.size).toBe(0);
+  });
+
+  it.each([true, false])(
+    "is the end of all others too once it covers as many signatures as are followed: remembered %s",
+    async (isRemembered) => {
+      const [a, b] = [startProcess("a"), startProcess("b")];
+      const { trade, answer } = await submitOne(a);
+      world.finding = { kind: "unserved", sinceMs: 10_000, isRemembered };
+      expire("a", trade.signature);
+      await rest(2_000);
+      let followed = 1;
+      for (let nonce = 1n; nonce <= 12n; nonce++) {
+        world.inFlight.clear();
+        const late = boxOf((nonce % 2n === 0n ? a : b).submit(resigned(trade, nonce)));
+        for (let turn = 0; turn < 3; turn++) {
+          await rest(1_000);
+          for (const { end } of world.inFlight.values()) end({ kind: "expired" });
+        }
+        if (world.inFlight.size > 0) followed++;
+        expect(late.error?.code).toBe(answer.error?.code);
+      }
+      expect(followed).toBe(4);
+      const stored = await world.submissions.signaturesOf([...world.submissions.rows.keys()][0]!);
+      expect(new Set(stored.map(({ signature }) => signature)).size).toBe(4);
+    },
+  );
+
   it("answers for it where it was seen to expire, too, and goes on to answer for the first", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];
     const { trade } = await submitOne(a);

@@ -5,7 +5,7 @@ import type { AttemptProgress } from "./attempt-progress.ts";
 /** Time after which an attempt stops following its message; far longer than finality takes. Milliseconds. */
 export const FOLLOW_MS = 10 * 60_000;
 /** Signatures followed per message. Most wallets make one; some make a new one each time they sign. */
-const MAX_SIGNATURES = 4;
+export const MAX_SIGNATURES = 4;
 
 /** How one signature of a message ended on the chain. */
 export interface LandedSignature {

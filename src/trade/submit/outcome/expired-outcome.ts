@@ -1,4 +1,5 @@
 import type { MessageFinding } from "../../../chain/port.ts";
+import { MAX_SIGNATURES } from "../attempt/broadcast.ts";
 import type { Diagnosis } from "../diagnosis/diagnosis.ts";
 import { isOfMessage, type Outcome } from "./outcome.ts";
 
@@ -62,13 +63,21 @@ export function signaturesIn(outcome: Outcome): readonly string[] {
   return `${signatures ?? ""}`.split(", ");
 }
 
-/** Whether an outcome is the end of these signatures of its message: an expiry may have been proven for others alone. */
-export const holdsFor = (outcome: Outcome, signatures: readonly string[]): boolean =>
-  isOfMessage(outcome) || signatures.every((signature) => signaturesIn(outcome).includes(signature));
+/**
+ * Whether an outcome is the end of these signatures of its message: an expiry may have been proven for others alone. One of as many as are
+ * followed is the end of all: a wallet can sign the message without end.
+ */
+export function holdsFor(outcome: Outcome, signatures: readonly string[]): boolean {
+  if (isOfMessage(outcome)) return true;
+  const covered = signaturesIn(outcome);
+  return covered.length >= MAX_SIGNATURES || signatures.every((signature) => covered.includes(signature));
+}
 
-/** True if an outcome is the same as the stored one, of more signatures. */
+/** True if an outcome covers more signatures than the stored one: it says the same of all, or that they are too old to tell. */
 export function coversMore(outcome: Outcome, stored: Outcome): boolean {
-  if (outcome.kind === "landed" || stored.kind === "landed" || outcome.code !== stored.code) return false;
+  if (outcome.kind === "landed" || stored.kind === "landed") return false;
+  const isUntold = outcome.code === "OUTCOME_UNKNOWN" && stored.code === "TX_EXPIRED";
+  if (outcome.code !== stored.code && !isUntold) return false;
   return holdsFor(outcome, signaturesIn(stored)) && !holdsFor(stored, signaturesIn(outcome));
 }
 

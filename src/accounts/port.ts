@@ -166,8 +166,9 @@ export interface Submissions {
    * `finish`.
    *
    * @param isFinal whether it is marked as finalized with that, if the one before is not; absent: it is not marked
+   * @returns false if the record stays as it is
    */
-  replaceOutcome(claim: SubmissionClaim, replaced: string, outcome: string, isFinal?: boolean): Promise<void>;
+  replaceOutcome(claim: SubmissionClaim, replaced: string, outcome: string, isFinal?: boolean): Promise<boolean>;
   /**
    * Marks a submission that ended with this outcome as finalized. @returns false if there is no such record, as after a failover that lost
    * its correction

@@ -192,8 +192,8 @@ test.each(["embedded", "PostgreSQL"])(
       });
       await submissions.replaceOutcome(claim, "damaged", "last", true);
       expect(await submissions.byMessageHash("message")).toMatchObject({ outcome: "end", isFinalized: false });
-      await submissions.replaceOutcome(claim, "end", "last", true);
-      await submissions.replaceOutcome(claim, "last", "after what was final", true);
+      expect(await submissions.replaceOutcome(claim, "end", "last", true)).toBe(true);
+      expect(await submissions.replaceOutcome(claim, "last", "after what was final", true)).toBe(false);
       expect(await submissions.byMessageHash("message")).toMatchObject({ outcome: "last", isFinalized: true });
     } finally {
       await store.close();

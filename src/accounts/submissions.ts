@@ -126,10 +126,10 @@ class StoredSubmissions implements Submissions {
     return (await this.byMessageHash(claim.messageHash)) ?? "finished";
   }
 
-  async replaceOutcome(claim: SubmissionClaim, replaced: string, outcome: string, isFinal = false): Promise<void> {
+  async replaceOutcome(claim: SubmissionClaim, replaced: string, outcome: string, isFinal = false): Promise<boolean> {
     const { signature, transaction } = claim;
     const nowMs = this.nowMs();
-    await this.#store.run((db) =>
+    const { numUpdatedRows } = await this.#store.run((db) =>
       db
         .updateTable("submissions")
         .set({
@@ -143,8 +143,9 @@ class StoredSubmissions implements Submissions {
         .where("outcome", "=", replaced)
         // A damaged outcome is replaced whatever was said of it; one that was undone is not if another process has reported it as final.
         .$if(isFinal, (query) => query.where("finalized_at_ms", "is", null))
-        .execute(),
+        .executeTakeFirst(),
     );
+    return numUpdatedRows > 0n;
   }
 
   async finalize(messageHash: string, outcome: string): Promise<boolean> {

@@ -93,9 +93,9 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
     async replaceOutcome(claim, replaced, outcome, isFinalized = false) {
       reach();
       const row = rows.get(claim.messageHash);
-      const isTaken = isFinalized && row?.isFinalized === true;
-      if (row?.outcome === replaced && !isTaken)
-        rows.set(claim.messageHash, { ...row, ...claim, outcome, isFinalized });
+      if (row?.outcome !== replaced || (isFinalized && row.isFinalized)) return false;
+      rows.set(claim.messageHash, { ...row, ...claim, outcome, isFinalized });
+      return true;
     },
     async finalize(messageHash, outcome) {
       reach();

@@ -116,7 +116,9 @@ export class MovedTrades {
       // The record is found by its first signature too.
       if (signature !== record.signature) await submissions.addSignature(messageHash, record);
       const ended = { ...record, signature, transaction, lastValidBlockHeight: sealed.lastValidBlockHeight };
-      await submissions.replaceOutcome(ended, record.outcome, formatOutcome(outcome), true);
+      const isReplaced = await submissions.replaceOutcome(ended, record.outcome, formatOutcome(outcome), true);
+      // Another process has corrected it, or reported the end as final, meanwhile.
+      if (!isReplaced) return;
       slot = slotOf(outcome);
       const where = slot === undefined ? "it has expired" : `it is final in slot ${slot}`;
       warn(`The transaction ${signature} was confirmed in slot ${slotOf(stored)}, which was undone: ${where}.`);

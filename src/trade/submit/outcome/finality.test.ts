@@ -204,7 +204,8 @@ describe("finality", () => {
   });
 
   it("that another process records and reports is not taken back by one that has begun to correct it", async () => {
-    const [a, b] = [startProcess("a"), startProcess("b")];
+    const warnings: string[] = [];
+    const [a, b] = [startProcess("a"), startProcess("b", (message) => warnings.push(message))];
     const trade = await submitLanded(a);
     world.progress = seen("finalized", null, SLOT + 9n);
     await b.find(principal, trade.signature);
@@ -216,6 +217,7 @@ describe("finality", () => {
     await rest(400);
     for (const one of [a, b, startProcess("c")])
       expect(await one.find(principal, trade.signature)).toMatchObject(final);
+    expect(warnings).toEqual([]);
   });
 
   it("on record is not taken back, whatever the nodes say later", async () => {

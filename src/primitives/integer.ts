@@ -26,3 +26,13 @@ export function minOf(a: bigint, b: bigint): bigint {
 export function maxOf(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
 }
+
+/** Orders integers from the smallest on, for sorting. */
+export function compareIntegers(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The value whose integer is the median of all; of an even number of values the lower of the two. @param values one or more */
+export function medianBy<T>(values: readonly T[], integerOf: (value: T) => bigint): T {
+  return values.toSorted((a, b) => compareIntegers(integerOf(a), integerOf(b)))[(values.length - 1) >> 1]!;
+}

@@ -1,6 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
-import { maxOf, minOf } from "../../primitives/integer.ts";
+import { maxOf, medianBy, minOf } from "../../primitives/integer.ts";
 import { PRIORITY_LEVELS, type Priority } from "../port.ts";
 import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import { NO_PRICES, type Prices } from "./fee-samples.ts";
@@ -83,9 +83,8 @@ export class BorneOutFees implements FeeSource {
       this.#aloneUntilMs = this.#now() + ALONE_MS;
       return undefined;
     }
-    const prices = byLevel((level) => middle(words.map((word) => word.reading.prices[level])));
-    const fast = words.toSorted((a, b) => compare(a.reading.prices.fast, b.reading.prices.fast));
-    const median = fast[(fast.length - 1) >> 1]!;
+    const prices = byLevel((level) => medianBy(words, (word) => word.reading.prices[level]).reading.prices[level]);
+    const median = medianBy(words, (word) => word.reading.prices.fast);
     const first = words.find(({ endpoint }) => endpoint === this.#endpoints[this.#first]);
     if (first !== undefined && isDearer(first.reading.prices, prices)) this.#passOver(first, words, prices);
     return { prices, samples: median.reading.samples };
@@ -113,10 +112,3 @@ const byLevel = (of: (level: Priority) => bigint): Prices => ({
   faster: of("faster"),
   fastest: of("fastest"),
 });
-
-/** The median; of an even number the lower one. */
-function middle(prices: readonly bigint[]): bigint {
-  return prices.toSorted(compare)[(prices.length - 1) >> 1]!;
-}
-
-const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,3 +1,4 @@
+import { compareIntegers } from "../../primitives/integer.ts";
 import { PRIORITY_LEVELS, type Priority } from "../port.ts";
 
 /** Share of recent slots, in percent, in which the level's price would have been enough. */
@@ -48,5 +49,5 @@ function keptOf(samples: Samples, trimPercent: number): number {
 }
 
 function ascending(samples: Samples): bigint[] {
-  return samples.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  return samples.toSorted(compareIntegers);
 }

@@ -1,3 +1,4 @@
+import { compareIntegers, medianBy } from "../../primitives/integer.ts";
 import type { Lifetime } from "../port.ts";
 import { NodeError } from "../rpc/node-error.ts";
 import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
@@ -87,7 +88,7 @@ export class BlockHeights {
     const words = this.#agreeingOnBlocks(inTime.length > 0 ? inTime : said);
     this.#agreed = this.#skipped = this.#most(words, ({ skipped }) => skipped.count).skipped;
     this.#noteContested(words);
-    return middle(words, ({ value }) => value.blockhashSlot).value.blockhashSlot;
+    return medianBy(words, ({ value }) => value.blockhashSlot).value.blockhashSlot;
   }
 
   /**
@@ -141,7 +142,7 @@ export class BlockHeights {
   #blocksBy(words: readonly Word<{ readonly blocks: bigint }>[]): bigint {
     const trusted = words.find(({ endpoint }) => endpoint === this.#trusted);
     if (trusted !== undefined) return trusted.value.blocks;
-    const sorted = words.map(({ value }) => value.blocks).sort((a, b) => (a < b ? -1 : 1));
+    const sorted = words.map(({ value }) => value.blocks).sort(compareIntegers);
     const [one, other] = [sorted[(sorted.length - 1) >> 1]!, sorted[sorted.length >> 1]!];
     return distance(one, NETWORK_BLOCKHASH_BLOCKS) <= distance(other, NETWORK_BLOCKHASH_BLOCKS) ? one : other;
   }
@@ -182,7 +183,7 @@ export class BlockHeights {
   /** The trusted node's, else the median. */
   #most<T>(words: readonly Word<T>[], by: (value: T) => bigint): T {
     const trusted = words.find(({ endpoint }) => endpoint === this.#trusted);
-    return (trusted ?? middle(words, ({ value }) => by(value))).value;
+    return (trusted ?? medianBy(words, ({ value }) => by(value))).value;
   }
 
   /** The counts of all nodes that answer. @throws the error of one if none does */
@@ -229,9 +230,4 @@ function distance(a: bigint, b: bigint): bigint {
 
 function skippedOf({ slot, height }: SlotHeight): bigint {
   return slot - height;
-}
-
-/** The median; of an even number the lower one. */
-function middle<T>(values: readonly T[], by: (value: T) => bigint): T {
-  return values.toSorted((a, b) => (by(a) < by(b) ? -1 : by(a) > by(b) ? 1 : 0))[(values.length - 1) >> 1]!;
 }

@@ -1,5 +1,6 @@
 import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Now } from "../../primitives/clock.ts";
+import { medianBy } from "../../primitives/integer.ts";
 import type { ChainClock } from "../../solana/account.ts";
 import { TRANSACTION_V1_FEATURE } from "../../solana/features.ts";
 import type { ChainHead, Lifetime } from "../port.ts";
@@ -325,9 +326,10 @@ class FollowedChainHead implements LiveChainHead {
     );
     const answers = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
     if (answers.length === 0) return;
-    const found = median(answers.map((answer) => answer.found));
+    const { found } = medianBy(answers, (answer) => answer.found);
     // The chain went on while an answer travelled, or waited here to be read.
-    const byNow = median(answers.map((answer) => answer.found + this.#slotsIn(answer.tookMs)));
+    const nowOf = (answer: (typeof answers)[number]) => answer.found + this.#slotsIn(answer.tookMs);
+    const byNow = nowOf(medianBy(answers, nowOf));
     if (byNow + PROCESSED_LAG_SLOTS >= this.#newest.slot) return;
     this.#warn(`The newest slot ${this.#newest.slot} is taken back to ${found}: no node follows it.`);
     this.#newest.reset(found);
@@ -375,9 +377,4 @@ class FollowedChainHead implements LiveChainHead {
       await new Promise((resolve) => setTimeout(resolve, START_POLL_MS));
     }
   }
-}
-
-/** The median; of an even number of values the lower one. */
-function median(values: readonly bigint[]): bigint {
-  return values.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))[(values.length - 1) >> 1]!;
 }

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Address } from "../../../primitives/address.ts";
 import { equalBytes } from "../../../primitives/bytes.ts";
 import { verifySignature } from "../../../primitives/ed25519.ts";
-import { maxOf, minOf } from "../../../primitives/integer.ts";
+import { compareIntegers, maxOf, minOf } from "../../../primitives/integer.ts";
 import { SIGNATURE_SIZE, wireLayout } from "../../../solana/message.ts";
 import { decodeHeight } from "../../head/head-answers.ts";
 import type { MessageFinding, MessageQuery } from "../../port.ts";
@@ -112,7 +112,7 @@ function blocksSinceExpiry(
   quorum: number,
   { lastValidBlockHeight }: MessageQuery,
 ): BlocksSince | undefined {
-  const heights = answers.map(({ blockHeight }) => blockHeight).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const heights = answers.map(({ blockHeight }) => blockHeight).sort(compareIntegers);
   const most = heights[Math.min(quorum, heights.length) - 1];
   if (most === undefined) return undefined;
   const least = heights.length > quorum ? most : heights[0]!;

@@ -1,3 +1,4 @@
+import { compareIntegers } from "../../../primitives/integer.ts";
 import type { TradeEvent } from "../../trade.ts";
 import type { SlotScale } from "./chances.ts";
 import type { DiagnosisCause } from "./diagnosis.ts";
@@ -70,7 +71,7 @@ function lowBid(
   const needed = outbid
     .map((slot) => prices!.bySlot.get(started!.slot + BigInt(slot))!)
     .map((price) => (onAccounts ? price.accounts : price.chain))
-    .sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+    .sort(compareIntegers);
   const median = needed[Math.floor((needed.length - 1) / 2)]!;
   const from = Number.isFinite(accepted) ? accepted : 1;
   const where = onAccounts ? "on its accounts" : "on the chain";

@@ -1,6 +1,7 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
 import { type Health, HealthCheckResponse_ServingStatus as Status } from "../../../gen/grpc/health/v1/health_pb.ts";
+import { sleep } from "../../trade/submit/waiting.ts";
 
 /** How often a watch looks for a changed status. */
 const WATCH_MS = 1_000;
@@ -39,20 +40,8 @@ export function createHealth(
         const now = known.has(service) ? status(service) : Status.SERVICE_UNKNOWN;
         if (now !== last) yield { status: now };
         last = now;
-        await pause(WATCH_MS, signal);
+        await sleep(WATCH_MS, signal);
       }
     },
   };
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener("abort", done);
-  });
 }

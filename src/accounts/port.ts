@@ -10,6 +10,7 @@ export interface Principal {
   bucketAt?: number;
 }
 
+/** Finds whose an API key is. */
 export interface KeyDirectory {
   /**
    * The owner of a key without a new query: from memory, or from a pending look-up. Undefined: the store must be asked.
@@ -36,17 +37,20 @@ export interface KeySummary {
   readonly revokedAtMs: number | undefined;
 }
 
+/** A text for a wallet to sign, and until when that counts. Epoch milliseconds. */
 export interface Challenge {
   readonly message: string;
   readonly expiresAtMs: number;
 }
 
+/** A key that was just issued: the only time that it is shown whole. */
 export interface Registered {
   readonly apiKey: string;
   readonly keyId: string;
   readonly wallet: Address;
 }
 
+/** Registration of wallets, and the keys of their accounts. */
 export interface Accounts {
   /** A Sign-In-With-Solana message for the wallet to sign: single use, valid for five minutes, bound to this host. */
   createChallenge(wallet: Address): Promise<Challenge>;
@@ -91,6 +95,7 @@ export interface SignedForm {
   readonly transaction: Uint8Array;
 }
 
+/** A submission on record: its claim, who holds it, and how it ended. */
 export interface SubmissionRecord extends SubmissionClaim {
   /** Until when the claiming process is responsible for it, by `Submissions.nowMs`. Epoch milliseconds. */
   readonly leaseUntilMs: number;

@@ -23,6 +23,7 @@ export interface TokenKey {
   readonly seals: boolean;
 }
 
+/** What processes on one database must share: without it, each would refuse the others' keys and tokens. */
 export interface Secrets {
   /** HMAC key of the stored API key hashes. */
   readonly keyPepper: Uint8Array;

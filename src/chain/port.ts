@@ -10,6 +10,7 @@ export interface AccountsAtSlot {
   readonly node?: number | undefined;
 }
 
+/** A search of a program's accounts: those that match every condition. */
 export interface ProgramFilter {
   readonly program: Address;
   readonly dataSize?: number;
@@ -276,6 +277,7 @@ export type MessageFinding = (
   readonly isRemembered: boolean;
 };
 
+/** Brings signed transactions onto the chain, and finds out what became of them. */
 export interface Landing {
   /**
    * Broadcasts the bytes through every allowed sender, repeatedly, until the outcome is known or `deadlineMs` (epoch) passes;
@@ -311,6 +313,7 @@ export interface SenderChoice {
   readonly tips: readonly Tip[];
 }
 
+/** Chooses by level through whom a transaction is sent, and with what tips. */
 export interface SenderPlan {
   /** The senders of a level now. `turn` varies from build to build and rotates through a sender's tip accounts. */
   choose(level: Priority, turn: number): SenderChoice;

@@ -57,6 +57,7 @@ export class TradeError extends Error {
   }
 }
 
+/** What is known of a failure besides its code and message. */
 export interface TradeErrorFacts {
   readonly retryable?: boolean | undefined;
   readonly safeToRebuild?: boolean | undefined;

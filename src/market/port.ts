@@ -54,6 +54,7 @@ export interface MarketFault {
   readonly isForGood?: boolean;
 }
 
+/** The markets of a pair at one time, and why further ones cannot serve it. */
 export interface PairMarkets {
   readonly markets: readonly HotMarket[];
   readonly faults: readonly MarketFault[];

@@ -3,6 +3,7 @@ import type { Now } from "../primitives/clock.ts";
 /** Slots that are caught up after the process was paused; later ones are skipped. */
 const MAX_LATE_SLOTS = 10;
 
+/** What calls for the next slot until it is stopped. */
 export interface SlotTimer {
   /** From the next slot on. Milliseconds. */
   setSlotMs(slotMs: number): void;

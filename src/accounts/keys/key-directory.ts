@@ -34,6 +34,7 @@ const USE_NOTED_MS = 24 * 3_600_000;
 /** Keys in memory that one check drops to have them looked up again: what began together spreads out. */
 const RENEWED_PER_CHECK = 100;
 
+/** The directory of keys, as the process that issues and revokes keys uses it. */
 export interface LiveKeyDirectory extends KeyDirectory {
   /** Records a key issued by this process, discarding an earlier "unknown". */
   issued(apiKey: string): void;

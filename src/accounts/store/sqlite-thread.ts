@@ -10,12 +10,14 @@ export interface SqliteTask {
   readonly alone: boolean;
 }
 
+/** What one statement returned. */
 export interface SqliteResult {
   readonly rows: readonly unknown[];
   /** Rows written by a statement that returns none. */
   readonly changes: number;
 }
 
+/** The thread's answer to a task: a result, or why there is none. */
 export interface SqliteAnswer {
   readonly id: number;
   readonly result?: SqliteResult;

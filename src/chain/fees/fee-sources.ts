@@ -14,6 +14,7 @@ export interface FeeReading {
   readonly samples: Samples;
 }
 
+/** Where prices of priority come from. */
 export interface FeeSource {
   /**
    * Undefined if the source has no prices now: the next one is asked.
@@ -27,6 +28,7 @@ export interface FeeSource {
 /** The node to ask first, or the only one. */
 type FromNode = Pick<ReadOptions, "startAt" | "only">;
 
+/** What the prices of nodes are read with. */
 export interface NodeFeesOptions {
   readonly now: Now;
   readonly warn: (message: string) => void;

@@ -12,6 +12,7 @@ interface PriorityBounds {
   readonly cap: bigint;
 }
 
+/** Prices of priority that are refreshed until closed. */
 export interface LivePriorityFees extends PriorityFees {
   close(): void;
 }

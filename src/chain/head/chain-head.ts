@@ -20,6 +20,7 @@ import { MAX_LAG_SLOTS, NewestSlot, PROCESSED_LAG_SLOTS } from "./newest-slot.ts
 import { RentRates } from "./rent-rates.ts";
 import { repeat } from "./repeat.ts";
 
+/** The head of the chain with what only the chain's own rooms and reports use; followed until closed. */
 export interface LiveChainHead extends ChainHead {
   /** The newest slot known. */
   slot(): bigint;

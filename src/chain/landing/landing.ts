@@ -26,6 +26,7 @@ import { PendingTransaction, type Waiter } from "./pending-transaction.ts";
 import type { Sender } from "./sender.ts";
 import { StatusPolling } from "./status-polling.ts";
 
+/** Landing until closed, with its counts. */
 export interface LiveLanding extends Landing {
   /** For metrics: pending transactions; broadcasts after the first to each sender; broadcasts skipped for a rate limit. */
   counts(): { readonly pending: number; readonly repeated: number; readonly shed: number };

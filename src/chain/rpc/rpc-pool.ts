@@ -4,6 +4,7 @@ import { NodeSlots } from "./accounts/node-slots.ts";
 import { isRefusal, NodeError } from "./node-error.ts";
 import type { RpcEndpoint } from "./rpc-endpoint.ts";
 
+/** Which nodes may answer a read, and which answers count. */
 export interface ReadOptions {
   readonly timeoutMs?: number;
   /** Index of the endpoint asked first, wrapped. Spreads repeated requests over all of them. */

@@ -2,6 +2,7 @@ import type { Subscriptions } from "../rpc/subscriptions/subscriptions.ts";
 import { createStateSource, type LiveStateSource, type StateSourceOptions } from "./state-source.ts";
 import { SubscriptionFeed } from "./subscription-feed.ts";
 
+/** What following by WebSocket needs besides. */
 export interface RpcStateSourceOptions extends Omit<StateSourceOptions, "feed" | "followedHost"> {
   readonly subscriptions: Subscriptions;
   /** The commitment of `reader`, used for subscriptions too. */

@@ -22,6 +22,7 @@ import { StreamProgress } from "./stream/stream-progress.ts";
 import { StreamSuspension } from "./stream/stream-suspension.ts";
 import { StreamTrust } from "./stream/stream-trust.ts";
 
+/** A source of account state until closed, with its counts. */
 export interface LiveStateSource extends StateSource {
   /** Events since the start; and now, how many accounts are followed, how many of them are streamed, and how many contested. */
   counts(): StateCounts & { readonly accounts: number; readonly streamed: number; readonly contested: number };
@@ -31,6 +32,7 @@ export interface LiveStateSource extends StateSource {
   spareVersions(): number;
 }
 
+/** What any source of account state is made of: reads, a feed of changes, and what tells whether these are right. */
 export interface StateSourceOptions {
   readonly reader: AccountReader;
   readonly feed: AccountFeed;

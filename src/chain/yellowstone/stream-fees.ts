@@ -8,6 +8,7 @@ import { NewestReported } from "./newest-reported.ts";
 import { decodeTransactionPrice } from "./transaction-price.ts";
 import { fieldsOf, messageIn, numberIn } from "./wire-fields.ts";
 
+/** Prices of priority from a stream, until closed. */
 export interface StreamFees extends FeeSource {
   close(): void;
 }

@@ -8,6 +8,7 @@ interface YellowstoneOptions extends FeedStreamOptions {
   readonly accountsPerStream?: number;
 }
 
+/** What following by a Yellowstone stream needs. */
 export interface YellowstoneStateSourceOptions
   extends YellowstoneOptions,
     Omit<StateSourceOptions, "feed" | "followedHost" | "now" | "warn" | "random"> {}

@@ -23,6 +23,7 @@ export const SLOT_STATUS = {
   dead: 6,
 } as const;
 
+/** A version of an account, as the stream sends it; null: it was closed. */
 export interface AccountUpdate {
   readonly kind: "account";
   readonly slot: bigint;
@@ -32,6 +33,7 @@ export interface AccountUpdate {
   readonly bankId: bigint | undefined;
 }
 
+/** A change of a slot's standing. */
 export interface SlotUpdate {
   readonly kind: "slot";
   /** The name of the request that the update was sent under. */

@@ -45,6 +45,7 @@ export function exitCodeOfTrade({ status }: Pick<Trade, "status">): number {
   return status === "pending" || status === "processed" ? EXIT.undecided : EXIT.done;
 }
 
+/** A command's arguments, parsed. */
 export interface CommandLine {
   /** Arguments that are not flags, without the command's name. */
   readonly words: readonly string[];
@@ -52,6 +53,7 @@ export interface CommandLine {
   readonly flags: ReadonlyMap<string, string | true>;
 }
 
+/** One command of the command line. */
 export interface Command {
   readonly name: string;
   /** The name and its arguments: <REQUIRED>, [OPTIONAL]. */

@@ -10,6 +10,7 @@ export interface MessageAccount {
   readonly writable: boolean;
 }
 
+/** One instruction, with its accounts in place of their indexes. */
 export interface MessageInstruction {
   readonly program: Address;
   readonly accounts: readonly MessageAccount[];

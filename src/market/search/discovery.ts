@@ -26,6 +26,7 @@ export interface KnownMarkets {
   readonly searches: readonly BegunSearch[];
 }
 
+/** What one search of a pair found, and what it could not look at. */
 export interface Discovery {
   readonly found: readonly FoundMarket[];
   /** Entries of the index that no longer exist, or are not markets. */

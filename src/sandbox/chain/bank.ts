@@ -32,6 +32,7 @@ const PROGRAM_POINTER_OFFSET = 4;
 const DEPLOY_SLOT_OFFSET = 4;
 const CODE_OFFSET = 45;
 
+/** An instruction that a program called, its accounts by their indexes in the message. */
 export interface InnerInstruction {
   readonly programIndex: number;
   readonly accounts: Uint8Array;

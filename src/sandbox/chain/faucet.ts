@@ -12,6 +12,7 @@ const UNIT_LIMIT = 1_000;
 /** DER wrapping of a raw 32-byte Ed25519 private key. @see RFC 8410 */
 const PKCS8_PREFIX = hex("302e020100300506032b657004220420");
 
+/** An airdrop that was asked for. */
 export interface AirdropOrder {
   readonly to: Address;
   readonly lamports: bigint;

@@ -15,6 +15,7 @@ interface Genesis {
   readonly accounts: readonly GenesisAccount[];
 }
 
+/** What a chain starts from. */
 export interface ChainOptions {
   readonly genesis?: Genesis;
   /** Determines blockhashes, the genesis hash and the faucet's key. Default 1. */

@@ -11,6 +11,7 @@ const MAX_BLOCKHASH_AGE = 150;
 /** Slots after rooting for which a status is known without a search of history. @see agave MAX_CACHE_ENTRIES */
 export const STATUS_CACHE_SLOTS = 300;
 
+/** What a token account held, before or after a transaction. */
 export interface TokenBalance {
   readonly accountIndex: number;
   readonly mint: Address;
@@ -41,6 +42,7 @@ export interface LandedTransaction {
   readonly postTokenBalances: readonly TokenBalance[];
 }
 
+/** A block, and what was executed in it. */
 export interface Block {
   readonly slot: number;
   readonly parentSlot: number;

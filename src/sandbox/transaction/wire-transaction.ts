@@ -21,12 +21,14 @@ interface MessageHeader {
   readonly readonlyUnsigned: number;
 }
 
+/** An instruction as a message holds it: program and accounts are indexes of the message's accounts. */
 export interface WireInstruction {
   readonly programIndex: number;
   readonly accounts: Uint8Array;
   readonly data: Uint8Array;
 }
 
+/** The entries that a message takes from a lookup table, by their indexes. */
 export interface TableLookup {
   readonly table: Address;
   readonly writable: Uint8Array;

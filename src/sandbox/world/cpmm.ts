@@ -23,6 +23,7 @@ const CREATOR_FEE = 500n;
 export type CreatorFeeOn = "input" | "token0" | "token1";
 const CREATOR_FEE_ON: Readonly<Record<CreatorFeeOn, number>> = { input: 0, token0: 1, token1: 2 };
 
+/** A pool of raydium_cpmm to be put into the world. */
 export interface CpmmPoolPlan {
   /** Index of the fee configuration. */
   readonly config: number;

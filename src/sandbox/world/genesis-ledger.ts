@@ -26,6 +26,7 @@ export interface WorldAccount {
   readonly data: Uint8Array;
 }
 
+/** A mint to be put into the world. */
 export interface MintPlan {
   readonly mint: Address;
   readonly program: Address;

@@ -28,6 +28,7 @@ const INITIAL_VIRTUAL_USDC = 4_300_000_000n;
 const MIGRATION_FEE = 15_000_001n;
 const MAX_CREATOR_FEE = 1_000n;
 
+/** A curve of pump_fun to be put into the world. */
 export interface CurvePlan {
   readonly mint: Omit<MintPlan, "decimals">;
   readonly quote: Address;

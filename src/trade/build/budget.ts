@@ -25,6 +25,7 @@ export interface Budget {
   readonly loadedBytesLimit: number;
 }
 
+/** How generous the compute budget of a message is. */
 export interface BudgetSettings {
   /** Added to the measured upper bound of compute units. Percent. */
   readonly computeUnitMarginPercent: number;

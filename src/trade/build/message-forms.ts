@@ -43,6 +43,7 @@ import {
   wrappedSolAccount,
 } from "./wallet-accounts.ts";
 
+/** Which forms a message may take. */
 export interface MessageSettings extends BudgetSettings {
   /** Whether a route that fits no other form may become a version 1 transaction, which not every wallet can read yet. */
   readonly transactionV1: boolean;

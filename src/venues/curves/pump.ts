@@ -10,6 +10,7 @@ export interface PumpSide {
   readonly fees: PumpFees;
 }
 
+/** A trade on a curve of pump_fun or PumpSwap. Base units. */
 export interface PumpTrade {
   readonly tokens: bigint;
   /** Quote amount on the curve, before fees. */

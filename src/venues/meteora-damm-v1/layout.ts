@@ -73,6 +73,7 @@ export interface DammV1Pool {
   readonly stable: StableCurve | undefined;
 }
 
+/** A share, as the program writes it. */
 export interface Fraction {
   readonly numerator: bigint;
   readonly denominator: bigint;

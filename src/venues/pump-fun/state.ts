@@ -26,6 +26,7 @@ import {
 } from "./layout.ts";
 import { olderUnitsOf, quoteCreationUnitsOf, unitsOf } from "./units.ts";
 
+/** What a curve prices and swaps with. */
 export interface PumpFunState {
   readonly market: PumpFunMarket;
   readonly curve: BondingCurve;

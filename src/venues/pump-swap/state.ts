@@ -24,6 +24,7 @@ import {
 } from "./layout.ts";
 import { quoteCreationUnitsOf, unitsOf } from "./units.ts";
 
+/** What a pool prices and swaps with. */
 export interface PumpSwapState {
   readonly market: PumpSwapMarket;
   readonly pool: PumpPool;

@@ -1,6 +1,7 @@
 import { GradualWalk } from "../../../primitives/turns/gradual-walk.ts";
 import type { SubscriptionConnection } from "./subscription-connection.ts";
 
+/** A subscription to ask each connection for, and who receives its notices. */
 export interface SubscriptionRequest {
   /** The method is `${kind}Subscribe`. */
   readonly kind: "account" | "signature";

@@ -34,6 +34,7 @@ interface DerivedRule {
   readonly orNone: boolean;
 }
 
+/** An account whose address follows from a price: one of many at even distances, such as the arrays of ticks of a pool. */
 export interface LadderRule {
   readonly kind: "ladder";
   readonly program: Address;

@@ -18,6 +18,7 @@ interface ObjectSymbol {
   readonly isSection: boolean;
 }
 
+/** A place in a section that takes the address of a symbol. */
 export interface Relocation {
   /** Offset inside the relocated section. */
   readonly offset: number;

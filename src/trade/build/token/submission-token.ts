@@ -16,6 +16,7 @@ export interface SealingKey {
   readonly seals: boolean;
 }
 
+/** Seals what was promised at a build into a token, and opens it at the submit. */
 export interface TokenSealer {
   /** The opaque token of a build, for the account that asked for it. */
   seal(trade: SealedTrade, accountId: string): string;

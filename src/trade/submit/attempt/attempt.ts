@@ -42,6 +42,7 @@ export interface AttemptPorts extends ClaimPorts {
   readonly conditions?: LandingConditions | undefined;
 }
 
+/** What bounds an attempt in time. */
 export interface AttemptSettings extends ClaimSettings {
   /** Time after a message's expiry for which the nodes' history is relied on. Milliseconds. */
   readonly historyMs: number;

@@ -34,6 +34,7 @@ export interface ClaimPorts {
   readonly settings: ClaimSettings;
 }
 
+/** How long claims last, and are waited for. */
 export interface ClaimSettings {
   /** Another process takes over a submission whose lease was not renewed for this long. Milliseconds. */
   readonly leaseMs: number;

@@ -65,52 +65,62 @@ function exportLine({ url, chain }: App, demo: DemoWallet): string {
  * @param demoFile where the demo's secrets are; absent: they are printed, which only a terminal may receive
  */
 export function describeStart(app: App, demo: DemoWallet | undefined, demoFile?: string): string {
-  const { url, chain, admin } = app;
-  const token = chain?.tokens[0];
-  const lines = [
-    "",
-    "Tradewire is ready.",
-    "",
+  const lines = ["", "Tradewire is ready.", "", ...addressLines(app), ...tokenLines(app)];
+  if (demo !== undefined) lines.push(...demoLines(app, demo, demoFile));
+  return `${lines.join("\n")}\n\n`;
+}
+
+function addressLines({ url, chain, admin }: App): readonly string[] {
+  return [
     `  REST, Connect, gRPC-Web and gRPC   ${url}`,
     `  Trade in the browser               ${url}/trade`,
     `  Status, reference, registration    ${url}/  ${url}/docs  ${url}/register`,
     `  API document                       ${url}/v1/openapi.json`,
     `  Metrics, health, readiness         ${admin.url}/metrics  /healthz  /readyz`,
+    ...(chain === undefined
+      ? []
+      : [
+          `  Embedded chain, JSON-RPC           ${chain.rpcUrl}`,
+          `  Embedded chain, WebSocket          ${chain.wsUrl}`,
+          `  Embedded chain, stand-ins          ${chain.standIns.join(", ") || "none"}`,
+          `  Embedded chain, real programs      ${chain.realPrograms.join(", ") || "none"}`,
+        ]),
   ];
-  if (chain !== undefined) {
-    lines.push(
-      `  Embedded chain, JSON-RPC           ${chain.rpcUrl}`,
-      `  Embedded chain, WebSocket          ${chain.wsUrl}`,
-      `  Embedded chain, stand-ins          ${chain.standIns.join(", ") || "none"}`,
-      `  Embedded chain, real programs      ${chain.realPrograms.join(", ") || "none"}`,
-    );
-    lines.push("", "  Tokens of the embedded chain");
-    for (const { symbol, mint, markets } of chain.tokens) {
-      const places = [...new Set(markets.map(({ venue, against }) => `${venue} for ${against}`))].join(", ");
-      lines.push(`    ${symbol.padEnd(10)} ${mint.padEnd(44)}  ${places}`);
-    }
-  }
-  if (demo !== undefined && token !== undefined) {
-    const body = `{"mint":"${token.mint}","solAmount":0.1,"slippage":0.05,"priority":"fast"}`;
-    const authorization =
-      demoFile === undefined ? `'Authorization: Bearer ${demo.apiKey}'` : '"Authorization: Bearer $API_KEY"';
-    const { host, protocol } = new URL(url);
-    const grpcurl = protocol === "https:" ? "grpcurl" : "grpcurl -plaintext";
-    lines.push(
-      "",
-      "  Demo wallet, worth nothing outside this chain",
-      `    address     ${demo.address}`,
-      ...(demoFile === undefined
-        ? [`    secret key  ${demo.secretKey}`, `    API key     ${demo.apiKey}`]
-        : [`    secrets     ${demoFile}`]),
-      "",
-      "  Try it: copy this line into another terminal, and any snippet of README.md and docs/guide.md runs there",
-      demoFile === undefined ? `    ${exportLine(app, demo)}` : `    . '${demoFile.replaceAll("'", "'\\''")}'`,
-      "",
-      `    curl -s ${url}/v1/tx/buy -H ${authorization} -H 'Content-Type: application/json' -d '${body}'`,
-      `    ${grpcurl} ${host} list`,
-      `    ${grpcurl} -H ${authorization} -d '${body.replace('"fast"', '"PRIORITY_FAST"')}' ${host} tradewire.v1.TradeService/Buy`,
-    );
-  }
-  return `${lines.join("\n")}\n\n`;
+}
+
+/** The tokens of the embedded chain, and where each is traded; nothing without one. */
+function tokenLines({ chain }: App): readonly string[] {
+  if (chain === undefined) return [];
+  const tokens = chain.tokens.map(({ symbol, mint, markets }) => {
+    const places = [...new Set(markets.map(({ venue, against }) => `${venue} for ${against}`))].join(", ");
+    return `    ${symbol.padEnd(10)} ${mint.padEnd(44)}  ${places}`;
+  });
+  return ["", "  Tokens of the embedded chain", ...tokens];
+}
+
+/** The demo wallet, and calls to make with it; nothing without a token to trade. */
+function demoLines(app: App, demo: DemoWallet, demoFile: string | undefined): readonly string[] {
+  const { url, chain } = app;
+  const token = chain?.tokens[0];
+  if (token === undefined) return [];
+  const body = `{"mint":"${token.mint}","solAmount":0.1,"slippage":0.05,"priority":"fast"}`;
+  const authorization =
+    demoFile === undefined ? `'Authorization: Bearer ${demo.apiKey}'` : '"Authorization: Bearer $API_KEY"';
+  const { host, protocol } = new URL(url);
+  const grpcurl = protocol === "https:" ? "grpcurl" : "grpcurl -plaintext";
+  return [
+    "",
+    "  Demo wallet, worth nothing outside this chain",
+    `    address     ${demo.address}`,
+    ...(demoFile === undefined
+      ? [`    secret key  ${demo.secretKey}`, `    API key     ${demo.apiKey}`]
+      : [`    secrets     ${demoFile}`]),
+    "",
+    "  Try it: copy this line into another terminal, and any snippet of README.md and docs/guide.md runs there",
+    demoFile === undefined ? `    ${exportLine(app, demo)}` : `    . '${demoFile.replaceAll("'", "'\\''")}'`,
+    "",
+    `    curl -s ${url}/v1/tx/buy -H ${authorization} -H 'Content-Type: application/json' -d '${body}'`,
+    `    ${grpcurl} ${host} list`,
+    `    ${grpcurl} -H ${authorization} -d '${body.replace('"fast"', '"PRIORITY_FAST"')}' ${host} tradewire.v1.TradeService/Buy`,
+  ];
 }

@@ -304,7 +304,8 @@ describe("the embedded chain, through web3.js", () => {
       socket.send(JSON.stringify({ jsonrpc: "2.0", id: 7, ...body }));
       return answer;
     };
-    expect(await ask({ method: "blockSubscribe", params: ["all"] })).toMatchObject({ error: { code: -32601 } });
+    for (const kind of ["block", "constructor", "toString", "__proto__"])
+      expect(await ask({ method: `${kind}Subscribe`, params: ["all"] })).toMatchObject({ error: { code: -32601 } });
     expect(await ask({ method: "accountSubscribe", params: ["x"] })).toMatchObject({ error: { code: -32602 } });
     expect(await ask({ method: "slotUnsubscribe", params: [999_999] })).toMatchObject({ error: { code: -32602 } });
     // As nodes do: equal subscriptions of one connection have one number, and end together.

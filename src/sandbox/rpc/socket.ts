@@ -58,7 +58,7 @@ export function serveSocket(node: Node, socket: WebSocket): void {
     const key = `${kind} ${params.key}`;
     const known = numbers.get(key)?.id;
     if (known !== undefined && subscriptions.has(known)) return known;
-    const open = FEEDS[kind];
+    const open = FEEDS.get(kind);
     if (open === undefined) throw new RpcError(RPC_ERROR.methodNotFound, "Method not found");
     if (subscriptions.size >= MAX_SUBSCRIPTIONS) throw invalidParams("Too many subscriptions on this connection");
     let id = 0;

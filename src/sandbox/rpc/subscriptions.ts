@@ -22,11 +22,7 @@ interface Feed {
 /** Reads the parameters and prepares a feed. `finish` ends the subscription after its last notification. */
 type OpenFeed = (chain: Chain, params: Params, notify: Notify, finish: () => void) => Feed;
 
-/**
- * Every kind of subscription, by the first part of its method names: `account` is accountSubscribe, accountNotification,
- * accountUnsubscribe.
- */
-export const FEEDS: Readonly<Record<string, OpenFeed>> = {
+const OPEN_FEEDS: Readonly<Record<string, OpenFeed>> = {
   account: (chain, params, notify) => {
     const address = params.parseAddressParam(0);
     const config = params.parseConfig(1);
@@ -111,6 +107,12 @@ export const FEEDS: Readonly<Record<string, OpenFeed>> = {
     listener: { advanced: (advance) => slotUpdates(advance).forEach((update) => void notify(update)) },
   }),
 };
+
+/**
+ * Every kind of subscription, by the first part of its method names: `account` is accountSubscribe, accountNotification,
+ * accountUnsubscribe. A map: of an object, a caller could name what every object has.
+ */
+export const FEEDS: ReadonlyMap<string, OpenFeed> = new Map(Object.entries(OPEN_FEEDS));
 
 /** Emits changed accounts once per block, as the block left them: at `processed` when it is sealed, as nodes do at its freeze. */
 function followAccounts(

@@ -1,10 +1,11 @@
 import type { CliIo } from "../command.ts";
 
-const GENESIS: Readonly<Record<string, string>> = {
-  "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d": "mainnet",
-  EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG: "devnet",
-  "4uhcVJyU9pJkvQyS88uRDiswHScgcPMWBaAfHjcNjuG": "testnet",
-};
+/** The public networks, by genesis hash. @see https://solana.com/docs/references/clusters */
+const NETWORKS: ReadonlyMap<unknown, string> = new Map([
+  ["5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d", "mainnet"],
+  ["4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY", "testnet"],
+  ["EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG", "devnet"],
+]);
 const PROBE_MS = 3_000;
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
@@ -31,7 +32,7 @@ export async function callNode(node: string, method: string, params: readonly un
 
 /** The network of a node: a public one, or "custom". @throws Error if the node cannot be asked */
 export async function nodeNetwork(node: string): Promise<string> {
-  return GENESIS[String(await callNode(node, "getGenesisHash"))] ?? "custom";
+  return NETWORKS.get(await callNode(node, "getGenesisHash")) ?? "custom";
 }
 
 /** A link to the transaction in an explorer; undefined if the network is unknown, or a custom one elsewhere. */

@@ -17,6 +17,7 @@ test.each([
 test.each([
   [["--chekc"], /^--chekc is not an option\. Options: --workers N/],
   [["4"], /^4 is not an option/],
+  [["constructor"], /^constructor is not an option/],
   [["--workers"], /^--workers must be followed by a whole number from 1 to 64 \(processes\)\.$/],
   [["--workers", "0"], /^--workers must be/],
   [["--workers", "1e1"], /^--workers must be/],

@@ -9,11 +9,11 @@ export interface ServiceArguments {
 }
 
 const MAX_WORKERS = 64;
-const FLAGS: Readonly<Record<string, ServiceArguments["task"]>> = {
-  "--chain": "chain",
-  "--check": "check",
-  "--help": "help",
-};
+const TASKS: ReadonlyMap<string, ServiceArguments["task"]> = new Map([
+  ["--chain", "chain"],
+  ["--check", "check"],
+  ["--help", "help"],
+]);
 
 /**
  * Reads the arguments after the program's name.
@@ -26,10 +26,10 @@ export function parseServiceArguments(argv: readonly string[]): ServiceArguments
   let workers: number | undefined;
   for (let i = 0; i < argv.length; i++) {
     const word = argv[i]!;
-    const flag = FLAGS[word];
-    if (flag !== undefined) {
+    const named = TASKS.get(word);
+    if (named !== undefined) {
       // Help wins over any other task.
-      if (task !== "help") task = flag;
+      if (task !== "help") task = named;
     } else if (word === "--workers") {
       workers = parseCount(argv[++i]);
       if (workers === undefined) {

@@ -9,7 +9,11 @@ export const LEAST_TOKEN_ACCOUNT_RENT: bigint = (TOKEN_ACCOUNT_SIZE + OVERHEAD) 
 const MOST_SIZE = 256n;
 
 /** Accounts that a swap on these venues may create at the wallet's expense: its records and fee accounts. */
-const VENUE_ACCOUNTS: Readonly<Record<string, number>> = { pump_fun: 4, pump_swap: 3, raydium_launchlab: 2 };
+const VENUE_ACCOUNTS: ReadonlyMap<string, number> = new Map([
+  ["pump_fun", 4],
+  ["pump_swap", 3],
+  ["raydium_launchlab", 2],
+]);
 
 /** True if a token account may hold this many lamports as rent. */
 export function isTokenAccountRent(lamports: bigint): boolean {
@@ -23,6 +27,6 @@ export function isTokenAccountRent(lamports: bigint): boolean {
  * lamports that anybody has sent to an account's address pay for it. Lamports.
  */
 export function mostRent(tokenAccounts: number, venues: readonly string[]): bigint {
-  const others = venues.reduce((sum, venue) => sum + (VENUE_ACCOUNTS[venue] ?? 0), 0);
+  const others = venues.reduce((sum, venue) => sum + (VENUE_ACCOUNTS.get(venue) ?? 0), 0);
   return BigInt(tokenAccounts + others) * (MOST_SIZE + OVERHEAD) * MOST_PER_BYTE;
 }

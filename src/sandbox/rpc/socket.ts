@@ -39,58 +39,83 @@ function returnNumber(key: string): void {
 
 /** Serves subscriptions on one WebSocket until it closes. */
 export function serveSocket(node: Node, socket: WebSocket): void {
-  const subscriptions = new Map<number, Subscription>();
+  const subscriber = new Subscriber(node, socket);
+  socket.on("message", (data) => subscriber.receive(String(data)));
+  socket.on("close", () => subscriber.endAll());
+  // A broken frame is the sender's fault; `ws` closes the connection after this event.
+  socket.on("error", () => socket.terminate());
+}
 
-  const send = (text: string) => {
-    if (socket.bufferedAmount > MAX_UNSENT_BYTES) socket.terminate();
-    else if (socket.readyState === socket.OPEN) socket.send(text);
-  };
+/** One connection, and what it is subscribed to. */
+class Subscriber {
+  readonly #node: Node;
+  readonly #socket: WebSocket;
+  /** By number. */
+  readonly #subscriptions = new Map<number, Subscription>();
 
-  const end = (id: number) => {
-    const ended = subscriptions.get(id);
+  constructor(node: Node, socket: WebSocket) {
+    this.#node = node;
+    this.#socket = socket;
+  }
+
+  /** Answers a message, and begins what it has subscribed to. */
+  receive(text: string): void {
+    const begins: (() => void)[] = [];
+    const answer = answerCalls(text, ({ method, params }: RpcRequest) => {
+      if (method.endsWith(UNSUBSCRIBE))
+        return this.#unsubscribe(method.slice(0, -UNSUBSCRIBE.length), new Params(params));
+      if (method.endsWith(SUBSCRIBE))
+        return this.#subscribe(method.slice(0, -SUBSCRIBE.length), new Params(params), begins);
+      throw new RpcError(RPC_ERROR.methodNotFound, "Method not found");
+    });
+    if (answer !== undefined) this.#send(answer);
+    // Only now does the subscriber know its number, and can make sense of a notification.
+    for (const begin of begins) begin();
+  }
+
+  /** Ends every subscription. */
+  endAll(): void {
+    for (const id of [...this.#subscriptions.keys()]) this.#end(id);
+  }
+
+  #subscribe(kind: string, params: Params, begins: (() => void)[]): number {
+    const key = `${kind} ${params.key}`;
+    const known = numbers.get(key)?.id;
+    if (known !== undefined && this.#subscriptions.has(known)) return known;
+    const open = FEEDS.get(kind);
+    if (open === undefined) throw new RpcError(RPC_ERROR.methodNotFound, "Method not found");
+    if (this.#subscriptions.size >= MAX_SUBSCRIPTIONS) throw invalidParams("Too many subscriptions on this connection");
+    const { chain } = this.#node;
+    let id = 0;
+    const notify = (result: unknown) => {
+      const notice = { jsonrpc: "2.0", method: `${kind}Notification`, params: { result, subscription: id } };
+      this.#send(stringifyExact(notice));
+    };
+    const feed = open(chain, params, notify, () => this.#end(id));
+    id = takeNumber(key);
+    this.#subscriptions.set(id, { kind, key, stop: chain.listen(feed.listener) });
+    if (feed.begin !== undefined) begins.push(feed.begin);
+    return id;
+  }
+
+  #unsubscribe(kind: string, params: Params): boolean {
+    const id = params.parseInteger(0, "subscription");
+    if (this.#subscriptions.get(id)?.kind !== kind) throw invalidParams("Invalid subscription id.");
+    return this.#end(id);
+  }
+
+  /** @returns false if there is none of that number */
+  #end(id: number): boolean {
+    const ended = this.#subscriptions.get(id);
     if (ended === undefined) return false;
     ended.stop();
     returnNumber(ended.key);
-    return subscriptions.delete(id);
-  };
+    return this.#subscriptions.delete(id);
+  }
 
-  const subscribe = (kind: string, params: Params, begins: (() => void)[]): number => {
-    const key = `${kind} ${params.key}`;
-    const known = numbers.get(key)?.id;
-    if (known !== undefined && subscriptions.has(known)) return known;
-    const open = FEEDS.get(kind);
-    if (open === undefined) throw new RpcError(RPC_ERROR.methodNotFound, "Method not found");
-    if (subscriptions.size >= MAX_SUBSCRIPTIONS) throw invalidParams("Too many subscriptions on this connection");
-    let id = 0;
-    const notify = (result: unknown) =>
-      send(stringifyExact({ jsonrpc: "2.0", method: `${kind}Notification`, params: { result, subscription: id } }));
-    const feed = open(node.chain, params, notify, () => end(id));
-    id = takeNumber(key);
-    subscriptions.set(id, { kind, key, stop: node.chain.listen(feed.listener) });
-    if (feed.begin !== undefined) begins.push(feed.begin);
-    return id;
-  };
-
-  const unsubscribe = (kind: string, params: Params): boolean => {
-    const id = params.parseInteger(0, "subscription");
-    if (subscriptions.get(id)?.kind !== kind) throw invalidParams("Invalid subscription id.");
-    return end(id);
-  };
-
-  socket.on("message", (data) => {
-    const begins: (() => void)[] = [];
-    const answer = answerCalls(String(data), ({ method, params }: RpcRequest) => {
-      if (method.endsWith(UNSUBSCRIBE)) return unsubscribe(method.slice(0, -UNSUBSCRIBE.length), new Params(params));
-      if (method.endsWith(SUBSCRIBE)) return subscribe(method.slice(0, -SUBSCRIBE.length), new Params(params), begins);
-      throw new RpcError(RPC_ERROR.methodNotFound, "Method not found");
-    });
-    if (answer !== undefined) send(answer);
-    // Only now does the subscriber know its number, and can make sense of a notification.
-    for (const begin of begins) begin();
-  });
-  socket.on("close", () => {
-    for (const id of [...subscriptions.keys()]) end(id);
-  });
-  // A broken frame is the sender's fault; `ws` closes the connection after this event.
-  socket.on("error", () => socket.terminate());
+  #send(text: string): void {
+    const socket = this.#socket;
+    if (socket.bufferedAmount > MAX_UNSENT_BYTES) socket.terminate();
+    else if (socket.readyState === socket.OPEN) socket.send(text);
+  }
 }

@@ -62,26 +62,25 @@ export function failedOutcome(
   // A landed trade is final: a retryable code would make the caller wait for nothing.
   const code = reason === "VENUE_DEGRADED" ? "PROGRAM_ERROR" : reason;
   const paid = feeLamports === 0n ? "no fee was charged" : "only the network fees were paid";
-  return {
-    kind: "failed",
-    code,
-    message: `${meaning}; nothing was traded, and ${paid}. Build the trade again.`,
-    facts: {
-      safeToRebuild: true,
-      details: {
-        signature,
-        slot: Number(slot),
-        finalized: false,
-        error: JSON.stringify(error),
-        witnesses,
-        ...(reason === code ? {} : { reason }),
-        ...change.details,
-        ...(failure === undefined ? {} : { program: failure.program }),
-        ...(failure?.number === undefined ? {} : { code: failure.number }),
-        ...(failure?.name === undefined ? {} : { name: failure.name }),
-      },
-    },
+  const details = {
+    signature,
+    slot: Number(slot),
+    finalized: false,
+    error: JSON.stringify(error),
+    witnesses,
+    ...(reason === code ? {} : { reason }),
+    ...change.details,
+    ...failedProgramFacts(failure),
   };
+  const message = `${meaning}; nothing was traded, and ${paid}. Build the trade again.`;
+  return { kind: "failed", code, message, facts: { safeToRebuild: true, details } };
+}
+
+/** The program that failed, with its error's number and name, as facts of the error; none if it is not known. */
+function failedProgramFacts(failure: ProgramFailure | undefined) {
+  if (failure === undefined) return {};
+  const { program, number, name } = failure;
+  return { program, ...(number === undefined ? {} : { code: number }), ...(name === undefined ? {} : { name }) };
 }
 
 /** What the wallet's own accounts say of a failure, in place of the program that failed. */

@@ -71,6 +71,16 @@ test("a market that gives next to nothing takes what the full ones leave, and no
   }
 });
 
+test("a market that takes little at a good price has a part beside many that take more at worse ones", () => {
+  const small: Product = { reserves: [10n ** 10n, 10n ** 10n], most: 35_000_000n };
+  for (const others of [7, 8, 9, 15]) {
+    const pools = Array.from({ length: others }, (_, index) => limited(200 + index, 200, 1_000));
+    const network = hubNetwork((pair) => (pair === "ab" ? [...pools, small] : []));
+    // Four of the pools give 1.72e8.
+    expect(Number(bestRouteOver(network, "exactIn", 218_000_000n).outAmount)).toBeGreaterThan(1.74e8);
+  }
+});
+
 test("an exact input that four paths take only at nearly all their limits is made", () => {
   const pairs: Partial<Record<NetworkPair, readonly Product[]>> = {
     ab: [limited(7_180, 10_777, 513)],

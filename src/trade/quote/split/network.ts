@@ -41,8 +41,10 @@ export interface NetworkTerms {
 
 /** Up to this many markets of a pair, all are sampled; with more, those that rank best at two sizes. */
 const SAMPLED_ALWAYS = 48;
-/** Markets of a pair in the network at most. */
+/** Markets of a pair in the network at most, beside those that take little. */
 const MOST_OF_A_PAIR = 8;
+/** Further ones at most, each of which takes less than a likely part of the trade, at a better price. */
+const MOST_SMALLER = 4;
 /** A market that takes part carries about this fraction of the whole (one over this number). */
 const LIKELY_PATHS = 4;
 /** A market is kept if its price is worse than that of the best market's last part by no more than this. Fraction. */
@@ -170,9 +172,10 @@ export function* sampleNetwork(
     const share = amount / LIKELY_PATHS;
     let least = isLimited[to] === 1 ? 0 : last * (1 - TOLERANCE);
     if (kept.length > MOST_OF_A_PAIR) {
-      kept.sort((a, b) => b.out(share) - a.out(share)).length = MOST_OF_A_PAIR;
-      const worst = kept.at(-1)!;
-      least = Math.max(least, worst.out(share) / Math.min(share, worst.most));
+      const others = kept.sort((a, b) => b.out(share) - a.out(share)).splice(MOST_OF_A_PAIR);
+      const worst = rateOf(kept.at(-1)!, share);
+      least = Math.max(least, worst);
+      kept.push(...smallerBest(others, share, worst));
     }
     // Rates that improve with size bound nothing.
     leastRates.push(kept.some(({ sharesFees }) => sharesFees) ? 0 : least);
@@ -187,6 +190,18 @@ export function* sampleNetwork(
     onwardRates,
     leastRates: leastRates.reverse(),
   };
+}
+
+/** What a market gives per unit of a share of the trade, or of as much of it as it takes. */
+const rateOf = (curve: MarketCurve, share: number) => curve.out(share) / Math.min(share, curve.most);
+
+/** Markets that do not take all of a share, but give so much more per unit than the worst one that does that they may carry a part. */
+function smallerBest(others: readonly MarketCurve[], share: number, worst: number): readonly MarketCurve[] {
+  const gain = (curve: MarketCurve) => curve.out(share) - Math.min(share, curve.most) * worst;
+  return others
+    .filter((curve) => curve.most < share && gain(curve) > 0)
+    .sort((a, b) => gain(b) - gain(a))
+    .slice(0, MOST_SMALLER);
 }
 
 const canServe = ({ venue }: HotMarket, mode: SwapMode) => mode === "exactIn" || venue.supports.exactOut;

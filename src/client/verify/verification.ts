@@ -94,28 +94,43 @@ class Verification {
       this.#checkInstruction(instruction);
     }
     this.#at = 0;
+    this.#checkSwapsDone();
+    this.#checkAccountsEnd();
+    this.#checkMessage();
+    return this.#problems;
+  }
+
+  /** The route was traded as a whole, and its swaps together keep the order. */
+  #checkSwapsDone(): void {
     const { length } = this.#trade.legs;
     if (this.#swaps !== length) this.#refuse(`it contains ${this.#swaps} swaps, but the route has ${length}`);
-    if (this.#left.length === 0) {
-      for (const fault of this.#amounts.sumFaults(this.#isGuarded)) this.#refuse(fault);
+    if (this.#left.length > 0) return;
+    for (const fault of this.#amounts.sumFaults(this.#isGuarded)) this.#refuse(fault);
+  }
+
+  /** The accounts that the trade must close are closed. */
+  #checkAccountsEnd(): void {
+    const temporary = this.#temporary;
+    if (temporary !== undefined) {
+      const funding = temporary.fundingFault();
+      if (funding !== undefined) this.#refuse(funding, temporary.address);
+      if (!temporary.isClosed) this.#refuse("it leaves the temporary wrapped-SOL account open", temporary.address);
+      if (!temporary.isUsed) this.#refuse("no swap uses the temporary wrapped-SOL account", temporary.address);
     }
-    const funding = this.#temporary?.fundingFault();
-    if (funding !== undefined) this.#refuse(funding, this.#temporary?.address);
-    if (this.#temporary?.isClosed === false) {
-      this.#refuse("it leaves the temporary wrapped-SOL account open", this.#temporary.address);
-    }
-    if (this.#temporary?.isUsed === false)
-      this.#refuse("no swap uses the temporary wrapped-SOL account", this.#temporary.address);
     if (this.#trade.closesSource && !this.#seen.has("close emptied account")) {
       this.#refuse("it leaves the emptied token account open, but its rent should be returned");
     }
+  }
+
+  /** What the whole message costs, and which rights it takes. */
+  #checkMessage(): void {
     const refuse: Refuse = (...problem) => this.#refuse(...problem);
+    const [transaction, trade] = [this.#transaction, this.#trade];
     const paid = { units: this.#units, unitPrice: this.#unitPrice, tips: this.#tips };
-    checkPriority(this.#transaction, this.#trade, paid, refuse);
-    checkRoom(this.#transaction, length, { units: this.#units, loadedBytes: this.#loadedBytes }, refuse);
-    checkRent(this.#trade, this.#created, refuse);
-    checkRights(this.#transaction, this.#named, this.#written, refuse);
-    return this.#problems;
+    checkPriority(transaction, trade, paid, refuse);
+    checkRoom(transaction, trade.legs.length, { units: this.#units, loadedBytes: this.#loadedBytes }, refuse);
+    checkRent(trade, this.#created, refuse);
+    checkRights(transaction, this.#named, this.#written, refuse);
   }
 
   #refuse(reason: string, account?: Address): void {
@@ -297,11 +312,11 @@ class Verification {
   }
 
   #checkVenue(instruction: MessageInstruction): void {
-    const table = findSwapTable(instruction);
     if (isPreparation(instruction)) {
       this.#checkPreparation(instruction);
       return;
     }
+    const table = findSwapTable(instruction);
     if (table === undefined) {
       this.#refuse("it calls a venue's program with an instruction unknown to this library", instruction.program);
       return;
@@ -313,21 +328,34 @@ class Verification {
       return;
     }
     this.#left.splice(this.#left.indexOf(leg), 1);
+    this.#checkMarket(instruction, table, leg);
+    // The bounds first: of a transaction that is refused anyway, no ladder of accounts is searched.
+    this.#checkBounds(instruction, table, leg);
+    this.#checkSwapAccounts(instruction, table, leg);
+  }
+
+  #checkMarket({ program, accounts }: MessageInstruction, table: SwapTable, leg: ExpectedLeg): void {
     if (leg.venue !== table.venue) {
-      this.#refuse(`it trades on ${table.venue}, but the service announced ${leg.venue}`, instruction.program);
+      this.#refuse(`it trades on ${table.venue}, but the service announced ${leg.venue}`, program);
     }
     const marketAt = table.marketAt ?? table.accounts.findIndex(({ rule }) => rule.kind === "market");
-    if (instruction.accounts[marketAt]?.address !== leg.market) {
+    if (accounts[marketAt]?.address !== leg.market) {
       this.#refuse("it does not trade on the announced market", leg.market);
     }
-    // The bounds first: of a transaction that is refused anyway, no ladder of accounts is searched.
+  }
+
+  /** What the swap may take and must give, by itself and with those before it. */
+  #checkBounds({ data }: MessageInstruction, table: SwapTable, leg: ExpectedLeg): void {
     this.#checkExactness(table);
-    const bounds = swapBounds(table, instruction.data);
+    const bounds = swapBounds(table, data);
     for (const fault of this.#amounts.add(leg, bounds, table)) this.#refuse(fault);
     if (leg.outMint === this.#trade.outMint) this.#paying.push({ leg, bounds, nativeSol: table.nativeSol });
     if (!table.nativeSol && (leg.inMint === SOL_MINT || leg.outMint === SOL_MINT)) {
       this.#useTemporary(leg, bounds.mostIn);
     }
+  }
+
+  #checkSwapAccounts(instruction: MessageInstruction, table: SwapTable, leg: ExpectedLeg): void {
     const context = this.#swapContext(leg, table.nativeSol);
     const places = placesOf(table, instruction, context);
     const faults = swapFaults(table, instruction, places, context, this.#problems.length > 0);

@@ -2,9 +2,10 @@ import type { Now } from "../../primitives/clock.ts";
 import { accountsAnswerOf } from "./accounts/accounts-answer.ts";
 import { type AlikeAnswers, idAbout } from "./http/alike-answers.ts";
 import { answeredError, REFUSAL_STATUSES } from "./http/answered-error.ts";
+import { describeConnectionFailure } from "./http/connection-failure.ts";
 import { type CallReply, type GatheredCall, GatheredCalls } from "./http/gathered-calls.ts";
 import { CallTimeout, HttpClient } from "./http/http-client.ts";
-import { describeConnectionFailure, NodeError } from "./node-error.ts";
+import { NodeError } from "./node-error.ts";
 import { asRecord, parseRpcJson } from "./rpc-values.ts";
 import { SilencePace } from "./silence-pace.ts";
 

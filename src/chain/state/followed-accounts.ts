@@ -1,6 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import { AddressTable } from "../../primitives/addresses/address-table.ts";
 import type { Now } from "../../primitives/clock.ts";
+import { compareIntegers } from "../../primitives/integer.ts";
 import { GradualWalk } from "../../primitives/turns/gradual-walk.ts";
 import { GradualWork } from "../../primitives/turns/gradual-work.ts";
 import type { Account } from "../../solana/account.ts";
@@ -384,7 +385,7 @@ export class FollowedAccounts {
     const tree = this.#tree;
     let left = this.#unrootedBytes;
     let root = tree.root;
-    for (const slot of [...this.#touched.keys()].sort((a, b) => (a < b ? -1 : 1))) {
+    for (const slot of [...this.#touched.keys()].sort(compareIntegers)) {
       if (slot >= tree.head || left <= MAX_UNROOTED_BYTES / 2) break;
       left -= this.#touched.get(slot)!.bytes;
       if (tree.isOnChain(slot)) root = slot;

@@ -1,4 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
+import { compareIntegers } from "../../primitives/integer.ts";
 import type { AccountNotice, FeedListener } from "../state/account-feed.ts";
 import { sizeOf } from "../state/account-versions.ts";
 
@@ -103,7 +104,7 @@ export class StreamReplay {
     addresses: ReadonlySet<Address>,
   ): number {
     let passed = 0;
-    const slots = [...this.#slots.keys()].sort((a, b) => (a < b ? -1 : 1));
+    const slots = [...this.#slots.keys()].sort(compareIntegers);
     for (const slot of slots) passed += this.pass(slot, updates, listener, addresses);
     return passed;
   }

@@ -1,4 +1,5 @@
 import type { Now } from "../../../primitives/clock.ts";
+import { compareIntegers } from "../../../primitives/integer.ts";
 import { asContext } from "../rpc-values.ts";
 
 /** How long a node's answer counts, and how long its newest slot outweighs an older one that it names later. Milliseconds. */
@@ -81,6 +82,6 @@ export class NodeSlots {
       if (nowMs - claim.atMs > SPOKE_LATELY_MS) continue;
       slots.push(claim.slot + BigInt(Math.ceil(Math.max(0, nowMs - whenMs(claim)) / slotMs)));
     }
-    return slots.sort((a, b) => (a < b ? 1 : a > b ? -1 : 0));
+    return slots.sort((a, b) => compareIntegers(b, a));
   }
 }

@@ -1,4 +1,4 @@
-import { maxOf, minOf } from "../../../primitives/integer.ts";
+import { compareIntegers, maxOf, minOf } from "../../../primitives/integer.ts";
 
 /** What a new slot changes. */
 interface SlotTurn {
@@ -178,7 +178,7 @@ export class SlotTree {
   /** The branch of every known slot above the root, oldest first. */
   #branches(): ReadonlyMap<bigint, Branch> {
     const branches = new Map<bigint, Branch>();
-    for (const slot of [...this.#parents.keys()].sort((a, b) => (a < b ? -1 : 1)))
+    for (const slot of [...this.#parents.keys()].sort(compareIntegers))
       if (slot > this.#root) branches.set(slot, this.#branchOf(slot, branches));
     return branches;
   }

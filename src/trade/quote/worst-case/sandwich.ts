@@ -1,7 +1,7 @@
 import { TradewireError } from "../../../errors/tradewire-error.ts";
 import type { HotMarket } from "../../../market/port.ts";
 import type { Address } from "../../../primitives/address.ts";
-import { minOf, U64_MAX } from "../../../primitives/integer.ts";
+import { compareIntegers, minOf, U64_MAX } from "../../../primitives/integer.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import type { Ask, Quote, Replay, SignedAsk, SwapMode } from "../../../venues/venue.ts";
 
@@ -88,7 +88,7 @@ export function* findSandwich(victim: Victim): Search<Sandwich | undefined> {
   for (let share = 1n; share <= SHARES; share++) sizes.add((largest * share) / SHARES);
   for (let half = 1; half <= HALVES; half++) sizes.add(largest >> BigInt(half));
   sizes.delete(0n);
-  const ordered = [...sizes].sort((a, b) => (a < b ? -1 : 1));
+  const ordered = [...sizes].sort(compareIntegers);
   let best = 0;
   for (let at = 0; at < ordered.length; at++) {
     if (gain(ordered[at]!) > gain(ordered[best]!)) best = at;

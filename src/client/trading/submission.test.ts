@@ -59,34 +59,37 @@ test("a status that this library does not know is no end: it is asked again, unt
   expect(sent).toBe(answers.length + 1);
 });
 
-test("a last call that patience cuts short does not hide that the service reports the trade as pending", async () => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
-  const nowMs = () => performance.now();
-  const submission = { signature: "s", expected: undefined, timeoutMs: 30_000, patienceMs: 60_000, nowMs };
-  /** A service that answers after 25 seconds, as one does that waits for the chain. */
-  const send = (answer: () => Trade) => async (timeoutMs: number) => {
-    await new Promise((resolve) => setTimeout(resolve, Math.min(timeoutMs, 25_000)));
-    if (timeoutMs < 25_000) throw new TradeError("CONNECTION_ERROR", "The call timed out.", { retryable: true });
-    return answer();
-  };
-  const { signal } = new AbortController();
-  const pending = submitUntilDecided(
-    send(() => ({ signature: "s", status: "pending" }) as Trade),
-    { ...submission, signal },
-  );
-  await vi.advanceTimersByTimeAsync(61_000);
-  expect((await pending).status).toBe("pending");
-  // If the service has said nothing, the failure is all that there is to say.
-  const silent = submitUntilDecided(
-    send(() => {
-      throw new TradeError("UPSTREAM_ERROR", "No node answers.", { retryable: true });
-    }),
-    { ...submission, signal },
-  );
-  const refused = expect(silent).rejects.toMatchObject({ code: "CONNECTION_ERROR", signature: "s" });
-  await vi.advanceTimersByTimeAsync(61_000);
-  await refused;
-});
+test.each(["CONNECTION_ERROR", "REQUEST_TIMEOUT"])(
+  "a last call that patience cuts short, %s, does not hide that the service reports the trade as pending",
+  async (code) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    const nowMs = () => performance.now();
+    const submission = { signature: "s", expected: undefined, timeoutMs: 30_000, patienceMs: 60_000, nowMs };
+    /** A service that answers after 25 seconds, as one does that waits for the chain. */
+    const send = (answer: () => Trade) => async (timeoutMs: number) => {
+      await new Promise((resolve) => setTimeout(resolve, Math.min(timeoutMs, 25_000)));
+      if (timeoutMs < 25_000) throw new TradeError(code, "The call timed out.", { retryable: true });
+      return answer();
+    };
+    const { signal } = new AbortController();
+    const pending = submitUntilDecided(
+      send(() => ({ signature: "s", status: "pending" }) as Trade),
+      { ...submission, signal },
+    );
+    await vi.advanceTimersByTimeAsync(61_000);
+    expect((await pending).status).toBe("pending");
+    // If the service has said nothing, the failure is all that there is to say.
+    const silent = submitUntilDecided(
+      send(() => {
+        throw new TradeError("UPSTREAM_ERROR", "No node answers.", { retryable: true });
+      }),
+      { ...submission, signal },
+    );
+    const refused = expect(silent).rejects.toMatchObject({ code, signature: "s" });
+    await vi.advanceTimersByTimeAsync(61_000);
+    await refused;
+  },
+);
 
 test("an answer has the time that it is given, and without a time all of it, until the caller stops", async () => {
   vi.useFakeTimers();

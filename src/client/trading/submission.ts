@@ -25,6 +25,8 @@ export interface Submission {
   readonly nowMs: () => number;
 }
 
+/** What a call that its time-out cuts short ends with, here or, if a browser holds back the timers of a hidden page, at the service. */
+const CUT_SHORT: readonly string[] = ["CONNECTION_ERROR", "REQUEST_TIMEOUT"];
 /** By how much timers may fire early. Milliseconds. */
 const TIMER_MS = 1;
 
@@ -57,8 +59,7 @@ export async function submitUntilDecided(
       if (undecided.code === "ABORTED") throw stoppedWaiting(signature);
       if (!undecided.retryable) throw undecided;
       // A last call that patience cut short says nothing against what the service has reported before.
-      if (reported !== undefined && undecided.code === "CONNECTION_ERROR" && nowMs() + TIMER_MS >= until)
-        return reported;
+      if (reported !== undefined && CUT_SHORT.includes(undecided.code) && nowMs() + TIMER_MS >= until) return reported;
       askedMs = Math.min(undecided.retryAfterMs ?? 0, LONGEST_ASKED_MS);
     }
     const waitMs = Math.max(pauseMs, askedMs);

@@ -386,21 +386,21 @@ describe("an expiry that covers only what was submitted", () => {
     expect(world.inFlight.size).toBe(0);
   });
 
-  it("is taken back for what can be told of all, once another is too old to tell", async () => {
-    const a = startProcess("a");
+  it.each(["a", "b"])("is taken back in all processes once another, at %s, is too old to tell", async (owner) => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
     const { trade } = await submitOne(a);
     world.finding = { kind: "unserved", sinceMs: 10_000, isRemembered: true };
     expire("a", trade.signature);
     await rest(2_000);
     world.finding = { kind: "unserved", sinceMs: 400_000, isRemembered: false };
     const other = resigned(trade);
-    const late = boxOf(a.submit(other));
+    const late = boxOf((owner === "a" ? a : b).submit(other));
     await rest(1_000);
-    for (const { signature } of [trade, other]) expire("a", signature);
+    for (const { signature } of [trade, other]) expire(owner, signature);
     await rest(2_000);
     expect(late.error).toMatchObject({ code: "OUTCOME_UNKNOWN", facts: { safeToRebuild: false } });
     world.inFlight.clear();
-    for (const one of [a, startProcess("b")]) {
+    for (const one of [a, b, startProcess("c")]) {
       for (const form of [trade, other]) {
         const [again, found] = [boxOf(one.submit(form)), boxOf(one.find(principal, form.signature))];
         await rest(1_000);

@@ -1,5 +1,6 @@
 import type { SubmissionRecord, Submissions } from "../../../accounts/port.ts";
 import { within } from "../waiting.ts";
+import { coversMore } from "./expired-outcome.ts";
 import { asFinal, asUndone, isFinal, type Outcome, slotOf } from "./outcome.ts";
 import type { ProgressCache } from "./progress-cache.ts";
 import { storedOutcome } from "./stored-outcome.ts";
@@ -84,13 +85,14 @@ export class Finality {
 
   /**
    * The end of a trade as this process remembers it, final if this or another process has reported it so; undefined if it is final in
-   * another slot, or if the record has a slot and this end has none. Asks no node.
+   * another slot, or if this end has none and the record has a slot, or covers more signatures. Asks no node.
    */
   async recall(messageHash: string, outcome: Outcome): Promise<Outcome | undefined> {
     if (slotOf(outcome) === undefined) {
-      // Another process may have seen it land since, under another signature.
+      // Another process may have seen it land since, under another signature, or looked for more of them.
       const recorded = await this.#recorded(messageHash);
-      return recorded === undefined || slotOf(recorded) === undefined ? outcome : undefined;
+      const isOther = recorded !== undefined && (slotOf(recorded) !== undefined || coversMore(recorded, outcome));
+      return isOther ? undefined : outcome;
     }
     if (isFinal(outcome)) return outcome;
     if (!this.#finalized.has(messageHash)) {

@@ -154,6 +154,19 @@ describe("the command line", () => {
     expect(readFileSync(key, "utf8")).toMatch(/^api_[0-9A-Za-z]{38}\n$/);
   });
 
+  test("an API key that cannot be saved is shown: there is no other way to it", async () => {
+    const wallet = join(folder, "wallet.json");
+    const file = join(wallet, "api.key");
+    const { code, out, notes } = await run(`register --key-file ${wallet} --save ${file} --json`);
+    expect(code).toBe(EXIT.failed);
+    expect(JSON.parse(out.join())).toEqual({
+      keyId: expect.any(String),
+      walletAddress: expect.any(String),
+      apiKey: expect.stringMatching(/^api_[0-9A-Za-z]{38}$/),
+    });
+    expect(notes.at(-1)).toContain(`${file} cannot be written, so the API key is shown here`);
+  });
+
   test("asks before it spends, and a dry run or a no signs nothing", async () => {
     const dry = await run(`buy ${mint} 0.1 --dry-run ${withNode()}`, apiKey());
     expect([dry.code, dry.out]).toEqual([

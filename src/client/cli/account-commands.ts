@@ -20,18 +20,31 @@ const register: Command = {
       revokeOthers: line.flags.has("revoke-others"),
       signal: io.signal,
     });
-    if (file !== undefined) await io.writeSecret(file, `${apiKey}\n`);
+    const savedTo = file !== undefined && (await saveKey(io, file, apiKey)) ? file : undefined;
     const walletAddress = client.wallet.publicKey.toString();
-    const shown = file !== undefined ? { keyId, walletAddress, savedTo: file } : { keyId, walletAddress, apiKey };
+    const shown = savedTo !== undefined ? { keyId, walletAddress, savedTo } : { keyId, walletAddress, apiKey };
     print(line, io, shown, [
       `Registered ${walletAddress} with the key ${keyId}.`,
-      file !== undefined
-        ? `The API key was written to ${file}: pass it on with --api-key-file ${file}, or name it in a profile.`
+      savedTo !== undefined
+        ? `The API key was written to ${savedTo}: pass it on with --api-key-file ${savedTo}, or name it in a profile.`
         : `API key, shown only now: ${apiKey}`,
     ]);
-    return EXIT.done;
+    return savedTo === file ? EXIT.done : EXIT.failed;
   },
 };
+
+/** False if the file cannot be written. The key then has to be shown: nobody could read it again. */
+async function saveKey(io: CliIo, file: string, apiKey: string): Promise<boolean> {
+  try {
+    await io.writeSecret(file, `${apiKey}\n`);
+    return true;
+  } catch (error) {
+    io.note(
+      `${file} cannot be written, so the API key is shown here: ${error instanceof Error ? error.message : error}`,
+    );
+    return false;
+  }
+}
 
 /** An API key may replace an older one; replacing a wallet's key would lose that key. @throws UsageError */
 async function checkPlace(io: CliIo, file: string): Promise<void> {

@@ -1,10 +1,12 @@
+import http from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { TradeError } from "../trade-error.ts";
 import { type CliIo, type Command, EXIT } from "./command.ts";
 import { runCli } from "./run-cli.ts";
 
 /** The exit code of a command that ends with this failure. */
-function codeOf(failure: TradeError): Promise<number> {
+function codeOf(failure: TradeError, words: readonly string[] = [], notes: string[] = []): Promise<number> {
   const command: Command = {
     name: "trade",
     usage: "trade",
@@ -13,8 +15,9 @@ function codeOf(failure: TradeError): Promise<number> {
     help: "",
     run: () => Promise.reject(failure),
   };
-  const silent = { out: () => undefined, note: () => undefined, env: {}, readFile: () => Promise.resolve("") };
-  return runCli([command], ["trade"], silent as unknown as CliIo);
+  const note = (line: string) => void notes.push(line);
+  const silent = { out: () => undefined, note, env: {}, readFile: () => Promise.resolve("") };
+  return runCli([command], ["trade", ...words], silent as unknown as CliIo);
 }
 
 test("who interrupts a trade before it is signed was refused nothing, and after it knows no outcome", async () => {
@@ -27,3 +30,28 @@ test("a reference that gives no price is not reached, as a node is", async () =>
     expect(await codeOf(new TradeError(code, "down", { retryable: true })), code).toBe(EXIT.unreachable);
   }
 });
+
+test.each([
+  ["never ends", (response: http.ServerResponse) => void response.write("event: 1\n")],
+  ["breaks off", (response: http.ServerResponse) => void response.write("event: 1\n", () => response.destroy())],
+])(
+  "a stranger whose answer %s is told apart from the service",
+  async (_, answer) => {
+    const stranger = http.createServer((_request, response) => answer(response.writeHead(200)));
+    await new Promise<void>((resolve) => void stranger.listen(0, "127.0.0.1", resolve));
+    try {
+      const url = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`;
+      const notes: string[] = [];
+      const lost = new TradeError("CONNECTION_ERROR", "The service did not answer.", { retryable: true });
+      expect(await codeOf(lost, ["--url", url], notes)).toBe(EXIT.unreachable);
+      expect(notes).toEqual([
+        "CONNECTION_ERROR: The service did not answer.",
+        `${url} answers, but it is not a Tradewire service.`,
+      ]);
+    } finally {
+      stranger.closeAllConnections();
+      stranger.close();
+    }
+  },
+  60_000,
+);

@@ -1,7 +1,7 @@
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { explorerLink, nodeNetwork } from "./network.ts";
+import { callNode, explorerLink, nodeNetwork } from "./network.ts";
 
 /** What the node answers as the hash of its genesis block. */
 let genesis: unknown;
@@ -29,3 +29,26 @@ test.each(["constructor", "11111111111111111111111111111111", 7, null])(
     expect(await nodeNetwork(node())).toBe("custom");
   },
 );
+
+test("a node that breaks off its answer, or gives none, is not reached", async () => {
+  const broken = http.createServer((_request, response) => {
+    response.writeHead(200).write("{", () => response.destroy());
+  });
+  await new Promise<void>((resolve) => void broken.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(broken.address() as AddressInfo).port}`;
+  const failure = {
+    code: "NODE_UNAVAILABLE",
+    message: expect.stringMatching(/^The node 127\.0\.0\.1:\d+ did not answer/),
+  };
+  await expect(callNode(`${url}/secret`, "getHealth")).rejects.toMatchObject(failure);
+  await new Promise((resolve) => broken.close(resolve));
+  await expect(callNode(`${url}/secret`, "getHealth")).rejects.toMatchObject(failure);
+});
+
+test.each(["<html>", "null", "[]", "{}"])("what answers a call with %s is no node", async (text) => {
+  const other = http.createServer((_request, response) => void response.end(text));
+  await new Promise<void>((resolve) => void other.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  await expect(callNode(url, "getHealth")).rejects.toThrow("What answered is not a node: HTTP 200.");
+  other.close();
+});

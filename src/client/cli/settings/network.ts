@@ -1,3 +1,5 @@
+import { BodyReader } from "../../connection/body-reader.ts";
+import { TradeError } from "../../trade-error.ts";
 import type { CliIo } from "../command.ts";
 
 /** The public networks, by genesis hash. @see https://solana.com/docs/references/clusters */
@@ -6,7 +8,10 @@ const NETWORKS: ReadonlyMap<unknown, string> = new Map([
   ["4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY", "testnet"],
   ["EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG", "devnet"],
 ]);
+const CALL_MS = 10_000;
 const PROBE_MS = 3_000;
+/** Of one answer: the metrics of a service, or what a wallet holds, are far below it. */
+const MOST_BYTES = 1 << 25;
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 /** True if the URL's host is this machine. */
@@ -14,20 +19,52 @@ function isLoopback(url: string): boolean {
   return URL.canParse(url) && LOOPBACK.test(new URL(url).hostname);
 }
 
-/** One JSON-RPC call for a command. @throws Error with the node's words */
+/**
+ * One JSON-RPC call for a command.
+ *
+ * @throws TradeError NODE_UNAVAILABLE if the node does not answer; Error with the node's words if it refuses, or if it is none
+ */
 export async function callNode(node: string, method: string, params: readonly unknown[] = []): Promise<unknown> {
+  const { status, text } = await ask(node, method, params).catch((cause: unknown) => {
+    // The host alone: the rest of a node's URL may hold a secret.
+    const message = `The node ${new URL(node).host} did not answer ${method}.`;
+    throw new TradeError("NODE_UNAVAILABLE", message, { retryable: true, cause });
+  });
+  const { jsonrpc, result, error } = (parsed(text) ?? {}) as NodeAnswer;
+  if (jsonrpc !== "2.0") throw new Error(`What answered is not a node: HTTP ${status}.`);
+  if (error != null) throw new Error(`The node answered: ${error.message}`);
+  return result;
+}
+
+interface NodeAnswer {
+  readonly jsonrpc?: unknown;
+  readonly result?: unknown;
+  readonly error?: { readonly message?: string } | null;
+}
+
+async function ask(node: string, method: string, params: readonly unknown[]) {
   const response = await fetch(node, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
     redirect: "error",
-    signal: AbortSignal.timeout(10_000),
+    signal: AbortSignal.timeout(CALL_MS),
   });
-  const answer = (await response.json()) as { jsonrpc?: unknown; result?: unknown; error?: { message?: string } };
-  const { jsonrpc, result, error } = answer;
-  if (jsonrpc !== "2.0") throw new Error(`What answered is not a node: HTTP ${response.status}.`);
-  if (error !== undefined) throw new Error(`The node answered: ${error.message}`);
-  return result;
+  return { status: response.status, text: await textOf(response) };
+}
+
+/** The whole body. @throws Error if it breaks off, or has no end */
+async function textOf(response: Response): Promise<string> {
+  return new TextDecoder().decode(await new BodyReader(response, MOST_BYTES).rest());
+}
+
+/** What JSON says; undefined if it is none. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The network of a node: a public one, or "custom". @throws Error if the node cannot be asked */
@@ -54,28 +91,35 @@ export async function explorerLink(
 
 /** What answers at a URL that is not the service: undefined if it is the service, or nothing can be said. */
 export async function describeStranger(url: string): Promise<string | undefined> {
-  const get = (path: string, base = url) =>
-    fetch(`${base}${path}`, { redirect: "manual", signal: AbortSignal.timeout(PROBE_MS) }).then(
-      async (response) => ({ status: response.status, text: (await response.text()).slice(0, 10_000) }),
-      () => undefined,
-    );
-  const ping = await get("/v1/ping");
+  const ping = await probe(`${url}/v1/ping`);
   if (ping === undefined) return `Nothing answers at ${url}. Is the service running, and is the URL right?`;
-  const isService = (one: typeof ping | undefined) => one?.status === 200 && one.text === "";
+  const stranger = `${url} answers, but it is not a Tradewire service.`;
+  if (ping.text === undefined) return stranger;
+  const isService = (one: Awaited<ReturnType<typeof probe>>) => one?.status === 200 && one.text === "";
   if (isService(ping)) return undefined;
   const { origin } = new URL(url);
-  if (url !== origin && isService(await get("/v1/ping", origin))) {
+  if (url !== origin && isService(await probe(`${origin}/v1/ping`))) {
     return `There is a Tradewire at ${origin}, and none at ${url}: give its URL without a path.`;
   }
-  const metrics = await get("/metrics");
-  if (metrics?.status === 200 && metrics.text.includes("tradewire_")) {
+  const metrics = await probe(`${url}/metrics`);
+  if (metrics?.status === 200 && metrics.text?.includes("tradewire_")) {
     return `${url} is the admin port of a Tradewire, which takes no trades. Use the port of its API.`;
   }
   const health = await callNode(url, "getHealth").catch((error: Error) => error.message);
   if (health === "ok" || String(health).startsWith("The node answered")) {
     return `${url} is a Solana RPC node, not a Tradewire. Give it as --node, and the service as --url.`;
   }
-  return `${url} answers, but it is not a Tradewire service.`;
+  return stranger;
+}
+
+/** What a URL answers, its text undefined if that breaks off or has no end; undefined if nothing answers. */
+async function probe(url: string) {
+  try {
+    const response = await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(PROBE_MS) });
+    return { status: response.status, text: await textOf(response).catch(() => undefined) };
+  } catch {
+    return undefined;
+  }
 }
 
 /** Warns about a key that travels unencrypted. */

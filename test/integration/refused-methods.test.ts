@@ -57,6 +57,10 @@ const UNNEEDED = [
 /** Lines about answers and slots that came late, whose number the machine's speed decides. They are about no refusal. */
 const OF_A_BUSY_MACHINE = /did not answer within \d+ ms|: no node follows it\.|^The stream of slots has a gap/;
 
+/** The method that a line says is refused from now on; undefined: it says something else. */
+const refusedMethod = (line: string) =>
+  /^The Solana node \S+ does not serve (\w+); it is not asked again/.exec(line)?.[1];
+
 let sandbox: PacedSandbox;
 let wallets = 0;
 beforeAll(async () => {
@@ -155,7 +159,9 @@ test.concurrent.for(isWhole ? WAYS : WAYS.slice(2))(
     for (let i = 0; i < TRADES; i++) await trade();
     const known = logged.length;
     for (let i = 0; i < TRADES; i++) await trade();
-    expect(logged.slice(known)).toEqual([]);
+    // On a slow machine a later trade may be the first to ask for a method.
+    const refused = new Set([undefined, ...logged.slice(0, known).map(refusedMethod)]);
+    expect(logged.slice(known).filter((line) => refused.has(refusedMethod(line)))).toEqual([]);
     expect(new Set(logged).size, logged.join("\n")).toBe(logged.length);
     for (const method of METHODS.filter((one) => one !== "isBlockhashValid" && one !== "getGenesisHash"))
       expect(logged.filter((line) => line.includes(method)).length, method).toBeLessThanOrEqual(1);

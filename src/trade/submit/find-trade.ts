@@ -6,7 +6,7 @@ import type { SubmittedTrade } from "../trade.ts";
 import type { Attempt } from "./attempt/attempt.ts";
 import type { Attempts } from "./attempts.ts";
 import { openRecord } from "./open-record.ts";
-import { holdsFor } from "./outcome/expired-outcome.ts";
+import { holdsFor, outcomeFor } from "./outcome/expired-outcome.ts";
 import type { Finality } from "./outcome/finality.ts";
 import { answerOf, pendingTrade } from "./outcome/outcome.ts";
 import type { ProgressCache } from "./outcome/progress-cache.ts";
@@ -42,7 +42,7 @@ export class TradeFinder {
     if (outcome !== undefined) {
       const late = holdsFor(outcome, [signature]) ? undefined : await this.#followLate(record, sealed, signature);
       if (late !== undefined) return this.#standing(late, signature);
-      return answerOf(sealed, signature, await finality.complete(record, outcome));
+      return answerOf(sealed, signature, outcomeFor(await finality.complete(record, outcome), signature));
     }
     const attempt = attempts.byMessage(record.messageHash) ?? this.#endAgain(record, sealed);
     if (attempt !== undefined) {
@@ -129,6 +129,7 @@ export class TradeFinder {
     const outcome = await attempt.done;
     if (outcome === undefined) return { ...progress.trade, signature };
     const ended = progress.trade.signature;
-    return answerOf(sealed, signature, await finality.completeUnrecorded(claim.messageHash, outcome, ended));
+    const end = await finality.completeUnrecorded(claim.messageHash, outcome, ended);
+    return answerOf(sealed, signature, outcomeFor(end, signature));
   }
 }

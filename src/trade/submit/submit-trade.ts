@@ -10,6 +10,7 @@ import { TradeFinder } from "./find-trade.ts";
 import { TradeLister } from "./list-trades.ts";
 import { MovedTrades } from "./moved-trades.ts";
 import { attemptOfBuild, takenByOtherBuild } from "./other-build.ts";
+import { outcomeFor } from "./outcome/expired-outcome.ts";
 import { Finality } from "./outcome/finality.ts";
 import { answerOf } from "./outcome/outcome.ts";
 import { ProgressCache } from "./outcome/progress-cache.ts";
@@ -103,7 +104,7 @@ async function submitTrade(story: SubmitStory, request: SubmitRequest): Promise<
   stages?.mark("verify");
   const claim = claimOf(request, sealed, signature, ports.now());
   const joined = await attemptOfBuild(attempts, claim, sealed);
-  const answer = joined.isSettled ? await replay(story, joined) : undefined;
+  const answer = joined.isSettled ? await replay(story, joined, signature) : undefined;
   if (answer !== undefined) return answer;
   const attempt = joined.isSettled ? await attemptOfBuild(attempts, claim, sealed) : joined;
   const outcome = await within(ports.settings.answerMs, attempt.done);
@@ -112,7 +113,7 @@ async function submitTrade(story: SubmitStory, request: SubmitRequest): Promise<
   if (outcome === undefined) return pendingAnswer(story, attempt);
   // It came as the others had just been ruled on.
   if (!attempt.covers(signature)) return pendingAnswer(story, await attemptOfBuild(attempts, claim, sealed));
-  return answerOf(sealed, attempt.progress.trade.signature, outcome);
+  return answerOf(sealed, attempt.progress.trade.signature, outcomeFor(outcome, signature));
 }
 
 /**
@@ -122,6 +123,7 @@ async function submitTrade(story: SubmitStory, request: SubmitRequest): Promise<
 async function replay(
   { attempts, finality }: SubmitStory,
   { sealed, claim, progress, done }: Attempt,
+  submitted = claim.signature,
 ): Promise<SubmittedTrade | undefined> {
   const outcome = await done;
   // Attempts without an outcome are not kept.
@@ -132,7 +134,7 @@ async function replay(
     // An answer that comes later is remembered for the next submit.
     end = (await within(OBSERVE_MS, finality.completeUnrecorded(claim.messageHash, end, signature))) ?? end;
   }
-  if (end !== undefined) return answerOf(sealed, signature, end);
+  if (end !== undefined) return answerOf(sealed, signature, outcomeFor(end, submitted));
   attempts.forgetEnd(claim.messageHash);
   return undefined;
 }

@@ -64,13 +64,20 @@ export function signaturesIn(outcome: Outcome): readonly string[] {
 }
 
 /**
- * Whether an outcome is the end of these signatures of its message: an expiry may have been proven for others alone. One of as many as are
- * followed is the end of all: a wallet can sign the message without end.
+ * Whether nothing more is looked for of these signatures of a message: an expiry may have been proven for others alone. If it was for as many
+ * as are followed, it ends there, since a wallet can sign the message without end: see `outcomeFor`.
  */
 export function holdsFor(outcome: Outcome, signatures: readonly string[]): boolean {
   if (isOfMessage(outcome)) return true;
   const covered = signaturesIn(outcome);
   return covered.length >= MAX_SIGNATURES || signatures.every((signature) => covered.includes(signature));
+}
+
+/** An outcome as the end of one signature: of what was signed more often than is followed, nothing is known. */
+export function outcomeFor(outcome: Outcome, signature: string): Outcome {
+  if (isOfMessage(outcome)) return outcome;
+  const covered = signaturesIn(outcome);
+  return covered.length < MAX_SIGNATURES || covered.includes(signature) ? outcome : unfollowed(signature);
 }
 
 /** True if an outcome covers more signatures than the stored one: it says the same of all, or that they are too old to tell. */
@@ -108,6 +115,15 @@ export function diagnosisIn({ code, facts }: Extract<Outcome, { readonly kind: "
   if (code !== "TX_EXPIRED" || diagnosis === undefined || sure === undefined) return undefined;
   const named = others === "" ? [] : String(others).split(", ");
   return { cause: diagnosis, sure, evidence, remedy, others: named } as Diagnosis;
+}
+
+function unfollowed(signature: string): Outcome {
+  return {
+    kind: "failed",
+    code: "OUTCOME_UNKNOWN",
+    message: `The transaction can no longer land, but whether it has is not known: its message has expired under ${MAX_SIGNATURES} other signatures, and no more are looked for. Check the wallet before building again.`,
+    facts: { safeToRebuild: false, details: { signature } },
+  };
 }
 
 function unknown(signature: string, signatures: readonly string[]): Outcome {

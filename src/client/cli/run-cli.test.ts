@@ -6,7 +6,12 @@ import { type CliIo, type Command, EXIT } from "./command.ts";
 import { runCli } from "./run-cli.ts";
 
 /** The exit code of a command that ends with this failure. */
-function codeOf(failure: TradeError, words: readonly string[] = [], notes: string[] = []): Promise<number> {
+function codeOf(
+  failure: Error,
+  words: readonly string[] = [],
+  notes: string[] = [],
+  out: string[] = [],
+): Promise<number> {
   const command: Command = {
     name: "trade",
     usage: "trade",
@@ -16,13 +21,20 @@ function codeOf(failure: TradeError, words: readonly string[] = [], notes: strin
     run: () => Promise.reject(failure),
   };
   const note = (line: string) => void notes.push(line);
-  const silent = { out: () => undefined, note, env: {}, readFile: () => Promise.resolve("") };
+  const silent = { out: (line: string) => void out.push(line), note, env: {}, readFile: () => Promise.resolve("") };
   return runCli([command], ["trade", ...words], silent as unknown as CliIo);
 }
 
 test("who interrupts a trade before it is signed was refused nothing, and after it knows no outcome", async () => {
   expect(await codeOf(new TradeError("ABORTED", "aborted"))).toBe(EXIT.failed);
   expect(await codeOf(new TradeError("ABORTED", "aborted", { signature: "s" }))).toBe(EXIT.undecided);
+});
+
+test("a failure that is no trade's, such as a node's refusal, is told in its own words, to scripts too", async () => {
+  const [notes, out]: string[][] = [[], []];
+  expect(await codeOf(new Error("The node answered: no."), ["--json"], notes, out)).toBe(EXIT.failed);
+  expect(notes).toEqual(["The node answered: no."]);
+  expect(JSON.parse(out![0]!)).toEqual({ error: { code: "FAILED", message: "The node answered: no." } });
 });
 
 test("a reference that gives no price is not reached, as a node is", async () => {

@@ -1,5 +1,4 @@
 import { CommanderError, Option, Command as Program } from "commander";
-import { toTradeError } from "../connection/connect-error.ts";
 import { TradeError } from "../trade-error.ts";
 import { type CliIo, COMMON_FLAGS, type Command, type CommandLine, EXIT, FLAGS, UsageError } from "./command.ts";
 import { safeIo } from "./print.ts";
@@ -92,9 +91,9 @@ async function report(error: unknown, line: CommandLine | undefined, io: CliIo):
     return EXIT.usage;
   }
   if (!(error instanceof TradeError)) {
-    const { code, message } = toTradeError(error);
-    if (isJson) printError(io, { code, message });
-    io.note(error instanceof Error ? error.message : message);
+    const message = error instanceof Error ? error.message : String(error);
+    if (isJson) printError(io, { code: "FAILED", message });
+    io.note(message);
     return EXIT.failed;
   }
   const hint = line === undefined ? undefined : await hintOf(error, line, io);

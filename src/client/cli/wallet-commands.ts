@@ -80,12 +80,13 @@ async function createWallet(line: CommandLine, io: CliIo, path: string): Promise
   return EXIT.done;
 }
 
-/** Waits until the node has confirmed the airdrop, so that the SOL can be spent. @throws UsageError */
+/** Waits until the node has confirmed the airdrop, so that the SOL can be spent. @throws UsageError; Error if it failed on the chain */
 async function landed(node: string, signature: string, signal: AbortSignal): Promise<void> {
   for (let tries = 0; tries < AIRDROP_TRIES; tries++) {
     const { value } = (await callNode(node, "getSignatureStatuses", [[signature]])) as {
-      readonly value: readonly ({ readonly confirmationStatus?: string } | null)[];
+      readonly value: readonly ({ readonly confirmationStatus?: string; readonly err?: unknown } | null)[];
     };
+    if (value[0]?.err != null) throw new Error(`The airdrop ${signature} failed: ${JSON.stringify(value[0].err)}.`);
     if (["confirmed", "finalized"].includes(value[0]?.confirmationStatus ?? "")) return;
     await rest(AIRDROP_PAUSE_MS, signal);
   }

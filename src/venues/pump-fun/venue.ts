@@ -113,6 +113,8 @@ function quoteBuy({ market, curve, side }: PumpFunState, ask: Ask): Quote<PumpFu
   const trade = mode === "exactIn" ? buyWithBudget(amount, side) : buyTokens(amount, side);
   if (trade.tokens === 0n) throw tooSmall();
   if (trade.tokens > curve.realTokens || trade.quote > U64_MAX) throw tooLarge(market);
+  // The program keeps what the curve is priced by in 64 bits, virtual part included.
+  if (side.quote + trade.net > U64_MAX) throw tooLarge(market);
   return {
     mode,
     inMint,
@@ -133,7 +135,8 @@ function quoteSell({ market, curve, side }: PumpFunState, ask: Ask): Quote<PumpF
   const { mode, inMint, outMint, amount } = ask;
   if (amount === 0n) throw tooSmall();
   const trade = mode === "exactIn" ? sellTokens(amount, side) : sellForQuote(amount, side);
-  if (trade === undefined || trade.net > curve.realQuote || trade.tokens > U64_MAX) throw tooLarge(market);
+  if (trade === undefined || trade.net > curve.realQuote || side.tokens + trade.tokens > U64_MAX)
+    throw tooLarge(market);
   if (trade.quote <= 0n) throw tooSmall();
   return {
     mode,

@@ -38,4 +38,14 @@ describe("pumpSwap", () => {
     expect(pumpSwap.quote(state(taken), ask).outAmount).toBe(outAmount);
     expect(() => pumpSwap.quote(state(taken - 1n), ask)).toThrow("does not hold enough");
   });
+
+  it("a reserve that with its virtual part leaves 64 bits, in which the program counts it, is not traded on", () => {
+    const { side, ...rest } = state(85_000_000n);
+    const priced = (quote: bigint) => ({ ...rest, side: { ...side, quote } });
+    const ask = sale("exactIn", 1_000_000n);
+    expect(() => pumpSwap.quote(priced(1n << 64n), ask)).toThrow("does not hold enough");
+    expect(() => pumpSwap.quote(priced(1n << 64n), { ...ask, inMint: QUOTE!, outMint: COIN! })).toThrow(
+      "does not hold enough",
+    );
+  });
 });

@@ -106,7 +106,8 @@ function quote(state: PumpSwapState, ask: Ask): Quote<PumpSwapFill> {
   if (buying && global.buysDisabled) throw notTrading(market, "cannot be bought from: the program has buys turned off");
   if (!buying && global.sellsDisabled) throw notTrading(market, "cannot be sold to: the program has sells turned off");
   if (lacksRecipients) throw notTrading(market, UNPAYABLE);
-  if (side.tokens <= 0n || side.quote <= 0n) throw tooLarge(market);
+  // The program counts the reserve in 64 bits, its virtual part included.
+  if (side.tokens <= 0n || side.quote <= 0n || side.quote > U64_MAX) throw tooLarge(market);
   if (ask.amount === 0n) throw tooSmall();
   return buying ? quoteBuy(state, ask) : quoteSell(state, ask);
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Address } from "../../../src/primitives/address.ts";
+import { U64_MAX } from "../../../src/primitives/integer.ts";
 import { createRandom, type Random } from "../../../src/primitives/random.ts";
 import { SOL_MINT } from "../../../src/solana/programs.ts";
 import { PUMP_PROGRAM } from "../../../src/venues/pump-fun/layout.ts";
@@ -18,7 +19,7 @@ import { releaseRuntimes } from "./support/runtimes.ts";
 
 /**
  * Coins with one token left and pools of one unit or of 2^61, every fee up to its cap, accounts of every age, and trades of any
- * size: where curves complete, virtual reserves fall below zero and fees take everything.
+ * size: where curves complete, virtual reserves fall below zero or leave 64 bits, and fees take everything.
  */
 const BUILDS = pumpBuildsOf("pump_fun");
 const SEEDS = 40;
@@ -88,8 +89,8 @@ function onCurve(random: Random, build: PumpBuilds): Place {
     mint,
     realTokens,
     realQuote,
-    virtualTokens: realTokens + random.pick([1n, 1_000n, 279_900_000_000_000n, 1n << 55n]),
-    virtualQuote: realQuote + random.pick([1n, 1_000n, 30_000_000_000n, 1n << 50n]),
+    virtualTokens: realTokens + random.pick([1n, 1_000n, 279_900_000_000_000n, 1n << 55n, U64_MAX - realTokens]),
+    virtualQuote: realQuote + random.pick([1n, 1_000n, 30_000_000_000n, 1n << 50n, U64_MAX - realQuote - (1n << 40n)]),
     ...(random.chance(0.8) ? { creator: svm.newAddress() } : {}),
     withoutVault: random.chance(0.5),
     creatorFeeBps: random.pick([0n, 1n, 500n]),
@@ -129,7 +130,11 @@ function inPool(random: Random, build: PumpBuilds): Place {
     withoutVault: random.chance(0.5),
     cashback: random.chance(0.3),
     mayhem: random.chance(0.1),
-    virtualQuote: random.pick([0n, 1n, -(quoteAmount / 2n), 1n - quoteAmount, 1n << 40n, 1n << 62n]),
+    virtualQuote: random.pick([
+      ...[0n, 1n, -(quoteAmount / 2n), 1n - quoteAmount, 1n << 40n, 1n << 62n],
+      U64_MAX - quoteAmount,
+      U64_MAX - quoteAmount + 1n,
+    ]),
     creatorFeeBps: random.pick([0n, 1n, 500n]),
     size: random.pick(ACCOUNT_SIZES),
   });

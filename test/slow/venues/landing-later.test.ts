@@ -8,7 +8,7 @@ import { classifyFailure, parseProgramFailure } from "../../../src/trade/submit/
 import type { Quote, SwapMode } from "../../../src/venues/venue.ts";
 import { readMarket } from "../../conformance/trades.ts";
 import { releaseRuntimes } from "./support/runtimes.ts";
-import { TIMED_MARKETS, type TimedBench } from "./support/timed-markets.ts";
+import { RANGED_POOL, TIMED_MARKETS, type TimedBench } from "./support/timed-markets.ts";
 
 /**
  * Trades built now that land later, with the clock moved between: fees that fall with time, by schedule or with volatility,
@@ -122,6 +122,59 @@ describe.runIf(present.length > 0)("a trade lands some time after it was built",
       expect(Math.min(...used)).toBeGreaterThan(0);
     },
   );
+});
+
+/** Markets that end at a price, whose fee on the input of buys has fallen a minute later, and the mint that buys pay with. */
+const ending = [
+  ...TIMED_MARKETS.filter(({ name }) => /^meteora_dbc, .* schedule$/.test(name)).map((kind) => ({
+    ...kind,
+    paid: "a",
+  })),
+  { ...RANGED_POOL, paid: "b" },
+].filter(({ needs }) => needs.length === 0);
+
+describe.runIf(ending.length > 0)("a buy of all that is left of a market lands after a step of its fee", () => {
+  type Ending = (typeof ending)[number];
+
+  function openFunded({ open }: Ending): TimedBench {
+    const bench = open();
+    // The first step lasts a minute.
+    pass(bench.svm, 5);
+    for (const mint of [bench.pair.a, bench.pair.b]) bench.svm.setTokens(bench.wallet, mint, 1n << 60n);
+    return bench;
+  }
+
+  function buyOf({ svm, venue, market, pair }: TimedBench, { paid }: Ending, mode: SwapMode, amount: bigint): Order {
+    const { state } = readMarket(svm, venue, market, pair);
+    const [inMint, outMint] = paid === "a" ? [pair.a, pair.b] : [pair.b, pair.a];
+    const quote = venue.quote(state, { mode, inMint, outMint, amount, clock: svm.clock() });
+    return { mode, inMint, outMint, quote, state };
+  }
+
+  /** The largest buy by input that is quoted. */
+  function largestBuy(bench: TimedBench, kind: Ending): Order {
+    let most = buyOf(bench, kind, "exactIn", 1n << 20n);
+    for (let step = 1n << 59n; step > 0n; step >>= 1n)
+      try {
+        most = buyOf(bench, kind, "exactIn", most.quote.inAmount + step);
+      } catch (error) {
+        if (!(error instanceof TradewireError)) throw error;
+      }
+    return most;
+  }
+
+  it.each(ending)("$name: by input it fails, since more of that reaches the market than it takes", (kind) => {
+    const now = openFunded(kind);
+    expect(landLater(now, largestBuy(now, kind), 0n, 0).kind).toBe("as quoted");
+    const later = openFunded(kind);
+    expect(landLater(later, largestBuy(later, kind), 9_000n, 61).fault).toContain("later: INSUFFICIENT_LIQUIDITY");
+  });
+
+  it.each(ending)("$name: by output it lands, for less", (kind) => {
+    const bench = openFunded(kind);
+    const { outAmount } = largestBuy(bench, kind).quote;
+    expect(landLater(bench, buyOf(bench, kind, "exactOut", outAmount), 0n, 61).kind).toBe("better");
+  });
 });
 
 interface Order {

@@ -168,6 +168,14 @@ const dammV1: TimedMarket = {
 
 const flat = timeFee(2_500_000n, 0, 0n, 0n, false);
 
+/** A pool that ends at a price, and whose fee on the input of buys falls each minute. */
+export const RANGED_POOL = dammV2("linear schedule in a range of prices", {
+  baseFee: timeFee(500_000_000n, 100, 60n, 4_900_000n, false),
+  minSqrtPrice: ONE / 2n,
+  maxSqrtPrice: ONE * 2n,
+  collectFeeMode: 1,
+});
+
 /** Schedules against early buyers, limits on size, fees that follow volatility, profit that unlocks. */
 export const TIMED_MARKETS: readonly TimedMarket[] = [
   dammV2("linear schedule", { baseFee: timeFee(500_000_000n, 100, 60n, 4_900_000n, false) }),

@@ -432,8 +432,13 @@ export class DrawnSubmits {
         else if (landed !== undefined && value === undefined)
           yield `trade ${i} at ${owner}: ${codeOf(error)}, in slot ${landed.slot}`;
       }
-      const said = new Set(ends.map(({ value, error }) => (value === undefined ? codeOf(error) : `${value.slot}`)));
-      if (said.size > 1) yield `trade ${i}: ${[...said].join(" and ")}`;
+      const told = ({ value, error }: DrawnAnswer) => (value === undefined ? codeOf(error) : `${value.slot}`);
+      const differ = (some: readonly DrawnAnswer[]) => new Set(some.map(told)).size > 1;
+      const isOfMessage = ({ value, error }: DrawnAnswer) =>
+        value !== undefined || (error instanceof TradewireError && error.facts.safeToRebuild === true);
+      // Of two signatures in no block, one may be too old to tell although the other has been shown to have expired.
+      const groups = ends.some(isOfMessage) ? [ends] : Map.groupBy(ends, ({ form }) => form.signature).values();
+      for (const group of groups) if (differ(group)) yield `trade ${i}: ${[...new Set(group.map(told))].join(" and ")}`;
       // Without a database, two processes cannot know of each other's builds.
       if (this.#isFailing) continue;
       const has = (form: Form, answers = own) =>

@@ -386,7 +386,7 @@ describe("an expiry that covers only what was submitted", () => {
     expect(world.inFlight.size).toBe(0);
   });
 
-  it.each(["a", "b"])("is taken back in all processes once another, at %s, is too old to tell", async (owner) => {
+  it.each(["a", "b"])("stands in all processes beside another, at %s, that is too old to tell", async (owner) => {
     const [a, b] = [startProcess("a"), startProcess("b")];
     const { trade } = await submitOne(a);
     world.finding = { kind: "unserved", sinceMs: 10_000, isRemembered: true };
@@ -404,7 +404,9 @@ describe("an expiry that covers only what was submitted", () => {
       for (const form of [trade, other]) {
         const [again, found] = [boxOf(one.submit(form)), boxOf(one.find(principal, form.signature))];
         await rest(1_000);
-        expect([again, found].map(({ error }) => error?.code)).toEqual(["OUTCOME_UNKNOWN", "OUTCOME_UNKNOWN"]);
+        const code = form === trade ? "TX_EXPIRED" : "OUTCOME_UNKNOWN";
+        for (const { error } of [again, found])
+          expect(error).toMatchObject({ code, facts: { details: { signature: form.signature } } });
       }
     }
     expect(world.inFlight.size).toBe(0);

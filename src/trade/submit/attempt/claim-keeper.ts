@@ -9,7 +9,7 @@ import {
 import type { Now } from "../../../primitives/clock.ts";
 import type { TokenSealer } from "../../build/token/submission-token.ts";
 import { isOtherBuild } from "../open-record.ts";
-import { coversMore } from "../outcome/expired-outcome.ts";
+import { coversMore, withUntold } from "../outcome/expired-outcome.ts";
 import { formatOutcome, type Outcome } from "../outcome/outcome.ts";
 import { contradicts, storedOutcome } from "../outcome/stored-outcome.ts";
 import { sleep, within } from "../waiting.ts";
@@ -286,15 +286,27 @@ export class ClaimKeeper {
     // An outcome under another signature than it names is answered by no process.
     const stored = storedOutcome(standing);
     if (stored !== undefined && isSame) return { ...own, outcome: stored };
+    const joined = stored && withUntold(stored, outcome);
+    if (joined !== undefined) {
+      await this.#replace(standing.outcome, standing, joined);
+      return { ...standing, outcome: joined };
+    }
     if (stored !== undefined && !contradicts(outcome, stored) && !coversMore(outcome, stored)) {
       return { ...standing, outcome: stored };
     }
     // The stored outcome is damaged, or of fewer signatures: the end that the chain has shown replaces it.
+    await this.#replace(standing.outcome, own, outcome);
+    return own;
+  }
+
+  /** Puts an outcome in the place of the one on record, unless that has changed. */
+  async #replace(recorded: string, { signature, transaction }: SignedForm, outcome: Outcome): Promise<void> {
+    const ended = { ...this.#claim, signature, transaction };
+    const writing = this.#ports.submissions.replaceOutcome(ended, recorded, formatOutcome(outcome));
     await within(
       WRITE_WAIT_MS,
-      this.#ports.submissions.replaceOutcome(ended, standing.outcome, text).catch(() => {}),
+      writing.catch(() => {}),
     );
-    return own;
   }
 
   /** Writes the outcome again, unless a write is in progress. */

@@ -55,12 +55,18 @@ export function isProof(
 }
 
 /**
- * The signatures that an outcome holds for, if it does not hold for the whole message. Outcomes of earlier releases name one: the others are
+ * The signatures that an outcome speaks of, if it does not hold for the whole message. Outcomes of earlier releases name one: the others are
  * looked for again.
  */
 export function signaturesIn(outcome: Outcome): readonly string[] {
   const { signature, signatures = signature } = (outcome.kind === "failed" && outcome.facts.details) || {};
-  return `${signatures ?? ""}`.split(", ");
+  return [...`${signatures ?? ""}`.split(", "), ...untoldIn(outcome)];
+}
+
+/** Those of an expired message that were too old to tell when they were submitted. */
+function untoldIn(outcome: Outcome): readonly string[] {
+  const { untold } = (outcome.kind === "failed" && outcome.facts.details) || {};
+  return untold === undefined ? [] : `${untold}`.split(", ");
 }
 
 /**
@@ -73,19 +79,35 @@ export function holdsFor(outcome: Outcome, signatures: readonly string[]): boole
   return covered.length >= MAX_SIGNATURES || signatures.every((signature) => covered.includes(signature));
 }
 
-/** An outcome as the end of one signature: of what was signed more often than is followed, nothing is known. */
+/**
+ * An outcome as the end of one signature: an expiry of another one does not say how it ended if it was too old to tell, or signed more often
+ * than is followed.
+ */
 export function outcomeFor(outcome: Outcome, signature: string): Outcome {
   if (isOfMessage(outcome)) return outcome;
+  if (untoldIn(outcome).includes(signature)) return unknown(signature, [signature]);
   const covered = signaturesIn(outcome);
   return covered.length < MAX_SIGNATURES || covered.includes(signature) ? outcome : unfollowed(signature);
 }
 
-/** True if an outcome covers more signatures than the stored one: it says the same of all, or that they are too old to tell. */
+/** True if an outcome says the same of more signatures than the stored one. */
 export function coversMore(outcome: Outcome, stored: Outcome): boolean {
-  if (outcome.kind === "landed" || stored.kind === "landed") return false;
-  const isUntold = outcome.code === "OUTCOME_UNKNOWN" && stored.code === "TX_EXPIRED";
-  if (outcome.code !== stored.code && !isUntold) return false;
+  if (outcome.kind === "landed" || stored.kind === "landed" || outcome.code !== stored.code) return false;
   return holdsFor(outcome, signaturesIn(stored)) && !holdsFor(stored, signaturesIn(outcome));
+}
+
+/**
+ * The stored expiry with the signatures that a later outcome finds too old to tell: it goes on to hold for its own. Undefined if the two
+ * outcomes are others, or if the stored one speaks of all signatures.
+ */
+export function withUntold(stored: Outcome, later: Outcome): Outcome | undefined {
+  if (stored.kind === "landed" || later.kind === "landed") return undefined;
+  if (stored.code !== "TX_EXPIRED" || later.code !== "OUTCOME_UNKNOWN") return undefined;
+  if (holdsFor(stored, signaturesIn(later))) return undefined;
+  const expired = signaturesIn(stored).filter((signature) => !untoldIn(stored).includes(signature));
+  const untold = signaturesIn(later).filter((signature) => !expired.includes(signature));
+  const { facts } = stored;
+  return { ...stored, facts: { ...facts, details: { ...facts.details, untold: untold.join(", ") } } };
 }
 
 /** Names the signatures if there are several. */

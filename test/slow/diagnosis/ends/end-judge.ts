@@ -13,6 +13,8 @@ export interface Undone extends Omit<Fate, "form" | "slot"> {
 const TOLD_WITHIN_MS = 10_000;
 /** Codes of an answer that says nothing about the trade: the caller may ask again. */
 const NOTHING_SAID = ["TRADE_NOT_FOUND", "UPSTREAM_ERROR", "OVERLOADED"];
+/** Codes of the end of a signature that is in no block, as far as can be told. */
+const UNLANDED = ["TX_EXPIRED", "OUTCOME_UNKNOWN"];
 
 /**
  * Holds everything that is said of a trade against how it truly ends, and against what was said before. Whatever happens to nodes, processes
@@ -20,7 +22,8 @@ const NOTHING_SAID = ["TRADE_NOT_FOUND", "UPSTREAM_ERROR", "OVERLOADED"];
  *
  * 1. Slot, error, amounts and costs of an end are those of a confirmed block; `finalized` is said of the block that stays, once it is final.
  * 2. `TX_EXPIRED` is said after the last block in which the message could land, and `safeToRebuild` only if it is in no block, ever.
- * 3. No end contradicts another one, except that the final one replaces one whose block was undone.
+ * 3. No end contradicts another one, except that the final one replaces one whose block was undone. Of two signatures, one may be too old to
+ *    tell although the other has been shown to have expired.
  * 4. Within ten seconds every process knows an end that one has said, and that it is final; later if the database was away, and not
  *    necessarily if all that the database lost was known to processes that died.
  * 5. A process sends no trade whose end it has said.
@@ -47,6 +50,10 @@ export class EndJudge {
   excusedUntilMs = 0;
   /** The end that was said first. */
   #end: string | undefined;
+  /** True if that was said of the whole message. */
+  #isOfMessage = false;
+  /** What was said first of each signature that did not land. */
+  readonly #endOf = new Map<unknown, string>();
   #endedAtMs = Number.POSITIVE_INFINITY;
   /** True once a look-up has shown an end: under a signature that nobody submits, it shows none. */
   #isFound = false;
@@ -103,11 +110,11 @@ export class EndJudge {
     if (code === "TRADE_NOT_FOUND" && this.#isFound && Date.now() > this.#knownFromMs)
       this.#note(`${code} after ${this.#end}`);
     if (NOTHING_SAID.includes(code)) return;
-    const { slot, finalized } = facts.details ?? {};
+    const { slot, finalized, signature } = facts.details ?? {};
     const isSafe = facts.safeToRebuild === true;
     this.#hearFailure(
       code,
-      { isSafe, isFinal: finalized === true, slot: typeof slot === "number" ? BigInt(slot) : undefined },
+      { isSafe, isFinal: finalized === true, slot: typeof slot === "number" ? BigInt(slot) : undefined, signature },
       to,
     );
   }
@@ -118,7 +125,13 @@ export class EndJudge {
       isSafe,
       isFinal,
       slot,
-    }: { readonly isSafe: boolean; readonly isFinal: boolean; readonly slot: bigint | undefined },
+      signature,
+    }: {
+      readonly isSafe: boolean;
+      readonly isFinal: boolean;
+      readonly slot: bigint | undefined;
+      readonly signature?: unknown;
+    },
     to: string,
   ): void {
     const { slot: landed, form } = this.#truth;
@@ -137,7 +150,8 @@ export class EndJudge {
       else if (isFinal && !this.#isFinal(fate)) this.#note(`${says}, too early`);
     }
     // If the record of an end is lost, nodes that have forgotten it too leave nothing to say.
-    if (code !== "OUTCOME_UNKNOWN" || this.excusedUntilMs !== Number.POSITIVE_INFINITY) this.#decide(code, fate);
+    if (code !== "OUTCOME_UNKNOWN" || this.excusedUntilMs !== Number.POSITIVE_INFINITY)
+      this.#decide(code, fate, isSafe ? undefined : signature);
   }
 
   /** How the message ends, or ended before that was undone, in this slot. */
@@ -155,7 +169,8 @@ export class EndJudge {
     return fate === this.#truth && this.#heights.slot >= fate.slot! + FINAL_AFTER;
   }
 
-  #decide(end: string, fate: Fate | Undone | undefined): void {
+  /** @param signature the one that an end without a block is said of; undefined if it is said of the message */
+  #decide(end: string, fate: Fate | Undone | undefined, signature?: unknown): void {
     this.isDecided = true;
     // Another end follows it.
     if (fate !== undefined && fate === this.#undone) {
@@ -163,8 +178,17 @@ export class EndJudge {
       if (this.isLast && (fate.error !== null || this.#truth.slot !== undefined)) this.uncorrected += 1;
       return;
     }
-    if (this.#end === undefined) this.#endedAtMs = Date.now();
+    if (this.#end === undefined) {
+      this.#endedAtMs = Date.now();
+      this.#isOfMessage = signature === undefined;
+    }
     this.#end ??= end;
+    if (fate === undefined && signature !== undefined) {
+      const before = this.#endOf.get(signature) ?? end;
+      this.#endOf.set(signature, before);
+      if (before !== end) this.#note(`${end} after ${before}`);
+      if (!this.#isOfMessage && UNLANDED.includes(end) && UNLANDED.includes(this.#end)) return;
+    }
     if (this.#end !== end) this.#note(`${end} after ${this.#end}`);
   }
 

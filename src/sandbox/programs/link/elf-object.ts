@@ -18,7 +18,6 @@ interface ObjectSymbol {
   readonly isSection: boolean;
 }
 
-/** A place in a section that takes the address of a symbol. */
 export interface Relocation {
   /** Offset inside the relocated section. */
   readonly offset: number;

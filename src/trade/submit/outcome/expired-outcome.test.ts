@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ERRORS } from "../../../errors/error-codes.ts";
 import type { Diagnosis } from "../diagnosis/diagnosis.ts";
-import { diagnosisIn, expiredOutcome } from "./expired-outcome.ts";
+import { diagnosisIn, expiredOutcome, outcomeFor, signaturesIn, withUntold } from "./expired-outcome.ts";
 import { formatOutcome, type Outcome, parseOutcome } from "./outcome.ts";
 
 type Failed = Extract<Outcome, { readonly kind: "failed" }>;
@@ -49,4 +49,19 @@ test("who may have traded all the same is not advised to build again unseen", ()
     expect(message).toMatch(/Check the wallet before building again/);
     expect(ERRORS[code].advice).toMatch(/heck the wallet before building again/);
   }
+});
+
+test("an expiry keeps what it says of its signature, and all that were ever too old to tell beside it", () => {
+  const unserved = { kind: "unserved", sinceMs: 1, isRemembered: true } as const;
+  const untold = (...signatures: readonly string[]) =>
+    expiredOutcome("b", { ...unserved, isRemembered: false }, { ...times, cause: diagnosis, signatures });
+  const expired = expiredOutcome("a", unserved, { ...times, cause: diagnosis, signatures: ["a"] });
+  const first = withUntold(expired, untold("a", "b"))!;
+  // A process may not know of the one before.
+  const second = withUntold(first, untold("a", "c"))!;
+  expect(signaturesIn(second)).toEqual(["a", "b", "c"]);
+  const codes = ["a", "b", "c"].map((signature) => (outcomeFor(second, signature) as Failed).code);
+  expect(codes).toEqual(["TX_EXPIRED", "OUTCOME_UNKNOWN", "OUTCOME_UNKNOWN"]);
+  expect(withUntold(second, untold("a", "b"))).toBeUndefined();
+  expect(withUntold(untold("a"), untold("a", "b"))).toBeUndefined();
 });

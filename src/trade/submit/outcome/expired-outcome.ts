@@ -105,9 +105,12 @@ export function withUntold(stored: Outcome, later: Outcome): Outcome | undefined
   if (stored.code !== "TX_EXPIRED" || later.code !== "OUTCOME_UNKNOWN") return undefined;
   if (holdsFor(stored, signaturesIn(later))) return undefined;
   const expired = signaturesIn(stored).filter((signature) => !untoldIn(stored).includes(signature));
-  const untold = signaturesIn(later).filter((signature) => !expired.includes(signature));
+  const untold = new Set([
+    ...untoldIn(stored),
+    ...signaturesIn(later).filter((signature) => !expired.includes(signature)),
+  ]);
   const { facts } = stored;
-  return { ...stored, facts: { ...facts, details: { ...facts.details, untold: untold.join(", ") } } };
+  return { ...stored, facts: { ...facts, details: { ...facts.details, untold: [...untold].join(", ") } } };
 }
 
 /** Names the signatures if there are several. */

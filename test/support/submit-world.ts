@@ -141,6 +141,22 @@ export function startProcess(owner: string, warn: (message: string) => void = ()
   return submitter;
 }
 
+/** A process that alone loses its way to the database at will. */
+export function startBehind(owner: string): { readonly submitter: Submitter; isCutOff: boolean } {
+  const shared = world.submissions;
+  const way = { isCutOff: false };
+  const reach = (call: (...parameters: readonly unknown[]) => unknown, parameters: readonly unknown[]) =>
+    way.isCutOff ? Promise.reject(new Error("cut off")) : call(...parameters);
+  const members = Object.entries(shared).map(([name, member]) => {
+    if (typeof member !== "function" || name === "nowMs") return [name, member];
+    return [name, (...parameters: readonly unknown[]) => reach(member, parameters)];
+  });
+  world.submissions = Object.fromEntries(members);
+  const submitter = startProcess(owner);
+  world.submissions = shared;
+  return Object.assign(way, { submitter });
+}
+
 /** The chain's record of a trade of 100,000 lamports for 42 base units of the token. */
 export function recordOf(error: unknown | null = null, slot = SLOT, amount = 42n): TransactionRecord {
   return {

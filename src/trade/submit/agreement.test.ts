@@ -8,10 +8,12 @@ import {
   resigned,
   rest,
   SLOT,
+  startBehind,
   startProcess,
   submitOne,
   useSubmitWorld,
 } from "../../../test/support/submit-world.ts";
+import type { MessageFinding } from "../../chain/port.ts";
 import type { Submitter } from "./submit-trade.ts";
 
 const world = useSubmitWorld();
@@ -174,6 +176,53 @@ describe("a message signed twice, each time submitted to another process", () =>
     await rest(3_000);
     expect(second.error).toMatchObject({ code: "TX_EXPIRED", facts: { safeToRebuild: true } });
   });
+});
+
+describe("an end that a process has answered while the database was away from it alone", () => {
+  const EXPIRED: MessageFinding = {
+    kind: "absent",
+    reachesBack: true,
+    witnesses: 2,
+    sinceMs: 10_000,
+    isRemembered: true,
+  };
+  const HERE: MessageFinding = { kind: "unserved", sinceMs: 10_000, isRemembered: true };
+  const TOO_OLD: MessageFinding = { ...EXPIRED, sinceMs: 2 * 86_400_000 };
+
+  it.each([
+    ["OUTCOME_UNKNOWN", TOO_OLD, "TX_EXPIRED", EXPIRED],
+    ["OUTCOME_UNKNOWN", TOO_OLD, "TX_EXPIRED", HERE],
+    ["TX_EXPIRED", EXPIRED, "OUTCOME_UNKNOWN", TOO_OLD],
+    ["TX_EXPIRED", EXPIRED, "TX_EXPIRED", HERE],
+  ])(
+    "is its answer no more once the record has another: %s, %o, and %s, %o",
+    async (code, seen, recorded, seenByOther) => {
+      const c = startBehind("c");
+      c.isCutOff = true;
+      const { trade, answer } = await submitOne(c.submitter);
+      const elsewhere = boxOf(b.submit(trade));
+      await rest(200);
+      world.finding = seen;
+      expire("c", trade.signature);
+      await rest(3_000);
+      expect(answer.error).toMatchObject({ code });
+      world.finding = seenByOther;
+      expire("b", trade.signature);
+      await rest(3_000);
+      expect(elsewhere.error).toMatchObject({ code: recorded });
+      c.isCutOff = false;
+      await rest(2_000);
+      world.inFlight.clear();
+      for (const one of [c.submitter, b, startProcess("d"), c.submitter]) {
+        const again = boxOf(one.submit(trade));
+        await rest(500);
+        const found = boxOf(one.find(principal, trade.signature));
+        await rest(500);
+        for (const { error } of [again, found]) expect(error).toEqual(elsewhere.error);
+      }
+      expect(world.inFlight.size).toBe(0);
+    },
+  );
 });
 
 describe("a trade that two processes drive", () => {

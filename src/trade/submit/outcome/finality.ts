@@ -1,7 +1,7 @@
 import type { SubmissionRecord, Submissions } from "../../../accounts/port.ts";
 import { within } from "../waiting.ts";
 import { coversMore } from "./expired-outcome.ts";
-import { asFinal, asUndone, isFinal, type Outcome, slotOf } from "./outcome.ts";
+import { asFinal, asUndone, isFinal, isSameEnd, type Outcome, slotOf } from "./outcome.ts";
 import type { ProgressCache } from "./progress-cache.ts";
 import { storedOutcome } from "./stored-outcome.ts";
 
@@ -85,13 +85,13 @@ export class Finality {
 
   /**
    * The end of a trade as this process remembers it, final if this or another process has reported it so; undefined if it is final in
-   * another slot, or if this end has none and the record has a slot, or covers more signatures. Asks no node.
+   * another slot, or if this end has none and another one is on record, unless that only covers fewer signatures. Asks no node.
    */
   async recall(messageHash: string, outcome: Outcome): Promise<Outcome | undefined> {
     if (slotOf(outcome) === undefined) {
-      // Another process may have seen it land since, under another signature, or looked for more of them.
+      // Another process may have seen it land since, under another signature, or may have ruled on it while the database was away from this one.
       const recorded = await this.#recorded(messageHash);
-      const isOther = recorded !== undefined && (slotOf(recorded) !== undefined || coversMore(recorded, outcome));
+      const isOther = recorded !== undefined && !isSameEnd(recorded, outcome) && !coversMore(outcome, recorded);
       return isOther ? undefined : outcome;
     }
     if (isFinal(outcome)) return outcome;

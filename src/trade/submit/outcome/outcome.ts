@@ -143,6 +143,9 @@ export function isOfMessage(outcome: Outcome): boolean {
   return slotOf(outcome) !== undefined || (outcome.kind === "failed" && outcome.facts.safeToRebuild === true);
 }
 
+/** Whether two outcomes are one, in all that is stored. */
+export const isSameEnd = (one: Outcome, other: Outcome): boolean => formatOutcome(one) === formatOutcome(other);
+
 /** The nodes that agree on an outcome; 0 if it does not say. */
 export function agreeingOn(outcome: Outcome): number {
   const named = outcome.kind === "landed" ? outcome.witnesses : outcome.facts.details?.witnesses;

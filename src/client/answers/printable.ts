@@ -3,9 +3,9 @@ const MOST = 4_000;
 
 /**
  * Text of the service, cut to what can be read, without control characters, which could write to a terminal, and without those
- * that reorder text.
+ * that reorder text or show nothing.
  */
 export function printable(text: string): string {
   const short = text.length > MOST ? `${text.slice(0, MOST)}…` : text;
-  return short.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, " ");
+  return short.replace(/[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]+/gu, " ");
 }

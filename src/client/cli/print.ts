@@ -1,7 +1,7 @@
 import { type CliIo, type CommandLine, UsageError } from "./command.ts";
 
-/** Control characters, and those that reorder or hide text: a terminal could obey them, a reader be misled. */
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029\u115f\u1160\u3164\uffa0]/gu;
+/** Control characters, and those that reorder text or show nothing: a terminal could obey them, a reader be misled. */
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
 
 /** Prints a result: as JSON with big integers as strings if asked for, or else in lines for a reader. */
 export function print({ flags }: CommandLine, io: CliIo, value: object, lines: readonly string[]): void {

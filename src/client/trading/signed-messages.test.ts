@@ -14,9 +14,20 @@ test("what one copy of the library signed no other copy of it signs: a process m
   const build = {};
   const giveBack = signedMessages().take(message, build);
   expect(() => copy.signedMessages().take(message, {})).toThrow("signed for an earlier order");
-  expect(() => copy.signedMessages().take(message, build)).not.toThrow();
+  const giveBackToo = copy.signedMessages().take(message, build);
   giveBack();
+  giveBackToo();
   expect(() => copy.signedMessages().take(message, {})).not.toThrow();
+});
+
+test("a message that was signed twice for its build, and refused once, stays with it", () => {
+  const own = message.map((byte) => byte ^ 1);
+  const build = {};
+  const giveBack = signedMessages().take(own, build);
+  signedMessages().take(own, build);
+  giveBack();
+  expect(() => signedMessages().take(own, {})).toThrow("signed for an earlier order");
+  expect(() => signedMessages().take(own, build)).not.toThrow();
 });
 
 test("what was signed is remembered without its build, which a bot would otherwise hold for its next 10,000 trades", async () => {

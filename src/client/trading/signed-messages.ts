@@ -4,13 +4,20 @@ import { TradeError } from "../trade-error.ts";
 /** Messages remembered, oldest first. */
 const MOST_REMEMBERED = 10_000;
 
+/** The build that a message is signed for. */
+interface Taken {
+  /** Weak: a build holds kilobytes, and one that nobody holds can ask for nothing. */
+  readonly build: WeakRef<object>;
+  /** How often the message was signed, or is being signed now: a wallet may refuse one request and grant another. */
+  times: number;
+}
+
 /**
  * Which build each message was signed for. The chain runs a message once: signed for a second order, the outcome of the first would
  * pass for that of both, and stand on the chain as proof.
  */
 class SignedMessages {
-  /** Weak: a build holds kilobytes, and one that nobody holds can ask for nothing. */
-  readonly #builds = new Map<string, WeakRef<object>>();
+  readonly #taken = new Map<string, Taken>();
 
   /**
    * Takes a message for a build; the same build may have it again.
@@ -18,18 +25,21 @@ class SignedMessages {
    */
   take(message: Uint8Array, build: object): () => void {
     const key = String.fromCharCode(...sha256(message));
-    const known = this.#builds.get(key);
-    if (known?.deref() === build) return () => undefined;
-    if (known !== undefined) {
+    const taken = this.#taken.get(key) ?? { build: new WeakRef(build), times: 0 };
+    if (taken.build.deref() !== build) {
       throw new TradeError(
         "UNEXPECTED_TRANSACTION",
         "Refused to sign: this transaction was signed for an earlier order, and trades once. Nothing was signed.",
       );
     }
-    this.#builds.set(key, new WeakRef(build));
-    const [oldest] = this.#builds.keys();
-    if (this.#builds.size > MOST_REMEMBERED && oldest !== undefined) this.#builds.delete(oldest);
-    return () => void this.#builds.delete(key);
+    taken.times += 1;
+    this.#taken.set(key, taken);
+    const [oldest] = this.#taken.keys();
+    if (this.#taken.size > MOST_REMEMBERED && oldest !== undefined) this.#taken.delete(oldest);
+    return () => {
+      taken.times -= 1;
+      if (taken.times === 0 && this.#taken.get(key) === taken) this.#taken.delete(key);
+    };
   }
 }
 

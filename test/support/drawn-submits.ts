@@ -68,6 +68,8 @@ interface DrawnProcess {
   readonly owner: string;
   readonly submitter: Submitter;
   isDead: boolean;
+  /** True while the database is away from it alone. */
+  isCutOff: boolean;
   /** Calls of ports left until it is killed, before or after the last is done. */
   callsLeft: number;
 }
@@ -117,6 +119,11 @@ export class DrawnSubmits {
     this.#database.isDown = false;
     this.#start();
     await rest(PEACE_MS);
+    const found: DrawnAnswer[] = [];
+    for (const trade of this.#trades)
+      for (const form of trade.forms)
+        for (const process of this.#processes) if (!process.isDead) found.push(this.#lookUp(trade, form, process));
+    await rest(ANSWERED_MS);
     const last: DrawnAnswer[] = [];
     for (const trade of this.#trades)
       for (const form of trade.forms)
@@ -133,7 +140,7 @@ export class DrawnSubmits {
         ends.push(this.#lookUp(trade, form, this.#processes.find((one) => one.owner === owner)!));
       await rest(ANSWERED_MS);
     }
-    const broken = [...this.#judge(again)];
+    const broken = [...this.#judge(again), ...this.#judgeFound(found)];
     await this.#end();
     return broken;
   }
@@ -171,7 +178,7 @@ export class DrawnSubmits {
     const trade = random.pick(this.#trades);
     if (this.#processes.every(({ isDead }) => isDead)) this.#start();
     const living = this.#processes.filter(({ isDead }) => !isDead);
-    const drawn = Number(random.below(22n));
+    const drawn = Number(random.below(24n));
     if (drawn < 10) {
       const form = trade.twin !== undefined && random.chance(0.3) ? trade.twin : random.pick(trade.forms);
       const to = trade.isApart ? this.#processes[trade.forms.indexOf(form)] : undefined;
@@ -197,6 +204,17 @@ export class DrawnSubmits {
         },
         Number(random.below(4_000n)),
       );
+    } else if (drawn >= 22 && this.#isFailing) {
+      const one = random.pick(living);
+      this.#note(`no database at ${one.owner}`);
+      one.isCutOff = true;
+      setTimeout(
+        () => {
+          one.isCutOff = false;
+          this.#note(`database at ${one.owner}`);
+        },
+        Number(random.below(24_000n)),
+      );
     } else if (drawn === 16 && this.#isLosing) {
       const restore = this.#database.copy();
       setTimeout(
@@ -210,7 +228,7 @@ export class DrawnSubmits {
       const byMs = random.pick(JUMPS_MS);
       this.#note(`clock ${byMs}`);
       vi.setSystemTime(Date.now() + byMs);
-    } else if (drawn >= 20) this.#lookUp(trade, random.pick(trade.forms), random.pick(living));
+    } else if (drawn === 20 || drawn === 21) this.#lookUp(trade, random.pick(trade.forms), random.pick(living));
     else if (drawn >= 18 && trade.fate === "elsewhere") this.#execute(trade, random.pick(trade.forms).signature);
   }
 
@@ -289,7 +307,7 @@ export class DrawnSubmits {
       warn: (message) => this.#note(`${owner} warns: ${message}`),
       settings: { answerMs: ANSWER_MS, historyMs: HISTORY_MS, leaseMs: LEASE_MS, claimTimeoutMs: 50 },
     });
-    const process = { owner, submitter, isDead: false, callsLeft: Number.POSITIVE_INFINITY };
+    const process = { owner, submitter, isDead: false, isCutOff: false, callsLeft: Number.POSITIVE_INFINITY };
     self.process = process;
     this.#processes.push(process);
   }
@@ -303,8 +321,9 @@ export class DrawnSubmits {
     if (isLast && random.chance(0.5)) this.#kill(process);
     if (this.#isTrouble) await pause(this.#delayMs());
     if (process.isDead) return never;
-    const fails = canFail && this.#isTrouble && this.#isFailing && random.chance(0.08);
-    const isDone = random.chance(0.5);
+    const isAway = canFail && process.isCutOff;
+    const fails = isAway || (canFail && this.#isTrouble && this.#isFailing && random.chance(0.08));
+    const isDone = !isAway && random.chance(0.5);
     if (fails && !isDone) throw new TradewireError("UPSTREAM_ERROR", "The account database does not answer.");
     const result = await call();
     if (isLast) this.#kill(process);
@@ -425,7 +444,14 @@ export class DrawnSubmits {
       // A signature that comes after its message has ended is not stored.
       const isUnknown = ({ isLookUp, error, form }: DrawnAnswer) =>
         isLookUp && codeOf(error) === "TRADE_NOT_FOUND" && form.signature !== landed?.signature;
+      // Nor is one that was submitted for a build that is refused or put off alone, because another build has the message.
+      const isUnfollowed = ({ signature }: { readonly signature: string }) =>
+        own.every(
+          ({ form, isLookUp, value, error }) =>
+            form.signature !== signature || isLookUp || (value === undefined && !ENDS.has(codeOf(error))),
+        );
       const ends = last.filter((answer) => answer.trade === trade && !isTaken(answer) && !isUnknown(answer));
+      if (landed !== undefined && isUnfollowed(landed)) continue;
       for (const { value, error, owner } of ends) {
         const isEnded = value === undefined ? ENDS.has(codeOf(error)) : value.result !== undefined;
         if (!isEnded) yield `trade ${i} at ${owner} has no end: ${value?.status ?? codeOf(error)}`;
@@ -455,6 +481,25 @@ export class DrawnSubmits {
     const claimed = [...this.#database.rows.values()].filter(({ outcome }) => outcome === undefined);
     for (const { messageHash } of claimed)
       yield `trade ${this.#trades.findIndex((one) => one.messageHash === messageHash)} has no end on record`;
+  }
+
+  /** Once a living process has told that a trade landed, look-ups by any of its signatures say no other end, unless two builds are one message. */
+  *#judgeFound(found: readonly DrawnAnswer[]): Generator<string> {
+    const living = new Set(this.#processes.flatMap(({ owner, isDead }) => (isDead ? [] : [owner])));
+    for (const { trade, error, owner } of found) {
+      const isTold = this.answers.some((answer) => {
+        const { value, isLookUp } = answer;
+        return (
+          answer.trade === trade &&
+          living.has(answer.owner) &&
+          !isLookUp &&
+          value?.result !== undefined &&
+          answer.atMs < found[0]!.atMs
+        );
+      });
+      if (isTold && trade.twin === undefined && ENDS.has(codeOf(error)))
+        yield `trade ${this.#trades.indexOf(trade)} found at ${owner}: ${codeOf(error)}, told as landed before`;
+    }
   }
 
   async #end(): Promise<void> {

@@ -109,6 +109,31 @@ describe("a message signed twice, each time submitted to another process", () =>
     expect(again.value).toMatchObject({ signature: other.signature, slot: SLOT });
   });
 
+  it("is corrected though the database takes no correction for a while", async () => {
+    const { trade, answer } = await submitOne(a);
+    const other = resigned(trade);
+    const storing = vi.spyOn(world.submissions, "addSignature").mockImplementation(refuse);
+    const second = boxOf(b.submit(other));
+    await rest(200);
+    world.finding = { kind: "unserved", sinceMs: 10_000, isRemembered: true };
+    expire("a", trade.signature);
+    await rest(3_000);
+    expect(answer.error).toMatchObject({ code: "TX_EXPIRED", facts: { safeToRebuild: false } });
+    storing.mockRestore();
+    const replacing = vi.spyOn(world.submissions, "replaceOutcome").mockImplementation(refuse);
+    land("b", other.signature);
+    await rest(10_000);
+    expect(second.value).toMatchObject({ status: "confirmed", signature: other.signature });
+    replacing.mockRestore();
+    await rest(2_000);
+    for (const one of [a, b, startProcess("c")]) {
+      expect(await one.find(principal, trade.signature)).toMatchObject({ slot: SLOT });
+      const again = boxOf(one.submit(trade));
+      await rest(300);
+      expect(again.value).toMatchObject({ signature: other.signature, slot: SLOT });
+    }
+  });
+
   it("is told under the signature that landed, if that is recorded while the first is ruled expired", async () => {
     const { trade, answer } = await submitOne(a);
     const other = resigned(trade);
@@ -223,6 +248,78 @@ describe("an end that a process has answered while the database was away from it
       expect(world.inFlight.size).toBe(0);
     },
   );
+});
+
+describe("a trade that lands under a signature of a process that is cut off from the database", () => {
+  const UNSERVED: MessageFinding = { kind: "unserved", sinceMs: 10_000, isRemembered: true };
+
+  /** Process "c" follows another signature than "b" does, and neither knows of the other's. */
+  async function submittedApart() {
+    const c = startBehind("c");
+    c.isCutOff = true;
+    const { trade, answer } = await submitOne(b);
+    const other = resigned(trade);
+    const apart = boxOf(c.submitter.submit(other));
+    await rest(200);
+    world.finding = UNSERVED;
+    return { c, trade, answer, other, apart };
+  }
+
+  /** What every process says of both signatures. */
+  async function expectLanded(processes: readonly Submitter[], ...forms: readonly ReturnType<typeof resigned>[]) {
+    const signature = forms.at(-1)!.signature;
+    for (const one of processes) {
+      for (const form of forms) {
+        expect(await one.find(principal, form.signature)).toMatchObject({ signature: form.signature, slot: SLOT });
+        const again = boxOf(one.submit(form));
+        await rest(300);
+        expect(again.value).toMatchObject({ signature, slot: SLOT });
+      }
+    }
+  }
+
+  it.each([1_000, 3_600_000])(
+    "is corrected once it is back, %i ms later, where another one had expired",
+    async (ms) => {
+      const { c, trade, answer, other, apart } = await submittedApart();
+      expire("b", trade.signature);
+      await rest(3_000);
+      expect(answer.error).toMatchObject({ code: "TX_EXPIRED" });
+      land("c", other.signature);
+      await rest(3_000);
+      expect(apart.value).toMatchObject({ status: "confirmed", signature: other.signature });
+      await rest(ms);
+      c.isCutOff = false;
+      await rest(4_000);
+      await expectLanded([startProcess("d"), c.submitter, b], trade, other);
+    },
+  );
+
+  it.each(["alive", "dead"])(
+    "is found by both once it is back, though the process of the first is %s",
+    async (state) => {
+      const { c, trade, other } = await submittedApart();
+      if (state === "dead") await b.close();
+      land("c", other.signature);
+      c.isCutOff = false;
+      await rest(4_000);
+      await expectLanded([startProcess("d"), c.submitter], trade, other);
+    },
+  );
+
+  it("is corrected again after a failover that has lost the correction", async () => {
+    const { c, trade, other } = await submittedApart();
+    expire("b", trade.signature);
+    await rest(3_000);
+    const failOver = world.submissions.copy();
+    land("c", other.signature);
+    c.isCutOff = false;
+    await rest(4_000);
+    await expectLanded([startProcess("d"), c.submitter, b], trade, other);
+    failOver();
+    await rest(LEASE_MS);
+    await expectLanded([startProcess("e"), c.submitter, b], trade, other);
+  });
 });
 
 describe("a trade that two processes drive", () => {

@@ -38,8 +38,9 @@ export class RecentEnds {
     if (looked.length === 0) return;
     const known = new Set(await this.#submissions.endedAmong(looked.map(([{ claim }]) => claim.messageHash)));
     for (const [attempt, untilMs] of looked) {
-      const isKnown = known.has(attempt.claim.messageHash);
-      if (!isKnown) void attempt.restoreOutcome();
+      const isKnown = known.has(attempt.claim.messageHash) && !attempt.isUnwritten;
+      // A failover may have lost what it corrected, and left the end before.
+      if (!isKnown || attempt.isCorrection) void attempt.restoreOutcome();
       // Moved behind the others, unless it was evicted meanwhile.
       const isWatched = this.#untilMs.delete(attempt) && (!isKnown || untilMs >= this.#monotonicMs());
       if (isWatched) this.#untilMs.set(attempt, untilMs);

@@ -143,6 +143,16 @@ export class Attempt {
     return this.#keeper.isTaken;
   }
 
+  /** True while its end is not on record, though another one may be. */
+  get isUnwritten(): boolean {
+    return this.#keeper.isUnwritten;
+  }
+
+  /** True once its end has taken the place of another one on record. */
+  get isCorrection(): boolean {
+    return this.#keeper.isCorrection;
+  }
+
   /** The followed signatures of the message. */
   get signatures(): readonly string[] {
     return this.#broadcast.signatures;
@@ -282,6 +292,8 @@ export class Attempt {
     }
     this.#recorded = outcome;
     this.#answerUnder(record);
+    // The record may have named another one until then.
+    for (const form of this.#formsBeside(record.signature)) void this.#keeper.storeSignature(form);
     this.#broadcast.stop();
   }
 

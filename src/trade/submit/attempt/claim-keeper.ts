@@ -9,11 +9,10 @@ import {
 import type { Now } from "../../../primitives/clock.ts";
 import type { TokenSealer } from "../../build/token/submission-token.ts";
 import { isOtherBuild } from "../open-record.ts";
-import { coversMore, withUntold } from "../outcome/expired-outcome.ts";
 import { formatOutcome, type Outcome } from "../outcome/outcome.ts";
-import { contradicts, storedOutcome } from "../outcome/stored-outcome.ts";
 import { sleep, within } from "../waiting.ts";
 import { FOLLOW_MS } from "./broadcast.ts";
+import { endBeside, type RecordedEnd, type StandingEnd } from "./recorded-end.ts";
 
 /** Pause between attempts to write a claim or an outcome that could not be written. Milliseconds. */
 const RETRY_MS = 1_000;
@@ -42,14 +41,6 @@ export interface ClaimSettings {
   readonly claimTimeoutMs: number;
 }
 
-/** How a message ended, and under which signature. */
-interface RecordedEnd extends SignedForm {
-  readonly outcome: Outcome;
-}
-
-/** The part of a record that says how its message ended. */
-type StandingEnd = Pick<SubmissionRecord, "signature" | "transaction" | "outcome" | "isFinalized">;
-
 /** A lease of this process that starts now. */
 export function leaseOf({ owner, submissions, settings }: ClaimPorts): Lease {
   return { owner, untilMs: submissions.nowMs() + settings.leaseMs };
@@ -74,6 +65,8 @@ export class ClaimKeeper {
   #isRetrying = false;
   /** True while the outcome is being written or waits for the database. */
   #isWriting = false;
+  #isUnwritten = false;
+  #isCorrection = false;
   /** Further signatures that the database does not hold yet. */
   readonly #unstored = new Set<SignedForm>();
 
@@ -114,6 +107,16 @@ export class ClaimKeeper {
   /** True once the database has shown that another build holds the message. */
   get isTaken(): boolean {
     return this.#isTaken;
+  }
+
+  /** True from when the message has ended here until its end is on record. */
+  get isUnwritten(): boolean {
+    return this.#isUnwritten;
+  }
+
+  /** True once it has taken the place of another end on record, which a failover may bring back. */
+  get isCorrection(): boolean {
+    return this.#isCorrection;
   }
 
   /** The database no longer holds the claim for this process: writes it again. */
@@ -166,6 +169,12 @@ export class ClaimKeeper {
   async storeSignature(form: SignedForm): Promise<void> {
     this.#unstored.add(form);
     await within(this.#ports.settings.claimTimeoutMs, this.#store(form));
+  }
+
+  /** Stores it with the others, before the next end is written. */
+  #keep({ signature, transaction }: SignedForm): void {
+    for (const form of this.#unstored) if (form.signature === signature) return;
+    this.#unstored.add({ signature, transaction });
   }
 
   async #store(form: SignedForm): Promise<void> {
@@ -272,41 +281,11 @@ export class ClaimKeeper {
   ): Promise<RecordedEnd | undefined> {
     if (this.#isTaken) return undefined;
     const own = { outcome, signature, transaction };
-    const text = formatOutcome(outcome);
-    for (const form of others) this.#unstored.add(form);
-    const ended = { ...this.#claim, signature, transaction };
-    const writing = this.#write(ended, text);
+    for (const form of others) this.#keep(form);
+    const writing = this.#write(own);
     // Nobody waits for a record that was never written; but from one that was written, other processes may have answered.
-    const first = this.#isKnown ? writing.whole : writing.first;
-    const standing = await within(WRITE_WAIT_MS, first);
-    if (this.#isTaken) return undefined;
-    if (standing?.outcome === undefined) return own;
-    const isSame = standing.outcome === text;
-    if (isSame && standing.signature === signature && !standing.isFinalized) return own;
-    // An outcome under another signature than it names is answered by no process.
-    const stored = storedOutcome(standing);
-    if (stored !== undefined && isSame) return { ...own, outcome: stored };
-    const joined = stored && withUntold(stored, outcome);
-    if (joined !== undefined) {
-      await this.#replace(standing.outcome, standing, joined);
-      return { ...standing, outcome: joined };
-    }
-    if (stored !== undefined && !contradicts(outcome, stored) && !coversMore(outcome, stored)) {
-      return { ...standing, outcome: stored };
-    }
-    // The stored outcome is damaged, or of fewer signatures: the end that the chain has shown replaces it.
-    await this.#replace(standing.outcome, own, outcome);
-    return own;
-  }
-
-  /** Puts an outcome in the place of the one on record, unless that has changed. */
-  async #replace(recorded: string, { signature, transaction }: SignedForm, outcome: Outcome): Promise<void> {
-    const ended = { ...this.#claim, signature, transaction };
-    const writing = this.#ports.submissions.replaceOutcome(ended, recorded, formatOutcome(outcome));
-    await within(
-      WRITE_WAIT_MS,
-      writing.catch(() => {}),
-    );
+    await within(WRITE_WAIT_MS, this.#isKnown ? writing.whole : writing.first);
+    return this.#isTaken ? undefined : writing.end;
   }
 
   /** Writes the outcome again, unless a write is in progress. */
@@ -314,39 +293,73 @@ export class ClaimKeeper {
     if (!this.#isWriting) await this.finish(ended, others, outcome);
   }
 
-  /** Tries until the outcome is written. @returns what stands on record: after the first try (undefined if that failed), and in the end */
-  #write(
-    ended: SubmissionClaim,
-    text: string,
-  ): { first: Promise<StandingEnd | undefined>; whole: Promise<StandingEnd | undefined> } {
+  /** Tries until the end is on record. @returns it as far as the record is known, and when it was tried first and is tried no more */
+  #write(own: RecordedEnd): {
+    readonly end: RecordedEnd;
+    readonly first: Promise<void>;
+    readonly whole: Promise<void>;
+  } {
     this.#isWriting = true;
-    const { submissions } = this.#ports;
-    const finish = async (): Promise<StandingEnd> => {
-      const standing = await this.#asRecorded(ended, (claim) => submissions.finish(claim, text));
-      if (standing !== "finished" && this.#isOther(standing)) this.#giveUp(standing);
-      else this.#isKnown = true;
-      return standing === "finished" ? { ...ended, outcome: text, isFinalized: false } : standing;
-    };
+    this.#isUnwritten = true;
+    const writing = { end: own, first: Promise.resolve(), whole: Promise.resolve() };
     const once = async () => {
-      // Signatures first: a process that dies between the two writes leaves the trade pending, but loses no signature.
-      if (this.#unstored.size > 0) await within(this.#ports.settings.claimTimeoutMs, this.#storeAll());
-      // A database that accepts no writes, or lost the answer, may still show what another process has written.
-      return finish().catch(() => this.#read().catch(() => undefined));
+      try {
+        const standing = await this.#finishNow(own);
+        if (standing === "finished") this.#isUnwritten = false;
+        if (standing === "finished" || standing?.outcome === undefined || this.#isTaken) return;
+        const { end, isNew } = endBeside(standing, own);
+        writing.end = end;
+        // It is found by its signature, whichever the record names.
+        if (end.signature !== own.signature) this.#keep(own);
+        this.#isUnwritten = isNew && !(await this.#replace(standing, end));
+      } catch {
+        // The database is away; the next turn tries again.
+      }
     };
     const startedAtMs = this.#ports.now();
-    const first = once();
     const untilMs = startedAtMs + FOLLOW_MS;
     const repeat = async () => {
-      let standing = await first;
-      const isDue = (atMs: number) => standing?.outcome === undefined && !this.#isTaken && atMs < untilMs;
+      await writing.first;
+      const isDue = (atMs: number) => this.#isUnwritten && !this.#isTaken && atMs < untilMs;
       for (let atMs = startedAtMs; isDue(atMs); atMs = this.#ports.now()) {
         await sleep(atMs < startedAtMs + WRITE_WAIT_MS ? WRITE_AGAIN_MS : RETRY_MS);
-        standing = await once();
+        await once();
       }
       this.#isWriting = false;
       if (this.#unstored.size > 0) void this.#storeLate(untilMs);
+    };
+    writing.first = once();
+    writing.whole = repeat();
+    return writing;
+  }
+
+  /** Writes the end, unless there is one: then returns that, and undefined while the database does not show it. */
+  async #finishNow({ outcome, ...form }: RecordedEnd): Promise<"finished" | StandingEnd | undefined> {
+    // Another process may hold the claim under a signature that is on record there alone.
+    const held = this.#isRecorded ? undefined : await this.#read().catch(() => undefined);
+    if (held !== undefined && held.signature !== form.signature) this.#keep(held);
+    // Signatures first: a process that dies between the two writes leaves the trade pending, but loses no signature.
+    if (this.#unstored.size > 0) await within(this.#ports.settings.claimTimeoutMs, this.#storeAll());
+    if (this.#isTaken || held?.outcome !== undefined) return held;
+    const { submissions } = this.#ports;
+    const finish = async () => {
+      const text = formatOutcome(outcome);
+      const standing = await this.#asRecorded({ ...this.#claim, ...form }, (claim) => submissions.finish(claim, text));
+      if (standing !== "finished" && this.#isOther(standing)) this.#giveUp(standing);
+      else this.#isKnown = true;
       return standing;
     };
-    return { first, whole: repeat() };
+    // A database that accepts no writes, or lost the answer, may still show what another process has written.
+    return finish().catch(() => this.#read().catch(() => undefined));
+  }
+
+  /** Puts an end in the place of the one on record, unless that has changed. @returns false if it has */
+  async #replace({ outcome, ...form }: StandingEnd, end: RecordedEnd): Promise<boolean> {
+    const { submissions } = this.#ports;
+    const { signature, transaction } = end;
+    // The record is found by its first signature too.
+    if (form.signature !== signature) await submissions.addSignature(this.#claim.messageHash, form);
+    this.#isCorrection = true;
+    return submissions.replaceOutcome({ ...this.#claim, signature, transaction }, outcome!, formatOutcome(end.outcome));
   }
 }

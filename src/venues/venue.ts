@@ -119,6 +119,8 @@ export interface SwapLeg {
   readonly computeUnits: number;
   /** Compute units beyond these that the same swap with another salt may take. Absent: none. */
   readonly spareUnits?: number;
+  /** Compute units beyond these that the swap may take if the price first moves within its slippage. Absent: none. */
+  readonly movedUnits?: number;
   /** Accounts that the program may create at the wallet's expense, with their data sizes: this is rent, not part of the trade. */
   readonly creates: readonly { readonly address: Address; readonly space: number }[];
   /** Accounts that exist and that the instructions enlarge at the wallet's expense. */

@@ -94,6 +94,7 @@ class AssemblyParts implements Assembly {
   instructions: readonly Instruction[] = NONE_WRITTEN;
   computeUnits = 0;
   spareUnits = 0;
+  movedUnits = 0;
   calls = 0;
   creates: readonly CreatedAccount[] = NONE_CREATED;
   prepaid = 0n;
@@ -205,10 +206,11 @@ class AssemblyParts implements Assembly {
     const { instructions, creates } = leg;
     for (let at = 0; at < instructions.length; at++) this.#write(instructions[at]!);
     // The deployed program may take more than the table says.
-    const { computeUnits, spareUnits = 0 } = leg;
+    const { computeUnits, spareUnits = 0, movedUnits = 0 } = leg;
     const { unitsScale } = hot;
     const units = unitsScale === undefined ? computeUnits : Math.ceil(computeUnits * unitsScale);
     this.computeUnits += units;
+    if (movedUnits > 0) this.movedUnits += Math.ceil(movedUnits * (unitsScale ?? 1));
     if (spareUnits > 0) this.spareUnits += Math.ceil((computeUnits + spareUnits) * (unitsScale ?? 1)) - units;
     const receiver = quote.outMint === SOL_MINT ? undefined : this.#account(destination);
     this.calls += hot.venue.calls ?? 0;

@@ -8,7 +8,7 @@ import {
 } from "../../solana/compute-budget.ts";
 import type { Instruction } from "../../solana/instruction.ts";
 import { compileMessage } from "../../solana/message.ts";
-import { BUDGET_INSTRUCTIONS, type Budget, writeBudget } from "./budget.ts";
+import { BUDGET_INSTRUCTIONS, BUDGET_UNITS, type Budget, unitLimit, writeBudget } from "./budget.ts";
 
 const random = createRandom(612);
 const address = () => Address.from(random.bytes(32));
@@ -40,4 +40,13 @@ test("a budget written into a message is that of instructions with its numbers, 
     const wanted = compileMessage({ ...plan, kind: undefined, instructions: [...numbers, ...more] });
     expect(Buffer.compare(message, wanted)).toBe(0);
   }
+});
+
+test("a limit has the margin, or room for a moved price if that is more, up to half of what is known to be needed", () => {
+  const limit = (movedUnits: number, units = 100_000 - BUDGET_UNITS) =>
+    unitLimit({ computeUnitMarginPercent: 10 }, units, movedUnits);
+  expect([0, 9_000, 10_000, 27_000, 50_000, 900_000].map((moved) => limit(moved))).toEqual([
+    110_000, 110_000, 110_000, 127_000, 150_000, 150_000,
+  ]);
+  expect(limit(900_000, 1_200_000)).toBe(1_400_000);
 });

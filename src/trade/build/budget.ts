@@ -57,26 +57,35 @@ export function budgetFor(
   nonce: number,
 ): Budget {
   return {
-    computeUnitLimit: unitLimit(settings, assembly.computeUnits),
+    computeUnitLimit: unitLimit(settings, assembly.computeUnits, assembly.movedUnits),
     priceMicroLamports: fees.priceMicroLamportsPerCu(priority, marketsOf(route)),
     loadedBytesLimit: settings.loadedAccountsBytes + furtherVenues(route) * VENUE_BYTES - nonce,
   };
 }
 
-/** The limit of a transaction whose instructions, beside those of the budget, use so many compute units at most. */
-function unitLimit({ computeUnitMarginPercent }: UnitMargin, units: number): number {
-  return Math.min(Math.ceil(((units + BUDGET_UNITS) * (100 + computeUnitMarginPercent)) / 100), MAX_COMPUTE_UNITS);
+/** Room for prices that move, at most: this part of the bound. Limits cost priority, and such moves are rare. */
+const MOST_MOVED = 0.5;
+
+/**
+ * The limit of a transaction whose instructions, beside those of the budget, use so many compute units at most: with the margin, or with
+ * what prices that move may add, if that is more.
+ */
+export function unitLimit({ computeUnitMarginPercent }: UnitMargin, units: number, movedUnits: number): number {
+  const bound = units + BUDGET_UNITS;
+  const withMargin = Math.ceil((bound * (100 + computeUnitMarginPercent)) / 100);
+  const withMoves = bound + Math.min(movedUnits, Math.floor(bound * MOST_MOVED));
+  return Math.min(Math.max(withMargin, withMoves), MAX_COMPUTE_UNITS);
 }
 
 /** What any build of the same trade pays for priority at most. Lamports. */
 export function mostPriorityFee(settings: UnitMargin, { assembly, costs, unitPrice }: PricedUnits): bigint {
-  const { computeUnits, spareUnits } = assembly;
+  const { computeUnits, spareUnits, movedUnits } = assembly;
   if (spareUnits === 0) return costs.priorityFee;
-  return priorityFeeLamports(unitLimit(settings, computeUnits + spareUnits), unitPrice);
+  return priorityFeeLamports(unitLimit(settings, computeUnits + spareUnits, movedUnits), unitPrice);
 }
 
 interface PricedUnits {
-  readonly assembly: Pick<Assembly, "computeUnits" | "spareUnits">;
+  readonly assembly: Pick<Assembly, "computeUnits" | "spareUnits" | "movedUnits">;
   readonly costs: Pick<Costs, "priorityFee">;
   /** Micro-lamports per compute unit. */
   readonly unitPrice: bigint;

@@ -1,9 +1,11 @@
 import type { Address } from "../../primitives/address.ts";
 import { amount0Between, amount1Between } from "../curves/concentrated-liquidity.ts";
+import { mostWalkUnits } from "../curves/moved-crossings.ts";
+import type { Quote } from "../venue.ts";
 import type { WhirlpoolFill } from "./math.ts";
 import type { ArraySlot, WhirlpoolState } from "./state.ts";
 import { whirlpoolSqrtPrice } from "./tick-price.ts";
-import { derivationUnits, stepUnits } from "./units.ts";
+import { derivationUnits, stepUnits, walkUnits } from "./units.ts";
 
 /** A swap that a pool is asked to make. */
 export interface WhirlpoolAsk {
@@ -20,6 +22,8 @@ export interface WhirlpoolQuoteFill {
   readonly aToB: boolean;
   readonly tickArrays: readonly [Address, Address, Address];
   readonly computeUnits: number;
+  /** Of these, what the ticks in its way take. */
+  readonly walkedUnits: number;
   readonly asked: WhirlpoolAsk;
   /** True to make the trade by the program's older instruction, which names fewer accounts. */
   readonly isOlder?: boolean;
@@ -66,8 +70,10 @@ export function fillNaming(
 ): WhirlpoolQuoteFill {
   const { aToB, exactIn } = asked;
   const { adaptive, tickSpacing } = state.market;
-  const slots = Math.abs(fill.searchedTo - state.curve.tick) / tickSpacing;
+  const distance = Math.abs(fill.searchedTo - state.curve.tick);
+  const slots = distance / tickSpacing;
   const isDynamic = named.some((array) => array.isDynamic === true);
+  const walk = walkUnits(adaptive, tickSpacing, aToB, isDynamic);
   let units = state.baseUnits + stepUnits(adaptive, fill, slots, aToB, exactIn, isDynamic);
   for (const array of state.routes[aToB ? 0 : 1].arrays) {
     const passed = named.includes(array);
@@ -76,5 +82,24 @@ export function fillNaming(
     if (!passed) break;
   }
   const [first, second, third] = named;
-  return { aToB, tickArrays: [first.address, second.address, third.address], computeUnits: units, asked };
+  return {
+    aToB,
+    tickArrays: [first.address, second.address, third.address],
+    computeUnits: units,
+    walkedUnits: fill.crossed * walk.crossing + distance * walk.searched,
+    asked,
+  };
+}
+
+/** What a swap may take more if the price first moves within the slippage: for other ticks in its way. */
+export function movedUnits(
+  { market, curve, routes }: WhirlpoolState,
+  { mode, inAmount, outAmount, fill }: Quote<WhirlpoolQuoteFill>,
+  threshold: bigint,
+): number {
+  const { aToB, walkedUnits } = fill;
+  const isDynamic = routes[aToB ? 0 : 1].arrays.some((array) => array.isDynamic === true);
+  const units = walkUnits(market.adaptive, market.tickSpacing, aToB, isDynamic);
+  const most = mostWalkUnits(curve, { zeroForOne: aToB, mode, inAmount, outAmount, threshold }, units);
+  return Math.max(0, Math.ceil(most - walkedUnits));
 }

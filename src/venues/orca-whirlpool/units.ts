@@ -1,6 +1,7 @@
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import type { TransferFees } from "../../solana/token/transfer-fee.ts";
+import type { WalkUnits } from "../curves/moved-crossings.ts";
 import type { WhirlpoolMarket } from "./layout.ts";
 import type { WhirlpoolFill } from "./math.ts";
 import { tickBits } from "./volatility.ts";
@@ -140,8 +141,8 @@ export function stepUnits(
   const stepsBetween = Math.max(steps - 1 - crossed, 0);
   return (
     (aToB === exactIn ? units.tokenA : 0) +
-    (aToB ? units.aToB + crossed * units.crossingAToB : 0) +
-    crossed * (units.crossing + (isDynamic ? DYNAMIC_CROSSING_UNITS : 0)) +
+    (aToB ? units.aToB : 0) +
+    crossed * walkUnits(adaptive, 1, aToB, isDynamic).crossing +
     stepsBetween * units.step +
     Math.ceil(slots) * units.slot +
     Math.max(0, (searchedBits - FIRST_BITS) * units.endAbove - (steps - 1) * SEARCHED_UNITS) +
@@ -155,6 +156,17 @@ export function stepUnits(
         below * BORDER_BELOW_UNITS
       : 0)
   );
+}
+
+/**
+ * Compute units of ticks that a swap may have in its way: what `stepUnits` charges for those it crosses, and for each tick that it searches.
+ */
+export function walkUnits(adaptive: boolean, tickSpacing: number, aToB: boolean, isDynamic: boolean): WalkUnits {
+  const { crossing, crossingAToB, slot } = adaptive ? ADAPTIVE : PLAIN;
+  return {
+    crossing: crossing + (aToB ? crossingAToB : 0) + (isDynamic ? DYNAMIC_CROSSING_UNITS : 0),
+    searched: slot / tickSpacing,
+  };
 }
 
 /** Compute units of the attempts at the address of an array that does not exist, down to its bump. */

@@ -24,7 +24,7 @@ import {
 } from "./layout.ts";
 import { leanWhirlpool, olderWhirlpool } from "./lean.ts";
 import { swapWhirlpool } from "./math.ts";
-import { planWhirlpool, type WhirlpoolQuoteFill } from "./plan.ts";
+import { movedUnits, planWhirlpool, type WhirlpoolQuoteFill } from "./plan.ts";
 import { nearbyStarts, readWhirlpool, type WhirlpoolState, whirlpoolSpot } from "./state.ts";
 import { MAX_SWAP_UNITS, olderSaving } from "./units.ts";
 
@@ -93,13 +93,15 @@ export const orcaWhirlpool: Venue<WhirlpoolMarket, WhirlpoolState, WhirlpoolQuot
   older: olderWhirlpool,
   lean: leanWhirlpool,
 
-  swap(state, { mode, inAmount, outAmount, fill }, terms) {
+  swap(state, quote, terms) {
+    const { mode, inAmount, outAmount, fill } = quote;
     const amount = mode === "exactIn" ? inAmount : outAmount;
     const { market, tokenPrograms } = state;
     const { tickArrays, aToB, isOlder = false } = fill;
     return {
       instructions: [whirlpoolSwap({ market, tokenPrograms, tickArrays, aToB, mode, amount, isOlder }, terms)],
       computeUnits: fill.computeUnits - (isOlder ? olderSaving(market.adaptive) : 0),
+      movedUnits: movedUnits(state, quote, terms.threshold),
       creates: [],
     };
   },

@@ -9,8 +9,8 @@ const LOWEST_PRICE = clmmSqrtPrice(MIN_TICK) + 1n;
 const HIGHEST_PRICE = clmmSqrtPrice(MAX_TICK) - 1n;
 
 /** From these liquidities on, the program takes longer to compute a stretch: from the second, divisors have a word more. */
-const LARGE_LIQUIDITY = 1n << 42n;
-const WIDE_LIQUIDITY = 1n << 64n;
+export const LARGE_LIQUIDITY = 1n << 42n;
+export const WIDE_LIQUIDITY = 1n << 64n;
 
 /** More stretches, or ticks, than a transaction has compute units for. */
 const MOST_STEPS = 256;

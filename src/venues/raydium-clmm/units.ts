@@ -1,7 +1,7 @@
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import type { Mint } from "../../solana/token/mint.ts";
 import { Q64 } from "../curves/concentrated-liquidity.ts";
-import type { ClmmFill } from "./math.ts";
+import { type ClmmFill, LARGE_LIQUIDITY, WIDE_LIQUIDITY } from "./math.ts";
 
 /** What of a pool its compute units depend on, besides the trade. */
 interface Costed {
@@ -79,6 +79,27 @@ export function tradeUnits(state: Costed, fill: ClmmFill, zeroForOne: boolean, e
   }
   if (state.mints[zeroForOne ? 1 : 0].transferFees !== undefined) units += TRANSFER_FEE_OUT_UNITS;
   return units;
+}
+
+/** Compute units of a further tick that a trade ending at this price crosses, at the most. */
+export function crossingUnits({ curve: { tick, liquidity } }: Crossed, sqrtPrice: bigint, zeroForOne: boolean): number {
+  const isAbove = tick >= 0 || sqrtPrice >= Q64;
+  return (
+    CROSSING_UNITS +
+    (zeroForOne ? CROSSING_DOWN_UNITS : 0) +
+    (isAbove ? CROSSING_ABOVE_UNITS + (zeroForOne ? CROSSING_DOWN_ABOVE_UNITS : 0) : 0) +
+    (liquidity >= LARGE_LIQUIDITY ? LARGE_UNITS : 0) +
+    (liquidity >= WIDE_LIQUIDITY ? WIDE_UNITS : 0)
+  );
+}
+
+interface Crossed {
+  readonly curve: { readonly tick: number; readonly liquidity: bigint };
+}
+
+/** What a trade takes less because it begins or ends exactly at a tick: at another price it would not. */
+export function savedUnits({ touched, endsBetween }: ClmmFill): number {
+  return touched * TOUCHING_UNITS + (endsBetween ? 0 : TICK_OF_PRICE_UNITS + TICK_OF_PRICE_ABOVE_UNITS);
 }
 
 /** Compute units of a swap that crosses nothing. @param extensions of either mint */

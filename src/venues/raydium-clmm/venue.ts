@@ -2,6 +2,7 @@ import type { Address } from "../../primitives/address.ts";
 import { U64_MAX } from "../../primitives/integer.ts";
 import { TOKEN_PROGRAM } from "../../solana/programs.ts";
 import { midPrice } from "../curves/concentrated-liquidity.ts";
+import { mostWalkUnits, ticksMoved } from "../curves/moved-crossings.ts";
 import { priceImpact } from "../curves/price-impact.ts";
 import { filterByMint, filterByMints } from "../shared/mint-filter.ts";
 import { notTrading, outOfReach, tooSmall } from "../shared/refusals.ts";
@@ -32,9 +33,11 @@ import {
   ARRAY_UNITS,
   BITMAP_EXTENSION_UNITS,
   BITMAP_UNITS,
+  crossingUnits,
   FIRST_ARRAY_UNITS,
   MAX_SWAP_UNITS,
   OLDER_SAVES_UNITS,
+  savedUnits,
   tradeUnits,
 } from "./units.ts";
 
@@ -50,6 +53,9 @@ interface ClmmQuoteFill {
   readonly used: number;
   readonly trail: readonly Address[];
   readonly computeUnits: number;
+  /** Initialised ticks that it crosses, and what it takes less because it begins or ends exactly at one. Compute units. */
+  readonly crossed: number;
+  readonly savedUnits: number;
   /** True to make the trade by the program's older instruction, which names fewer accounts. */
   readonly isOlder?: boolean;
 }
@@ -100,12 +106,15 @@ export const raydiumClmm: Venue<ClmmMarket, ClmmState, ClmmQuoteFill> = {
   older,
   lean,
 
-  swap({ market }, { mode, inAmount, outAmount, fill }, terms) {
+  swap(state, quote, terms) {
+    const { market } = state;
+    const { mode, inAmount, outAmount, fill } = quote;
     const amount = mode === "exactIn" ? inAmount : outAmount;
     const { trail, zeroForOne, isOlder = false } = fill;
     return {
       instructions: [clmmSwap({ market, trail, zeroForOne, mode, amount, isOlder }, terms)],
       computeUnits: fill.computeUnits - (isOlder ? OLDER_SAVES_UNITS : 0),
+      movedUnits: movedUnits(state, quote, terms.threshold),
       creates: [],
     };
   },
@@ -163,6 +172,21 @@ function isWithin(state: ClmmState, named: readonly Address[], searchedTo: numbe
   const { starts, addresses } = state.paths[zeroForOne ? 0 : 1];
   const last = starts.indexOf(clmmArrayStart(searchedTo, state.market.tickSpacing));
   return last >= 0 && addresses.slice(0, last + 1).every((address) => named.includes(address));
+}
+
+/** What the swap may take more if the price first moves: for more ticks in its way, or for another array. */
+function movedUnits(state: ClmmState, quote: Quote<ClmmQuoteFill>, threshold: bigint): number {
+  const { mode, inAmount, outAmount, fill } = quote;
+  const { zeroForOne, sqrtPrice, crossed } = fill;
+  const crossing = crossingUnits(state, sqrtPrice, zeroForOne);
+  const swap = { zeroForOne, mode, inAmount, outAmount, threshold };
+  const walked = mostWalkUnits(state.curve, swap, { crossing, searched: 0 });
+  if (walked === 0) return 0;
+  const { curve } = state;
+  const moved = ticksMoved(swap);
+  const [low, high] = [curve.tick - moved, curve.tick + moved].map((tick) => clmmArrayStart(tick, curve.tickSpacing));
+  const array = low === high ? 0 : ARRAY_UNITS + FIRST_ARRAY_UNITS;
+  return fill.savedUnits + Math.max(0, walked - crossed * crossing) + array;
 }
 
 /** By the older instruction, if both mints are of the SPL Token program. */
@@ -224,5 +248,6 @@ function plan(state: ClmmState, fill: ClmmFill, zeroForOne: boolean, exactIn: bo
   if (neighbours && ahead !== undefined) trail.push(addresses[used]!);
   units += (used - 1) * ARRAY_UNITS;
   if (starts[0] !== own) units += FIRST_ARRAY_UNITS;
-  return { zeroForOne, sqrtPrice: fill.sqrtPrice, used, trail, computeUnits: units };
+  const { sqrtPrice, crossed } = fill;
+  return { zeroForOne, sqrtPrice, used, trail, computeUnits: units, crossed, savedUnits: savedUnits(fill) };
 }

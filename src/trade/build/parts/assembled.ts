@@ -24,6 +24,8 @@ export interface Assembly {
   readonly computeUnits: number;
   /** Beyond these, what the same trade by another build may use: its swaps may name other accounts. */
   readonly spareUnits: number;
+  /** Beyond these, what the instructions may use if prices move before the trade lands. */
+  readonly movedUnits: number;
   /** Upper bound of the instructions that programs call. */
   readonly calls: number;
   /** Accounts that may be created: all that are not known to exist already. */
@@ -47,6 +49,7 @@ export const NOTHING_ASSEMBLED: Assembly = {
   instructions: [],
   computeUnits: 0,
   spareUnits: 0,
+  movedUnits: 0,
   calls: 0,
   creates: [],
   prepaid: 0n,

@@ -1,0 +1,170 @@
+import { existsSync } from "node:fs";
+import { afterEach, expect, it } from "vitest";
+import { TradewireError } from "../../../src/errors/tradewire-error.ts";
+import type { Address } from "../../../src/primitives/address.ts";
+import { createRandom, type Random } from "../../../src/primitives/random.ts";
+import { setComputeUnitLimit } from "../../../src/solana/compute-budget.ts";
+import { associatedTokenAddress } from "../../../src/solana/pda.ts";
+import { unitLimit } from "../../../src/trade/build/budget.ts";
+import { WHIRLPOOL_PROGRAM } from "../../../src/venues/orca-whirlpool/layout.ts";
+import { whirlpoolSqrtPrice } from "../../../src/venues/orca-whirlpool/tick-price.ts";
+import { orcaWhirlpool } from "../../../src/venues/orca-whirlpool/venue.ts";
+import { CLMM_PROGRAM } from "../../../src/venues/raydium-clmm/layout.ts";
+import { clmmSqrtPrice } from "../../../src/venues/raydium-clmm/ticks/tick-price.ts";
+import { raydiumClmm } from "../../../src/venues/raydium-clmm/venue.ts";
+import type { SwapLeg, SwapMode, Venue } from "../../../src/venues/venue.ts";
+import { readMarket } from "../../conformance/trades.ts";
+import { Svm } from "../../support/svm.ts";
+import { fundPlenty } from "./support/open-markets.ts";
+import { addLiquidity, createWhirlpool } from "./support/orca-whirlpool.ts";
+import { addClmmLiquidity, createClmmPool, METAPLEX_PROGRAM, writeClmmConfig } from "./support/raydium-clmm.ts";
+import { releaseRuntimes } from "./support/runtimes.ts";
+
+/**
+ * Another trade moves the price within the slippage, or as far the other way, before a trade lands: it then crosses other ticks than quoted.
+ * What lands without a limit on compute units must land with the one that its build sends.
+ */
+const SEED = Number(process.env.SEED ?? 8_600_001);
+const TRADES = Number(process.env.TRADES ?? 400);
+const MARGIN = { computeUnitMarginPercent: 10 };
+const POSITIONS = 40;
+const REACH = 40n;
+/** Base units. */
+const DEPTH = 10n ** 12n;
+const SIZES = [10_000n, 1_000n, 100n, 20n];
+const SLIPPAGES = [10n, 50n, 100n, 300n];
+
+interface Kind {
+  readonly venue: Venue;
+  readonly files: readonly (readonly [Address, string])[];
+  open(
+    svm: Svm,
+    wallet: Address,
+    mints: readonly [Address, Address],
+    spacing: number,
+  ): { readonly address: Address; add(low: number, high: number, liquidity: bigint): void };
+}
+
+const whirlpool: Kind = {
+  venue: orcaWhirlpool as Venue,
+  files: [[WHIRLPOOL_PROGRAM, ".venues/orca_whirlpool.so"]],
+  open(svm, creator, mints, tickSpacing) {
+    const pool = createWhirlpool(svm, {
+      ...{ creator, mints, tickSpacing, feeRate: 400 },
+      sqrtPrice: whirlpoolSqrtPrice(3) + 77n,
+    });
+    return { address: pool.address, add: (...range) => addLiquidity(svm, creator, pool, ...range) };
+  },
+};
+
+const clmm: Kind = {
+  venue: raydiumClmm as Venue,
+  files: [
+    [CLMM_PROGRAM, ".venues/raydium_clmm.so"],
+    [METAPLEX_PROGRAM, ".venues/metaplex_token_metadata.so"],
+  ],
+  open(svm, wallet, mints, spacing) {
+    const config = writeClmmConfig(svm, 7, spacing, 400);
+    const pool = createClmmPool(svm, wallet, config, spacing, mints, clmmSqrtPrice(3) + 77n);
+    return { address: pool.address, add: (...range) => addClmmLiquidity(svm, wallet, pool, ...range) };
+  },
+};
+
+const CASES = [
+  [whirlpool, 1],
+  [whirlpool, 4],
+  [whirlpool, 64],
+  [clmm, 1],
+  [clmm, 10],
+  [clmm, 60],
+] as const;
+const present = CASES.filter(([{ files }]) => files.every(([, path]) => existsSync(path))).map(([kind, spacing]) => ({
+  ...kind,
+  name: kind.venue.id,
+  spacing,
+}));
+
+afterEach(releaseRuntimes);
+
+it.runIf(present.length > 0).each(present)("$name, tick spacing $spacing", ({ spacing, ...kind }) => {
+  const bench = openBench(kind, spacing, createRandom(SEED));
+  const { svm, wallet, random } = bench;
+  const faults: string[] = [];
+  let [landed, raised] = [0, 0];
+  for (let index = 0; index < TRADES; index++) {
+    bench.fund();
+    const slippageBps = random.pick(SLIPPAGES);
+    const isForwards = random.chance(0.5);
+    const mode: SwapMode = random.pick(["exactIn", "exactOut"]);
+    const leg = swapOf(bench, mode, isForwards, random.magnitude(DEPTH / random.pick(SIZES)), slippageBps);
+    const from = priceOf(bench);
+    const another = swapOf(bench, "exactIn", random.chance(0.5), random.magnitude(DEPTH), 10_000n);
+    if (leg === undefined || another === undefined) continue;
+    if (!svm.send(wallet, [setComputeUnitLimit(1_400_000), ...another.instructions]).ok) continue;
+    const moved = Math.abs(priceOf(bench) / from - 1);
+    if (moved > Number(slippageBps) / 1e4) continue;
+    const done = svm.simulate(wallet, [setComputeUnitLimit(1_400_000), ...leg.instructions]);
+    if (!done.ok) continue;
+    landed++;
+    const limit = unitLimit(MARGIN, leg.computeUnits, leg.movedUnits ?? 0);
+    raised += limit / unitLimit(MARGIN, leg.computeUnits, 0);
+    const used = done.computeUnits + FURTHER_BUDGET_UNITS;
+    if (used > limit)
+      faults.push(`#${index}, moved by ${moved}, slippage ${slippageBps} bps: used ${used} of ${limit}`);
+  }
+  console.log(`moved units | ${kind.venue.id} ${spacing} | ${landed} landed | limit × ${(raised / landed).toFixed(2)}`);
+  expect(faults).toEqual([]);
+  expect(landed).toBeGreaterThan(TRADES / 4);
+});
+
+/** Of the instructions that a build sets its budget with, one is sent here. */
+const FURTHER_BUDGET_UNITS = 300;
+
+type Bench = ReturnType<typeof openBench>;
+
+function openBench({ venue, files, open }: Kind, spacing: number, random: Random) {
+  const svm = new Svm();
+  for (const [program, path] of files) svm.addProgram(program, path);
+  const wallet = svm.newWallet(10n ** 15n);
+  const newMint = () => svm.newMint({ decimals: 6, supply: 10n ** 18n });
+  const mints = [newMint(), newMint()] as const;
+  const fund = () => fundPlenty(svm, wallet, mints);
+  fund();
+  const { address, add } = open(svm, wallet, mints, spacing);
+  const away = () => Number(random.between(1n, REACH)) * spacing;
+  for (let left = POSITIONS; left > 0; left--) add(-away(), away(), random.between(DEPTH / 10n, DEPTH * 10n));
+  return { svm, venue, address, wallet, random, fund };
+}
+
+/** Token 1 per token 0. */
+function priceOf({ svm, venue, address }: Bench): number {
+  const { state } = readMarket(svm, venue, address);
+  const { curve } = state as { readonly curve: { readonly sqrtPrice: bigint } };
+  return (Number(curve.sqrtPrice) / 2 ** 64) ** 2;
+}
+
+/** A swap as it is signed now; undefined if the market refuses it. */
+function swapOf(
+  { svm, venue, address, wallet }: Bench,
+  mode: SwapMode,
+  isForwards: boolean,
+  amount: bigint,
+  slippageBps: bigint,
+): SwapLeg | undefined {
+  const { market, state } = readMarket(svm, venue, address);
+  const [inMint, outMint] = isForwards ? market.mints : [market.mints[1], market.mints[0]];
+  try {
+    const quote = venue.quote(state, { mode, inMint, outMint, amount, clock: svm.clock() });
+    const { inAmount, outAmount } = quote;
+    const threshold =
+      mode === "exactIn"
+        ? outAmount - (outAmount * slippageBps) / 10_000n
+        : inAmount + (inAmount * slippageBps) / 10_000n;
+    const accountOf = (mint: Address) => associatedTokenAddress(wallet, mint, svm.get(mint)!.owner);
+    const sides = { wallet, source: accountOf(inMint), destination: accountOf(outMint) };
+    return venue.swap(state, quote, { ...sides, threshold, salt: 0, exists: () => true });
+  } catch (error) {
+    if (error instanceof TradewireError) return undefined;
+    throw error;
+  }
+}

@@ -412,6 +412,35 @@ describe("an expiry that covers only what was submitted", () => {
     expect(world.inFlight.size).toBe(0);
   });
 
+  it.each([
+    ["its own", { kind: "unserved", sinceMs: 10_000, isRemembered: true }],
+    ["the message", { kind: "absent", reachesBack: true, witnesses: 2, sinceMs: 10_000, isRemembered: true }],
+  ] as const)("that is too old to tell stays so, once another is shown to have expired: %s", async (_what, shown) => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    world.progress = undefined;
+    const { trade, answer } = await submitOne(a);
+    world.finding = { kind: "unserved", sinceMs: 400_000, isRemembered: false };
+    expire("a", trade.signature);
+    await rest(2_000);
+    expect(answer.error?.code).toBe("OUTCOME_UNKNOWN");
+    world.finding = shown;
+    const other = resigned(trade);
+    const late = boxOf(b.submit(other));
+    await rest(1_000);
+    for (const { signature } of [trade, other]) expire("b", signature);
+    await rest(2_000);
+    world.inFlight.clear();
+    for (const one of [b, a, startProcess("c")]) {
+      for (const form of [trade, other]) {
+        const [again, found] = [boxOf(one.submit(form)), boxOf(one.find(principal, form.signature))];
+        await rest(1_000);
+        const { error } = form === trade ? answer : late;
+        for (const told of [again, found]) expect(told.error).toMatchObject({ code: error!.code });
+      }
+    }
+    expect(world.inFlight.size).toBe(0);
+  });
+
   it.each([true, false])(
     "is no reason to look for more once it covers as many signatures as are followed: remembered %s",
     async (isRemembered) => {

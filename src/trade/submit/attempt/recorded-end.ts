@@ -1,5 +1,5 @@
 import type { SignedForm, SubmissionRecord } from "../../../accounts/port.ts";
-import { coversMore, withUntold } from "../outcome/expired-outcome.ts";
+import { coversMore, withOthers } from "../outcome/expired-outcome.ts";
 import { formatOutcome, type Outcome } from "../outcome/outcome.ts";
 import { contradicts, storedOutcome } from "../outcome/stored-outcome.ts";
 
@@ -25,7 +25,7 @@ export function endBeside(standing: StandingEnd, own: RecordedEnd): RightEnd {
   const stored = storedOutcome(standing);
   if (stored === undefined) return { end: own, isNew: true };
   if (standing.outcome === formatOutcome(outcome)) return { end: { ...own, outcome: stored }, isNew: false };
-  const joined = withUntold(stored, outcome);
+  const joined = withOthers(stored, outcome);
   if (joined !== undefined) return { end: { ...standing, outcome: joined }, isNew: true };
   // What the chain has shown replaces an expiry, and what is known of more signatures what is known of fewer.
   if (contradicts(outcome, stored) || coversMore(outcome, stored)) return { end: own, isNew: true };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ERRORS } from "../../../errors/error-codes.ts";
 import type { Diagnosis } from "../diagnosis/diagnosis.ts";
-import { diagnosisIn, expiredOutcome, outcomeFor, signaturesIn, withUntold } from "./expired-outcome.ts";
+import { diagnosisIn, expiredOutcome, outcomeFor, signaturesIn, withOthers } from "./expired-outcome.ts";
 import { formatOutcome, type Outcome, parseOutcome } from "./outcome.ts";
 
 type Failed = Extract<Outcome, { readonly kind: "failed" }>;
@@ -56,12 +56,12 @@ test("an expiry keeps what it says of its signature, and all that were ever too 
   const untold = (...signatures: readonly string[]) =>
     expiredOutcome("b", { ...unserved, isRemembered: false }, { ...times, cause: diagnosis, signatures });
   const expired = expiredOutcome("a", unserved, { ...times, cause: diagnosis, signatures: ["a"] });
-  const first = withUntold(expired, untold("a", "b"))!;
+  const first = withOthers(expired, untold("a", "b"))!;
   // A process may not know of the one before.
-  const second = withUntold(first, untold("a", "c"))!;
+  const second = withOthers(first, untold("a", "c"))!;
   expect(signaturesIn(second)).toEqual(["a", "b", "c"]);
   const codes = ["a", "b", "c"].map((signature) => (outcomeFor(second, signature) as Failed).code);
   expect(codes).toEqual(["TX_EXPIRED", "OUTCOME_UNKNOWN", "OUTCOME_UNKNOWN"]);
-  expect(withUntold(second, untold("a", "b"))).toBeUndefined();
-  expect(withUntold(untold("a"), untold("a", "b"))).toBeUndefined();
+  expect(withOthers(second, untold("a", "b"))).toBeUndefined();
+  expect(withOthers(untold("a"), untold("a", "b"))).toBeUndefined();
 });

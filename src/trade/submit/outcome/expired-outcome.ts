@@ -97,20 +97,21 @@ export function coversMore(outcome: Outcome, stored: Outcome): boolean {
 }
 
 /**
- * The stored expiry with the signatures that a later outcome finds too old to tell: it goes on to hold for its own. Undefined if the two
- * outcomes are others, or if the stored one speaks of all signatures.
+ * The stored end of a message in no block with the signatures that a later outcome says otherwise of: it goes on to hold for its own. Beside
+ * an expiry they are too old to tell; what was too old to tell says so of them too. Undefined if the two outcomes are others, or if the
+ * stored one speaks of all signatures.
  */
-export function withUntold(stored: Outcome, later: Outcome): Outcome | undefined {
+export function withOthers(stored: Outcome, later: Outcome): Outcome | undefined {
   if (stored.kind === "landed" || later.kind === "landed") return undefined;
-  if (stored.code !== "TX_EXPIRED" || later.code !== "OUTCOME_UNKNOWN") return undefined;
+  const isExpiry = stored.code === "TX_EXPIRED" && later.code === "OUTCOME_UNKNOWN";
+  if (!isExpiry && !(stored.code === "OUTCOME_UNKNOWN" && later.code === "TX_EXPIRED")) return undefined;
   if (holdsFor(stored, signaturesIn(later))) return undefined;
-  const expired = signaturesIn(stored).filter((signature) => !untoldIn(stored).includes(signature));
-  const untold = new Set([
-    ...untoldIn(stored),
-    ...signaturesIn(later).filter((signature) => !expired.includes(signature)),
-  ]);
+  const untold = untoldIn(stored);
+  const own = signaturesIn(stored).filter((signature) => !untold.includes(signature));
+  const others = new Set([...untold, ...signaturesIn(later).filter((signature) => !own.includes(signature))]);
   const { facts } = stored;
-  return { ...stored, facts: { ...facts, details: { ...facts.details, untold: [...untold].join(", ") } } };
+  const named = isExpiry ? { untold: [...others].join(", ") } : several([...own, ...others]);
+  return { ...stored, facts: { ...facts, details: { ...facts.details, ...named } } };
 }
 
 /** Names the signatures if there are several. */

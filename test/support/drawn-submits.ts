@@ -21,6 +21,9 @@ const ANSWERED_MS = 12_000;
 const LOOK_MS = 200;
 const LEASE_MS = 5_000;
 const HISTORY_MS = 86_400_000;
+/** How long after that nodes have every status of a message in memory, and for how long a process is told nothing before it is cut off. Milliseconds. */
+const REMEMBERED_MS = 6_000;
+const WITNESS_MS = 3_000;
 /** What statements of the database take. Milliseconds. */
 const DELAYS_MS = [0, 0, 1, 1, 5, 20] as const;
 const SLOW_DELAYS_MS = [...DELAYS_MS, 70, 300, 1_500] as const;
@@ -68,8 +71,10 @@ interface DrawnProcess {
   readonly owner: string;
   readonly submitter: Submitter;
   isDead: boolean;
-  /** True while the database is away from it alone. */
+  /** True while the database is away from it alone, takes no writes from it, or while its nodes answer nothing, since when (monotonic milliseconds). */
   isCutOff: boolean;
+  isReadOnly: boolean;
+  aloneSinceMs: number | undefined;
   /** Calls of ports left until it is killed, before or after the last is done. */
   callsLeft: number;
 }
@@ -178,7 +183,7 @@ export class DrawnSubmits {
     const trade = random.pick(this.#trades);
     if (this.#processes.every(({ isDead }) => isDead)) this.#start();
     const living = this.#processes.filter(({ isDead }) => !isDead);
-    const drawn = Number(random.below(24n));
+    const drawn = Number(random.below(25n));
     if (drawn < 10) {
       const form = trade.twin !== undefined && random.chance(0.3) ? trade.twin : random.pick(trade.forms);
       const to = trade.isApart ? this.#processes[trade.forms.indexOf(form)] : undefined;
@@ -204,14 +209,26 @@ export class DrawnSubmits {
         },
         Number(random.below(4_000n)),
       );
-    } else if (drawn >= 22 && this.#isFailing) {
+    } else if ((drawn === 22 || drawn === 23) && this.#isFailing) {
       const one = random.pick(living);
-      this.#note(`no database at ${one.owner}`);
-      one.isCutOff = true;
+      const what = random.pick(["isCutOff", "isReadOnly"] as const);
+      this.#note(`${what} ${one.owner}`);
+      one[what] = true;
       setTimeout(
         () => {
-          one.isCutOff = false;
-          this.#note(`database at ${one.owner}`);
+          one[what] = false;
+          this.#note(`${what} no more ${one.owner}`);
+        },
+        Number(random.below(24_000n)),
+      );
+    } else if (drawn === 21) {
+      const one = random.pick(living);
+      this.#note(`no nodes at ${one.owner}`);
+      one.aloneSinceMs ??= performance.now();
+      setTimeout(
+        () => {
+          one.aloneSinceMs = undefined;
+          this.#note(`nodes at ${one.owner}`);
         },
         Number(random.below(24_000n)),
       );
@@ -228,7 +245,7 @@ export class DrawnSubmits {
       const byMs = random.pick(JUMPS_MS);
       this.#note(`clock ${byMs}`);
       vi.setSystemTime(Date.now() + byMs);
-    } else if (drawn === 20 || drawn === 21) this.#lookUp(trade, random.pick(trade.forms), random.pick(living));
+    } else if (drawn === 20 || drawn === 24) this.#lookUp(trade, random.pick(trade.forms), random.pick(living));
     else if (drawn >= 18 && trade.fate === "elsewhere") this.#execute(trade, random.pick(trade.forms).signature);
   }
 
@@ -286,14 +303,14 @@ export class DrawnSubmits {
     this.#note(`${owner} starts`);
     const self: { process?: DrawnProcess } = {};
     const port =
-      <P extends readonly unknown[], R>(call: (...parameters: P) => Promise<R>, canFail: boolean) =>
+      <P extends readonly unknown[], R>(call: (...parameters: P) => Promise<R>, name: string) =>
       (...parameters: P): Promise<R> =>
-        this.#call(self.process!, () => call(...parameters), canFail);
+        this.#call(self.process!, () => call(...parameters), WRITES.has(name) ? "write" : "read");
     const database = this.#database;
     const submissions = Object.fromEntries(
       Object.entries(database).map(([name, member]) => {
         if (name === "nowMs" || typeof member !== "function" || name === "copy") return [name, member];
-        return [name, port(member as (...parameters: readonly unknown[]) => Promise<unknown>, true)];
+        return [name, port(member as (...parameters: readonly unknown[]) => Promise<unknown>, name)];
       }),
     ) as unknown as Submissions;
     const submitter = createSubmitter({
@@ -305,15 +322,24 @@ export class DrawnSubmits {
       monotonicMs: () => performance.now(),
       owner: `${owner} ${this.random.u32()}`,
       warn: (message) => this.#note(`${owner} warns: ${message}`),
+      isCutOff: () => performance.now() - (self.process!.aloneSinceMs ?? Number.POSITIVE_INFINITY) > WITNESS_MS,
       settings: { answerMs: ANSWER_MS, historyMs: HISTORY_MS, leaseMs: LEASE_MS, claimTimeoutMs: 50 },
     });
-    const process = { owner, submitter, isDead: false, isCutOff: false, callsLeft: Number.POSITIVE_INFINITY };
+    const process: DrawnProcess = {
+      owner,
+      submitter,
+      isDead: false,
+      isCutOff: false,
+      isReadOnly: false,
+      aloneSinceMs: undefined,
+      callsLeft: Number.POSITIVE_INFINITY,
+    };
     self.process = process;
     this.#processes.push(process);
   }
 
   /** A call of a port: it takes its time, may fail before or after it is done, and nothing comes back to a dead process. */
-  async #call<R>(process: DrawnProcess, call: () => Promise<R>, canFail: boolean): Promise<R> {
+  async #call<R>(process: DrawnProcess, call: () => Promise<R>, kind: "write" | "read" | "chain"): Promise<R> {
     const { random } = this;
     const never = new Promise<never>(() => {});
     if (process.isDead) return never;
@@ -321,8 +347,11 @@ export class DrawnSubmits {
     if (isLast && random.chance(0.5)) this.#kill(process);
     if (this.#isTrouble) await pause(this.#delayMs());
     if (process.isDead) return never;
-    const isAway = canFail && process.isCutOff;
-    const fails = isAway || (canFail && this.#isTrouble && this.#isFailing && random.chance(0.08));
+    const isAway =
+      kind === "chain"
+        ? process.aloneSinceMs !== undefined
+        : process.isCutOff || (kind === "write" && process.isReadOnly);
+    const fails = isAway || (kind !== "chain" && this.#isTrouble && this.#isFailing && random.chance(0.08));
     const isDone = !isAway && random.chance(0.5);
     if (fails && !isDone) throw new TradewireError("UPSTREAM_ERROR", "The account database does not answer.");
     const result = await call();
@@ -354,21 +383,22 @@ export class DrawnSubmits {
           const confirmedMs = Number(random.magnitude(2_000n));
           const looking = setInterval(() => {
             if (self.process!.isDead) return end({ kind: "pending" });
+            if (self.process!.aloneSinceMs !== undefined) return;
             const outcome = this.#outcomeOf(order, confirmedMs);
             if (outcome !== undefined) end(outcome);
           }, LOOK_MS);
           this.#send(order, self.process!);
         }),
       drop: (signature) => orders.get(signature)?.({ kind: "pending" }),
-      fetchProgress: (signature) => this.#call(self.process!, async () => this.#progressOf(signature), false),
+      fetchProgress: (signature) => this.#call(self.process!, async () => this.#progressOf(signature), "chain"),
       mayBeFinal: () => true,
       searchMessage: ({ messageHash, known }) =>
-        this.#call(self.process!, async () => this.#find(Buffer.from(messageHash).toString("hex"), known), false),
+        this.#call(self.process!, async () => this.#find(Buffer.from(messageHash).toString("hex"), known), "chain"),
     };
   }
 
   #send({ transaction, signature, senders, onEvent }: LandingOrder, process: DrawnProcess): void {
-    if (senders.length === 0 || process.isDead) return;
+    if (senders.length === 0 || process.isDead || process.aloneSinceMs !== undefined) return;
     const messageHash = hash("sha256", transaction.subarray(65), "hex");
     const trade = this.#trades.find((one) => one.messageHash === messageHash)!;
     if (performance.now() <= trade.overMs) this.#sent.add(signature);
@@ -405,10 +435,11 @@ export class DrawnSubmits {
   }
 
   #find(messageHash: string, known: readonly string[]) {
-    const age = { sinceMs: FINAL_MS, isRemembered: true };
+    const trade = this.#trades.find((one) => one.messageHash === messageHash)!;
+    const sinceMs = performance.now() - trade.overMs;
+    const age = { sinceMs, isRemembered: sinceMs < FINAL_MS + REMEMBERED_MS };
     if (this.#history === "unserved") return { kind: "unserved" as const, ...age };
     const landed = this.#ledger.get(messageHash);
-    const trade = this.#trades.find((one) => one.messageHash === messageHash)!;
     if (landed !== undefined && known.includes(landed.signature)) throw new Error("it shows a followed signature");
     const form = trade.forms.find(({ signature }) => signature === landed?.signature);
     // One that is cut short shows neither the message nor what was before it.
@@ -444,11 +475,14 @@ export class DrawnSubmits {
       // A signature that comes after its message has ended is not stored.
       const isUnknown = ({ isLookUp, error, form }: DrawnAnswer) =>
         isLookUp && codeOf(error) === "TRADE_NOT_FOUND" && form.signature !== landed?.signature;
-      // Nor is one that was submitted for a build that is refused or put off alone, because another build has the message.
+      // Nor is one that no living process has followed, because another build has the message.
       const isUnfollowed = ({ signature }: { readonly signature: string }) =>
         own.every(
-          ({ form, isLookUp, value, error }) =>
-            form.signature !== signature || isLookUp || (value === undefined && !ENDS.has(codeOf(error))),
+          ({ form, owner, isLookUp, value, error }) =>
+            form.signature !== signature ||
+            isLookUp ||
+            (value === undefined && !ENDS.has(codeOf(error))) ||
+            (trade.twin !== undefined && this.#processes.some((one) => one.owner === owner && one.isDead)),
         );
       const ends = last.filter((answer) => answer.trade === trade && !isTaken(answer) && !isUnknown(answer));
       if (landed !== undefined && isUnfollowed(landed)) continue;
@@ -467,6 +501,16 @@ export class DrawnSubmits {
       for (const group of groups) if (differ(group)) yield `trade ${i}: ${[...new Set(group.map(told))].join(" and ")}`;
       // Without a database, two processes cannot know of each other's builds.
       if (this.#isFailing) continue;
+      // An end that was told stays, of each signature; only a landing takes the place of another.
+      for (const form of trade.forms) {
+        const ended = own.filter(
+          (answer) => answer.form.signature === form.signature && ENDS.has(codeOf(answer.error)),
+        );
+        if (differ(ended)) yield `trade ${i}: ${[...new Set(ended.map(told))].join(" and ")} of one signature`;
+        const isSafe = ended.some(({ error }) => error instanceof TradewireError && error.facts.safeToRebuild === true);
+        if (isSafe && ended.some(({ error }) => (error as TradewireError).facts.safeToRebuild !== true))
+          yield `trade ${i}: ${form.signature.slice(0, 5)} is safe to rebuild, and is not`;
+      }
       const has = (form: Form, answers = own) =>
         answers.some(
           ({ form: { submissionToken }, isLookUp, value }) =>
@@ -510,6 +554,7 @@ export class DrawnSubmits {
   }
 }
 
+const WRITES = new Set(["claim", "renew", "takeOver", "finish", "replaceOutcome", "finalize", "addSignature"]);
 const ENDS = new Set(["TX_EXPIRED", "OUTCOME_UNKNOWN"]);
 const KNOWN = new Set([...ENDS, "UPSTREAM_ERROR", "CONFLICT_ERROR"]);
 

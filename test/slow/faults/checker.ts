@@ -142,7 +142,7 @@ function checkAnswers(hash: string, answers: readonly SubmitEntry[], landed: Led
   for (const { error } of answers)
     if (error?.safeToRebuild === true && landed !== undefined && landed.meta.err === null)
       broken.push(`I3 ${short} was called safe to rebuild (${error.code}) and succeeded in slot ${landed.slot}`);
-  broken.push(...checkEnds(short, terminal, landed));
+  broken.push(...checkEnds(short, terminal, landed), ...checkUnknown(short, answers, landed));
   return broken;
 }
 
@@ -160,9 +160,17 @@ function checkLookUps(
   const ends = lookUps.filter(({ data, error }) => isTerminal(data, error));
   const amountsOf = ({ data }: SubmitEntry) => data?.tradeResult && JSON.stringify(data.tradeResult);
   const said = new Set([...ends, ...answers].flatMap((entry) => amountsOf(entry) ?? []));
-  const broken = checkEnds(short, ends, landed);
+  const broken = [...checkEnds(short, ends, landed), ...checkUnknown(short, lookUps, landed)];
   if (said.size > 1) broken.push(`I4 ${short} has other amounts: ${[...said].join(" / ")}`);
   return broken;
+}
+
+/** Nodes that show a trade or its end are asked for it, so nobody is told that it is too old to tell. */
+function checkUnknown(short: string, entries: readonly SubmitEntry[], landed: LedgerEntry | undefined): string[] {
+  if (!entries.some(({ error }) => error?.code === "OUTCOME_UNKNOWN")) return [];
+  if (landed !== undefined) return [`I3 ${short} was called too old to tell and is in slot ${landed.slot}`];
+  const isTold = entries.some(({ error }) => error?.code === "TX_EXPIRED");
+  return isTold ? [`I4 ${short} was called both expired and too old to tell`] : [];
 }
 
 /** Ends that the chain contradicts. */

@@ -5,8 +5,8 @@ import type { ReadTransaction } from "../verify/read-transaction.ts";
 import type { TradeExpectation } from "../verify/trade-expectation.ts";
 
 /**
- * True if a fee on transfers would pass a bound of the trade: the venue compares it with what leaves the market, before a fee that
- * the mint received may take. Whether the mint takes one only its account says; such venues make no markets for those that do.
+ * True if a fee on transfers would pass a bound of the trade: the venue compares it, or may compare it, with what leaves the market,
+ * before a fee that the mint received may take. Whether the mint takes one only its account says; LaunchLab makes coins that do.
  */
 export function isBoundGross({ instructions }: ReadTransaction, { wallet, legs }: TradeExpectation): boolean {
   const mints = legs.map(({ outMint }) => outMint).filter((mint) => mint !== SOL_MINT);

@@ -412,6 +412,20 @@ const PLANS: readonly WorldPlan[] = [
     make: (svm) => [dammV2(svm, [spl(svm), SOL_MINT]), clmm(svm, [SOL_MINT, spl(svm)], 10, [900, 443_630])],
   },
   {
+    name: "pump_fun over SOL to raydium_cpmm",
+    programs: [...PUMP, CPMM],
+    make: (svm) => [...pumpCoin(svm, spl(svm)), cpmm(svm, [SOL_MINT, spl(svm)])],
+  },
+  {
+    name: "pump_fun beside raydium_cpmm over SOL to pump_swap beside meteora_damm_v1",
+    programs: [...PUMP, ...PUMP_SWAP, CPMM, ...DAMM_V1],
+    make: (svm) => {
+      const [coin, other] = [spl(svm), spl(svm)];
+      const near = [...pumpCoin(svm, coin), cpmm(svm, [SOL_MINT, coin])];
+      return [...near, ...pumpPool(svm, other), dammV1(svm, [other, SOL_MINT], false)];
+    },
+  },
+  {
     name: "raydium_cpmm beside meteora_damm_v2",
     programs: [CPMM, ...DAMM_V2],
     make: (svm) => {
@@ -477,9 +491,12 @@ function hotMarket(svm: Svm, { venue: id, address, mints }: Place): HotMarket {
   return { venue, market, state, slot: svm.clock().slot };
 }
 
-/** The mints of one market, or those that two markets do not share; beside each other, those of the first market. */
+/** The two mints that trade against one other mint each, or else those of the first market. */
 function endsOf(places: readonly Place[]): readonly [Address, Address] {
-  const all = places.flatMap(({ mints }) => mints);
-  const ends = all.filter((mint) => all.filter((other) => other === mint).length === 1);
-  return ends.length < 2 ? places[0]!.mints : [ends[0]!, ends[1]!];
+  const partners = new Map<Address, Set<Address>>();
+  for (const [a, b] of places.flatMap(({ mints: [a, b] }) => [[a, b] as const, [b, a] as const])) {
+    partners.set(a, (partners.get(a) ?? new Set()).add(b));
+  }
+  const [first, last] = [...partners].filter(([, others]) => others.size === 1).map(([mint]) => mint);
+  return first === undefined || last === undefined ? places[0]!.mints : [first, last];
 }

@@ -307,6 +307,21 @@ describe("a trade that lands under a signature of a process that is cut off from
     },
   );
 
+  it("is not corrected again once its own block was undone, and that is final on record", async () => {
+    const { c, trade, other } = await submittedApart();
+    expire("b", trade.signature);
+    await rest(3_000);
+    const [expired] = [...world.submissions.rows.values()];
+    land("c", other.signature, { InstructionError: [0, { Custom: 1 }] });
+    c.isCutOff = false;
+    await rest(4_000);
+    const [corrected] = [...world.submissions.rows.values()];
+    expect(corrected!.outcome).not.toBe(expired!.outcome);
+    await world.submissions.replaceOutcome(expired!, corrected!.outcome!, expired!.outcome!, true);
+    await rest(10_000);
+    expect([...world.submissions.rows.values()]).toMatchObject([{ outcome: expired!.outcome, isFinalized: true }]);
+  });
+
   it("is corrected again after a failover that has lost the correction", async () => {
     const { c, trade, other } = await submittedApart();
     expire("b", trade.signature);

@@ -25,6 +25,8 @@ export function endBeside(standing: StandingEnd, own: RecordedEnd): RightEnd {
   const stored = storedOutcome(standing);
   if (stored === undefined) return { end: own, isNew: true };
   if (standing.outcome === formatOutcome(outcome)) return { end: { ...own, outcome: stored }, isNew: false };
+  // An end that was undone was corrected for good.
+  if (standing.isFinalized) return { end: { ...standing, outcome: stored }, isNew: false };
   const joined = withOthers(stored, outcome);
   if (joined !== undefined) return { end: { ...standing, outcome: joined }, isNew: true };
   // What the chain has shown replaces an expiry, and what is known of more signatures what is known of fewer.

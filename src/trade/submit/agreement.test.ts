@@ -246,6 +246,11 @@ describe("an end that a process has answered while the database was away from it
         for (const { error } of [again, found]) expect(error).toEqual(elsewhere.error);
       }
       expect(world.inFlight.size).toBe(0);
+      await b.close();
+      const [row] = [...world.submissions.rows.values()];
+      world.submissions.rows.clear();
+      await rest(LEASE_MS);
+      expect([...world.submissions.rows.values()]).toMatchObject([{ outcome: row!.outcome }]);
     },
   );
 });

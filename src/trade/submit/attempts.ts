@@ -61,7 +61,9 @@ export class Attempts {
   /** Drops the attempt: the end that this process knows is no longer the one on record. */
   forgetEnd(messageHash: string): void {
     const attempt = this.byMessage(messageHash);
-    if (attempt?.isSettled === true) this.#forget(attempt);
+    if (attempt?.isSettled !== true) return;
+    this.#forget(attempt);
+    this.#ends.drop(attempt);
   }
 
   /** As `forgetEnd`, if the end that this process knows is in another slot than the one on record. */

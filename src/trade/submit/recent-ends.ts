@@ -27,6 +27,11 @@ export class RecentEnds {
     if (this.#untilMs.size > MAX_WATCHED) this.#untilMs.delete(this.#untilMs.keys().next().value!);
   }
 
+  /** Checks it no more: another end is on record. */
+  drop(attempt: Attempt): void {
+    this.#untilMs.delete(attempt);
+  }
+
   /**
    * Writes again the ends that the database lacks: even after a long outage it gets them once it is back.
    *
@@ -34,7 +39,10 @@ export class RecentEnds {
    */
   async restore(): Promise<void> {
     const looked: [Attempt, number][] = [];
-    for (const end of this.#untilMs) if (looked.push(end) === BATCH) break;
+    for (const end of this.#untilMs) {
+      if (end[0].isOutdone) this.drop(end[0]);
+      else if (looked.push(end) === BATCH) break;
+    }
     if (looked.length === 0) return;
     const known = new Set(await this.#submissions.endedAmong(looked.map(([{ claim }]) => claim.messageHash)));
     for (const [attempt, untilMs] of looked) {

@@ -12,7 +12,7 @@ import { AttemptWatch, type LandingConditions } from "../diagnosis/attempt-watch
 import type { Diagnosis } from "../diagnosis/diagnosis.ts";
 import { holdsFor, signaturesIn } from "../outcome/expired-outcome.ts";
 import { type LandedReport, reportLanded } from "../outcome/landed-report.ts";
-import { isOfMessage, type Outcome, pendingTrade } from "../outcome/outcome.ts";
+import { isOfMessage, isSameEnd, type Outcome, pendingTrade, slotOf } from "../outcome/outcome.ts";
 import { readOutcome } from "../outcome/read-outcome.ts";
 import { storedOutcome } from "../outcome/stored-outcome.ts";
 import { isSignedForm } from "../signed-bytes.ts";
@@ -141,6 +141,14 @@ export class Attempt {
   /** True once another build is known to hold the message: this one follows it no more, and `done` resolves to undefined. */
   get isTaken(): boolean {
     return this.#keeper.isTaken;
+  }
+
+  /** True once another end than the one that this process knows is on record. */
+  get isOutdone(): boolean {
+    const [known, recorded] = [this.#outcome, this.#keeper.end?.outcome];
+    if (known === undefined || recorded === undefined) return false;
+    const slot = slotOf(known);
+    return slot === undefined ? !isSameEnd(known, recorded) : slot !== slotOf(recorded);
   }
 
   /** True while its end is not on record, though another one may be. */

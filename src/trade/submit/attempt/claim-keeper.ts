@@ -65,6 +65,7 @@ export class ClaimKeeper {
   #isRetrying = false;
   /** True while the outcome is being written or waits for the database. */
   #isWriting = false;
+  #end: RecordedEnd | undefined;
   #isUnwritten = false;
   #isCorrection = false;
   /** Further signatures that the database does not hold yet. */
@@ -107,6 +108,11 @@ export class ClaimKeeper {
   /** True once the database has shown that another build holds the message. */
   get isTaken(): boolean {
     return this.#isTaken;
+  }
+
+  /** The end of the message, as far as the record is known; undefined before it has ended here. */
+  get end(): RecordedEnd | undefined {
+    return this.#end;
   }
 
   /** True from when the message has ended here until its end is on record. */
@@ -285,7 +291,7 @@ export class ClaimKeeper {
     const writing = this.#write(own);
     // Nobody waits for a record that was never written; but from one that was written, other processes may have answered.
     await within(WRITE_WAIT_MS, this.#isKnown ? writing.whole : writing.first);
-    return this.#isTaken ? undefined : writing.end;
+    return this.#isTaken ? undefined : this.#end;
   }
 
   /** Writes the outcome again, unless a write is in progress. */
@@ -293,22 +299,18 @@ export class ClaimKeeper {
     if (!this.#isWriting) await this.finish(ended, others, outcome);
   }
 
-  /** Tries until the end is on record. @returns it as far as the record is known, and when it was tried first and is tried no more */
-  #write(own: RecordedEnd): {
-    readonly end: RecordedEnd;
-    readonly first: Promise<void>;
-    readonly whole: Promise<void>;
-  } {
+  /** Tries until the end is on record. @returns when it was tried first, and when it is tried no more */
+  #write(own: RecordedEnd): { readonly first: Promise<void>; readonly whole: Promise<void> } {
     this.#isWriting = true;
     this.#isUnwritten = true;
-    const writing = { end: own, first: Promise.resolve(), whole: Promise.resolve() };
+    this.#end = own;
     const once = async () => {
       try {
         const standing = await this.#finishNow(own);
         if (standing === "finished") this.#isUnwritten = false;
         if (standing === "finished" || standing?.outcome === undefined || this.#isTaken) return;
         const { end, isNew } = endBeside(standing, own);
-        writing.end = end;
+        this.#end = end;
         // It is found by its signature, whichever the record names.
         if (end.signature !== own.signature) this.#keep(own);
         this.#isUnwritten = isNew && !(await this.#replace(standing, end));
@@ -319,7 +321,7 @@ export class ClaimKeeper {
     const startedAtMs = this.#ports.now();
     const untilMs = startedAtMs + FOLLOW_MS;
     const repeat = async () => {
-      await writing.first;
+      await first;
       const isDue = (atMs: number) => this.#isUnwritten && !this.#isTaken && atMs < untilMs;
       for (let atMs = startedAtMs; isDue(atMs); atMs = this.#ports.now()) {
         await sleep(atMs < startedAtMs + WRITE_WAIT_MS ? WRITE_AGAIN_MS : RETRY_MS);
@@ -328,9 +330,8 @@ export class ClaimKeeper {
       this.#isWriting = false;
       if (this.#unstored.size > 0) void this.#storeLate(untilMs);
     };
-    writing.first = once();
-    writing.whole = repeat();
-    return writing;
+    const first = once();
+    return { first, whole: repeat() };
   }
 
   /** Writes the end, unless there is one: then returns that, and undefined while the database does not show it. */

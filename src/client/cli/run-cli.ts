@@ -1,5 +1,6 @@
 import { CommanderError, Option, Command as Program } from "commander";
 import { TradeError } from "../trade-error.ts";
+import { UnexpectedTransactionError } from "../verify/problem.ts";
 import { type CliIo, COMMON_FLAGS, type Command, type CommandLine, EXIT, FLAGS, UsageError } from "./command.ts";
 import { safeIo } from "./print.ts";
 import { describeStranger } from "./settings/network.ts";
@@ -138,15 +139,23 @@ async function hintOf(error: TradeError, line: CommandLine, io: CliIo): Promise<
   const session = await openSession(line, silent).catch(() => undefined);
   const profile = await session?.client.profile().catch(() => undefined);
   const own = session?.client.wallet.publicKey.toString();
-  if (profile === undefined || profile.walletAddress === own) return undefined;
+  if (profile === undefined || profile.walletAddress === own || !mayBeFor(error, profile.walletAddress))
+    return undefined;
   const text = `This API key belongs to ${profile.walletAddress}; your key file is ${own}. Nothing was signed.`;
   return { text, instead: true, code: EXIT.usage };
+}
+
+/** False of an attack that a service explains by another wallet: the refused transaction does not name that wallet. */
+function mayBeFor(error: TradeError, walletAddress: string): boolean {
+  if (error.code === "WALLET_MISMATCH") return true;
+  return (
+    error instanceof UnexpectedTransactionError && error.problems.some(({ account }) => `${account}` === walletAddress)
+  );
 }
 
 function exitCodeOf(error: TradeError): number {
   if (error.signature === undefined && isDistrust(error)) return EXIT.distrusted;
   if (error.signature !== undefined) return error.safeToRebuild === true ? EXIT.tradeFailed : EXIT.undecided;
-  if (error.safeToRebuild !== undefined) return EXIT.tradeFailed;
   if (["DECLINED", "ABORTED"].includes(error.code)) return EXIT.failed;
   return ["CONNECTION_ERROR", "NODE_UNAVAILABLE", "REFERENCE_UNAVAILABLE"].includes(error.code)
     ? EXIT.unreachable

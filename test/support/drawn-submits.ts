@@ -527,7 +527,7 @@ export class DrawnSubmits {
       yield `trade ${this.#trades.findIndex((one) => one.messageHash === messageHash)} has no end on record`;
   }
 
-  /** Once a living process has told that a trade landed, look-ups by any of its signatures say no other end, unless two builds are one message. */
+  /** Once a living process has told that a trade landed, look-ups by any of its signatures say no other end. */
   *#judgeFound(found: readonly DrawnAnswer[]): Generator<string> {
     const living = new Set(this.#processes.flatMap(({ owner, isDead }) => (isDead ? [] : [owner])));
     for (const { trade, error, owner } of found) {
@@ -541,7 +541,7 @@ export class DrawnSubmits {
           answer.atMs < found[0]!.atMs
         );
       });
-      if (isTold && trade.twin === undefined && ENDS.has(codeOf(error)))
+      if (isTold && ENDS.has(codeOf(error)))
         yield `trade ${this.#trades.indexOf(trade)} found at ${owner}: ${codeOf(error)}, told as landed before`;
     }
   }

@@ -94,7 +94,8 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
       reach();
       const row = rows.get(claim.messageHash);
       if (row?.outcome !== replaced || (isFinalized && row.isFinalized)) return false;
-      rows.set(claim.messageHash, { ...row, ...claim, outcome, isFinalized });
+      const { signature, transaction } = claim;
+      rows.set(claim.messageHash, { ...row, signature, transaction, outcome, isFinalized });
       return true;
     },
     async finalize(messageHash, outcome) {

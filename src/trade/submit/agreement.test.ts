@@ -11,6 +11,7 @@ import {
   startBehind,
   startProcess,
   submitOne,
+  twinOf,
   useSubmitWorld,
 } from "../../../test/support/submit-world.ts";
 import type { MessageFinding } from "../../chain/port.ts";
@@ -259,11 +260,11 @@ describe("a trade that lands under a signature of a process that is cut off from
   const UNSERVED: MessageFinding = { kind: "unserved", sinceMs: 10_000, isRemembered: true };
 
   /** Process "c" follows another signature than "b" does, and neither knows of the other's. */
-  async function submittedApart() {
+  async function submittedApart(build = (trade: ReturnType<typeof resigned>) => trade) {
     const c = startBehind("c");
     c.isCutOff = true;
     const { trade, answer } = await submitOne(b);
-    const other = resigned(trade);
+    const other = resigned(build(trade));
     const apart = boxOf(c.submitter.submit(other));
     await rest(200);
     world.finding = UNSERVED;
@@ -311,6 +312,23 @@ describe("a trade that lands under a signature of a process that is cut off from
       await expectLanded([startProcess("d"), c.submitter], trade, other);
     },
   );
+
+  it("is corrected once it is back, though the record is that of another build of the message", async () => {
+    const { c, trade, other } = await submittedApart(twinOf);
+    expire("b", trade.signature);
+    await rest(3_000);
+    land("c", other.signature);
+    await rest(3_000);
+    c.isCutOff = false;
+    await rest(4_000);
+    for (const one of [startProcess("d"), b]) {
+      expect(await one.find(principal, trade.signature)).toMatchObject({ slot: SLOT });
+      const [again, refused] = [boxOf(one.submit(trade)), boxOf(one.submit(other))];
+      await rest(300);
+      expect(again.value).toMatchObject({ signature: other.signature, slot: SLOT });
+      expect(refused.error).toMatchObject({ code: "CONFLICT_ERROR" });
+    }
+  });
 
   it("is not corrected again once its own block was undone, and that is final on record", async () => {
     const { c, trade, other } = await submittedApart();

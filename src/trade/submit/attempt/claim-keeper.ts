@@ -9,7 +9,7 @@ import {
 import type { Now } from "../../../primitives/clock.ts";
 import type { TokenSealer } from "../../build/token/submission-token.ts";
 import { isOtherBuild } from "../open-record.ts";
-import { formatOutcome, type Outcome } from "../outcome/outcome.ts";
+import { formatOutcome, type Outcome, slotOf } from "../outcome/outcome.ts";
 import { sleep, within } from "../waiting.ts";
 import { FOLLOW_MS } from "./broadcast.ts";
 import { endBeside, type RecordedEnd, type StandingEnd } from "./recorded-end.ts";
@@ -285,6 +285,7 @@ export class ClaimKeeper {
     others: readonly SignedForm[],
     outcome: Outcome,
   ): Promise<RecordedEnd | undefined> {
+    this.#isUnwritten = !this.#isTaken;
     if (this.#isTaken) return undefined;
     const own = { outcome, signature, transaction };
     for (const form of others) this.#keep(form);
@@ -302,13 +303,14 @@ export class ClaimKeeper {
   /** Tries until the end is on record. @returns when it was tried first, and when it is tried no more */
   #write(own: RecordedEnd): { readonly first: Promise<void>; readonly whole: Promise<void> } {
     this.#isWriting = true;
-    this.#isUnwritten = true;
     this.#end = own;
+    // Of another build's trade, a landing alone says how that ended too.
+    const isOver = () => this.#isTaken && slotOf(own.outcome) === undefined;
     const once = async () => {
       try {
         const standing = await this.#finishNow(own);
         if (standing === "finished") this.#isUnwritten = false;
-        if (standing === "finished" || standing?.outcome === undefined || this.#isTaken) return;
+        if (standing === "finished" || standing?.outcome === undefined || isOver()) return;
         const { end, isNew } = endBeside(standing, own);
         this.#end = end;
         // It is found by its signature, whichever the record names.
@@ -322,7 +324,7 @@ export class ClaimKeeper {
     const untilMs = startedAtMs + FOLLOW_MS;
     const repeat = async () => {
       await first;
-      const isDue = (atMs: number) => this.#isUnwritten && !this.#isTaken && atMs < untilMs;
+      const isDue = (atMs: number) => this.#isUnwritten && !isOver() && atMs < untilMs;
       for (let atMs = startedAtMs; isDue(atMs); atMs = this.#ports.now()) {
         await sleep(atMs < startedAtMs + WRITE_WAIT_MS ? WRITE_AGAIN_MS : RETRY_MS);
         await once();

@@ -107,6 +107,9 @@ export interface SubmissionRecord extends SubmissionClaim {
   readonly endedAtMs: number | undefined;
 }
 
+/** Characters of an outcome that show how a message ended: its kind, and its slot or the code of its failure. */
+export const BEGINNING_LENGTH = 40;
+
 /** No lease ends later than that from now, unless the clock that it was dated by has been set back since. Milliseconds. */
 export const LONGEST_LEASE_MS = 60_000;
 
@@ -185,6 +188,8 @@ export interface Submissions {
   abandoned(most: number, query?: AbandonedQuery): Promise<readonly SubmissionRecord[]>;
   /** Those of the messages that have an outcome on record. */
   endedAmong(messageHashes: readonly string[]): Promise<readonly string[]>;
+  /** How the outcomes of the messages that have one begin, up to `BEGINNING_LENGTH`, by message hash. */
+  beginningsAmong(messageHashes: readonly string[]): Promise<ReadonlyMap<string, string>>;
   byMessageHash(messageHash: string): Promise<SubmissionRecord | undefined>;
   /** Stores a further signature of a message, so that a process that takes over follows it too. Storing it again does nothing. */
   addSignature(messageHash: string, form: SignedForm): Promise<void>;

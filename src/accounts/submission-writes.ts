@@ -1,4 +1,5 @@
 import { Batches } from "./batches.ts";
+import { BEGINNING_LENGTH } from "./port.ts";
 import type { NewSubmission } from "./store/schema.ts";
 import type { Store } from "./store/store.ts";
 
@@ -12,6 +13,8 @@ export interface SubmissionWrites {
   isFinalized(messageHash: string): Promise<boolean>;
   /** Those of the messages that have an outcome. */
   endedAmong(messageHashes: readonly string[]): Promise<readonly string[]>;
+  /** How the outcomes of the messages that have one begin, by message hash. */
+  beginningsAmong(messageHashes: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
 /** Column types of PostgreSQL, in the order of the statements. */
@@ -49,6 +52,9 @@ const END_CLAIM =
 const FROM_ARRAYS = `select * from unnest(${NAMES.map((name, i) => `$${i + 1}::${COLUMNS[name]}[]`).join(", ")}) order by 1`;
 const FROM_VALUES = `values (${NAMES.map(() => "?").join(", ")})`;
 const FINALIZED = "select message_hash from submissions where finalized_at_ms is not null and message_hash";
+const BEGINNINGS =
+  `select message_hash, substr(outcome, 1, ${BEGINNING_LENGTH}) as beginning from submissions ` +
+  "where outcome is not null and message_hash";
 const ENDED = "select message_hash from submissions where outcome is not null and message_hash";
 
 /** Rows a statement writes at most. */
@@ -66,10 +72,16 @@ export function createSubmissionWrites(store: Store): SubmissionWrites {
     return rows.map(({ message_hash }) => message_hash);
   };
   /** One statement for lists of any length. */
-  const among = (sql: string, hashes: readonly string[]) =>
+  const rowsAmong = <R>(sql: string, hashes: readonly string[]) =>
     store.isEmbedded
-      ? query(`${sql} in (select value from json_each(?))`, [JSON.stringify(hashes)])
-      : query(`${sql} = any($1)`, [hashes]);
+      ? store.query<R>(`${sql} in (select value from json_each(?))`, [JSON.stringify(hashes)])
+      : store.query<R>(`${sql} = any($1)`, [hashes]);
+  const among = async (sql: string, hashes: readonly string[]) =>
+    (await rowsAmong<{ message_hash: string }>(sql, hashes)).map(({ message_hash }) => message_hash);
+  const beginningsAmong = async (hashes: readonly string[]) => {
+    const rows = await rowsAmong<{ message_hash: string; beginning: string }>(BEGINNINGS, hashes);
+    return new Map(rows.map(({ message_hash, beginning }) => [message_hash, beginning]));
+  };
   const endedAmong = (hashes: readonly string[]) => among(ENDED, hashes);
   const finalized = new Batches<string, boolean>({
     run: async (hashes) => {
@@ -95,7 +107,7 @@ export function createSubmissionWrites(store: Store): SubmissionWrites {
       const ended = [outcome, finished_at_ms, message_hash, signature, submission_token];
       return (await store.write(END_CLAIM, ended)) > 0 || end(row);
     };
-    return { insert, finish, isFinalized, endedAmong };
+    return { insert, finish, isFinalized, endedAmong, beginningsAmong };
   }
   const batches = (suffix: string) =>
     new Batches<NewSubmission, boolean>({
@@ -113,5 +125,6 @@ export function createSubmissionWrites(store: Store): SubmissionWrites {
     finish: (row) => ends.add(row.message_hash, row),
     isFinalized,
     endedAmong,
+    beginningsAmong,
   };
 }

@@ -5,6 +5,7 @@ import pg from "pg";
 import { afterAll, expect, test } from "vitest";
 import { claimOf } from "../../test/support/claim.ts";
 import { startPostgres } from "../../test/support/postgres.ts";
+import { BEGINNING_LENGTH } from "./port.ts";
 import { openStore } from "./store/store.ts";
 import { createSubmissions } from "./submissions.ts";
 
@@ -126,6 +127,14 @@ test.each(["embedded", "PostgreSQL"])(
       expect((await submissions.endedAmong(hashes)).toSorted()).toEqual([hashes[3], hashes[7]]);
       expect(await submissions.endedAmong(hashes.slice(7, 9))).toEqual([hashes[7]]);
       expect(texts.size).toBe(1);
+      await submissions.finish(claimOf(hashes[9]!), "x".repeat(1_000));
+      expect(await submissions.beginningsAmong([])).toEqual(new Map());
+      expect(await submissions.beginningsAmong(hashes.slice(7, 12))).toEqual(
+        new Map([
+          [hashes[7], "landed"],
+          [hashes[9], "x".repeat(BEGINNING_LENGTH)],
+        ]),
+      );
       texts.clear();
       for (const hash of hashes.slice(3, 5)) {
         const { accountId, signature } = claimOf(hash);

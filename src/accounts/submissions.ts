@@ -186,6 +186,10 @@ class StoredSubmissions implements Submissions {
     return this.#writes.endedAmong(messageHashes);
   }
 
+  beginningsAmong(messageHashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return this.#writes.beginningsAmong(messageHashes);
+  }
+
   async byMessageHash(messageHash: string): Promise<SubmissionRecord | undefined> {
     const row = await this.#store.run((db) =>
       db.selectFrom("submissions").selectAll().where("message_hash", "=", messageHash).executeTakeFirst(),

@@ -1,4 +1,5 @@
 import {
+  BEGINNING_LENGTH,
   isLeaseOver,
   type Lease,
   type SignedForm,
@@ -122,6 +123,14 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
     async endedAmong(messageHashes) {
       reach();
       return messageHashes.filter((messageHash) => rows.get(messageHash)?.outcome !== undefined);
+    },
+    async beginningsAmong(messageHashes) {
+      reach();
+      const ended = messageHashes.flatMap((messageHash) => {
+        const outcome = rows.get(messageHash)?.outcome;
+        return outcome === undefined ? [] : [[messageHash, outcome.slice(0, BEGINNING_LENGTH)] as const];
+      });
+      return new Map(ended);
     },
     async addSignature(messageHash, form) {
       reach();

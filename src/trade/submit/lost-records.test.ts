@@ -222,6 +222,28 @@ describe("an end that a failed-over database lacks", () => {
   });
 });
 
+describe("a landing that a failed-over database lacks", () => {
+  it("is written again though another process has recorded an expiry there meanwhile", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const { trade } = await submitOne(b);
+    const failOver = world.submissions.copy();
+    const other = resigned(trade);
+    const answer = boxOf(a.submit(other));
+    await rest(200);
+    land("a", other.signature);
+    await rest(100);
+    expect(answer.value).toMatchObject({ status: "confirmed", slot: SLOT });
+    failOver();
+    world.finding = UNSERVED;
+    expire("b", trade.signature);
+    await rest(LEASE_MS);
+    for (const one of [startProcess("c"), a, b]) {
+      for (const { signature } of [trade, other])
+        expect(await one.find(principal, signature)).toMatchObject({ signature, slot: SLOT });
+    }
+  });
+});
+
 describe("a message that expired under its further signature last", () => {
   it("is written again as it was answered, so that every process answers it", async () => {
     const a = startProcess("a");
@@ -270,7 +292,7 @@ describe("an outcome that the database does not take", () => {
     world.submissions.isDown = false;
     await rest(LEASE_MS);
     expect([...world.submissions.rows.values()].map(({ outcome }) => outcome)).toEqual([expect.any(String)]);
-    const reading = vi.spyOn(world.submissions, "endedAmong");
+    const reading = vi.spyOn(world.submissions, "beginningsAmong");
     await rest(LEASE_MS);
     expect(reading).not.toHaveBeenCalled();
   });

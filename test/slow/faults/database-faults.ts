@@ -37,7 +37,7 @@ const KINDS: readonly (readonly [name: string, pattern: RegExp])[] = [
 /** Those that merely poll, renew or tidy up. */
 const OTHERS = [
   /^update submissions set lease_until_ms/,
-  /^select message_hash from submissions where outcome is not null/,
+  /^select message_hash(, substr\(outcome.*)? from submissions where outcome is not null/,
   /^select \* from submissions where outcome is null/,
   /^delete from submission/,
 ];

@@ -128,6 +128,11 @@ export class Attempt {
     return this.#isElsewhere;
   }
 
+  /** How the message has ended, as this process knows it; undefined while it has not. */
+  get outcome(): Outcome | undefined {
+    return this.#outcome;
+  }
+
   /** True while this process holds the claim and has to renew its lease. */
   get holdsClaim(): boolean {
     return this.#keeper.isHeld && !this.#isSettled;

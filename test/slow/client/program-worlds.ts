@@ -417,6 +417,14 @@ const PLANS: readonly WorldPlan[] = [
     make: (svm) => [...pumpCoin(svm, spl(svm)), cpmm(svm, [SOL_MINT, spl(svm)])],
   },
   {
+    name: "raydium_amm_v4 over USDC and SOL to pump_fun",
+    programs: [AMM_V4, ...PUMP],
+    make: (svm) => {
+      const hub = usdc(svm);
+      return [ammV4(svm, [spl(svm), hub]), ammV4(svm, [hub, SOL_MINT]), ...pumpCoin(svm, spl(svm))];
+    },
+  },
+  {
     name: "pump_fun beside raydium_cpmm over SOL to pump_swap beside meteora_damm_v1",
     programs: [...PUMP, ...PUMP_SWAP, CPMM, ...DAMM_V1],
     make: (svm) => {

@@ -11,6 +11,7 @@ import {
 import { base64Decode } from "@bufbuild/protobuf/wire";
 import { Code, ConnectError, type StreamResponse, type Transport, type UnaryResponse } from "@connectrpc/connect";
 import { BodyReader } from "./body-reader.ts";
+import { checkMessageCount } from "./message-count.ts";
 
 type Method = DescMethodUnary | DescMethodStreaming;
 
@@ -30,6 +31,8 @@ const COMPRESSED = 1;
 /** Flag of an enveloped message: the last of its stream, as JSON. */
 const END_OF_STREAM = 2;
 const ENVELOPE_HEAD = 5;
+/** Bytes of a refusal at most: far above one of the service, or a proxy's page. */
+const MOST_REFUSAL_BYTES = 1 << 17;
 
 /**
  * The binary Connect protocol over `fetch`, for unary calls and server streams: all that this service uses.
@@ -143,10 +146,11 @@ function demux(mixed: Headers): [Headers, Headers] {
   return [headers, trailer];
 }
 
-/** @throws ConnectError internal */
+/** What later versions add is left out. @throws ConnectError */
 function decode<O extends DescMessage>(schema: O, bytes: Uint8Array): MessageShape<O> {
   try {
-    return fromBinary(schema, bytes);
+    checkMessageCount(schema, bytes);
+    return fromBinary(schema, bytes, { readUnknownFields: false });
   } catch (error) {
     throw ConnectError.from(error, Code.Internal);
   }
@@ -209,7 +213,7 @@ async function* readStream<O extends DescMessage>(
 /** The error of a failed response, whether from the service or a proxy. */
 async function refusal(response: Response): Promise<ConnectError> {
   const fallback = codeOfStatus(response.status);
-  const text = new TextDecoder().decode(await new BodyReader(response).rest());
+  const text = new TextDecoder().decode(await new BodyReader(response, MOST_REFUSAL_BYTES).rest());
   const metadata = new Headers(demux(response.headers).flatMap((headers) => [...headers]));
   const status = `HTTP ${response.status}`;
   try {

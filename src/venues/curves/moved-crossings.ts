@@ -48,7 +48,7 @@ export function mostWalkUnits(pool: Pool, swap: SignedSwap, { crossing, searched
 }
 
 /** How far the price may move before the swap: by the part that its bound is worse than what was quoted. Ticks. */
-export function ticksMoved({ mode, inAmount, outAmount, threshold }: SignedSwap): number {
+export function ticksMoved({ mode, inAmount, outAmount, threshold }: Omit<SignedSwap, "zeroForOne">): number {
   const kept = mode === "exactIn" ? Number(threshold) / Number(outAmount) : Number(inAmount) / Number(threshold);
   return Math.min(MOST_MOVED, Math.max(0, Math.ceil((1 - kept) * TICKS)));
 }

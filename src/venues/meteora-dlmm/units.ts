@@ -24,13 +24,28 @@ export function unitsOf(
     (extended ? 1_300 : 0) +
     rewardUnits(pair.rewards, fill.bins + fill.empty) +
     binUnits(pair, fill, exactIn, xToY) +
-    fill.empty * 270 +
-    fill.mixed * 2_000 +
-    (arrays - 1) * 1_800 +
+    fill.empty * EMPTY_UNITS +
+    fill.mixed * MIXED_UNITS +
+    (arrays - 1) * ARRAY_UNITS +
     mintUnits(mints[0], extensions[0], exactIn) +
     mintUnits(mints[1], extensions[1], exactIn)
   );
 }
+
+/** Compute units of a further bin in a trade's way, with liquidity and without, at the most. */
+export function furtherBinUnits({ pair }: DlmmState, exactIn: boolean, xToY: boolean) {
+  const { each, wide } = BIN_UNITS[exactIn ? "exactIn" : "exactOut"];
+  const kind = pair.variableFeeControl > 0n ? 1 : 0;
+  const rewards = pair.rewards === 0 ? 0 : rewardUnits(pair.rewards, 2) - rewardUnits(pair.rewards, 1);
+  const further = each[kind] + wide[kind] + (xToY ? 0 : 300) + rewards + (pair.limitOrders ? MIXED_UNITS : 0);
+  return { each: further, empty: EMPTY_UNITS };
+}
+
+/** Of an empty bin that is passed, and of a bin where a trade reaches limit orders after market makers. */
+const EMPTY_UNITS = 270;
+const MIXED_UNITS = 2_000;
+/** Of each array beyond the first. */
+const ARRAY_UNITS = 1_800;
 
 /** Of each bin beyond the first, and what it takes more if it is wide: without and with a fee that follows volatility. */
 const BIN_UNITS = {

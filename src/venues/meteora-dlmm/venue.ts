@@ -28,9 +28,10 @@ import {
   MINT_Y_OFFSET,
 } from "./layout.ts";
 import { activeArray, type BinWalk, type DlmmFill, type DlmmRefusal, dlmmExactIn, dlmmExactOut } from "./math.ts";
+import { movedBinUnits } from "./moved-bins.ts";
 import { dlmmSpot } from "./spot.ts";
 import { ARRAYS_PER_TRADE, ARRAYS_READ, type DlmmState, readDlmm, SPARE_ARRAYS } from "./state.ts";
-import { unitsOf } from "./units.ts";
+import { furtherBinUnits, unitsOf } from "./units.ts";
 
 interface DlmmQuoteFill {
   /** Arrays that the trade itself reaches, and the bin in which it ends. */
@@ -38,6 +39,9 @@ interface DlmmQuoteFill {
   readonly endsIn: number;
   readonly binArrays: readonly Address[];
   readonly computeUnits: number;
+  /** Bins that it reaches, with liquidity and without. */
+  readonly bins: number;
+  readonly empty: number;
   /** True to make the trade by the program's older instruction, which names one account fewer. */
   readonly isOlder?: boolean;
 }
@@ -114,12 +118,16 @@ export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
   older,
   lean,
 
-  swap({ market, mints, extended }, { mode, inAmount, outAmount, fill }, terms) {
+  swap(state, { inMint, mode, inAmount, outAmount, fill }, terms) {
+    const { market, mints, extended } = state;
+    const xToY = inMint === market.mints[0];
+    const signed = { xToY, mode, inAmount, outAmount, threshold: terms.threshold };
     const amount = mode === "exactIn" ? inAmount : outAmount;
     const { binArrays, isOlder = false } = fill;
     return {
       instructions: [dlmmSwap({ market, mints, extended, binArrays, mode, amount, isOlder }, terms)],
       computeUnits: fill.computeUnits,
+      movedUnits: movedBinUnits(state, signed, fill, furtherBinUnits(state, mode === "exactIn", xToY)),
       creates: [],
     };
   },
@@ -191,6 +199,8 @@ function quoteWithin(state: DlmmState, ask: Ask, { mostArrays, givesUneven }: Dl
       endsIn: fill.endsIn,
       binArrays,
       computeUnits: unitsOf(state, fill, binArrays.length, xToY, ask),
+      bins: fill.bins,
+      empty: fill.empty,
     },
   };
 }

@@ -6,6 +6,8 @@ import { createRandom, type Random } from "../../../src/primitives/random.ts";
 import { setComputeUnitLimit } from "../../../src/solana/compute-budget.ts";
 import { associatedTokenAddress } from "../../../src/solana/pda.ts";
 import { unitLimit } from "../../../src/trade/build/budget.ts";
+import { DLMM_PROGRAM } from "../../../src/venues/meteora-dlmm/layout.ts";
+import { meteoraDlmm } from "../../../src/venues/meteora-dlmm/venue.ts";
 import { WHIRLPOOL_PROGRAM } from "../../../src/venues/orca-whirlpool/layout.ts";
 import { whirlpoolSqrtPrice } from "../../../src/venues/orca-whirlpool/tick-price.ts";
 import { orcaWhirlpool } from "../../../src/venues/orca-whirlpool/venue.ts";
@@ -15,6 +17,7 @@ import { raydiumClmm } from "../../../src/venues/raydium-clmm/venue.ts";
 import type { SwapLeg, SwapMode, Venue } from "../../../src/venues/venue.ts";
 import { readMarket } from "../../conformance/trades.ts";
 import { Svm } from "../../support/svm.ts";
+import { addLiquidity as addBins, createDlmmPair, STRATEGIES } from "./support/meteora-dlmm.ts";
 import { fundPlenty } from "./support/open-markets.ts";
 import { addLiquidity, createWhirlpool } from "./support/orca-whirlpool.ts";
 import { addClmmLiquidity, createClmmPool, METAPLEX_PROGRAM, writeClmmConfig } from "./support/raydium-clmm.ts";
@@ -42,7 +45,7 @@ interface Kind {
     wallet: Address,
     mints: readonly [Address, Address],
     spacing: number,
-  ): { readonly address: Address; add(low: number, high: number, liquidity: bigint): void };
+  ): { readonly address: Address; readonly add: Add };
 }
 
 const whirlpool: Kind = {
@@ -70,6 +73,32 @@ const clmm: Kind = {
   },
 };
 
+const DLMM_FILE = ".venues/meteora_dlmm.so";
+
+/** Bins of very different amounts. */
+const dlmm: Kind = {
+  venue: meteoraDlmm as Venue,
+  files: [[DLMM_PROGRAM, DLMM_FILE]],
+  open(svm, wallet, mints, binStep) {
+    const bench = createDlmmPair(svm, wallet, ...mints, {
+      ...{ binStep, baseFactor: 10_000, variableFeeControl: 7_500, maxVolatility: 350_000, filterPeriod: 30 },
+      ...{ decayPeriod: 600, reductionFactor: 5_000, limitOrders: false, collectFeeMode: 0, activeId: 0 },
+    });
+    let count = 0;
+    return {
+      address: bench.pair,
+      // A few neighbouring bins on either side, each time of another depth; the active one if the range is empty.
+      add(low, high, liquidity) {
+        const shape = { activeId: 0, strategy: STRATEGIES.spot };
+        const amount = low === high ? liquidity : liquidity / 10n ** BigInt(count++ % 5);
+        const [below, above] = [low / binStep, high / binStep];
+        addBins(bench, 0n, amount, { ...shape, low: below, high: Math.min(below + 2, low === high ? 0 : -1) });
+        if (low !== high) addBins(bench, amount, 0n, { ...shape, low: Math.max(above - 2, 1), high: above });
+      },
+    };
+  },
+};
+
 const CASES = [
   [whirlpool, 1],
   [whirlpool, 4],
@@ -77,6 +106,9 @@ const CASES = [
   [clmm, 1],
   [clmm, 10],
   [clmm, 60],
+  [dlmm, 1],
+  [dlmm, 10],
+  [dlmm, 100],
 ] as const;
 const present = CASES.filter(([{ files }]) => files.every(([, path]) => existsSync(path))).map(([kind, spacing]) => ({
   ...kind,
@@ -117,12 +149,42 @@ it.runIf(present.length > 0).each(present)("$name, tick spacing $spacing", ({ sp
   expect(landed).toBeGreaterThan(TRADES / 4);
 });
 
+it.runIf(existsSync(DLMM_FILE))(
+  "meteora_dlmm: a trade that was quoted in one deep bin lands among shallow ones",
+  () => {
+    const bench = openWith(dlmm, 10, createRandom(SEED), (add) => {
+      // 3,000 million a bin on either side of the deep one.
+      for (const away of [30, 60, 90]) add(-away, away, 10n ** 10n);
+      add(0, 0, DEPTH);
+    });
+    const { svm, wallet } = bench;
+    const leg = swapOf(bench, "exactIn", true, 8n * 10n ** 9n, 200n)!;
+    const another = swapOf(bench, "exactIn", true, DEPTH, 10_000n)!;
+    const send = [setComputeUnitLimit(1_400_000), ...another.instructions];
+    expect(svm.send(wallet, send).ok).toBe(true);
+    const done = svm.simulate(wallet, [setComputeUnitLimit(1_400_000), ...leg.instructions]);
+    expect(done.ok).toBe(true);
+    const used = done.computeUnits + FURTHER_BUDGET_UNITS;
+    expect(used).toBeGreaterThan(unitLimit(MARGIN, leg.computeUnits, 0));
+    expect(used).toBeLessThanOrEqual(unitLimit(MARGIN, leg.computeUnits, leg.movedUnits!));
+  },
+);
+
 /** Of the instructions that a build sets its budget with, one is sent here. */
 const FURTHER_BUDGET_UNITS = 300;
 
 type Bench = ReturnType<typeof openBench>;
 
-function openBench({ venue, files, open }: Kind, spacing: number, random: Random) {
+function openBench(kind: Kind, spacing: number, random: Random) {
+  return openWith(kind, spacing, random, (add) => {
+    const away = () => Number(random.between(1n, REACH)) * spacing;
+    for (let left = POSITIONS; left > 0; left--) add(-away(), away(), random.between(DEPTH / 10n, DEPTH * 10n));
+  });
+}
+
+type Add = (low: number, high: number, liquidity: bigint) => void;
+
+function openWith({ venue, files, open }: Kind, spacing: number, random: Random, fill: (add: Add) => void) {
   const svm = new Svm();
   for (const [program, path] of files) svm.addProgram(program, path);
   const wallet = svm.newWallet(10n ** 15n);
@@ -131,14 +193,14 @@ function openBench({ venue, files, open }: Kind, spacing: number, random: Random
   const fund = () => fundPlenty(svm, wallet, mints);
   fund();
   const { address, add } = open(svm, wallet, mints, spacing);
-  const away = () => Number(random.between(1n, REACH)) * spacing;
-  for (let left = POSITIONS; left > 0; left--) add(-away(), away(), random.between(DEPTH / 10n, DEPTH * 10n));
+  fill(add);
   return { svm, venue, address, wallet, random, fund };
 }
 
 /** Token 1 per token 0. */
 function priceOf({ svm, venue, address }: Bench): number {
   const { state } = readMarket(svm, venue, address);
+  if (venue.id === "meteora_dlmm") return Number((state as { readonly activePrice: bigint }).activePrice);
   const { curve } = state as { readonly curve: { readonly sqrtPrice: bigint } };
   return (Number(curve.sqrtPrice) / 2 ** 64) ** 2;
 }

@@ -124,7 +124,18 @@ async function probe(url: string) {
 
 /** Warns about a key that travels unencrypted. */
 export function warnPlainHttp(url: string, io: CliIo): void {
-  if (url.startsWith("http://") && !isLoopback(url)) {
-    io.note(`Warning: ${url} is not encrypted. Your API key and your trades can be read on the way.`);
-  }
+  if (!isPlain(url)) return;
+  io.note(`Warning: ${url} is not encrypted. Your API key and your trades can be read on the way.`);
 }
+
+/** Warns about a node or a reference that others could answer for. Its URL may hold a secret: the host alone is named. */
+export function warnPlainWitness(what: string, url: string | undefined, io: CliIo): void {
+  if (url === undefined || !isPlain(url)) return;
+  const { host } = new URL(url);
+  io.note(
+    `Warning: ${what} ${host} is reached unencrypted. Whoever is on the way can answer in its place, and proves nothing.`,
+  );
+}
+
+/** True if others can read, and change, what travels to the URL. */
+const isPlain = (url: string): boolean => url.startsWith("http://") && !isLoopback(url);

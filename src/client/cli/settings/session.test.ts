@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { CliIo, CommandLine } from "../command.ts";
-import { readWallet } from "./session.ts";
+import { openSession, readWallet } from "./session.ts";
 
 const line: CommandLine = { words: [], flags: new Map() };
 const walletOf = (key: string) =>
@@ -17,4 +17,26 @@ test("a key file of numbers holds bytes: none is taken for another one", async (
   }
   for (const text of ["[", "[1,2]", JSON.stringify([seed])])
     await expect(walletOf(text), text).rejects.toThrow("must be 32 or 64 bytes");
+});
+
+test("who takes proof from a node or a reference over plain HTTP is told who else could give it, without the secret of a URL", async () => {
+  const notes: string[] = [];
+  const env = { TRADEWIRE_KEY: JSON.stringify(seed), TRADEWIRE_URL: "https://trade.example" };
+  const io = (more: CliIo["env"]) =>
+    ({
+      env: { ...env, ...more },
+      note: (text: string) => void notes.push(text),
+      readFile: () => Promise.reject(new Error("no file")),
+    }) as unknown as CliIo;
+  const witnesses = { TRADEWIRE_NODE: "http://node.example:8899/secret", TRADEWIRE_REFERENCE: "http://other.example" };
+  (await openSession(line, io(witnesses))).client.close();
+  expect(notes).toEqual([
+    expect.stringContaining("the node node.example:8899 is reached unencrypted"),
+    expect.stringContaining("the reference other.example is reached unencrypted"),
+  ]);
+  expect(notes.join()).not.toContain("secret");
+  notes.length = 0;
+  const safe = { TRADEWIRE_NODE: "http://127.0.0.1:8899", TRADEWIRE_REFERENCE: "https://other.example" };
+  (await openSession(line, io(safe))).client.close();
+  expect(notes).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { Tradewire } from "../../tradewire.ts";
 import { fromBase58, type Wallet } from "../../wallet.ts";
 import { type CliIo, type CommandLine, numberFlag, textFlag, UsageError } from "../command.ts";
 import { type CliConfig, expandHome, readConfig } from "./config.ts";
-import { warnPlainHttp } from "./network.ts";
+import { warnPlainHttp, warnPlainWitness } from "./network.ts";
 import { KNOWN_TOKEN_DECIMALS } from "./tokens.ts";
 
 const DEFAULT_URL = "http://127.0.0.1:8080";
@@ -47,6 +47,8 @@ export async function readSettings(line: CommandLine, io: CliIo): Promise<CliSet
 /** A session with the wallet from a file, the environment or a prompt. @throws UsageError */
 export async function openSession(line: CommandLine, io: CliIo): Promise<CliSession> {
   const settings = await readSettings(line, io);
+  warnPlainWitness("the node", settings.node, io);
+  warnPlainWitness("the reference", settings.reference, io);
   return connect(line, io, settings, await readWallet(line, io, settings.config), await readApiKey(line, io, settings));
 }
 

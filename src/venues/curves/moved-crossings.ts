@@ -85,7 +85,8 @@ class Walk {
     this.#amount = Number(this.#exactIn ? inAmount : outAmount);
     this.#bound = Number(threshold);
     this.#step = zeroForOne ? -1 : 1;
-    this.#base = Number(pool.liquidity) - (numbers.added[lastTickAtOrBelow(ticks, tick)] ?? 0);
+    const own = lastTickAtOrBelow(ticks, tick);
+    this.#base = Number(pool.liquidity) - (own < 0 ? 0 : numbers.added[own]!);
     this.#best = (Number(pool.sqrtPrice) / ONE) * (1 + moved / (2 * TICKS)) ** -this.#step;
     this.#first = zeroForOne ? lastTickAtOrBelow(ticks, tick + moved) : lastTickAtOrBelow(ticks, tick - moved) + 1;
     this.#last = this.#first;
@@ -98,19 +99,23 @@ class Walk {
   /** Ticks from the first one that it crosses to the last one that it looks for. */
   get searched(): number {
     const ticks = this.#ticks;
-    return Math.abs((ticks[this.#last + this.#step] ?? ticks[this.#last]!) - ticks[this.#first]!);
+    const next = this.#last + this.#step;
+    const end = next < 0 || next >= ticks.length ? this.#last : next;
+    return Math.abs(ticks[end]! - ticks[this.#first]!);
   }
 
   /** True if it may begin before its first tick and keep its bound. */
   mayStart(): boolean {
     const first = this.#first;
     const { roots, added } = this.#numbers;
-    const root = roots[first];
-    if (root === undefined) return false;
-    const before = roots[first - this.#step] ?? this.#best;
+    if (first < 0 || first >= roots.length) return false;
+    const root = roots[first]!;
+    const earlier = first - this.#step;
+    const before = earlier < 0 || earlier >= roots.length ? this.#best : roots[earlier]!;
     const start = this.#zeroForOne ? Math.min(before, this.#best) : Math.max(before, this.#best);
     const distance = Math.max(0, (root - start) * this.#step);
-    const held = Math.max(0, this.#base + (added[this.#zeroForOne ? first : first - 1] ?? 0));
+    const below = this.#zeroForOne ? first : first - 1;
+    const held = Math.max(0, this.#base + (below < 0 ? 0 : added[below]!));
     const zero = (held * distance) / (root * start);
     const one = held * distance;
     this.#ahead = this.#isZeroExact ? zero : one;

@@ -1,4 +1,3 @@
-import { decodeOnceFor } from "../../solana/decode-once.ts";
 import { type SignedSwap, ticksMoved } from "../curves/moved-crossings.ts";
 import { BINS_PER_ARRAY, type BinArray, hasOrders, ordersSellX, RECORD, recordAt } from "./bin-array.ts";
 import { activeArray } from "./math.ts";
@@ -21,116 +20,165 @@ interface UnitsOfBins {
  * far the other way: the bins there may hold less. In doubles, without fees, over the known bins; the first one may be nearly sold out.
  */
 export function movedBinUnits(
-  { market, pair, down, up }: DlmmState,
-  swap: Omit<SignedSwap, "zeroForOne"> & { readonly xToY: boolean },
+  state: DlmmState,
+  swap: SignedBinSwap,
   quoted: ReachedBins,
-  units: UnitsOfBins,
+  { each, empty }: UnitsOfBins,
 ): number {
-  const moved = Math.ceil(ticksMoved(swap) / market.binStep);
+  const moved = Math.ceil(ticksMoved(swap) / state.market.binStep);
   if (moved === 0) return 0;
-  const { xToY } = swap;
-  const [ahead, behind] = xToY ? [down, up] : [up, down];
-  const own = activeArray(pair);
-  const past = behind.arrays.filter(
-    ({ index }) => index !== own && Math.abs(index - own) * BINS_PER_ARRAY < moved + BINS_PER_ARRAY,
-  );
-  const bins = new BinRow([...past.reverse(), ...ahead.arrays], market.binStep, xToY, {
-    ...{ from: pair.activeId, moved, output: Number(swap.outAmount) * MOST_BETTER },
-  });
-  const exactIn = swap.mode === "exactIn";
-  const amount = Number(exactIn ? swap.inAmount : swap.outAmount);
-  const bound = Number(swap.threshold);
-  /** True if it goes on to a bin, and the rest at that bin's price keeps the bound: some of it may go into what is left of the bin before. */
-  const reaches = (at: number, first: number): boolean => {
-    const left = amount - (exactIn ? cost : sold);
-    if (left <= 0) return false;
-    const price = bins.prices[at]!;
-    const best = bins.prices[first - 1] ?? price;
-    const held = (bins.outputs[first - 1] ?? 0) * (exactIn ? best : 1);
-    const part = Math.min(held, left);
-    return exactIn
-      ? sold + part / best + (left - part) / price >= bound
-      : cost + part * best + (left - part) * price <= bound;
-  };
-  let last = 0;
-  let [sold, cost] = [0, 0];
-  let worst = 0;
-  for (let first = 0; first < bins.count; first++) {
-    const distance = (bins.ids[first]! - pair.activeId) * (xToY ? -1 : 1);
-    if (distance > moved) break;
-    while (last < bins.count && reaches(last, first)) {
-      sold += bins.outputs[last]!;
-      cost += bins.outputs[last]! * bins.prices[last]!;
-      last++;
-    }
-    if (distance >= -moved && last > first) {
-      const reached = last - first;
-      const passed = Math.abs(bins.ids[last - 1]! - bins.ids[first]!) + 1 - reached;
-      worst = Math.max(worst, (reached + 1) * units.each + passed * units.empty);
-    }
-    if (last === first) {
-      last++;
-      continue;
-    }
-    sold -= bins.outputs[first]!;
-    cost -= bins.outputs[first]! * bins.prices[first]!;
+  const walk = new Walk(state, swap, moved);
+  let most = 0;
+  for (; walk.mayStart(); walk.startNext()) {
+    walk.goOn();
+    if (walk.reached > 0) most = Math.max(most, (walk.reached + 1) * each + walk.passed * empty);
   }
-  return Math.max(0, Math.ceil(worst - quoted.bins * units.each - quoted.empty * units.empty));
+  return Math.max(0, Math.ceil(most - quoted.bins * each - quoted.empty * empty));
+}
+
+/** A swap as it is signed. Base units. */
+interface SignedBinSwap extends Omit<SignedSwap, "zeroForOne"> {
+  readonly xToY: boolean;
 }
 
 /** How much more a trade may give where prices have moved in its favour. */
 const MOST_BETTER = 1.05;
 
-interface Reach {
-  readonly from: number;
-  readonly moved: number;
-  readonly output: number;
-}
+/** A swap that begins in a bin that is nearly sold out: first at the edge of where prices move, then in the next bins. */
+class Walk {
+  readonly #from: number;
+  readonly #moved: number;
+  readonly #binStep: number;
+  readonly #step: 1 | -1;
+  readonly #exactIn: boolean;
+  readonly #amount: number;
+  readonly #bound: number;
+  /** The most that it gives. */
+  readonly #mostOutput: number;
+  /** Bins with liquidity in its direction: what each gives once the price has come from the other side, and for how much a unit. */
+  readonly #ids: number[] = [];
+  readonly #outputs: number[] = [];
+  readonly #prices: number[] = [];
+  /** What the bins beyond where it begins give. */
+  #beyond = 0;
+  /** The bin in which it begins, and the one behind the last that it sells out. */
+  #first = 0;
+  #end = 0;
+  /** What it trades from the first to the last. */
+  #sold = 0;
+  #cost = 0;
 
-/** Bins with liquidity in the direction of a trade: what each gives once the price has come from the other side, and for how much a unit. */
-class BinRow {
-  readonly ids: number[] = [];
-  readonly outputs: number[] = [];
-  readonly prices: number[] = [];
+  constructor({ market, pair, down, up }: DlmmState, swap: SignedBinSwap, moved: number) {
+    const { xToY, mode, inAmount, outAmount, threshold } = swap;
+    this.#from = pair.activeId;
+    this.#moved = moved;
+    this.#binStep = market.binStep;
+    this.#step = xToY ? -1 : 1;
+    this.#exactIn = mode === "exactIn";
+    this.#amount = Number(this.#exactIn ? inAmount : outAmount);
+    this.#bound = Number(threshold);
+    this.#mostOutput = Number(outAmount) * MOST_BETTER;
+    const own = activeArray(pair);
+    const behind = (xToY ? up : down).arrays;
+    for (let at = behind.length - 1; at >= 0; at--) {
+      const distance = Math.abs(behind[at]!.index - own);
+      if (distance > 0 && (distance - 1) * BINS_PER_ARRAY < moved) this.#add(behind[at]!);
+    }
+    const ahead = (xToY ? down : up).arrays;
+    for (let at = 0; at < ahead.length && this.#beyond <= this.#mostOutput; at++) this.#add(ahead[at]!);
+    // The bin before where prices move may be left in part.
+    if (this.#ids.length > 0 && this.#distanceOf(0) < -moved) this.startNext();
+  }
 
-  /** @param reach as far as prices move either way, and further on until bins beyond hold the output */
-  constructor(arrays: readonly BinArray[], binStep: number, xToY: boolean, reach: Reach) {
-    let held = 0;
-    for (const array of arrays) {
-      const { values, prices } = valuesOf(array, binStep);
-      const first = array.index * BINS_PER_ARRAY;
-      for (let step = 0; step < BINS_PER_ARRAY; step++) {
-        const place = xToY ? BINS_PER_ARRAY - 1 - step : step;
-        const value = values[place]!;
-        const distance = (first + place - reach.from) * (xToY ? -1 : 1);
-        if (value === 0 || distance < -reach.moved - 1) continue;
-        if (held > reach.output) return;
-        if (distance > reach.moved) held += xToY ? value : value / prices[place]!;
-        this.ids.push(first + place);
-        this.outputs.push(xToY ? value : value / prices[place]!);
-        this.prices.push(xToY ? 1 / prices[place]! : prices[place]!);
-      }
+  /** Bins that it sells out. */
+  get reached(): number {
+    return this.#end - this.#first;
+  }
+
+  /** Empty bins between them. */
+  get passed(): number {
+    return Math.abs(this.#ids[this.#end - 1]! - this.#ids[this.#first]!) + 1 - this.reached;
+  }
+
+  /** True if prices move as far as its first bin. */
+  mayStart(): boolean {
+    return this.#first < this.#ids.length && this.#distanceOf(this.#first) <= this.#moved;
+  }
+
+  /** Sells out further bins while the amount and the bound last. */
+  goOn(): void {
+    while (this.#end < this.#ids.length && this.#goesOnTo(this.#end)) {
+      const output = this.#outputs[this.#end]!;
+      this.#sold += output;
+      this.#cost += output * this.#prices[this.#end]!;
+      this.#end++;
     }
   }
 
-  get count(): number {
-    return this.ids.length;
+  startNext(): void {
+    const first = this.#first++;
+    if (this.#end === first) {
+      this.#end++;
+      return;
+    }
+    const output = this.#outputs[first]!;
+    this.#sold -= output;
+    this.#cost -= output * this.#prices[first]!;
+  }
+
+  /** Of a bin from the active one, in the swap's direction. */
+  #distanceOf(at: number): number {
+    return (this.#ids[at]! - this.#from) * this.#step;
+  }
+
+  /** True if the rest, at the price of a bin, keeps the bound: some of it may go into what is left of the bin before the first one. */
+  #goesOnTo(at: number): boolean {
+    const left = this.#amount - (this.#exactIn ? this.#cost : this.#sold);
+    if (left <= 0) return false;
+    const price = this.#prices[at]!;
+    const before = this.#first - 1;
+    const best = before < 0 ? price : this.#prices[before]!;
+    const held = before < 0 ? 0 : this.#outputs[before]! * (this.#exactIn ? best : 1);
+    const part = Math.min(held, left);
+    return this.#exactIn
+      ? this.#sold + part / best + (left - part) / price >= this.#bound
+      : this.#cost + part * best + (left - part) * price <= this.#bound;
+  }
+
+  /** Adds the bins of an array, from one before where prices move on, until those beyond give the most output. */
+  #add({ index, view }: BinArray): void {
+    const step = this.#step;
+    const low = index * BINS_PER_ARRAY;
+    const high = low + BINS_PER_ARRAY - 1;
+    const begin = this.#from - (this.#moved + 1) * step;
+    const first = step > 0 ? Math.max(low, begin) : Math.min(high, begin);
+    const ratio = 1 + this.#binStep / 10_000;
+    const withOrders = hasOrders(view);
+    let price = ratio ** first;
+    for (let id = first; id >= low && id <= high && this.#beyond <= this.#mostOutput; id += step) {
+      const value = valueAt(view, id - low, price, withOrders);
+      if (value > 0) {
+        const output = step > 0 ? value / price : value;
+        if ((id - this.#from) * step > this.#moved) this.#beyond += output;
+        this.#ids.push(id);
+        this.#outputs.push(output);
+        this.#prices.push(step > 0 ? price : 1 / price);
+      }
+      price = step > 0 ? price * ratio : price / ratio;
+    }
   }
 }
 
-/** What each bin of an array holds, in Y at its price, and its price: made once while the array stays the same. */
-const valuesOf = decodeOnceFor(({ view, index }: BinArray, binStep: number) => {
-  const values = new Float64Array(BINS_PER_ARRAY);
-  const prices = new Float64Array(BINS_PER_ARRAY);
-  const withOrders = hasOrders(view);
-  for (let place = 0; place < BINS_PER_ARRAY; place++) {
-    const price = (1 + binStep / 10_000) ** (index * BINS_PER_ARRAY + place);
-    prices[place] = price;
-    const record = recordAt(view, place);
-    if (record < 0) continue;
-    const amount = (offset: number): number => Number(view.getBigUint64(record + offset, true));
-    const orders = withOrders ? amount(RECORD.open) + amount(RECORD.processed) : 0;
-    values[place] = amount(RECORD.y) + amount(RECORD.x) * price + orders * (ordersSellX(view, place) ? price : 1);
-  }
-  return { values, prices };
-});
+/** What a bin holds, in Y at its price. */
+function valueAt(view: DataView, place: number, price: number, withOrders: boolean): number {
+  const record = recordAt(view, place);
+  if (record < 0) return 0;
+  const makers = amountAt(view, record + RECORD.y) + amountAt(view, record + RECORD.x) * price;
+  if (!withOrders) return makers;
+  const orders = amountAt(view, record + RECORD.open) + amountAt(view, record + RECORD.processed);
+  return makers + orders * (ordersSellX(view, place) ? price : 1);
+}
+
+/** A number of 64 bits as a double: there are many, and a bigint of each would be an object. */
+const amountAt = (view: DataView, at: number): number =>
+  view.getUint32(at + 4, true) * 2 ** 32 + view.getUint32(at, true);

@@ -133,9 +133,9 @@ export function warnPlainWitness(what: string, url: string | undefined, io: CliI
   if (url === undefined || !isPlain(url)) return;
   const { host } = new URL(url);
   io.note(
-    `Warning: ${what} ${host} is reached unencrypted. Whoever is on the way can answer in its place, and proves nothing.`,
+    `Warning: the connection to ${what} ${host} is not encrypted. Anybody on the network path can answer in its place.`,
   );
 }
 
 /** True if others can read, and change, what travels to the URL. */
-const isPlain = (url: string): boolean => url.startsWith("http://") && !isLoopback(url);
+const isPlain = (url: string): boolean => /^http:/i.test(url) && !isLoopback(url);

@@ -31,8 +31,8 @@ test("who takes proof from a node or a reference over plain HTTP is told who els
   const witnesses = { TRADEWIRE_NODE: "http://node.example:8899/secret", TRADEWIRE_REFERENCE: "http://other.example" };
   (await openSession(line, io(witnesses))).client.close();
   expect(notes).toEqual([
-    expect.stringContaining("the node node.example:8899 is reached unencrypted"),
-    expect.stringContaining("the reference other.example is reached unencrypted"),
+    expect.stringContaining("the connection to the node node.example:8899 is not encrypted"),
+    expect.stringContaining("the connection to the reference other.example is not encrypted"),
   ]);
   expect(notes.join()).not.toContain("secret");
   notes.length = 0;

@@ -1,7 +1,7 @@
 import { type SignedSwap, ticksMoved } from "../curves/moved-crossings.ts";
-import { BINS_PER_ARRAY, type BinArray, hasOrders, ordersSellX, RECORD, recordAt } from "./bin-array.ts";
+import { BINS_PER_ARRAY, hasOrders, ordersSellX, RECORD, recordAt } from "./bin-array.ts";
 import { activeArray } from "./math.ts";
-import type { DlmmState } from "./state.ts";
+import { ARRAYS_READ, type DlmmState } from "./state.ts";
 
 /** The most bins that a trade reaches, with liquidity and without. */
 interface ReachedBins {
@@ -27,12 +27,8 @@ export function movedBinUnits(
 ): number {
   const moved = Math.ceil(ticksMoved(swap) / state.market.binStep);
   if (moved === 0) return 0;
-  const walk = new Walk(state, swap, moved);
-  let most = 0;
-  for (; walk.mayStart(); walk.startNext()) {
-    walk.goOn();
-    if (walk.reached > 0) most = Math.max(most, (walk.reached + 1) * each + walk.passed * empty);
-  }
+  const bins = listBins(state, swap, moved);
+  const most = mostBinUnits(swap, bins, { each, empty });
   return Math.max(0, Math.ceil(most - quoted.bins * each - quoted.empty * empty));
 }
 
@@ -44,129 +40,107 @@ interface SignedBinSwap extends Omit<SignedSwap, "zeroForOne"> {
 /** How much more a trade may give where prices have moved in its favour. */
 const MOST_BETTER = 1.05;
 
-/** A swap that begins in a bin that is nearly sold out: first at the edge of where prices move, then in the next bins. */
-class Walk {
-  readonly #from: number;
-  readonly #moved: number;
-  readonly #binStep: number;
-  readonly #step: 1 | -1;
-  readonly #exactIn: boolean;
-  readonly #amount: number;
-  readonly #bound: number;
-  /** The most that it gives. */
-  readonly #mostOutput: number;
-  /** Bins with liquidity in its direction: what each gives once the price has come from the other side, and for how much a unit. */
-  readonly #ids: number[] = [];
-  readonly #outputs: number[] = [];
-  readonly #prices: number[] = [];
-  /** What the bins beyond where it begins give. */
-  #beyond = 0;
-  /** The bin in which it begins, and the one behind the last that it sells out. */
-  #first = 0;
-  #end = 0;
-  /** What it trades from the first to the last. */
-  #sold = 0;
-  #cost = 0;
+const MOST_BINS = 2 * ARRAYS_READ * BINS_PER_ARRAY;
+/**
+ * The bins with liquidity in a swap's direction, from one before where prices move on: what each gives once the price has come from the
+ * other side, and for how much a unit. Used again by each call: a build would make kilobytes of them.
+ */
+const ids = new Int32Array(MOST_BINS);
+const outputs = new Float64Array(MOST_BINS);
+const prices = new Float64Array(MOST_BINS);
 
-  constructor({ market, pair, down, up }: DlmmState, swap: SignedBinSwap, moved: number) {
-    const { xToY, mode, inAmount, outAmount, threshold } = swap;
-    this.#from = pair.activeId;
-    this.#moved = moved;
-    this.#binStep = market.binStep;
-    this.#step = xToY ? -1 : 1;
-    this.#exactIn = mode === "exactIn";
-    this.#amount = Number(this.#exactIn ? inAmount : outAmount);
-    this.#bound = Number(threshold);
-    this.#mostOutput = Number(outAmount) * MOST_BETTER;
-    const own = activeArray(pair);
-    const behind = (xToY ? up : down).arrays;
-    for (let at = behind.length - 1; at >= 0; at--) {
-      const distance = Math.abs(behind[at]!.index - own);
-      if (distance > 0 && (distance - 1) * BINS_PER_ARRAY < moved) this.#add(behind[at]!);
-    }
-    const ahead = (xToY ? down : up).arrays;
-    for (let at = 0; at < ahead.length && this.#beyond <= this.#mostOutput; at++) this.#add(ahead[at]!);
-    // The bin before where prices move may be left in part.
-    if (this.#ids.length > 0 && this.#distanceOf(0) < -moved) this.startNext();
-  }
+/** Which of the listed bins a swap may begin in. */
+interface ListedBins {
+  readonly first: number;
+  readonly starts: number;
+  readonly count: number;
+}
 
-  /** Bins that it sells out. */
-  get reached(): number {
-    return this.#end - this.#first;
-  }
-
-  /** Empty bins between them. */
-  get passed(): number {
-    return Math.abs(this.#ids[this.#end - 1]! - this.#ids[this.#first]!) + 1 - this.reached;
-  }
-
-  /** True if prices move as far as its first bin. */
-  mayStart(): boolean {
-    return this.#first < this.#ids.length && this.#distanceOf(this.#first) <= this.#moved;
-  }
-
-  /** Sells out further bins while the amount and the bound last. */
-  goOn(): void {
-    while (this.#end < this.#ids.length && this.#goesOnTo(this.#end)) {
-      const output = this.#outputs[this.#end]!;
-      this.#sold += output;
-      this.#cost += output * this.#prices[this.#end]!;
-      this.#end++;
-    }
-  }
-
-  startNext(): void {
-    const first = this.#first++;
-    if (this.#end === first) {
-      this.#end++;
-      return;
-    }
-    const output = this.#outputs[first]!;
-    this.#sold -= output;
-    this.#cost -= output * this.#prices[first]!;
-  }
-
-  /** Of a bin from the active one, in the swap's direction. */
-  #distanceOf(at: number): number {
-    return (this.#ids[at]! - this.#from) * this.#step;
-  }
-
-  /** True if the rest, at the price of a bin, keeps the bound: some of it may go into what is left of the bin before the first one. */
-  #goesOnTo(at: number): boolean {
-    const left = this.#amount - (this.#exactIn ? this.#cost : this.#sold);
-    if (left <= 0) return false;
-    const price = this.#prices[at]!;
-    const before = this.#first - 1;
-    const best = before < 0 ? price : this.#prices[before]!;
-    const held = before < 0 ? 0 : this.#outputs[before]! * (this.#exactIn ? best : 1);
-    const part = Math.min(held, left);
-    return this.#exactIn
-      ? this.#sold + part / best + (left - part) / price >= this.#bound
-      : this.#cost + part * best + (left - part) * price <= this.#bound;
-  }
-
-  /** Adds the bins of an array, from one before where prices move on, until those beyond give the most output. */
-  #add({ index, view }: BinArray): void {
-    const step = this.#step;
+/** Lists the bins as far as prices move either way, and further on until those beyond give the most output. */
+function listBins(
+  { market, pair, down, up }: DlmmState,
+  { xToY, outAmount }: SignedBinSwap,
+  moved: number,
+): ListedBins {
+  const from = pair.activeId;
+  const own = activeArray(pair);
+  const step = xToY ? -1 : 1;
+  const ratio = 1 + market.binStep / 10_000;
+  const mostOutput = Number(outAmount) * MOST_BETTER;
+  const behind = (xToY ? up : down).arrays;
+  const ahead = (xToY ? down : up).arrays;
+  let [first, starts, count, beyond] = [0, 0, 0, 0];
+  for (let at = -behind.length; at < ahead.length && beyond <= mostOutput; at++) {
+    const { index, view } = at < 0 ? behind[-at - 1]! : ahead[at]!;
     const low = index * BINS_PER_ARRAY;
     const high = low + BINS_PER_ARRAY - 1;
-    const begin = this.#from - (this.#moved + 1) * step;
-    const first = step > 0 ? Math.max(low, begin) : Math.min(high, begin);
-    const ratio = 1 + this.#binStep / 10_000;
+    // The own array is ahead.
+    if (at < 0 && index === own) continue;
+    const begin = from - (moved + 1) * step;
     const withOrders = hasOrders(view);
-    let price = ratio ** first;
-    for (let id = first; id >= low && id <= high && this.#beyond <= this.#mostOutput; id += step) {
+    let id = step > 0 ? Math.max(low, begin) : Math.min(high, begin);
+    let price = ratio ** id;
+    for (; id >= low && id <= high && beyond <= mostOutput; id += step) {
       const value = valueAt(view, id - low, price, withOrders);
       if (value > 0) {
-        const output = step > 0 ? value / price : value;
-        if ((id - this.#from) * step > this.#moved) this.#beyond += output;
-        this.#ids.push(id);
-        this.#outputs.push(output);
-        this.#prices.push(step > 0 ? price : 1 / price);
+        const distance = (id - from) * step;
+        const output = xToY ? value : value / price;
+        ids[count] = id;
+        outputs[count] = output;
+        prices[count] = xToY ? 1 / price : price;
+        count++;
+        if (distance < -moved) first = count;
+        if (distance <= moved) starts = count;
+        else beyond += output;
       }
       price = step > 0 ? price * ratio : price / ratio;
     }
   }
+  return { first, starts, count };
+}
+
+/**
+ * The most units of a swap that begins in a bin that is nearly sold out and sells further ones out, while its amount and its bound last: first
+ * in one at the edge of where prices move, then in the next ones.
+ */
+function mostBinUnits(
+  { mode, inAmount, outAmount, threshold }: SignedBinSwap,
+  { first, starts, count }: ListedBins,
+  { each, empty }: UnitsOfBins,
+): number {
+  const exactIn = mode === "exactIn";
+  const amount = Number(exactIn ? inAmount : outAmount);
+  const bound = Number(threshold);
+  let most = 0;
+  let end = first;
+  let [sold, cost] = [0, 0];
+  for (let start = first; start < starts; start++) {
+    // Some of it may go into what is left of the bin before the first one.
+    const held = start === 0 ? 0 : outputs[start - 1]! * (exactIn ? prices[start - 1]! : 1);
+    for (; end < count; end++) {
+      const left = amount - (exactIn ? cost : sold);
+      if (left <= 0) break;
+      const price = prices[end]!;
+      const best = start === 0 ? price : prices[start - 1]!;
+      const part = Math.min(held, left);
+      const keepsBound = exactIn
+        ? sold + part / best + (left - part) / price >= bound
+        : cost + part * best + (left - part) * price <= bound;
+      if (!keepsBound) break;
+      sold += outputs[end]!;
+      cost += outputs[end]! * price;
+    }
+    const reached = end - start;
+    if (reached === 0) {
+      end++;
+      continue;
+    }
+    const passed = Math.abs(ids[end - 1]! - ids[start]!) + 1 - reached;
+    most = Math.max(most, (reached + 1) * each + passed * empty);
+    sold -= outputs[start]!;
+    cost -= outputs[start]! * prices[start]!;
+  }
+  return most;
 }
 
 /** What a bin holds, in Y at its price. */

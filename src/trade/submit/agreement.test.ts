@@ -70,6 +70,16 @@ async function drivenByBoth() {
   return { ...one, beside };
 }
 
+/** Process "a" follows one signature and "b" another, which the database does not take. */
+async function submittedUnstored() {
+  const { trade, answer } = await submitOne(a);
+  const other = resigned(trade);
+  const storing = vi.spyOn(world.submissions, "addSignature").mockImplementation(refuse);
+  const second = boxOf(b.submit(other));
+  await rest(200);
+  return { trade, answer, other, second, storing };
+}
+
 describe("a message signed twice, each time submitted to another process", () => {
   it.each(["a", "b"])(
     "ends at both soon after process %s has recorded that it landed, though the nodes of the other show nothing",
@@ -90,11 +100,7 @@ describe("a message signed twice, each time submitted to another process", () =>
   );
 
   it("does not end at the second by an expiry that covers only what the first knew of, and is corrected once it has landed", async () => {
-    const { trade, answer } = await submitOne(a);
-    const other = resigned(trade);
-    const storing = vi.spyOn(world.submissions, "addSignature").mockImplementation(refuse);
-    const second = boxOf(b.submit(other));
-    await rest(200);
+    const { trade, answer, other, second, storing } = await submittedUnstored();
     world.finding = { kind: "unserved", sinceMs: 10_000, isRemembered: true };
     expire("a", trade.signature);
     await rest(3_000);
@@ -111,11 +117,7 @@ describe("a message signed twice, each time submitted to another process", () =>
   });
 
   it("is corrected though the database takes no correction for a while", async () => {
-    const { trade, answer } = await submitOne(a);
-    const other = resigned(trade);
-    const storing = vi.spyOn(world.submissions, "addSignature").mockImplementation(refuse);
-    const second = boxOf(b.submit(other));
-    await rest(200);
+    const { trade, answer, other, second, storing } = await submittedUnstored();
     world.finding = { kind: "unserved", sinceMs: 10_000, isRemembered: true };
     expire("a", trade.signature);
     await rest(3_000);
@@ -136,11 +138,7 @@ describe("a message signed twice, each time submitted to another process", () =>
   });
 
   it("is told under the signature that landed, if that is recorded while the first is ruled expired", async () => {
-    const { trade, answer } = await submitOne(a);
-    const other = resigned(trade);
-    vi.spyOn(world.submissions, "addSignature").mockImplementation(refuse);
-    const second = boxOf(b.submit(other));
-    await rest(200);
+    const { trade, answer, other, second } = await submittedUnstored();
     const { finish } = world.submissions;
     const finishing = vi.spyOn(world.submissions, "finish").mockImplementationOnce(async (...end) => {
       await new Promise((resolve) => setTimeout(resolve, 500));
@@ -160,11 +158,7 @@ describe("a message signed twice, each time submitted to another process", () =>
   });
 
   it("is told as landed at both, though the first had called it too old to tell", async () => {
-    const { trade, answer } = await submitOne(a);
-    const other = resigned(trade);
-    const storing = vi.spyOn(world.submissions, "addSignature").mockImplementation(refuse);
-    const second = boxOf(b.submit(other));
-    await rest(200);
+    const { trade, answer, other, second, storing } = await submittedUnstored();
     world.finding = { kind: "unserved", sinceMs: 10_000, isRemembered: false };
     expire("a", trade.signature);
     await rest(3_000);

@@ -64,7 +64,7 @@ export class Tradewire {
     this.#calls = new ServiceCalls(options, this.wallet.signsVersion1 !== false, () => this.ping());
     const connect = (other: { readonly baseUrl: string; readonly apiKey: string | undefined }) =>
       Tradewire.connect({ ...other, wallet: this.wallet, keepAliveMs: 0 });
-    const witnesses = witnessesOf(options, connect);
+    const witnesses = witnessesOf(options, this.#calls.baseUrl, connect);
     const { decimals = {}, lookupTables } = options;
     const verifies = options.verify !== "off";
     this.#desk = new TradeDesk({ wallet: this.wallet, witnesses, decimals, lookupTables }, verifies, monotonicMs);

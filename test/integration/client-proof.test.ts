@@ -13,6 +13,7 @@ import { readTransaction } from "../../src/client/verify/read-transaction.ts";
 import { toWholeUnits } from "../../src/primitives/amount.ts";
 import { writeU64 } from "../../src/primitives/bytes.ts";
 import { minimumOut, parseSlippage } from "../../src/primitives/slippage.ts";
+import { startCutProxy } from "../support/cut-proxy.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
@@ -180,15 +181,27 @@ describe("a second opinion on price", () => {
     expect((await failureOf(client.buy(buyOrder()))).code).toBe("REFERENCE_UNAVAILABLE");
   });
 
-  test("may be another Tradewire, but not the service itself", async () => {
+  test("may be another Tradewire, but not the service itself under any of its names", async () => {
     const client = await service.newClient(100);
     const { wallet, apiKey } = client;
-    const reference = service.url.replace("127.0.0.1", "localhost");
-    const wary = Tradewire.connect({ baseUrl: service.url, wallet, apiKey, reference, requireProof: true });
+    const behind = await startCutProxy(service.url);
+    const wary = Tradewire.connect({
+      baseUrl: behind.url,
+      wallet,
+      apiKey,
+      reference: service.url.replace("127.0.0.1", "localhost"),
+      requireProof: true,
+    });
     expect((await wary.buy(buyOrder())).unproven).toEqual([]);
-    const same = { source: service.url, tolerance: 0.1 };
-    expect(() => Tradewire.connect({ baseUrl: service.url, wallet, reference: same })).toThrow(/no second opinion/);
-    const typo = { source: reference, tolerence: 0.1 };
+    wary.close();
+    await behind.close();
+    for (const name of ["127.0.0.1", "localhost", "LOCALHOST.", "127.1", "0.0.0.0", "[::1]", "[::ffff:127.0.0.1]"]) {
+      const same = { source: service.url.replace("127.0.0.1", name), tolerance: 0.1 };
+      expect(() => Tradewire.connect({ baseUrl: service.url, wallet, reference: same }), name).toThrow(
+        /no second opinion/,
+      );
+    }
+    const typo = { source: behind.url, tolerence: 0.1 };
     expect(() => Tradewire.connect({ baseUrl: service.url, wallet, reference: typo })).toThrow(/tolerence/);
   });
 });

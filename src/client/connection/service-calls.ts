@@ -23,7 +23,7 @@ const DEFAULT_KEEP_ALIVE_MS = 60_000;
 
 /** The calls of one client: their address, API key, time limits and end. */
 export class ServiceCalls {
-  /** Without a slash at its end. */
+  /** Absolute, without a slash at its end. */
   readonly baseUrl: string;
   /** Longest wait for one response unless a call says otherwise. Milliseconds. */
   readonly timeoutMs: number;
@@ -39,9 +39,9 @@ export class ServiceCalls {
    */
   constructor(options: ConnectOptions, signsVersion1: boolean, ping: () => Promise<void>) {
     this.#fields = new KnownFields(signsVersion1 ? [] : ["maxTransactionVersion"]);
-    requestUrl(options.baseUrl, "baseUrl", globalThis.location?.href);
+    const { href } = requestUrl(options.baseUrl, "baseUrl", globalThis.location?.href);
     if (options.apiKey !== undefined) checkHeader(options.apiKey, "apiKey");
-    this.baseUrl = options.baseUrl.replace(/\/+$/, "");
+    this.baseUrl = href.replace(/\/+$/, "");
     this.timeoutMs = timerMs(options.timeoutMs ?? DEFAULT_TIMEOUT_MS, "timeoutMs");
     this.apiKey = options.apiKey;
     const idleMs = timerMs(options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS, "keepAliveMs");

@@ -1,4 +1,5 @@
 import { BodyReader } from "../../connection/body-reader.ts";
+import { isLoopback } from "../../connection/loopback.ts";
 import { TradeError } from "../../trade-error.ts";
 import type { CliIo } from "../command.ts";
 
@@ -12,12 +13,9 @@ const CALL_MS = 10_000;
 const PROBE_MS = 3_000;
 /** Of one answer: the metrics of a service, or what a wallet holds, are far below it. */
 const MOST_BYTES = 1 << 25;
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 /** True if the URL's host is this machine. */
-function isLoopback(url: string): boolean {
-  return URL.canParse(url) && LOOPBACK.test(new URL(url).hostname);
-}
+const isLocal = (url: string): boolean => URL.canParse(url) && isLoopback(new URL(url));
 
 /**
  * One JSON-RPC call for a command.
@@ -83,7 +81,7 @@ export async function explorerLink(
   if (name === "mainnet") return link;
   if (name === "devnet" || name === "testnet") return `${link}?cluster=${name}`;
   // The URL of a node may hold a secret: only one on this machine goes into a link.
-  if (name === "custom" && node !== undefined && isLoopback(node)) {
+  if (name === "custom" && node !== undefined && isLocal(node)) {
     return `${link}?cluster=custom&customUrl=${encodeURIComponent(node)}`;
   }
   return undefined;
@@ -138,4 +136,4 @@ export function warnPlainWitness(what: string, url: string | undefined, io: CliI
 }
 
 /** True if others can read, and change, what travels to the URL. */
-const isPlain = (url: string): boolean => /^http:/i.test(url) && !isLoopback(url);
+const isPlain = (url: string): boolean => /^http:/i.test(url) && !isLocal(url);

@@ -1,6 +1,6 @@
 import type { Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { BuyResponse } from "../../gen/tradewire/v1/trade_pb.ts";
 import { rpcNode } from "../../src/client/node/rpc-node.ts";
 import type { ConnectOptions } from "../../src/client/order/options.ts";
@@ -139,6 +139,32 @@ describe("with a node of the caller's own", () => {
       "UNEXPECTED_TRANSACTION",
       expect.stringMatching(/but 100000000 were ordered: the service's estimate is too high/),
     ]);
+  });
+
+  test("a node whose state is behind the build's, where the transaction fails, is asked again", async () => {
+    const client = await service.newClient(10, { node: node() });
+    const ask = globalThis.fetch;
+    let behind = 0;
+    let simulations = 0;
+    vi.stubGlobal("fetch", (url: string, init: RequestInit) => {
+      if (url !== service.sandbox.rpcUrl || !String(init.body).includes("simulateTransaction")) return ask(url, init);
+      simulations += 1;
+      if (behind === 0) return ask(url, init);
+      behind -= 1;
+      const value = { err: { InstructionError: [3, { Custom: 1 }] }, logs: ["Program failed"], accounts: null };
+      return Promise.resolve(Response.json({ result: { context: { slot: 1 }, value } }));
+    });
+    try {
+      behind = 2;
+      expect((await client.buy(buyOrder())).findings).toBeDefined();
+      behind = Number.POSITIVE_INFINITY;
+      simulations = 0;
+      const failure = await failureOf(client.buy(buyOrder()));
+      expect([failure.code, failure.retryable, failure.signature]).toEqual(["SIMULATION_FAILED", true, undefined]);
+      expect(simulations).toBe(3);
+    } finally {
+      vi.unstubAllGlobals();
+    }
   });
 
   test("a transaction that the node cannot run, or a node that is none, signs nothing", async () => {

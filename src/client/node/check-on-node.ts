@@ -8,7 +8,7 @@ import type { TradeExpectation } from "../verify/trade-expectation.ts";
 import { hidesTransferFee, type NodeAccount, readAccounts, tokenAccountIn } from "./node-accounts.ts";
 import type { RpcCall } from "./rpc.ts";
 import { priceOf, scaledTrade } from "./scaled-trade.ts";
-import { readEmptyRent, readFee, simulateWire } from "./simulation.ts";
+import { readEmptyRent, readFee, simulateWire, undefinedIfFailed } from "./simulation.ts";
 import { changeProblems, type Moved, movedBy, type TradeCharges, walletChanges } from "./wallet-changes.ts";
 
 type Accounts = ReadonlyMap<Address, NodeAccount | undefined>;
@@ -22,7 +22,10 @@ interface Reading {
   readonly emptyRent: bigint;
 }
 
-/** Reading and simulating are two calls: a change between them looks like one of the trade's, so both are repeated. */
+/**
+ * Reading and simulating are two calls: a change between them looks like one of the trade's, so both are repeated. A node that knows the
+ * blockhash may be behind the state of the build, where the transaction fails.
+ */
 const ATTEMPTS = 3;
 const ATTEMPT_PAUSE_MS = 400;
 /** The estimate may differ from the simulation by the slippage, or by this if it is more: the market moves in between. */
@@ -49,8 +52,13 @@ export async function checkOnNode(
   const charges = { fee, tip: expected.tipLamports };
   for (let attempt = 1; ; attempt++) {
     const before = await readAccounts(call, [...new Set([...addresses, ...named])], "processed", signal);
-    const { slot, after } = await simulateWire(call, wire, addresses, signal);
-    const changes = walletChanges(expected.wallet, addresses, before, after, emptyRent);
+    const simulating = simulateWire(call, wire, addresses, signal);
+    const simulated = await (attempt < ATTEMPTS ? simulating.catch(undefinedIfFailed) : simulating);
+    if (simulated === undefined) {
+      await rest(ATTEMPT_PAUSE_MS, signal);
+      continue;
+    }
+    const changes = walletChanges(expected.wallet, addresses, before, simulated.after, emptyRent);
     const moved = movedBy(changes, expected, charges);
     const problems = [
       ...changeProblems(changes, expected, charges, trade.rentPaid),
@@ -62,7 +70,8 @@ export async function checkOnNode(
     if (problems.length === 0) {
       const priceImpact = await measureImpact(call, trade, moved, { addresses, before, charges, emptyRent }, signal);
       const { inAmount, outAmount } = moved;
-      return { slot, inputAmountRaw: inAmount.toString(), outputAmountRaw: outAmount.toString(), priceImpact };
+      const amounts = { inputAmountRaw: inAmount.toString(), outputAmountRaw: outAmount.toString() };
+      return { slot: simulated.slot, ...amounts, priceImpact };
     }
     if (attempt === ATTEMPTS) throw new UnexpectedTransactionError(onNode(problems));
     await rest(ATTEMPT_PAUSE_MS, signal);
@@ -149,10 +158,7 @@ async function measureImpact(
   for (const divisor of DIVISORS) {
     if (whole.inAmount / divisor < LEAST_PART || whole.outAmount / divisor < LEAST_PART) continue;
     const scaled = scaledTrade(wire, transaction, divisor);
-    const simulated = await simulateWire(call, scaled.wire, addresses, signal).catch((error) => {
-      if (error.code === "SIMULATION_FAILED") return undefined;
-      throw error;
-    });
+    const simulated = await simulateWire(call, scaled.wire, addresses, signal).catch(undefinedIfFailed);
     if (simulated === undefined) continue;
     const changes = walletChanges(expected.wallet, addresses, before, simulated.after, emptyRent);
     const partPrice = priceOf(scaled.instructions, movedBy(changes, expected, charges));

@@ -57,6 +57,11 @@ export async function simulateWire(
   }
 }
 
+/** Undefined in the place of a simulation that failed. @throws any other error */
+export function undefinedIfFailed(error: unknown): undefined {
+  if (!(error instanceof TradeError) || error.code !== "SIMULATION_FAILED") throw error;
+}
+
 function simulationFailed(err: unknown, logs: unknown): TradeError {
   const lines = Array.isArray(logs) ? logs.filter((line) => /error|failed|insufficient/i.test(String(line))) : [];
   const said = lines.length === 0 ? "" : `: ${String(lines.at(-1)).slice(0, 200)}`;

@@ -1,4 +1,5 @@
 import type { ChainHead, Lifetime } from "../../chain/port.ts";
+import { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Markets } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Now } from "../../primitives/clock.ts";
@@ -106,23 +107,36 @@ async function completeAfter(draft: Promise<TradeDraft>, ports: BuildPorts): Pro
 }
 
 function complete(ports: BuildPorts, draft: TradeDraft): BuiltTrade | Promise<BuiltTrade> {
-  return draft.composed.assembly.unknown.length > 0 ? buildInformed(ports, draft) : finish(ports, draft);
+  return draft.unknown.length > 0 ? buildInformed(ports, draft) : finish(ports, draft);
 }
 
 /**
  * Reads the accounts that the draft assumed missing, then drafts again: with the true costs another route, with other accounts, may be
- * better. If no node answers, the assumption stands.
+ * better. If no node answers, the assumption stands, unless nothing fits into a transaction with it.
+ *
+ * @throws TradewireError STATE_STALE in that case
  */
 async function buildInformed(ports: BuildPorts, draft: TradeDraft): Promise<BuiltTrade> {
   const read = new Set<Address>();
   let informed = draft;
   for (;;) {
-    const unread = informed.composed.assembly.unknown.filter((address) => !read.has(address));
-    if (unread.length === 0) return finish(ports, informed);
+    const unread = informed.unknown.filter((address) => !read.has(address));
+    if (unread.length === 0) {
+      if (informed.refusal !== undefined) throw unknownAccounts();
+      return finish(ports, informed);
+    }
     for (const address of unread) read.add(address);
     await warmIfPossible(ports.markets, unread);
     informed = await draftNow(ports, await renewTrade(ports.markets, draft.loaded));
   }
+}
+
+function unknownAccounts(): TradewireError {
+  return new TradewireError(
+    "STATE_STALE",
+    "It is not known yet which token accounts the wallet has, and if it lacks some, this trade fits into no transaction. Try again shortly.",
+    { retryAfterMs: 400 },
+  );
 }
 
 function finish(ports: BuildPorts, draft: TradeDraft): BuiltTrade | Promise<BuiltTrade> {

@@ -1,5 +1,7 @@
 import type { ChainHead, Lifetime, SenderPlan } from "../../chain/port.ts";
+import type { TradewireError } from "../../errors/tradewire-error.ts";
 import type { Markets } from "../../market/port.ts";
+import type { Address } from "../../primitives/address.ts";
 import { MAX_TRANSACTION_SIZE } from "../../solana/message.ts";
 import { type LongSearches, pausing, type Steps } from "../quote/long-searches.ts";
 import { type Misfit, noneFits } from "../quote/no-route.ts";
@@ -42,6 +44,10 @@ export interface TradeDraft {
   readonly senders: readonly string[];
   /** See `FitLoss`. */
   readonly fitLoss: number;
+  /** Accounts that may or may not exist: once that is known, the draft may be another one. */
+  readonly unknown: readonly Address[];
+  /** Why the message fits into no transaction, if it may fit once it is known which accounts exist. */
+  readonly refusal?: TradewireError;
 }
 
 /**
@@ -51,6 +57,7 @@ export interface TradeDraft {
  * @param nonce a number that differs between builds, below 2^14
  * @param searches false if no search may take longer than one turn
  * @param misfit the message of a one-market route that was found to fit into no transaction, so that it is not composed again
+ * @returns a draft with its `refusal` if a route fits into no transaction as long as it is not known which accounts exist
  * @throws TradewireError as `routesOf`; NO_ROUTE if no route fits into a transaction
  */
 export function* draftTrade(
@@ -75,6 +82,9 @@ export function* draftTrade(
   const { blockhash } = lifetime;
   const terms = { request, intent, accounts, snapshot, blockhash, nonce, seed: ports.nextSeed(), choice };
   const misfits: Misfit[] = [];
+  /** Accounts that may or may not exist, and so may keep better routes from fitting. */
+  const doubtful = new Set<Address>();
+  let unfit: ComposedMessage | undefined;
   let left = routes;
   let paths = Number.POSITIVE_INFINITY;
   let hasOthers = false;
@@ -97,17 +107,39 @@ export function* draftTrade(
       paths = Number.POSITIVE_INFINITY;
     }
     const [route, ...others] = left;
-    if (route === undefined) throw noneFits(misfits, ports.settings, request);
+    if (route === undefined) {
+      const refusal = noneFits(misfits, ports.settings, request);
+      if (unfit === undefined) throw refusal;
+      return {
+        loaded,
+        composed: unfit,
+        lifetime,
+        senders: choice.senders,
+        fitLoss: 0,
+        unknown: [...doubtful],
+        refusal,
+      };
+    }
     const composed =
       misfit !== undefined && isSameTrade(misfit.route, route) ? misfit : composeMessage(ports, terms, route);
     if (composed.fault === undefined) fitLoss.tries(composed.route);
     if (composed.fits) {
       // Until it is known which accounts exist, costs are unknown too: the trade is drafted again after they have been read.
-      const isSettled = composed.assembly.unknown.length > 0 || !mayCostMore(composed, accounts);
+      const isSettled = composed.unknown.length > 0 || doubtful.size > 0 || !mayCostMore(composed, accounts);
       const best = isSettled ? composed : yield* leastCostlyOf(ports, terms, composed, others, splits, searches);
-      return { loaded, composed: best, lifetime, senders: choice.senders, fitLoss: fitLoss.of(composed.route) };
+      const unknown = doubtful.size === 0 ? best.unknown : [...doubtful, ...best.unknown];
+      return {
+        loaded,
+        composed: best,
+        lifetime,
+        senders: choice.senders,
+        fitLoss: fitLoss.of(composed.route),
+        unknown,
+      };
     }
     misfits.push(misfitOf(composed));
+    for (const address of composed.unknown) doubtful.add(address);
+    if (composed.unknown.length > 0) unfit ??= composed;
     left = others;
     if (!isLight && splits !== undefined && pathCount(route) > 1 && nearlyFits(misfitOf(composed))) {
       isLight = true;

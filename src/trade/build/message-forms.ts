@@ -91,6 +91,8 @@ export interface ComposedMessage {
   readonly transactionBytes: number;
   /** Number of its accounts, if these keep it from fitting although a form has room for its bytes (tables or version 1). */
   readonly accounts?: number;
+  /** Accounts that may or may not exist: once that is known, the message may be another one, or fit in another form. */
+  readonly unknown: readonly Address[];
   /** Why there is no message: a market of the route cannot be traded. */
   readonly fault?: MarketFault;
 }
@@ -164,7 +166,7 @@ const withoutGuard = (terms: MessageTerms): MessageTerms => ({
 
 /** Stands for a message that cannot be made. */
 function unbuildable(route: Route, fault: MarketFault): ComposedMessage {
-  const none = { unitPrice: 0n, message: NOT_WRITTEN, fits: false, overUnits: false, transactionBytes: 0 };
+  const none = { unitPrice: 0n, message: NOT_WRITTEN, fits: false, overUnits: false, transactionBytes: 0, unknown: [] };
   return { route, assembly: NOTHING_ASSEMBLED, costs: NO_COSTS, ...none, fault };
 }
 
@@ -219,12 +221,13 @@ function composeSmaller(
     const inV1 = composeV1(plain, terms);
     if (inV1 !== undefined) return inV1;
   }
-  const hasNoWrapped = ports.markets.account(wrappedSolAccount(wallet).address) === null;
-  const wrapsInOwn = plain.assembly.temporaryRent > 0n && hasNoWrapped;
+  const { address: own } = wrappedSolAccount(wallet);
+  const wraps = plain.assembly.temporaryRent > 0n;
+  const held = wraps ? ports.markets.account(own) : undefined;
   const forms = [plain];
   // The guard takes a few bytes; without it, the markets' own bounds protect the sum.
   if (plain.assembly.isGuarded) forms.push(formOf(ports, terms, plain.route, "seeded"));
-  if (wrapsInOwn) forms.push(formOf(ports, terms, plain.route, "associated"));
+  if (held === null) forms.push(formOf(ports, terms, plain.route, "associated"));
   // Forms without a table go first: a client can check those without asking a node.
   let smallest = composed;
   for (const lookupTables of tables.length === 0 ? [NO_TABLES] : [NO_TABLES, tables]) {
@@ -238,8 +241,11 @@ function composeSmaller(
     }
   }
   const inV1 = isV1 ? composeV1(plain, terms) : undefined;
-  if (inV1 !== undefined || (!isV1 && tables.length === 0)) return inV1 ?? smallest;
-  return { ...smallest, accounts: accountCount(plain.assembly.instructions) };
+  if (inV1 !== undefined) return inV1;
+  const mayWrapInOwn = wraps && held === undefined && !isHopeless;
+  const unknown = mayWrapInOwn ? [...smallest.unknown, own] : smallest.unknown;
+  if (!isV1 && tables.length === 0) return { ...smallest, unknown };
+  return { ...smallest, unknown, accounts: accountCount(plain.assembly.instructions) };
 }
 
 function compileForm(
@@ -265,7 +271,7 @@ function compileForm(
   const fits = size <= MAX_MESSAGE_SIZE && !isCrowded && !overUnits;
   const transactionBytes = size + TRANSACTION_OVERHEAD;
   const unitPrice = budget.priceMicroLamports;
-  return { route, assembly, costs, unitPrice, message, fits, overUnits, transactionBytes };
+  return { route, assembly, costs, unitPrice, message, fits, overUnits, transactionBytes, unknown: assembly.unknown };
 }
 
 /** Number of accounts of a message. The payer signs for an instruction, so it is already counted there. */
@@ -292,7 +298,8 @@ function composeV1(form: MessageForm, { accounts, blockhash }: MessageTerms): Co
     });
     const transactionBytes = message.length + SIGNATURE_SIZE;
     if (transactionBytes > MAX_TRANSACTION_SIZE_V1) return undefined;
-    return { route, assembly, costs, unitPrice, message, fits: true, overUnits: false, transactionBytes };
+    const { unknown } = assembly;
+    return { route, assembly, costs, unitPrice, message, fits: true, overUnits: false, transactionBytes, unknown };
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;

@@ -43,9 +43,9 @@ export function draftSingleMarket(
   };
   const composed = composeMessage(ports, terms, route);
   const isSettled =
-    !composed.fits || composed.assembly.unknown.length > 0 || hasOneWay(snapshot) || !mayCostMore(composed, accounts);
+    !composed.fits || composed.unknown.length > 0 || hasOneWay(snapshot) || !mayCostMore(composed, accounts);
   const best = isSettled ? composed : cheapestOf(ports, terms, composed, route, clock);
-  return { loaded, composed: best, lifetime, senders: choice.senders, fitLoss: 0 };
+  return { loaded, composed: best, lifetime, senders: choice.senders, fitLoss: 0, unknown: best.unknown };
 }
 
 /** The message that leaves the wallet the most: this one, or that of another market of the pair. */

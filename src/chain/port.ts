@@ -109,7 +109,7 @@ export interface StateSource {
    * rejects.
    * @returns undefined if there is none
    */
-  catchUp(addresses: Iterable<Address>): Promise<void> | undefined;
+  catchUp(addresses: readonly Address[]): Promise<void> | undefined;
   /**
    * Up to when the delivered state of a followed account is known to be complete (epoch milliseconds). Never decreases without a setback.
    * @param record of the account, which saves the look-up

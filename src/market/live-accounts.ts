@@ -108,7 +108,7 @@ export class LiveAccounts implements AccountView {
   }
 
   /** See `StateSource`. */
-  catchUp(addresses: Iterable<Address>): Promise<void> | undefined {
+  catchUp(addresses: readonly Address[]): Promise<void> | undefined {
     return this.#source.catchUp(addresses);
   }
 

@@ -795,3 +795,18 @@ test("a state that does not arrive after a landed transaction refuses the pair, 
   vi.setSystemTime(Date.now() + 10_000);
   expect(markets.knownMarkets(pair)).toBe("late");
 });
+
+test("a pair that is read for the first time waits too if a landed transaction has written one of its accounts", async () => {
+  seed();
+  start([fakeVenue()]);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  state.caughtUp = promise;
+  markets.noteWritten([vault], 200n);
+  const answer = Promise.resolve(markets.marketsOf(pair)).then(states);
+  answer.catch(() => {});
+  await backgroundSearch();
+  state.set(vault, Uint8Array.of(6));
+  state.behind.delete(vault);
+  resolve();
+  expect(await answer).toEqual([{ vaultData: [6] }]);
+});

@@ -149,8 +149,12 @@ export class WatchedPair {
    * is none. @throws TradewireError STATE_STALE
    */
   readWritten(): Promise<PairMarkets> | undefined {
-    const late = this.#context.live.catchUp(this.#watches.flatMap(({ held }) => [...held]));
+    const late = this.#catchUp();
     return late && this.#share(late, true);
+  }
+
+  #catchUp(): Promise<void> | undefined {
+    return this.#context.live.catchUp(this.#watches.flatMap(({ held }) => [...held]));
   }
 
   /** True while `readWritten` reads. */
@@ -164,7 +168,9 @@ export class WatchedPair {
   }
 
   #share(reading: Promise<void>, isLate = false): Promise<PairMarkets> {
-    const reads = reading.then(() => {
+    // Trades that have landed during a search count too.
+    const current = isLate ? reading : reading.then(() => this.#catchUp());
+    const reads = current.then(() => {
       const answer = this.#compose();
       this.#answer = answer;
       this.#forgetChanges();

@@ -208,7 +208,7 @@ class StreamedStateSource implements LiveStateSource {
     this.#writes.note(addresses, slot);
   }
 
-  catchUp(addresses: Iterable<Address>): Promise<void> | undefined {
+  catchUp(addresses: readonly Address[]): Promise<void> | undefined {
     return this.#writes.catchUp(addresses);
   }
 

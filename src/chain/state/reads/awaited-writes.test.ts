@@ -120,6 +120,38 @@ test("an account that has arrived and is written again is read once for all who 
   await vi.advanceTimersByTimeAsync(600);
 });
 
+test("who waits for a write waits for those that land meanwhile as well, for a second in all", async () => {
+  source.noteWritten([pool], 12n);
+  let isOver = false;
+  const wait = source.catchUp([pool, vault])!.then(() => {
+    isOver = true;
+  });
+  await vi.advanceTimersByTimeAsync(10);
+  // Both arrive between two reads, and another trade lands.
+  notice(pool, 12, 2);
+  source.noteWritten([pool, vault], 13n);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(isOver).toBe(false);
+  notice(pool, 13, 3);
+  notice(vault, 13, 3);
+  await vi.advanceTimersByTimeAsync(60);
+  await wait;
+  expect([pool, vault].map(isCurrent)).toEqual([true, true]);
+
+  for (let slot = 14; slot < 40; slot++) {
+    source.noteWritten([pool], BigInt(slot));
+    if (slot === 14) {
+      isOver = false;
+      void source.catchUp([pool])!.then(() => {
+        isOver = true;
+      });
+    } else if (slot < 30) expect([slot, isOver]).toEqual([slot, false]);
+    notice(pool, slot - 1, slot);
+    await vi.advanceTimersByTimeAsync(60);
+  }
+  expect(isOver).toBe(true);
+});
+
 test("a write that the state holds already, or that the stream has passed without a change, is not awaited", async () => {
   notice(pool, 12, 3);
   const { setbacks } = source;

@@ -75,10 +75,28 @@ export class AwaitedWrites {
 
   /**
    * Reads those of the accounts that are behind, until each has arrived by a read or the stream, for a second at most. Never rejects.
-   * With several nodes, the state of a market that is streamed comes by the stream, or from most of them.
+   * With several nodes, the state of a market that is streamed comes by the stream, or from most of them. What is written meanwhile is
+   * waited for too, within the same second.
    * @returns undefined if none is behind
    */
-  catchUp(addresses: Iterable<Address>): Promise<void> | undefined {
+  catchUp(addresses: readonly Address[]): Promise<void> | undefined {
+    const untilMs = this.#options.now() + WAIT_MS;
+    const first = this.#catchUpOnce(addresses, untilMs);
+    return first && this.#catchUpAgain(addresses, untilMs, first);
+  }
+
+  async #catchUpAgain(addresses: readonly Address[], untilMs: number, first: Promise<void>): Promise<void> {
+    const { now } = this.#options;
+    for (let next: Promise<void> | undefined = first; next !== undefined; ) {
+      // What others began to read may take longer.
+      await within(untilMs - now(), next);
+      if (now() >= untilMs) return;
+      next = this.#catchUpOnce(addresses, untilMs);
+    }
+  }
+
+  /** @returns undefined if none is behind */
+  #catchUpOnce(addresses: readonly Address[], untilMs: number): Promise<void> | undefined {
     if (this.#writes.size === 0) return undefined;
     const { followed } = this.#options;
     const unread: FollowedAccount[] = [];
@@ -95,7 +113,7 @@ export class AwaitedWrites {
       readings.add(write.reading);
     }
     if (readings.size === 0) return undefined;
-    if (unread.length > 0) reading.ended = this.#bring(unread, reading);
+    if (unread.length > 0) reading.ended = this.#bring(unread, reading, untilMs);
     return Promise.all(Array.from(readings, ({ ended }) => ended)).then(() => {});
   }
 
@@ -116,9 +134,8 @@ export class AwaitedWrites {
     this.#writes.clear();
   }
 
-  async #bring(entries: readonly FollowedAccount[], reading: WriteReading): Promise<void> {
+  async #bring(entries: readonly FollowedAccount[], reading: WriteReading, untilMs: number): Promise<void> {
     const { followed, now } = this.#options;
-    const untilMs = now() + WAIT_MS;
     let isReading = false;
     let read = Promise.resolve();
     // If an account is written again after it has arrived, those who wait for that write read it.

@@ -220,3 +220,14 @@ test("the library signs no route over a mint of Token-2022 that its caller did n
   expect(problemsOf(world, request, built, { middleMints: [`${QUOTE}`] })).toEqual([]);
   expect(() => problemsOf(world, request, built, { middleMints: [`${USDC_MINT}`] })).toThrow("middleMints");
 });
+
+test("the library opens accounts for as many mints between markets as its caller's limit on their rent allows", async () => {
+  const world = worldOf(MOSTLY_QUOTE);
+  const request = requestOf(world, SOL_MINT, TOKEN, SOLS);
+  const built = await buildTrade(world.ports, request);
+  // Two, at the most that the network takes for one.
+  expect(problemsOf(world, request, built, { maxMiddleRent: 0.00407856 })).toEqual([]);
+  expect(problemsOf(world, request, built, { maxMiddleRent: 0.00407855 })).toMatchObject([
+    { reason: expect.stringContaining("maxMiddleRent") },
+  ]);
+});

@@ -10,6 +10,7 @@ const malformed: readonly (readonly [object, RegExp])[] = [
   [{ tipAccounts: {} }, /^tipAccounts is a list of addresses, or "any"\.$/],
   [{ maxLegs: Number.NaN }, /^maxLegs is a whole number from 1 /],
   [{ maxPriorityCost: null }, /^maxPriorityCost is a number, not null\.$/],
+  [{ maxMiddleRent: "0.01" }, /^maxMiddleRent is a number, not 0\.01\.$/],
   [{ maxPriceImpact: "0.1" }, /^maxPriceImpact is a number, not 0\.1\.$/],
   [{ maxPriceImpact: 5 }, /^maxPriceImpact is a fraction: 0\.05 is 5 %, not 5\.$/],
   [{ maxPriceImpact: Number.POSITIVE_INFINITY }, /^maxPriceImpact is a fraction/],

@@ -45,6 +45,12 @@ export interface TradeLimits extends RouteLimits {
    * arrives whole; that they are is proven by the accounts.
    */
   readonly middleMints?: readonly string[] | undefined;
+  /**
+   * Maximum rent in SOL of the token accounts that a trade opens for mints between two markets. They stay the wallet's, and whoever closes
+   * one gets its rent back. Default: that of four, as many as the service's routes open; each counts 0.00203928 SOL, the most that the
+   * network takes.
+   */
+  readonly maxMiddleRent?: number | undefined;
 }
 
 /** The names of the bounds of a route. */
@@ -69,6 +75,7 @@ export const LIMIT_KEYS = {
   tipAccounts: true,
   decimals: true,
   middleMints: true,
+  maxMiddleRent: true,
   maxSlippage: true,
 } as const satisfies Record<keyof TradeLimits, true>;
 

@@ -2,7 +2,7 @@ import type { Address } from "../../primitives/address.ts";
 import { formatAmount } from "../../primitives/amount.ts";
 import { baseProgramName } from "./base-instruction.ts";
 import type { ReadTransaction } from "./read-transaction.ts";
-import { mostRent } from "./rent.ts";
+import { MOST_TOKEN_ACCOUNT_RENT, mostRent } from "./rent.ts";
 import type { TradeExpectation } from "./trade-expectation.ts";
 
 const MICRO = 1_000_000n;
@@ -93,6 +93,19 @@ export function checkRent({ announced, legs }: TradeExpectation, tokenAccounts: 
   const venues = legs.map(({ venue }) => venue);
   if (rent <= mostRent(tokenAccounts, venues)) return;
   refuse(`the service announced ${inSol(rent)} SOL of rent, more than that of the accounts it creates`);
+}
+
+/**
+ * The accounts of mints between markets, which the order does not name, bind no more rent than the caller allows.
+ * @param opened those that the trade may open
+ */
+export function checkMiddleRent({ maxMiddleRentLamports }: TradeExpectation, opened: number, refuse: Refuse): void {
+  const rent = BigInt(opened) * MOST_TOKEN_ACCOUNT_RENT;
+  if (maxMiddleRentLamports === undefined || rent <= maxMiddleRentLamports) return;
+  const accounts = opened === 1 ? "an account of a mint" : `${opened} accounts of mints`;
+  refuse(
+    `it opens ${accounts} between markets, for up to ${inSol(rent)} SOL of rent, more than maxMiddleRent: ${inSol(maxMiddleRentLamports)} SOL`,
+  );
 }
 
 /**

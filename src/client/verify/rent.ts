@@ -5,6 +5,12 @@ const LEAST_PER_BYTE = 696n;
 const MOST_PER_BYTE = 6_960n;
 /** What the network takes for a token account without extensions at least. Lamports. */
 export const LEAST_TOKEN_ACCOUNT_RENT: bigint = (TOKEN_ACCOUNT_SIZE + OVERHEAD) * LEAST_PER_BYTE;
+/** What it takes for one at most. Lamports. */
+export const MOST_TOKEN_ACCOUNT_RENT: bigint = (TOKEN_ACCOUNT_SIZE + OVERHEAD) * MOST_PER_BYTE;
+/** Mints between the markets of one trade, at most: SOL, USDC and two more, or four that the operator names. */
+const MOST_MIDDLES = 4n;
+/** The cap on the rent of the accounts for mints between markets, if the caller sets none. Lamports. */
+export const DEFAULT_MIDDLE_RENT: bigint = MOST_MIDDLES * MOST_TOKEN_ACCOUNT_RENT;
 /** More than any account that a trade creates has: Token-2022 accounts with extensions, venues' records. Bytes. */
 const MOST_SIZE = 256n;
 

@@ -20,6 +20,7 @@ import {
   readEstimate,
   unexpected,
 } from "./build-answer.ts";
+import { DEFAULT_MIDDLE_RENT } from "./rent.ts";
 import { type ExpectedLeg, readLegs } from "./route/announced-route.ts";
 import { SWAP_TABLES } from "./venues/swap-tables.ts";
 
@@ -47,6 +48,8 @@ export interface TradeExpectation {
   readonly slippagePpb: bigint;
   /** Maximum cost of priority, tips included. Lamports. */
   readonly maxPriorityLamports: bigint;
+  /** Maximum rent of accounts opened for mints between markets. Lamports; absent: any. */
+  readonly maxMiddleRentLamports?: bigint | undefined;
   /** The tip the service announced. Lamports. */
   readonly tipLamports: bigint;
   /** What the service announced besides; the transaction must agree. Lamports, tips included in `priority`. */
@@ -129,6 +132,8 @@ export function expectTrade(
       limits.maxPriorityCost === undefined
         ? defaultMaxPriority(typedLamports(order, { inMint, outMint, amount, mostIn, leastOut }))
         : limitUnits(limits.maxPriorityCost, SOL_DECIMALS),
+    maxMiddleRentLamports:
+      limits.maxMiddleRent === undefined ? DEFAULT_MIDDLE_RENT : limitUnits(limits.maxMiddleRent, SOL_DECIMALS),
     tipLamports: tip,
     announced,
     decimals: { input: estimate.inDecimals, output: estimate.outDecimals },

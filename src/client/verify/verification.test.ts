@@ -6,9 +6,10 @@ import { readU64, writeU32, writeU64 } from "../../primitives/bytes.ts";
 import { createRandom } from "../../primitives/random.ts";
 import { type AccountMeta, type Instruction, readonly, writable, writableSigner } from "../../solana/instruction.ts";
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, USDC_MINT } from "../../solana/programs.ts";
+import { tokenAccountAddress } from "./derived-address.ts";
 import { findSwapTable } from "./match-swap.ts";
 import { readTransaction } from "./read-transaction.ts";
-import type { TradeExpectation } from "./trade-expectation.ts";
+import { expectTrade, type TradeExpectation } from "./trade-expectation.ts";
 import { findProblems } from "./verification.ts";
 
 const STRANGER = Address.from(new Uint8Array(32).fill(0x66));
@@ -419,6 +420,47 @@ test("priority may cost the limit, and rent what the most expensive accounts may
     "the service announced … SOL of rent, more than that of the accounts it creates",
   ]);
 });
+
+/** The purchase with markets that nobody asked for before its own, and an account for each mint between them. */
+function problemsOver(middles: number, expected: Partial<TradeExpectation> = {}): readonly string[] {
+  const { legs, wallet, inMint } = expectationOf(purchase);
+  const mints = Array.from({ length: middles }, (_, index) => Address.from(new Uint8Array(32).fill(0x70 + index)));
+  const row = [inMint, ...mints];
+  const before = mints.map((outMint, index) => ({ ...legs[0]!, inMint: row[index]!, outMint }));
+  const opened = (parts: Parts) =>
+    mints.map((mint): Instruction => {
+      const accounts = parts[CREATE]!.accounts.with(1, writable(tokenAccountAddress(wallet, mint, TOKEN_PROGRAM))).with(
+        3,
+        readonly(mint),
+      );
+      return { ...parts[CREATE]!, accounts };
+    });
+  return problemsAfter(purchase, (parts) => parts.toSpliced(CREATE, 0, ...opened(parts)), {
+    legs: [...before, { ...legs[0]!, inMint: row.at(-1)! }],
+    ...expected,
+  }).filter((reason) => reason.includes("between markets"));
+}
+
+test("accounts for mints between markets bind the rent of four of them, or what the caller allows", () => {
+  const said = (count: string) => [
+    `it opens ${count} between markets, for up to … SOL of rent, more than maxMiddleRent: … SOL`,
+  ];
+  expect([0, 1, 4].map((middles) => problemsOver(middles))).toEqual([[], [], []]);
+  expect(problemsOver(5)).toEqual(said("… accounts of mints"));
+  const none = limited(0);
+  expect(problemsOver(0, none)).toEqual([]);
+  expect(problemsOver(1, none)).toEqual(said("an account of a mint"));
+  expect(problemsOver(2, limited(0.00407856))).toEqual([]);
+  expect(problemsOver(2, limited(0.00407855))).toEqual(said("… accounts of mints"));
+  expect(problemsOver(8, limited(1))).toEqual([]);
+});
+
+/** What a limit of the caller's makes of the expectation. */
+function limited(maxMiddleRent: number): Partial<TradeExpectation> {
+  const { order, answer, wallet, decimals } = purchase;
+  const { maxMiddleRentLamports } = expectTrade(wallet, order, answer, { decimals, maxMiddleRent });
+  return { maxMiddleRentLamports };
+}
 
 test("a swap of staked SOL names the account that prices it, which can be no account of the wallet and receives nothing", async () => {
   const random = createRandom(7);

@@ -15,6 +15,7 @@ import {
   swapFaults,
 } from "./match-swap.ts";
 import {
+  checkMiddleRent,
   checkPriority,
   checkRent,
   checkRights,
@@ -61,6 +62,8 @@ class Verification {
   readonly #tokenAccounts: ReadonlyMap<Address, ReadonlySet<Address>>;
   /** Token accounts that may be created at the wallet's expense and stay its own. */
   #created = 0;
+  /** Those of them for mints between markets. */
+  #middles = 0;
   readonly #seen = new Set<string>();
   #at = 0;
   #units: number | undefined;
@@ -130,6 +133,7 @@ class Verification {
     checkPriority(transaction, trade, paid, refuse);
     checkRoom(transaction, trade.legs.length, { units: this.#units, loadedBytes: this.#loadedBytes }, refuse);
     checkRent(trade, this.#created, refuse);
+    checkMiddleRent(trade, this.#middles, refuse);
     checkRights(transaction, this.#named, this.#written, refuse);
   }
 
@@ -199,7 +203,10 @@ class Verification {
       this.#temporary = TemporaryAccount.associated(create.account.address);
     } else if (create.mint === SOL_MINT || !legs.some(({ outMint }) => outMint === create.mint)) {
       this.#refuse("it creates a token account for a mint that this trade does not receive", create.mint);
-    } else this.#created += 1;
+    } else {
+      this.#created += 1;
+      if (create.mint !== this.#trade.outMint) this.#middles += 1;
+    }
     if (create.tokenProgram !== TOKEN_PROGRAM && create.tokenProgram !== TOKEN_2022_PROGRAM) {
       this.#refuse("it creates a token account with a program that is not a token program", create.tokenProgram);
     } else if (create.account.address !== tokenAccountAddress(wallet, create.mint, create.tokenProgram)) {

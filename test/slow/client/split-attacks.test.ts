@@ -12,7 +12,8 @@ import { programWorld, WORLD_NAMES } from "./program-worlds.ts";
 import { splitAttacks } from "./split-attacks.ts";
 import { buildInWorld, executeInWorld, type WorldBuild } from "./world-builds.ts";
 
-const SPLIT_WORLDS = WORLD_NAMES.filter((name) => name.includes(" beside "));
+/** The worlds with several markets for a purchase: where SOL lies between two tokens, nothing is bought with it. */
+const SPLIT_WORLDS = WORLD_NAMES.filter((name) => name.includes(" beside ") && !name.includes(" over SOL "));
 
 /** An honest purchase that is divided over all markets of the world. */
 async function honestSplit(name: string, swapMode: string): Promise<WorldBuild> {

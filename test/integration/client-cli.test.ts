@@ -148,6 +148,8 @@ describe("the command line", () => {
       expect([code, notes.at(-1)]).toEqual([EXIT.usage, expect.stringContaining("never written over")]);
     }
     expect(readFileSync(wallet, "utf8")).toBe(before);
+    const unread = await run(`register --key-file ${wallet} --save ${folder}`);
+    expect([unread.code, unread.notes.at(-1)]).toEqual([EXIT.usage, expect.stringContaining("cannot be read")]);
     const key = join(folder, "older.key");
     writeFileSync(key, "api_of_an_older_day\n");
     expect((await run(`register --key-file ${wallet} --save ${key}`)).code).toBe(EXIT.done);

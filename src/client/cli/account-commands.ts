@@ -1,5 +1,6 @@
 import { type CliIo, type Command, EXIT, textFlag, UsageError } from "./command.ts";
 import { print } from "./print.ts";
+import { readIfThere } from "./settings/config.ts";
 import { openReadOnlySession, openRegistration } from "./settings/session.ts";
 
 const register: Command = {
@@ -48,7 +49,7 @@ async function saveKey(io: CliIo, file: string, apiKey: string): Promise<boolean
 
 /** An API key may replace an older one; replacing a wallet's key would lose that key. @throws UsageError */
 async function checkPlace(io: CliIo, file: string): Promise<void> {
-  const text = await io.readFile(file).catch(() => "");
+  const text = (await readIfThere(io, file)) ?? "";
   if (text.trim() === "" || text.startsWith("api_")) return;
   throw new UsageError(`${file} holds no API key: it is never written over. Nothing was registered.`);
 }

@@ -30,7 +30,7 @@ test("an airdrop that failed on the chain is not waited for", async () => {
     note: (line: string) => void notes.push(line),
     env: {},
     readFile: async (path: string) => {
-      if (path !== "key.json") throw new Error("no file");
+      if (path !== "key.json") throw Object.assign(new Error("no such file"), { code: "ENOENT" });
       return KEY_FILE;
     },
     signal: new AbortController().signal,

@@ -39,16 +39,28 @@ function configPath({ env }: CliIo): string {
   return env.TRADEWIRE_CONFIG ?? `${env.XDG_CONFIG_HOME ?? `${env.HOME ?? "~"}/.config`}/tradewire/config.toml`;
 }
 
-/** The configuration; empty without a file. @throws UsageError for a malformed file, an unknown key or profile */
+/** The text of a file; undefined if there is none of that name. @throws UsageError if there is one that cannot be read */
+export async function readIfThere(io: CliIo, path: string): Promise<string | undefined> {
+  try {
+    return await io.readFile(path);
+  } catch (error) {
+    const { code } = error as { readonly code?: unknown };
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw new UsageError(`${path} cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/**
+ * The configuration; empty without a file. One that is there counts: without its profile, a trade would be made with another wallet,
+ * another service or no witness. @throws UsageError for a file that cannot be read or is malformed, an unknown key or profile
+ */
 export async function readConfig(line: CommandLine, io: CliIo): Promise<CliConfig> {
   const path = configPath(io);
-  const text = await io.readFile(path).catch(() => {
-    if (io.env.TRADEWIRE_CONFIG !== undefined) throw new UsageError(`${path} cannot be read.`);
-    return "";
-  });
+  const text = await readIfThere(io, path);
+  if (text === undefined && io.env.TRADEWIRE_CONFIG !== undefined) throw new UsageError(`${path} cannot be read.`);
   const asked = textFlag(line, "profile") ?? io.env.TRADEWIRE_PROFILE;
   try {
-    return parseConfig(text, asked);
+    return parseConfig(text ?? "", asked);
   } catch (error) {
     throw new UsageError(`${path}: ${error instanceof Error ? error.message : error}`);
   }

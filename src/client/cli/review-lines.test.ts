@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { TradeReview } from "../proof/review.ts";
-import { refuseCareless } from "./review-lines.ts";
+import { movementWords, refuseCareless } from "./review-lines.ts";
 
 const SIDES = { input: "SOL", output: "EMBER" };
 
@@ -25,4 +25,12 @@ test("the bound that a refusal asks for lets the trade pass", () => {
     expect(Number(bound), said).toBeGreaterThanOrEqual(impact);
     expect(Number(bound), said).toBeLessThan(impact + 0.011);
   }
+});
+
+test("times of observation are told in three digits, however exact they are", () => {
+  const moved = { movement: 0.0123, quantile: 0.95, samples: 72 };
+  expect(movementWords({ ...moved, spanSeconds: 30.004854927676252, windowSeconds: 355.169462890625 })).toBe(
+    "lost at most 1.23 % within 30 s in 95.00 % of 72 samples of 355 s",
+  );
+  expect(movementWords({ ...moved, spanSeconds: 0.40012, windowSeconds: 1234.5 })).toContain("0.4 s");
 });

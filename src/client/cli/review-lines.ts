@@ -78,7 +78,8 @@ function slippageLines(basis: TradeReview["slippage"]): readonly string[] {
 /** How far a price has moved, and the basis of that figure. */
 export function movementWords(moved: Omit<SlippageBasis, "slippage" | "maxSlippage" | "isCapped">): string {
   const { movement, quantile, samples, windowSeconds, spanSeconds } = moved;
-  return `lost at most ${percent(movement)} within ${decimal(spanSeconds)} s in ${percent(quantile)} of ${samples} samples of ${decimal(windowSeconds)} s`;
+  const seconds = (exact: number) => `${decimal(Number(exact.toPrecision(3)))} s`;
+  return `lost at most ${percent(movement)} within ${seconds(spanSeconds)} in ${percent(quantile)} of ${samples} samples of ${seconds(windowSeconds)}`;
 }
 
 /** What is lost because the best route fits into no transaction; nothing if it fits. */

@@ -228,6 +228,6 @@ test("the library opens accounts for as many mints between markets as its caller
   // Two, at the most that the network takes for one.
   expect(problemsOf(world, request, built, { maxMiddleRent: 0.00407856 })).toEqual([]);
   expect(problemsOf(world, request, built, { maxMiddleRent: 0.00407855 })).toMatchObject([
-    { reason: expect.stringContaining("maxMiddleRent") },
+    { reason: expect.stringContaining("rent between markets") },
   ]);
 });

@@ -79,6 +79,15 @@ export const LIMIT_KEYS = {
   maxSlippage: true,
 } as const satisfies Record<keyof TradeLimits, true>;
 
+/** A limit as a request takes it. */
+type Sent<T> = T extends readonly (infer E)[] ? E[] : Exclude<T, undefined>;
+
+/** The bounds of the route that are set, among the limits of a trade. */
+export function routeLimitsOf(limits: RouteLimits): { [K in keyof RouteLimits]?: Sent<RouteLimits[K]> } {
+  const names = Object.keys(ROUTE_KEYS) as (keyof RouteLimits)[];
+  return Object.fromEntries(names.flatMap((name) => (limits[name] === undefined ? [] : [[name, limits[name]]])));
+}
+
 /** The deepest mints to pass through, for callers that list theirs: SOL and USDC. */
 export const MIDDLE_MINTS: readonly string[] = HUB_MINTS.map((mint) => mint.toString());
 

@@ -1,5 +1,4 @@
 import { isSameHost } from "../connection/loopback.ts";
-import { requestUrl } from "../connection/request-parts.ts";
 import type { ConnectOptions } from "../order/options.ts";
 import type { TradeWitnesses } from "./prove-trade.ts";
 import { type Quoter, quoteReference } from "./quote-reference.ts";
@@ -22,7 +21,7 @@ export function witnessesOf(
   const { source, apiKey, tolerance } = referenceOptions(reference);
   if (typeof source === "function") return { node, reference: source, tolerance, requireProof };
   const url = source.replace(/\/+$/, "");
-  if (isSameHost(requestUrl(url, "A reference's URL"), new URL(baseUrl))) {
+  if (isSameHost(new URL(url), new URL(baseUrl))) {
     throw new TypeError("The reference is the service itself, which is no second opinion.");
   }
   return { node, reference: quoteReference(connect({ baseUrl: url, apiKey })), tolerance, requireProof };

@@ -1,6 +1,6 @@
 import type { PriceQuote } from "../answers/answers.ts";
 import { checkLimitForms } from "../order/limit-forms.ts";
-import { ROUTE_KEYS, type RouteLimits, type TradeLimits } from "../order/limits.ts";
+import { type RouteLimits, routeLimitsOf, type TradeLimits } from "../order/limits.ts";
 import type { CallControl } from "../order/options.ts";
 import type { BuyOrder, SellOrder, SettledOrder, SwapOrder } from "../order/order.ts";
 import type { SlippageBasis } from "../proof/slippage-basis.ts";
@@ -66,11 +66,6 @@ export async function settleSlippage<O extends BuyOrder | SellOrder | SwapOrder>
   const quoted = await quote(ask, { ...routeLimitsOf(options), signal, timeoutMs });
   const basis = autoSlippage(quoted.priceMovement, cap);
   return { settled: { ...order, slippage: basis.slippage }, basis };
-}
-
-/** The bounds of the route among the limits of a trade. */
-function routeLimitsOf(limits: TradeLimits): RouteLimits {
-  return Object.fromEntries(Object.entries(limits).filter(([name]) => Object.hasOwn(ROUTE_KEYS, name)));
 }
 
 function unknown(why: string): TradeError {

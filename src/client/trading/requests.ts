@@ -2,7 +2,7 @@ import { TradeStatus } from "../../../gen/tradewire/v1/types_pb.ts";
 import type { TradeStatusName } from "../answers/plain-answer.ts";
 import { refuseUnknownKeys } from "../order/known-keys.ts";
 import { checkLimitForms } from "../order/limit-forms.ts";
-import { ROUTE_KEYS, type RouteLimits, type TradeLimits } from "../order/limits.ts";
+import { ROUTE_KEYS, type RouteLimits, routeLimitsOf, type TradeLimits } from "../order/limits.ts";
 import { type CallControl, CONTROL_KEYS, TRADE_KEYS } from "../order/options.ts";
 import {
   BUY_KEYS,
@@ -61,7 +61,7 @@ export function quoteRequest(
   refuseUnknownKeys(options, { ...ROUTE_KEYS, ...CONTROL_KEYS, worstCase: true }, "the options of quote");
   swapAsTrade(order);
   checkRouteLimits(options);
-  const terms = { ...swapTerms(order), ...routeLimits(options), maxTransactionVersion: NEWEST_VERSION };
+  const terms = { ...swapTerms(order), ...routeLimitsOf(options), maxTransactionVersion: NEWEST_VERSION };
   // Builds send the guard too: it is what their worst case is of.
   return options.worstCase === true ? { ...terms, worstCase: true, totalGuard: true } : terms;
 }
@@ -131,19 +131,8 @@ function serverLimits(limits: TradeLimits) {
   return {
     maxTransactionVersion: NEWEST_VERSION,
     ...given({ maxPriceImpact, maxPriorityCost }),
-    ...routeLimits(limits),
+    ...routeLimitsOf(limits),
   };
-}
-
-function routeLimits({ directOnly, maxLegs, maxPaths, venues, excludeVenues, requireChecked }: RouteLimits) {
-  return given({
-    directOnly,
-    maxLegs,
-    maxPaths,
-    venues: venues && [...venues],
-    excludeVenues: excludeVenues && [...excludeVenues],
-    requireChecked,
-  });
 }
 
 /** What a name stands for; the service asks for a missing one. @throws TypeError listing the names, for an unknown one */

@@ -86,26 +86,28 @@ export function checkRoom(
   }
 }
 
-/** The rent that the service announced is at most that of the accounts which the trade may create. */
-export function checkRent({ announced, legs }: TradeExpectation, tokenAccounts: number, refuse: Refuse): void {
-  const rent = announced?.rentPaid;
-  if (rent === undefined) return;
-  const venues = legs.map(({ venue }) => venue);
-  if (rent <= mostRent(tokenAccounts, venues)) return;
-  refuse(`the service announced ${inSol(rent)} SOL of rent, more than that of the accounts it creates`);
-}
-
 /**
- * The accounts of mints between markets, which the order does not name, bind no more rent than the caller allows.
- * @param opened those that the trade may open
+ * The rent that the service announced is at most that of the accounts which the trade may create, and those of mints between markets,
+ * which the order does not name, bind no more of it than the caller allows.
+ * @param middles how many accounts of such mints the trade may create, among its token accounts
  */
-export function checkMiddleRent({ maxMiddleRentLamports }: TradeExpectation, opened: number, refuse: Refuse): void {
-  const rent = BigInt(opened) * MOST_TOKEN_ACCOUNT_RENT;
-  if (maxMiddleRentLamports === undefined || rent <= maxMiddleRentLamports) return;
-  const accounts = opened === 1 ? "an account of a mint" : `${opened} accounts of mints`;
-  refuse(
-    `it opens ${accounts} between markets, for up to ${inSol(rent)} SOL of rent, more than maxMiddleRent: ${inSol(maxMiddleRentLamports)} SOL`,
-  );
+export function checkRent(
+  { announced, legs, maxMiddleRentLamports }: TradeExpectation,
+  tokenAccounts: number,
+  middles: number,
+  refuse: Refuse,
+): void {
+  const venues = legs.map(({ venue }) => venue);
+  const rent = announced?.rentPaid ?? 0n;
+  if (rent > mostRent(tokenAccounts, venues)) {
+    refuse(`the service announced ${inSol(rent)} SOL of rent, more than that of the accounts it creates`);
+  }
+  const bound = BigInt(middles) * MOST_TOKEN_ACCOUNT_RENT;
+  if (bound > (maxMiddleRentLamports ?? bound)) {
+    refuse(
+      `rent between markets costs ${inSol(bound)} SOL, more than the limit of ${inSol(maxMiddleRentLamports!)} SOL`,
+    );
+  }
 }
 
 /**

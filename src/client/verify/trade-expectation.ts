@@ -128,12 +128,11 @@ export function expectTrade(
     plainMints: limits.middleMints === undefined ? middlesOf(legs, outMint) : undefined,
     platform: answer.platform,
     slippagePpb: rest,
-    maxPriorityLamports:
-      limits.maxPriorityCost === undefined
-        ? defaultMaxPriority(typedLamports(order, { inMint, outMint, amount, mostIn, leastOut }))
-        : limitUnits(limits.maxPriorityCost, SOL_DECIMALS),
-    maxMiddleRentLamports:
-      limits.maxMiddleRent === undefined ? DEFAULT_MIDDLE_RENT : limitUnits(limits.maxMiddleRent, SOL_DECIMALS),
+    maxPriorityLamports: capOf(
+      limits.maxPriorityCost,
+      defaultMaxPriority(typedLamports(order, { inMint, outMint, amount, mostIn, leastOut })),
+    ),
+    maxMiddleRentLamports: capOf(limits.maxMiddleRent, DEFAULT_MIDDLE_RENT),
     tipLamports: tip,
     announced,
     decimals: { input: estimate.inDecimals, output: estimate.outDecimals },
@@ -143,6 +142,10 @@ export function expectTrade(
   checkLimits(expectation, answer, limits, mostIn, leastOut);
   return expectation;
 }
+
+/** A limit of the caller's in lamports, or else the default. */
+const capOf = (sol: number | undefined, otherwise: bigint): bigint =>
+  sol === undefined ? otherwise : limitUnits(sol, SOL_DECIMALS);
 
 /** The slippage of the order, in parts per billion. @throws TypeError; TradeError LIMIT_EXCEEDED */
 function slippageWithin({ slippage }: TradeOrder, { maxSlippage = 1 }: TradeLimits): bigint {

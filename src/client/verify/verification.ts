@@ -15,7 +15,6 @@ import {
   swapFaults,
 } from "./match-swap.ts";
 import {
-  checkMiddleRent,
   checkPriority,
   checkRent,
   checkRights,
@@ -132,8 +131,7 @@ class Verification {
     const paid = { units: this.#units, unitPrice: this.#unitPrice, tips: this.#tips };
     checkPriority(transaction, trade, paid, refuse);
     checkRoom(transaction, trade.legs.length, { units: this.#units, loadedBytes: this.#loadedBytes }, refuse);
-    checkRent(trade, this.#created, refuse);
-    checkMiddleRent(trade, this.#middles, refuse);
+    checkRent(trade, this.#created, this.#middles, refuse);
     checkRights(transaction, this.#named, this.#written, refuse);
   }
 

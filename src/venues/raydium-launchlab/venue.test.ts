@@ -189,6 +189,17 @@ describe("raydiumLaunchlab", () => {
     expect(quoteAt(2)).toThrow("has migrated");
   });
 
+  it("passes nothing of an exact purchase on: others may leave less by the time it runs, and the program cuts it down", () => {
+    const { state } = open(chain());
+    const passed = (mode: "exactIn" | "exactOut", inMint: Address, outMint: Address) => {
+      const quote = raydiumLaunchlab.quote(state, ask(mode, inMint, outMint, 50n));
+      return raydiumLaunchlab.leastArriving!(quote, 40n);
+    };
+    expect(passed("exactOut", SOL_MINT, COIN)).toBe(0n);
+    expect(passed("exactIn", SOL_MINT, COIN)).toBe(40n);
+    expect(passed("exactOut", COIN, SOL_MINT)).toBe(40n);
+  });
+
   it("refuses more than is left, and amounts that round to nothing", () => {
     const { state } = open(chain());
     expect(() => raydiumLaunchlab.quote(state, ask("exactOut", SOL_MINT, COIN, 501n))).toThrow("left for sale");

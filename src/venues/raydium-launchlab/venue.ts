@@ -105,6 +105,8 @@ export const raydiumLaunchlab: Venue<LaunchlabMarket, LaunchlabState, LaunchlabQ
   read: readState,
   quote,
   isTimeless: () => true,
+  /** Nothing of an exact purchase, for another market: the program would cut it down to what others have left by then. */
+  leastArriving: ({ mode, fill }, threshold) => (mode === "exactOut" && fill.buying ? 0n : threshold),
   spot: launchlabSpot,
   traded,
 

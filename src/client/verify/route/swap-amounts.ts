@@ -77,10 +77,14 @@ export class SwapAmounts {
     return `it may take ${mostIn} base units, but the previous swaps guarantee only ${held}`;
   }
 
-  #yield({ outMint, outAmount }: ExpectedLeg, { leastOut }: SwapBounds, { rounds }: SwapTable): string | undefined {
+  #yield(
+    { outMint, outAmount }: ExpectedLeg,
+    { leastOut }: SwapBounds,
+    { rounds, cuts }: SwapTable,
+  ): string | undefined {
     const { mode, amount, threshold } = this.#trade;
     if (outMint !== this.#trade.outMint) {
-      const arrives = rounds === true ? leastOut - VAULT_SHORT : leastOut;
+      const arrives = cuts === true ? 0n : rounds === true ? leastOut - VAULT_SHORT : leastOut;
       this.#held.set(outMint, (this.#held.get(outMint) ?? 0n) + arrives);
       return undefined;
     }

@@ -75,6 +75,7 @@ export const raydiumLaunchlabSwaps: readonly SwapTable[] = [
     inAt: 16,
     outAt: 8,
     accounts: buys,
+    cuts: true,
   },
   {
     ...common,

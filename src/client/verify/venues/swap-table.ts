@@ -87,6 +87,11 @@ export interface SwapTable {
   readonly rounds?: true;
   /** True if the program compares, or may compare, its bound with what leaves the market, before a fee that a Token-2022 mint may take. */
   readonly grossBound?: true;
+  /**
+   * True if the program cuts an exact output down to what its curve has left: another market that counts on it could take what is
+   * missing from the wallet.
+   */
+  readonly cuts?: true;
   /** True if lamports move, and the wallet's wrapped-SOL address is only listed. */
   readonly nativeSol: boolean;
   /** Where the market stands if it derives from its mint, so that no place has the announced one for a rule. */

@@ -67,6 +67,13 @@ test("what a program may pay less than it checks is bought on top for the next m
   expect(leastPassed(venue, bought.quote, 90n)).toBe(90n);
 });
 
+test("no market takes what a purchase that may be cut down does not guarantee", () => {
+  const second = candidate(OTHER, HUB, B, "exactOut", 100n);
+  const plain = candidate(POOL, A, HUB, "exactOut", 105n);
+  const first = { ...plain, hot: { ...plain.hot, venue: { ...venue, leastArriving: () => 0n } as Venue } };
+  expect(settlePair(first, second, { share: 0n, passed: 105n, amount: 100n, clock: CLOCK })).toBeUndefined();
+});
+
 test("a market is never both legs of a route", () => {
   const first = candidate(POOL, A, HUB, "exactIn", 100n);
   expect(quoteAfter(first, candidate(POOL, HUB, B, "exactIn", 95n), 95n, CLOCK)).toBeUndefined();

@@ -184,7 +184,9 @@ function buyPart({ hot, inMint, outMint }: PlannedStep, part: bigint, isLast: bo
   const quote = tryQuote(hot, hot.state, ask);
   if (quote === undefined || isLast) return quote;
   const missing = part - leastPassed(hot.venue, quote, quote.outAmount);
-  return missing <= 0n ? quote : tryQuote(hot, hot.state, { ...ask, amount: part + missing });
+  if (missing <= 0n) return quote;
+  const more = tryQuote(hot, hot.state, { ...ask, amount: part + missing });
+  return more !== undefined && leastPassed(hot.venue, more, more.outAmount) >= part ? more : undefined;
 }
 
 /**

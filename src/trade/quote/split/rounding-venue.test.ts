@@ -25,10 +25,10 @@ const hotAt = (byte: number) =>
     slot: 1n,
   }) as unknown as HotMarket;
 
-function realized(mode: Intent["mode"]): Route {
+function realized(mode: Intent["mode"], first = hotAt(8)): Route {
   const intent = { inMint: { address: A }, outMint: { address: B }, mode, amount: 1_000n, slippagePpb: 0n } as Intent;
   const plan = [
-    { hot: hotAt(8), inMint: A, outMint: HUB, weight: 1 },
+    { hot: first, inMint: A, outMint: HUB, weight: 1 },
     { hot: hotAt(9), inMint: HUB, outMint: B, weight: 1 },
   ];
   return realizePlan(intent, plan, CLOCK) as Route;
@@ -39,6 +39,12 @@ test("a market takes no more than surely arrives of one that rounds after its ch
   expect(sold!.quote.inAmount).toBe(999n);
   const [bought, last] = realized("exactOut").steps;
   expect([bought!.quote.outAmount, last!.quote.inAmount]).toEqual([1_001n, 1_000n]);
+});
+
+test("no market takes what a purchase that may be cut down does not guarantee", () => {
+  const cutting = { ...venue, leastArriving: () => 0n } as unknown as Venue;
+  const first = { ...hotAt(8), venue: cutting };
+  expect(realized("exactOut", first)).toBe(first);
 });
 
 /** Trades one for one; of an even amount it leaves a unit, as a purchase with a budget does that buys whole units. */

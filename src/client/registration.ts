@@ -1,4 +1,4 @@
-import { TradeError } from "./trade-error.ts";
+import { unsigned } from "./trade-error.ts";
 
 /** What a challenge must be for. */
 export interface ChallengeTerms {
@@ -27,7 +27,7 @@ const LONGEST_SKEW_MS = 2 * 3_600_000;
 export function checkChallenge(message: string, terms: ChallengeTerms): void {
   const reason = faultOf(message, terms);
   if (reason === undefined) return;
-  throw new TradeError("UNEXPECTED_CHALLENGE", `Refused to register: ${reason}. Nothing was signed.`);
+  throw unsigned("UNEXPECTED_CHALLENGE", `Refused to register: ${reason}`);
 }
 
 function faultOf(message: string, { walletAddress, baseUrl, domain, nowMs }: ChallengeTerms): string | undefined {

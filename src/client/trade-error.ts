@@ -67,3 +67,8 @@ export interface TradeErrorFacts {
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
+
+/** A refusal before anything is signed. @param reason without the full stop of its sentence */
+export function unsigned(code: string, reason: string, facts?: TradeErrorFacts): TradeError {
+  return new TradeError(code, `${reason}. Nothing was signed.`, facts);
+}

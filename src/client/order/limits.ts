@@ -2,7 +2,7 @@ import type { Address } from "../../primitives/address.ts";
 import { parseAmount, toWholeUnits } from "../../primitives/amount.ts";
 import { HUB_MINTS } from "../../solana/hub-mints.ts";
 import { SOL_MINT, USDC_MINT } from "../../solana/programs.ts";
-import { TradeError } from "../trade-error.ts";
+import { type TradeError, unsigned } from "../trade-error.ts";
 
 /** Bounds of a route. The service keeps to them, and the client checks that it did. */
 export interface RouteLimits {
@@ -155,8 +155,8 @@ function minimumUnits(whole: number, decimals: number): bigint | undefined {
 /** Refuses an amount of a token whose decimals only the service knows: it could shift the amount by powers of ten. */
 export function decimalsRequired(side: "input" | "output", what: string, otherwise?: string): TradeError {
   const more = otherwise === undefined ? "" : `, ${otherwise}`;
-  return new TradeError(
+  return unsigned(
     "DECIMALS_REQUIRED",
-    `${what} counts whole tokens, and this library does not know the ${side} token's decimals. Pass them as decimals: { ${side}: 6 }${more}. Nothing was signed.`,
+    `${what} counts whole tokens, and this library does not know the ${side} token's decimals. Pass them as decimals: { ${side}: 6 }${more}`,
   );
 }

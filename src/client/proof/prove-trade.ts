@@ -1,18 +1,26 @@
 import type { TradeLimits } from "../order/limits.ts";
-import { TradeError } from "../trade-error.ts";
+import { unsigned } from "../trade-error.ts";
 import { isShare, type TradeOrder } from "../verify/trade-expectation.ts";
 import { checkReference, DEFAULT_TOLERANCE, type PriceReference } from "./reference.ts";
 import type { SlippageBasis } from "./slippage-basis.ts";
 import type { NodeFindings, NodeTrade, TradeNode } from "./trade-node.ts";
-import { isBoundGross } from "./transfer-fee.ts";
+import { isBoundGross, mayCutOutput } from "./transfer-fee.ts";
 
 /**
- * What nobody but the service says of a trade: its price, how far it moves the price, the balance that a share is taken of, a slippage
- * that was chosen by the price's past movement, on venues whose bounds leave it out that a Token-2022 token takes no fee when it
- * arrives, and that the transaction expired before another is signed in its place. "transaction" stands for everything, with
- * verification off.
+ * What nobody but the service says of a trade: its price, how far it moves the price, the balance that a share is taken of, on venues
+ * whose bounds leave it out that a Token-2022 token takes no fee when it arrives, on one that cuts an exact purchase down to what its
+ * curve has left that the output arrives whole, a slippage that was chosen by the price's past movement, and that the transaction
+ * expired before another is signed in its place. "transaction" stands for everything, with verification off.
  */
-export type Unproven = "price" | "priceImpact" | "balance" | "transferFee" | "slippage" | "expiry" | "transaction";
+export type Unproven =
+  | "price"
+  | "priceImpact"
+  | "balance"
+  | "transferFee"
+  | "output"
+  | "slippage"
+  | "expiry"
+  | "transaction";
 
 /** What a client has besides the transaction to prove a trade with. */
 export interface TradeWitnesses {
@@ -42,11 +50,13 @@ export interface ClaimedTrade extends NodeTrade {
 }
 
 /** How to prove each fact. */
+
 const REMEDIES: Readonly<Record<Unproven, string>> = {
   price: "give minOutputAmount (or minOutputRaw), or a reference",
   priceImpact: "give a node",
   balance: "give a node, or the exact amount",
   transferFee: "give a node",
+  output: "give a node",
   slippage: "give slippage as a number",
   expiry: "give a node, or rebuild.proveExpiry",
   transaction: 'leave verify "on"',
@@ -68,9 +78,9 @@ export async function proveTrade(
   const findings = await node?.check(trade, signal);
   const { maxPriceImpact } = trade.limits;
   if (maxPriceImpact !== undefined && (findings?.priceImpact ?? 0) > maxPriceImpact) {
-    throw new TradeError(
+    throw unsigned(
       "PRICE_IMPACT_TOO_HIGH",
-      `Measured on your node, the trade moves the price by ${findings?.priceImpact?.toPrecision(4)}, more than ${maxPriceImpact}. Nothing was signed.`,
+      `Measured on your node, the trade moves the price by ${findings?.priceImpact?.toPrecision(4)}, more than ${maxPriceImpact}`,
     );
   }
   if (reference !== undefined) {
@@ -88,23 +98,25 @@ function unprovenOf(
   { node, reference, rebuilds }: TradeWitnesses,
   isMeasured: boolean,
 ): Unproven[] {
-  const unproven: Unproven[] = [];
-  const hasNode = node !== undefined;
   const isBounded =
     order.swapMode === "exactOut" || (limits.minOutputAmount ?? 0) > 0 || BigInt(limits.minOutputRaw ?? 0) > 0n;
   const isPriced = isBounded || reference !== undefined;
-  if (!isPriced) unproven.push("price");
-  // A bounded price bounds what the impact can cost; a limit on the impact itself needs somebody who measures it.
-  if (!isMeasured && (!isPriced || limits.maxPriceImpact !== undefined)) unproven.push("priceImpact");
-  if (!hasNode && isShare(order)) unproven.push("balance");
-  if (!hasNode && isBoundGross(transaction, expected)) unproven.push("transferFee");
-  if (order.slippageBasis !== undefined) unproven.push("slippage");
-  if (!hasNode && rebuilds === true) unproven.push("expiry");
-  return unproven;
+  const isBlind = node === undefined;
+  const facts: Readonly<Partial<Record<Unproven, boolean>>> = {
+    price: !isPriced,
+    // A bounded price bounds what the impact can cost; a limit on the impact itself needs somebody who measures it.
+    priceImpact: !isMeasured && (!isPriced || limits.maxPriceImpact !== undefined),
+    balance: isBlind && isShare(order),
+    transferFee: isBlind && isBoundGross(transaction, expected),
+    output: isBlind && mayCutOutput(transaction),
+    slippage: order.slippageBasis !== undefined,
+    expiry: isBlind && rebuilds === true,
+  };
+  return (Object.keys(facts) as Unproven[]).filter((fact) => facts[fact]);
 }
 
 function refuseUnproven(unproven: readonly Unproven[]): void {
   if (unproven.length === 0) return;
   const remedies = unproven.map((fact) => `${fact} (${REMEDIES[fact]})`);
-  throw new TradeError("UNPROVEN", `Only the service's word supports ${remedies.join(", ")}. Nothing was signed.`);
+  throw unsigned("UNPROVEN", `Only the service's word supports ${remedies.join(", ")}`);
 }

@@ -1,5 +1,5 @@
 import { SOL_MINT } from "../../solana/programs.ts";
-import { TradeError } from "../trade-error.ts";
+import { TradeError, unsigned } from "../trade-error.ts";
 import type { TradeExpectation } from "../verify/trade-expectation.ts";
 import { answerUnlessAborted } from "./pause.ts";
 
@@ -72,9 +72,9 @@ export async function checkReference(
   const worse = isExactIn ? 1 - Number(estimated) / Number(answer) : Number(estimated) / Number(answer) - 1;
   if (worse <= tolerance) return;
   const [verb, side] = isExactIn ? ["yields", "output"] : ["takes", "input"];
-  throw new TradeError(
+  throw unsigned(
     "PRICE_CONTRADICTED",
-    `The trade ${verb} ${estimated} base units of the ${side}, but your reference says ${answer}: the price is worse by ${(worse * 100).toFixed(2)} %, more than ${(tolerance * 100).toFixed(2)} %. Nothing was signed.`,
+    `The trade ${verb} ${estimated} base units of the ${side}, but your reference says ${answer}: the price is worse by ${(worse * 100).toFixed(2)} %, more than ${(tolerance * 100).toFixed(2)} %`,
   );
 }
 
@@ -93,7 +93,7 @@ async function priceOf(ask: PriceReference, about: PriceAsk, signal: AbortSignal
 }
 
 function unavailable(reason: string, cause: unknown): TradeError {
-  return new TradeError("REFERENCE_UNAVAILABLE", `The reference ${reason}. Nothing was signed.`, {
+  return unsigned("REFERENCE_UNAVAILABLE", `The reference ${reason}`, {
     retryable: true,
     cause,
   });

@@ -16,3 +16,7 @@ export function isBoundGross({ instructions }: ReadTransaction, { wallet, legs }
       findSwapTable(swap)?.grossBound === true && swap.accounts.some(({ address }) => accounts.includes(address)),
   );
 }
+
+/** True if less than an exact output may arrive: the venue cuts it down to what its curve has left, and the rest of the input is kept. */
+export const mayCutOutput = ({ instructions }: ReadTransaction): boolean =>
+  instructions.some((swap) => findSwapTable(swap)?.cuts);

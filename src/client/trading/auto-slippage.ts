@@ -4,7 +4,7 @@ import { type RouteLimits, routeLimitsOf, type TradeLimits } from "../order/limi
 import type { CallControl } from "../order/options.ts";
 import type { BuyOrder, SellOrder, SettledOrder, SwapOrder } from "../order/order.ts";
 import type { SlippageBasis } from "../proof/slippage-basis.ts";
-import { TradeError } from "../trade-error.ts";
+import { type TradeError, unsigned } from "../trade-error.ts";
 
 /** The cap on a chosen slippage if the caller sets none, a fraction. */
 export const DEFAULT_MAX_SLIPPAGE = 0.03;
@@ -69,8 +69,8 @@ export async function settleSlippage<O extends BuyOrder | SellOrder | SwapOrder>
 }
 
 function unknown(why: string): TradeError {
-  return new TradeError(
+  return unsigned(
     "SLIPPAGE_UNKNOWN",
-    `How far this price moves is not known: ${why}. Quote the pair for some minutes, or give slippage as a number. Nothing was signed.`,
+    `How far this price moves is not known: ${why}. Quote the pair for some minutes, or give slippage as a number`,
   );
 }

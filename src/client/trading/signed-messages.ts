@@ -1,5 +1,5 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { TradeError } from "../trade-error.ts";
+import { unsigned } from "../trade-error.ts";
 
 /** Messages remembered, oldest first. */
 const MOST_REMEMBERED = 10_000;
@@ -27,9 +27,9 @@ class SignedMessages {
     const key = String.fromCharCode(...sha256(message));
     const taken = this.#taken.get(key) ?? { build: new WeakRef(build), times: 0 };
     if (taken.build.deref() !== build) {
-      throw new TradeError(
+      throw unsigned(
         "UNEXPECTED_TRANSACTION",
-        "Refused to sign: this transaction was signed for an earlier order, and trades once. Nothing was signed.",
+        "Refused to sign: this transaction was signed for an earlier order, and trades once",
       );
     }
     taken.times += 1;

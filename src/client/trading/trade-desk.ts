@@ -10,7 +10,7 @@ import { type VerifiedBuild, type Verifier, verifyBuild } from "../proof/verify-
 import { signTransaction } from "../signature/signing.ts";
 import { messageOf, signatureBytes } from "../signature/wire-layout.ts";
 import type { Trade } from "../trade.ts";
-import { TradeError } from "../trade-error.ts";
+import { TradeError, unsigned } from "../trade-error.ts";
 import type { TradeExpectation, TradeOrder } from "../verify/trade-expectation.ts";
 import { awaitExpiry, checkPriceMove, checkRebuild } from "./rebuild.ts";
 import { signedMessages } from "./signed-messages.ts";
@@ -81,9 +81,9 @@ export class TradeDesk {
   ): Promise<VerifiedBuild> {
     const known = this.#builds.get(built);
     if (known === undefined) {
-      throw new TradeError(
+      throw unsigned(
         "UNEXPECTED_TRANSACTION",
-        "This client did not make this build, so it has no order to compare it with. Nothing was signed.",
+        "This client did not make this build, so it has no order to compare it with",
       );
     }
     const { witnesses } = this.#verifier;
@@ -179,7 +179,7 @@ export class TradeDesk {
       const askedAt = this.#nowMs();
       const isAccepted = accepted !== undefined && isNoWorse(review, accepted);
       if (!isAccepted && options.confirm !== undefined && (await options.confirm(review)) !== true) {
-        throw new TradeError("DECLINED", "The trade was declined. Nothing was signed.");
+        throw unsigned("DECLINED", "The trade was declined");
       }
       if (course.signal.aborted) {
         throw new TradeError("ABORTED", "The caller aborted the call: what was built last was not signed.");

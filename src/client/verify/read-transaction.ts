@@ -1,6 +1,6 @@
 import { Address } from "../../primitives/address.ts";
 import { viewOf } from "../../primitives/bytes.ts";
-import { TradeError } from "../trade-error.ts";
+import { type TradeError, unsigned } from "../trade-error.ts";
 
 /** An account of a message, with its rights. */
 export interface MessageAccount {
@@ -290,5 +290,5 @@ class Cursor {
 }
 
 function unreadable(reason: string): TradeError {
-  return new TradeError("UNREADABLE_TRANSACTION", `The transaction cannot be read: ${reason}. Nothing was signed.`);
+  return unsigned("UNREADABLE_TRANSACTION", `The transaction cannot be read: ${reason}`);
 }

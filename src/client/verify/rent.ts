@@ -1,12 +1,12 @@
 const OVERHEAD = 128n;
-const TOKEN_ACCOUNT_SIZE = 165n;
+/** What a token account without extensions pays rent for. Bytes. */
+const TOKEN_ACCOUNT_BYTES = 165n + OVERHEAD;
 /** Rent is charged per byte of data plus an overhead, at a price that the network lowers within these bounds. Lamports. */
 const LEAST_PER_BYTE = 696n;
 const MOST_PER_BYTE = 6_960n;
-/** What the network takes for a token account without extensions at least. Lamports. */
-export const LEAST_TOKEN_ACCOUNT_RENT: bigint = (TOKEN_ACCOUNT_SIZE + OVERHEAD) * LEAST_PER_BYTE;
-/** What it takes for one at most. Lamports. */
-export const MOST_TOKEN_ACCOUNT_RENT: bigint = (TOKEN_ACCOUNT_SIZE + OVERHEAD) * MOST_PER_BYTE;
+/** What the network takes for a token account without extensions at least, and at most. Lamports. */
+export const LEAST_TOKEN_ACCOUNT_RENT: bigint = TOKEN_ACCOUNT_BYTES * LEAST_PER_BYTE;
+export const MOST_TOKEN_ACCOUNT_RENT: bigint = TOKEN_ACCOUNT_BYTES * MOST_PER_BYTE;
 /** Mints between the markets of one trade, at most: SOL, USDC and two more, or four that the operator names. */
 const MOST_MIDDLES = 4n;
 /** The cap on the rent of the accounts for mints between markets, if the caller sets none. Lamports. */
@@ -23,9 +23,8 @@ const VENUE_ACCOUNTS: ReadonlyMap<string, number> = new Map([
 
 /** True if a token account may hold this many lamports as rent. */
 export function isTokenAccountRent(lamports: bigint): boolean {
-  const bytes = TOKEN_ACCOUNT_SIZE + OVERHEAD;
-  const perByte = lamports / bytes;
-  return lamports % bytes === 0n && perByte >= LEAST_PER_BYTE && perByte <= MOST_PER_BYTE;
+  const isWhole = lamports % TOKEN_ACCOUNT_BYTES === 0n;
+  return isWhole && lamports >= LEAST_TOKEN_ACCOUNT_RENT && lamports <= MOST_TOKEN_ACCOUNT_RENT;
 }
 
 /**

@@ -9,7 +9,7 @@ import { refuseUnknownKeys } from "../order/known-keys.ts";
 import { checkLimitForms } from "../order/limit-forms.ts";
 import { decimalsRequired, defaultMaxPriority, LIMIT_KEYS, ownLimit, type TradeLimits } from "../order/limits.ts";
 import type { SlippageBasis } from "../proof/slippage-basis.ts";
-import { TradeError } from "../trade-error.ts";
+import { unsigned } from "../trade-error.ts";
 import {
   addressOf,
   answeredMint,
@@ -152,10 +152,7 @@ function slippageWithin({ slippage }: TradeOrder, { maxSlippage = 1 }: TradeLimi
   const parsed = typeof slippage === "number" ? parseSlippage(slippage) : undefined;
   if (parsed === undefined) throw new TypeError("slippage is a fraction: 0 ≤ slippage < 1");
   if (slippage <= maxSlippage) return parsed;
-  throw new TradeError(
-    "LIMIT_EXCEEDED",
-    `The slippage of the order is ${slippage}, more than ${maxSlippage}. Nothing was signed.`,
-  );
+  throw unsigned("LIMIT_EXCEEDED", `The slippage of the order is ${slippage}, more than ${maxSlippage}`);
 }
 
 /** The two mints of the order, which the response has to name. @throws TypeError; TradeError UNEXPECTED_TRANSACTION */
@@ -195,9 +192,9 @@ function requireBounds(order: TradeOrder, { maxInputAmount, maxInputRaw }: Trade
   const [what, otherwise] = isShare(order)
     ? ["A share of the balance is", ", or a node that reads the balance"]
     : ["An exact output costs", ""];
-  throw new TradeError(
+  throw unsigned(
     "BOUND_REQUIRED",
-    `${what} what the service says, so it needs a bound: give maxInputAmount (or maxInputRaw)${otherwise}. Nothing was signed.`,
+    `${what} what the service says, so it needs a bound: give maxInputAmount (or maxInputRaw)${otherwise}`,
   );
 }
 
@@ -298,29 +295,29 @@ function checkLimits(
   }
   const impact = answer.estimates?.priceImpact ?? Number.NaN;
   if (limits.maxPriceImpact !== undefined && !(impact <= limits.maxPriceImpact)) {
-    throw new TradeError(
+    throw unsigned(
       "PRICE_IMPACT_TOO_HIGH",
-      `The trade moves the price by ${impact}, more than ${limits.maxPriceImpact}. Nothing was signed.`,
+      `The trade moves the price by ${impact}, more than ${limits.maxPriceImpact}`,
     );
   }
   if (limits.maxPriorityCost !== undefined && !(answer.priorityCost <= limits.maxPriorityCost)) {
-    throw new TradeError(
+    throw unsigned(
       "PRIORITY_COST_TOO_HIGH",
-      `Priority costs ${answer.priorityCost} SOL, more than ${limits.maxPriorityCost}. Nothing was signed.`,
+      `Priority costs ${answer.priorityCost} SOL, more than ${limits.maxPriorityCost}`,
     );
   }
   const isExactIn = mode === "exactIn";
   const [mostIn, leastOut] = isExactIn ? [amount, threshold] : [threshold, amount];
   if (floor !== undefined && leastOut < floor) {
-    throw new TradeError(
+    throw unsigned(
       "LIMIT_EXCEEDED",
-      `The trade may deliver as little as ${leastOut} base units${isExactIn ? " (its estimate less the slippage)" : ""}, less than your minimum of ${floor}. Nothing was signed.`,
+      `The trade may deliver as little as ${leastOut} base units${isExactIn ? " (its estimate less the slippage)" : ""}, less than your minimum of ${floor}`,
     );
   }
   if (ceiling !== undefined && mostIn > ceiling) {
-    throw new TradeError(
+    throw unsigned(
       "LIMIT_EXCEEDED",
-      `The trade may take as much as ${mostIn} base units${isExactIn ? "" : " (its estimate plus the slippage)"}, more than your maximum of ${ceiling}. Nothing was signed.`,
+      `The trade may take as much as ${mostIn} base units${isExactIn ? "" : " (its estimate plus the slippage)"}, more than your maximum of ${ceiling}`,
     );
   }
 }

@@ -9,7 +9,7 @@ import {
   lookupTablesOf,
   readTransaction,
 } from "/assets/modules/client/entry/verify.js";
-import { isBoundGross } from "/assets/modules/client/proof/transfer-fee.js";
+import { isBoundGross, mayCutOutput } from "/assets/modules/client/proof/transfer-fee.js";
 import { sol, toWords } from "../shared/amounts.js";
 import { call, element, ownTimeMs } from "../shared/page.js";
 import { signTransaction } from "../shared/wallets.js";
@@ -61,7 +61,12 @@ function judge(made, tipAccounts) {
     wire,
     refused,
     expected,
-    facts: boundsOf(built, { ...expected, isGross: isBoundGross(transaction, expected) }, order, tokens),
+    facts: boundsOf(
+      built,
+      { ...expected, isGross: isBoundGross(transaction, expected), isCut: mayCutOutput(transaction) },
+      order,
+      tokens,
+    ),
     lines: checksOf(lines, problems, address),
     verdict: isTipAlone
       ? `Not signed: the tip of ${sol(built.costs.tip)} goes to ${tips.join(", ")}, which is none of the eight accounts known to take tips for block producers. If the operator of this service names it as a relay's, allow it for this trade; or go back and choose a priority without a tip.`
@@ -103,11 +108,12 @@ function checksOf(lines, problems, wallet) {
 }
 
 /** Some venues compare the least output before a fee of the mint's own, which only the mint's account shows. */
+const ALL_LEFT = ", if the curve has that much left, which is the service's word";
 const NO_FEE = ", if the token takes no fee when it arrives, which is the service's word";
 
 function boundsOf(
   { costs, priorityCost, estimates, proof },
-  { mode, amount, threshold, isGross },
+  { mode, amount, threshold, isGross, isCut },
   { inputMint, outputMint },
   tokens,
 ) {
@@ -121,7 +127,7 @@ function boundsOf(
   const markets = estimates.worstCase?.markets ?? [];
   const rows = [
     row("Leaves your wallet", `at most ${words(mostIn, inputMint)}`),
-    row("Arrives", `at least ${words(leastOut, outputMint)}${isGross ? NO_FEE : ""}`),
+    row("Arrives", `at least ${words(leastOut, outputMint)}${isCut ? ALL_LEFT : ""}${isGross ? NO_FEE : ""}`),
     ...markets.map((market) => row("Trades around yours", attackIn(market, words))),
     row("Quote checked", backingOf(proof)),
     ...(estimates.fitLoss > 0 ? [row("Better, but too large", lostToFit(estimates.fitLoss))] : []),

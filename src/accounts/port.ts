@@ -107,8 +107,12 @@ export interface SubmissionRecord extends SubmissionClaim {
   readonly endedAtMs: number | undefined;
 }
 
-/** Characters of an outcome that show how a message ended: its kind, and its slot or the code of its failure. */
-export const BEGINNING_LENGTH = 40;
+/** An outcome on record, for whoever knows one already. */
+export interface StandingOutcome {
+  /** SHA-256 of its text, hexadecimal. */
+  readonly digest: string;
+  readonly isFinalized: boolean;
+}
 
 /** No lease ends later than that from now, unless the clock that it was dated by has been set back since. Milliseconds. */
 export const LONGEST_LEASE_MS = 60_000;
@@ -170,26 +174,32 @@ export interface Submissions {
    */
   finish(claim: SubmissionClaim, outcome: string): Promise<"finished" | SubmissionRecord>;
   /**
-   * Puts an outcome in the place of one that is damaged or was undone, unless another process has done so, with signature and bytes as
-   * `finish`.
+   * Puts an outcome in the place of one that is damaged, was undone or says less, unless another process has replaced or finalized that, with
+   * signature and bytes as `finish`.
    *
-   * @param isFinal whether it is marked as finalized with that, if the one before is not; absent: it is not marked
+   * @param replaced the outcome as it was read, and whether it was marked as finalized then
+   * @param isFinal whether it is marked as finalized with that; absent: it is not
    * @returns false if the record stays as it is
    */
-  replaceOutcome(claim: SubmissionClaim, replaced: string, outcome: string, isFinal?: boolean): Promise<boolean>;
+  replaceOutcome(
+    claim: SubmissionClaim,
+    replaced: Pick<SubmissionRecord, "outcome" | "isFinalized">,
+    outcome: string,
+    isFinal?: boolean,
+  ): Promise<boolean>;
   /**
    * Marks a submission that ended with this outcome as finalized. @returns false if there is no such record, as after a failover that lost
    * its correction
    */
   finalize(messageHash: string, outcome: string): Promise<boolean>;
-  /** Whether a submission was marked as finalized, by any process, before this was asked. */
-  isFinalized(messageHash: string): Promise<boolean>;
+  /** The outcome on record, as any process has written it before this was asked; undefined if there is none. */
+  standingOf(messageHash: string): Promise<StandingOutcome | undefined>;
   /** Pending submissions with an expired lease, oldest expiry first. */
   abandoned(most: number, query?: AbandonedQuery): Promise<readonly SubmissionRecord[]>;
   /** Those of the messages that have an outcome on record. */
   endedAmong(messageHashes: readonly string[]): Promise<readonly string[]>;
-  /** How the outcomes of the messages that have one begin, up to `BEGINNING_LENGTH`, by message hash. */
-  beginningsAmong(messageHashes: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** The same of those of the messages that have one, by message hash. */
+  standingsAmong(messageHashes: readonly string[]): Promise<ReadonlyMap<string, StandingOutcome>>;
   byMessageHash(messageHash: string): Promise<SubmissionRecord | undefined>;
   /** Stores a further signature of a message, so that a process that takes over follows it too. Storing it again does nothing. */
   addSignature(messageHash: string, form: SignedForm): Promise<void>;

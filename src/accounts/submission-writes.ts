@@ -1,5 +1,6 @@
+import { hash } from "node:crypto";
 import { Batches } from "./batches.ts";
-import { BEGINNING_LENGTH } from "./port.ts";
+import type { StandingOutcome } from "./port.ts";
 import type { NewSubmission } from "./store/schema.ts";
 import type { Store } from "./store/store.ts";
 
@@ -9,12 +10,12 @@ export interface SubmissionWrites {
   insert(row: NewSubmission): Promise<boolean>;
   /** Writes an outcome, unless the message has one or its record another token. @returns whether it was written */
   finish(row: NewSubmission): Promise<boolean>;
-  /** Whether the message is known to be finalized. */
-  isFinalized(messageHash: string): Promise<boolean>;
+  /** The outcome of the message, if it has one. */
+  standingOf(messageHash: string): Promise<StandingOutcome | undefined>;
   /** Those of the messages that have an outcome. */
   endedAmong(messageHashes: readonly string[]): Promise<readonly string[]>;
-  /** How the outcomes of the messages that have one begin, by message hash. */
-  beginningsAmong(messageHashes: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** The outcomes of the messages that have one, by message hash. */
+  standingsAmong(messageHashes: readonly string[]): Promise<ReadonlyMap<string, StandingOutcome>>;
 }
 
 /** Column types of PostgreSQL, in the order of the statements. */
@@ -51,16 +52,23 @@ const END_CLAIM =
 /** A row for each place in the arrays. In order: two processes that write the same messages wait for each other in one direction only. */
 const FROM_ARRAYS = `select * from unnest(${NAMES.map((name, i) => `$${i + 1}::${COLUMNS[name]}[]`).join(", ")}) order by 1`;
 const FROM_VALUES = `values (${NAMES.map(() => "?").join(", ")})`;
-const FINALIZED = "select message_hash from submissions where finalized_at_ms is not null and message_hash";
-const BEGINNINGS =
-  `select message_hash, substr(outcome, 1, ${BEGINNING_LENGTH}) as beginning from submissions ` +
-  "where outcome is not null and message_hash";
+/** The embedded database computes no digest, so it gives the text; from a server, that would be many times as much to send. */
+const standings = (outcome: string) =>
+  `select message_hash, ${outcome} as outcome, finalized_at_ms from submissions where outcome is not null and message_hash`;
+const STANDING_TEXTS = standings("outcome");
+const STANDING_DIGESTS = standings("encode(sha256(convert_to(outcome, 'UTF8')), 'hex')");
 const ENDED = "select message_hash from submissions where outcome is not null and message_hash";
 
 /** Rows a statement writes at most. */
 const ROWS_AT_ONCE = 256;
 /** Statements in flight: one is sent while the disk is busy with another. */
 const IN_FLIGHT = 2;
+
+interface StandingRow {
+  readonly message_hash: string;
+  readonly outcome: unknown;
+  readonly finalized_at_ms: number | null;
+}
 
 /**
  * The statements of submits on a store, their text made once. On PostgreSQL, submits that come while others are written share
@@ -78,20 +86,27 @@ export function createSubmissionWrites(store: Store): SubmissionWrites {
       : store.query<R>(`${sql} = any($1)`, [hashes]);
   const among = async (sql: string, hashes: readonly string[]) =>
     (await rowsAmong<{ message_hash: string }>(sql, hashes)).map(({ message_hash }) => message_hash);
-  const beginningsAmong = async (hashes: readonly string[]) => {
-    const rows = await rowsAmong<{ message_hash: string; beginning: string }>(BEGINNINGS, hashes);
-    return new Map(rows.map(({ message_hash, beginning }) => [message_hash, beginning]));
+  const standingOutcomes = store.isEmbedded ? STANDING_TEXTS : STANDING_DIGESTS;
+  const digestOf = (outcome: unknown) => (store.isEmbedded ? hash("sha256", String(outcome)) : String(outcome));
+  const standingsAmong = async (hashes: readonly string[]): Promise<ReadonlyMap<string, StandingOutcome>> => {
+    const rows = await rowsAmong<StandingRow>(standingOutcomes, hashes);
+    return new Map(
+      rows.map(({ message_hash, outcome, finalized_at_ms }) => [
+        message_hash,
+        { digest: digestOf(outcome), isFinalized: finalized_at_ms !== null },
+      ]),
+    );
   };
   const endedAmong = (hashes: readonly string[]) => among(ENDED, hashes);
-  const finalized = new Batches<string, boolean>({
+  const looks = new Batches<string, StandingOutcome | undefined>({
     run: async (hashes) => {
-      const found = new Set(await among(FINALIZED, hashes));
-      return hashes.map((hash) => found.has(hash));
+      const found = await standingsAmong(hashes);
+      return hashes.map((hash) => found.get(hash));
     },
     most: ROWS_AT_ONCE,
     inFlight: IN_FLIGHT,
   });
-  const isFinalized = (hash: string) => finalized.add(hash, hash);
+  const standingOf = (hash: string) => looks.add(hash, hash);
   if (store.isEmbedded) {
     const writer = (suffix: string) => {
       const sql = `${INTO} ${FROM_VALUES} ${suffix}`;
@@ -107,7 +122,7 @@ export function createSubmissionWrites(store: Store): SubmissionWrites {
       const ended = [outcome, finished_at_ms, message_hash, signature, submission_token];
       return (await store.write(END_CLAIM, ended)) > 0 || end(row);
     };
-    return { insert, finish, isFinalized, endedAmong, beginningsAmong };
+    return { insert, finish, standingOf, endedAmong, standingsAmong };
   }
   const batches = (suffix: string) =>
     new Batches<NewSubmission, boolean>({
@@ -123,8 +138,8 @@ export function createSubmissionWrites(store: Store): SubmissionWrites {
   return {
     insert: (row) => inserts.add(row.message_hash, row),
     finish: (row) => ends.add(row.message_hash, row),
-    isFinalized,
+    standingOf,
     endedAmong,
-    beginningsAmong,
+    standingsAmong,
   };
 }

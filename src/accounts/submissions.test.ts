@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -5,7 +6,6 @@ import pg from "pg";
 import { afterAll, expect, test } from "vitest";
 import { claimOf } from "../../test/support/claim.ts";
 import { startPostgres } from "../../test/support/postgres.ts";
-import { BEGINNING_LENGTH } from "./port.ts";
 import { openStore } from "./store/store.ts";
 import { createSubmissions } from "./submissions.ts";
 
@@ -32,7 +32,7 @@ if (postgres !== undefined)
       const submissions = createSubmissions(store, () => 1_000);
       const lease = { owner: "owner", untilMs: 9_000 };
       // In the table they lie in the other order than their hashes.
-      for (const hash of ["b", "a"]) await submissions.claim(claimOf(hash), lease);
+      for (const one of ["b", "a"]) await submissions.claim(claimOf(one), lease);
       await holder.query("begin");
       await holder.query("select 1 from submissions where message_hash = 'a' for update");
       const ends = Promise.all(["a", "b"].map((hash) => submissions.finish(claimOf(hash), "landed")));
@@ -118,7 +118,7 @@ test.each(["embedded", "PostgreSQL"])(
       const submissions = createSubmissions({ ...store, query }, () => 1_000);
       const hashes = Array.from({ length: 300 }, (_, i) => `message "${i}"`);
       await Promise.all(
-        hashes.slice(0, 20).map((hash) => submissions.claim(claimOf(hash), { owner: "owner", untilMs: 9_000 })),
+        hashes.slice(0, 20).map((one) => submissions.claim(claimOf(one), { owner: "owner", untilMs: 9_000 })),
       );
       expect(await submissions.endedAmong([])).toEqual([]);
       expect(await submissions.endedAmong(hashes)).toEqual([]);
@@ -127,18 +127,22 @@ test.each(["embedded", "PostgreSQL"])(
       expect((await submissions.endedAmong(hashes)).toSorted()).toEqual([hashes[3], hashes[7]]);
       expect(await submissions.endedAmong(hashes.slice(7, 9))).toEqual([hashes[7]]);
       expect(texts.size).toBe(1);
-      await submissions.finish(claimOf(hashes[9]!), "x".repeat(1_000));
-      expect(await submissions.beginningsAmong([])).toEqual(new Map());
-      expect(await submissions.beginningsAmong(hashes.slice(7, 12))).toEqual(
-        new Map([
-          [hashes[7], "landed"],
-          [hashes[9], "x".repeat(BEGINNING_LENGTH)],
-        ]),
-      );
+      const long = "ends in – ".repeat(100);
+      await submissions.finish(claimOf(hashes[9]!), long);
+      await submissions.finalize(hashes[9]!, long);
       texts.clear();
-      for (const hash of hashes.slice(3, 5)) {
-        const { accountId, signature } = claimOf(hash);
-        expect(await submissions.bySignature(accountId, signature)).toMatchObject({ messageHash: hash });
+      expect(await submissions.standingsAmong([])).toEqual(new Map());
+      const standings = new Map([
+        [hashes[7], { digest: hash("sha256", "landed"), isFinalized: false }],
+        [hashes[9], { digest: hash("sha256", long), isFinalized: true }],
+      ]);
+      expect(await submissions.standingsAmong(hashes.slice(7, 12))).toEqual(standings);
+      for (const i of [7, 8, 9]) expect(await submissions.standingOf(hashes[i]!)).toEqual(standings.get(hashes[i]));
+      expect(texts.size).toBe(1);
+      texts.clear();
+      for (const messageHash of hashes.slice(3, 5)) {
+        const { accountId, signature } = claimOf(messageHash);
+        expect(await submissions.bySignature(accountId, signature)).toMatchObject({ messageHash });
       }
       expect(texts.size).toBe(1);
     } finally {
@@ -190,8 +194,13 @@ test.each(["embedded", "PostgreSQL"])(
       await submissions.finish(claim, "damaged");
       await submissions.finalize("message", "damaged");
       const ended = { ...claim, signature: "landed", transaction: Uint8Array.of(2) };
-      await submissions.replaceOutcome(ended, "damaged", "end");
-      await submissions.replaceOutcome(claim, "damaged", "another end");
+      const [damaged, undone] = [
+        { outcome: "damaged", isFinalized: true },
+        { outcome: "end", isFinalized: false },
+      ];
+      expect(await submissions.replaceOutcome(ended, { ...damaged, isFinalized: false }, "end")).toBe(false);
+      expect(await submissions.replaceOutcome(ended, damaged, "end")).toBe(true);
+      expect(await submissions.replaceOutcome(claim, damaged, "another end")).toBe(false);
       const { signature, transaction } = ended;
       expect(await submissions.byMessageHash("message")).toMatchObject({
         outcome: "end",
@@ -199,10 +208,11 @@ test.each(["embedded", "PostgreSQL"])(
         signature,
         transaction,
       });
-      await submissions.replaceOutcome(claim, "damaged", "last", true);
+      expect(await submissions.replaceOutcome(claim, damaged, "last", true)).toBe(false);
       expect(await submissions.byMessageHash("message")).toMatchObject({ outcome: "end", isFinalized: false });
-      expect(await submissions.replaceOutcome(claim, "end", "last", true)).toBe(true);
-      expect(await submissions.replaceOutcome(claim, "last", "after what was final", true)).toBe(false);
+      expect(await submissions.replaceOutcome(claim, undone, "last", true)).toBe(true);
+      const readBefore = { outcome: "last", isFinalized: false };
+      expect(await submissions.replaceOutcome(claim, readBefore, "after what was final", true)).toBe(false);
       expect(await submissions.byMessageHash("message")).toMatchObject({ outcome: "last", isFinalized: true });
     } finally {
       await store.close();

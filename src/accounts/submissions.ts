@@ -6,6 +6,7 @@ import {
   type Lease,
   LONGEST_LEASE_MS,
   type SignedForm,
+  type StandingOutcome,
   type SubmissionClaim,
   type SubmissionQuery,
   type SubmissionRecord,
@@ -126,7 +127,12 @@ class StoredSubmissions implements Submissions {
     return (await this.byMessageHash(claim.messageHash)) ?? "finished";
   }
 
-  async replaceOutcome(claim: SubmissionClaim, replaced: string, outcome: string, isFinal = false): Promise<boolean> {
+  async replaceOutcome(
+    claim: SubmissionClaim,
+    replaced: Pick<SubmissionRecord, "outcome" | "isFinalized">,
+    outcome: string,
+    isFinal = false,
+  ): Promise<boolean> {
     const { signature, transaction } = claim;
     const nowMs = this.nowMs();
     const { numUpdatedRows } = await this.#store.run((db) =>
@@ -140,9 +146,9 @@ class StoredSubmissions implements Submissions {
           transaction_bytes: transaction,
         })
         .where("message_hash", "=", claim.messageHash)
-        .where("outcome", "=", replaced)
-        // A damaged outcome is replaced whatever was said of it; one that was undone is not if another process has reported it as final.
-        .$if(isFinal, (query) => query.where("finalized_at_ms", "is", null))
+        .where("outcome", "=", replaced.outcome ?? null)
+        // Another process may have reported it as final since it was read.
+        .where("finalized_at_ms", replaced.isFinalized ? "is not" : "is", null)
         .executeTakeFirst(),
     );
     return numUpdatedRows > 0n;
@@ -152,8 +158,8 @@ class StoredSubmissions implements Submissions {
     return (await this.#store.write(this.#finalize, [this.nowMs(), messageHash, outcome])) > 0;
   }
 
-  isFinalized(messageHash: string): Promise<boolean> {
-    return this.#writes.isFinalized(messageHash);
+  standingOf(messageHash: string): Promise<StandingOutcome | undefined> {
+    return this.#writes.standingOf(messageHash);
   }
 
   async abandoned(most: number, { except = [], after }: AbandonedQuery = {}): Promise<readonly SubmissionRecord[]> {
@@ -186,8 +192,8 @@ class StoredSubmissions implements Submissions {
     return this.#writes.endedAmong(messageHashes);
   }
 
-  beginningsAmong(messageHashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    return this.#writes.beginningsAmong(messageHashes);
+  standingsAmong(messageHashes: readonly string[]): Promise<ReadonlyMap<string, StandingOutcome>> {
+    return this.#writes.standingsAmong(messageHashes);
   }
 
   async byMessageHash(messageHash: string): Promise<SubmissionRecord | undefined> {

@@ -381,10 +381,11 @@ export class DrawnSubmits {
           orders.set(order.signature, end);
           const late = setTimeout(() => end({ kind: "pending" }), Math.max(0, order.deadlineMs - Date.now()));
           const confirmedMs = Number(random.magnitude(2_000n));
+          const witnesses = 1 + Number(random.below(3n));
           const looking = setInterval(() => {
             if (self.process!.isDead) return end({ kind: "pending" });
             if (self.process!.aloneSinceMs !== undefined) return;
-            const outcome = this.#outcomeOf(order, confirmedMs);
+            const outcome = this.#outcomeOf(order, confirmedMs, witnesses);
             if (outcome !== undefined) end(outcome);
           }, LOOK_MS);
           this.#send(order, self.process!);
@@ -411,7 +412,11 @@ export class DrawnSubmits {
     return [...this.#ledger.values()].find((landed) => landed.signature === signature);
   }
 
-  #outcomeOf({ transaction, signature, onEvent }: LandingOrder, confirmedMs: number): LandingOutcome | undefined {
+  #outcomeOf(
+    { transaction, signature, onEvent }: LandingOrder,
+    confirmedMs: number,
+    witnesses: number,
+  ): LandingOutcome | undefined {
     const landed = this.#landedUnder(signature);
     const atMs = performance.now();
     if (landed !== undefined) {
@@ -420,7 +425,7 @@ export class DrawnSubmits {
         return undefined;
       }
       const record: TransactionRecord = recordOf(null, landed.slot);
-      return { kind: "landed", record, witnesses: 2 };
+      return { kind: "landed", record, witnesses };
     }
     const messageHash = hash("sha256", transaction.subarray(65), "hex");
     const { overMs } = this.#trades.find((one) => one.messageHash === messageHash)!;
@@ -492,7 +497,8 @@ export class DrawnSubmits {
         else if (landed !== undefined && value === undefined)
           yield `trade ${i} at ${owner}: ${codeOf(error)}, in slot ${landed.slot}`;
       }
-      const told = ({ value, error }: DrawnAnswer) => (value === undefined ? codeOf(error) : `${value.slot}`);
+      const told = ({ value, error }: DrawnAnswer) =>
+        value === undefined ? codeOf(error) : `${value.slot} by ${value.witnesses}`;
       const differ = (some: readonly DrawnAnswer[]) => new Set(some.map(told)).size > 1;
       const isOfMessage = ({ value, error }: DrawnAnswer) =>
         value !== undefined || (error instanceof TradewireError && error.facts.safeToRebuild === true);

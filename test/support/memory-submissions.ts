@@ -1,5 +1,5 @@
+import { hash } from "node:crypto";
 import {
-  BEGINNING_LENGTH,
   isLeaseOver,
   type Lease,
   type SignedForm,
@@ -94,7 +94,7 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
     async replaceOutcome(claim, replaced, outcome, isFinalized = false) {
       reach();
       const row = rows.get(claim.messageHash);
-      if (row?.outcome !== replaced || (isFinalized && row.isFinalized)) return false;
+      if (row?.outcome !== replaced.outcome || row?.isFinalized !== replaced.isFinalized) return false;
       const { signature, transaction } = claim;
       rows.set(claim.messageHash, { ...row, signature, transaction, outcome, isFinalized });
       return true;
@@ -106,9 +106,8 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
       rows.set(messageHash, { ...row, isFinalized: true });
       return true;
     },
-    async isFinalized(messageHash) {
-      reach();
-      return rows.get(messageHash)?.isFinalized === true;
+    async standingOf(messageHash) {
+      return (await store.standingsAmong([messageHash])).get(messageHash);
     },
     async abandoned(most, { except = [], after } = {}) {
       reach();
@@ -124,11 +123,11 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
       reach();
       return messageHashes.filter((messageHash) => rows.get(messageHash)?.outcome !== undefined);
     },
-    async beginningsAmong(messageHashes) {
+    async standingsAmong(messageHashes) {
       reach();
       const ended = messageHashes.flatMap((messageHash) => {
-        const outcome = rows.get(messageHash)?.outcome;
-        return outcome === undefined ? [] : [[messageHash, outcome.slice(0, BEGINNING_LENGTH)] as const];
+        const { outcome, isFinalized = false } = rows.get(messageHash) ?? {};
+        return outcome === undefined ? [] : [[messageHash, { digest: hash("sha256", outcome), isFinalized }] as const];
       });
       return new Map(ended);
     },

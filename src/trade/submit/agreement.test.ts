@@ -334,7 +334,7 @@ describe("a trade that lands under a signature of a process that is cut off from
     await rest(4_000);
     const [corrected] = [...world.submissions.rows.values()];
     expect(corrected!.outcome).not.toBe(expired!.outcome);
-    await world.submissions.replaceOutcome(expired!, corrected!.outcome!, expired!.outcome!, true);
+    await world.submissions.replaceOutcome(expired!, corrected!, expired!.outcome!, true);
     await rest(10_000);
     expect([...world.submissions.rows.values()]).toMatchObject([{ outcome: expired!.outcome, isFinalized: true }]);
   });

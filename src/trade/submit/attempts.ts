@@ -67,9 +67,8 @@ export class Attempts {
   }
 
   /** As `forgetEnd`, if the end that this process knows is in another slot than the one on record. */
-  async forgetOtherEnd(messageHash: string, recorded: bigint | undefined): Promise<void> {
-    const attempt = this.byMessage(messageHash);
-    const known = attempt?.isSettled === true ? await attempt.done : undefined;
+  forgetOtherEnd(messageHash: string, recorded: bigint | undefined): void {
+    const known = this.byMessage(messageHash)?.outcome;
     if (known !== undefined && slotOf(known) !== recorded) this.forgetEnd(messageHash);
   }
 

@@ -126,7 +126,7 @@ export class TradeFinder {
         : chain.standing(trade);
       return { ...standing, signature };
     }
-    const outcome = await attempt.done;
+    const { outcome } = attempt;
     if (outcome === undefined) return { ...progress.trade, signature };
     const ended = progress.trade.signature;
     const end = await finality.completeUnrecorded(claim.messageHash, outcome, ended);

@@ -292,7 +292,8 @@ describe("an outcome that the database does not take", () => {
     world.submissions.isDown = false;
     await rest(LEASE_MS);
     expect([...world.submissions.rows.values()].map(({ outcome }) => outcome)).toEqual([expect.any(String)]);
-    const reading = vi.spyOn(world.submissions, "beginningsAmong");
+    await rest(300_000);
+    const reading = vi.spyOn(world.submissions, "standingsAmong");
     await rest(LEASE_MS);
     expect(reading).not.toHaveBeenCalled();
   });

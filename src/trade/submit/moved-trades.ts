@@ -116,14 +116,14 @@ export class MovedTrades {
       // The record is found by its first signature too.
       if (signature !== record.signature) await submissions.addSignature(messageHash, record);
       const ended = { ...record, signature, transaction, lastValidBlockHeight: sealed.lastValidBlockHeight };
-      const isReplaced = await submissions.replaceOutcome(ended, record.outcome, formatOutcome(outcome), true);
+      const isReplaced = await submissions.replaceOutcome(ended, record, formatOutcome(outcome), true);
       // Another process has corrected it, or reported the end as final, meanwhile.
       if (!isReplaced) return;
       slot = slotOf(outcome);
       const where = slot === undefined ? "it has expired" : `it is final in slot ${slot}`;
       warn(`The transaction ${signature} was confirmed in slot ${slotOf(stored)}, which was undone: ${where}.`);
     }
-    await this.#attempts.forgetOtherEnd(messageHash, slot);
+    this.#attempts.forgetOtherEnd(messageHash, slot);
   }
 
   #noteUndone(messageHash: string): void {

@@ -1,39 +1,32 @@
-import { BEGINNING_LENGTH, type Submissions } from "../../accounts/port.ts";
+import type { Submissions } from "../../accounts/port.ts";
 import type { Now } from "../../primitives/clock.ts";
 import type { Attempt } from "./attempt/attempt.ts";
-import { formatOutcome } from "./outcome/outcome.ts";
 
-/** How long an end is checked for in the database: longer than a failover takes. Milliseconds. */
+/** How long an end is checked for in the database once it is on record: longer than a failover takes. Milliseconds. */
 const WATCHED_MS = 300_000;
 /** Ends checked at once; if there are more, they take turns. */
 const BATCH = 256;
 const MAX_WATCHED = 1_024;
 
-/** Until when an end is checked at least (monotonic milliseconds), and how its outcome begins. */
-interface WatchedEnd {
-  readonly untilMs: number;
-  readonly beginning: string;
-}
-
-/** Ends that this process has recently answered. After a failover, the database may lack them or show others, so they are written again. */
+/**
+ * Ends that this process has recently answered. After a failover, the database may lack them or show others, so they are written again, or
+ * what the record says of them is taken over.
+ */
 export class RecentEnds {
-  readonly #submissions: Pick<Submissions, "beginningsAmong">;
+  readonly #submissions: Pick<Submissions, "standingsAmong">;
   readonly #monotonicMs: Now;
-  /** Least recently checked first. */
-  readonly #watched = new Map<Attempt, WatchedEnd>();
+  /** Until when each is checked at least (monotonic milliseconds), least recently checked first. */
+  readonly #watched = new Map<Attempt, number>();
 
   /** @param monotonicMs a clock that nobody sets: no end is forgotten because the time was corrected */
-  constructor(submissions: Pick<Submissions, "beginningsAmong">, monotonicMs: Now) {
+  constructor(submissions: Pick<Submissions, "standingsAmong">, monotonicMs: Now) {
     this.#submissions = submissions;
     this.#monotonicMs = monotonicMs;
   }
 
   /** Checks the attempt, which has an outcome, from now on. */
   add(attempt: Attempt): void {
-    const { outcome } = attempt;
-    if (outcome === undefined) return;
-    const beginning = formatOutcome(outcome).slice(0, BEGINNING_LENGTH);
-    this.#watched.set(attempt, { untilMs: this.#monotonicMs() + WATCHED_MS, beginning });
+    this.#watched.set(attempt, this.#monotonicMs() + WATCHED_MS);
     if (this.#watched.size > MAX_WATCHED) this.#watched.delete(this.#watched.keys().next().value!);
   }
 
@@ -48,21 +41,22 @@ export class RecentEnds {
    * @throws TradewireError UPSTREAM_ERROR while the database is away
    */
   async restore(): Promise<void> {
-    const looked: [Attempt, WatchedEnd][] = [];
-    for (const [attempt, end] of this.#watched) {
-      if (attempt.isOutdone || attempt.isTaken) this.drop(attempt);
-      else if (looked.push([attempt, end]) === BATCH) break;
+    const looked: [Attempt, number][] = [];
+    for (const [attempt, untilMs] of this.#watched) {
+      if (attempt.isTaken) this.drop(attempt);
+      else if (looked.push([attempt, untilMs]) === BATCH) break;
     }
     if (looked.length === 0) return;
-    const hashes = looked.map(([{ claim }]) => claim.messageHash);
-    const beginnings = await this.#submissions.beginningsAmong(hashes);
-    for (const [attempt, end] of looked) {
-      const isKnown = beginnings.get(attempt.claim.messageHash) === end.beginning && !attempt.isUnwritten;
-      // A failover may have lost what it corrected, and left an end before that begins alike.
-      if (!isKnown || attempt.isCorrection) void attempt.restoreOutcome();
+    const standings = await this.#submissions.standingsAmong(looked.map(([{ claim }]) => claim.messageHash));
+    const atMs = this.#monotonicMs();
+    for (const [attempt, untilMs] of looked) {
+      const standing = standings.get(attempt.claim.messageHash);
+      const isKnown = standing !== undefined && attempt.isRecordedAs(standing.digest) && !attempt.isUnwritten;
+      if (!isKnown) void attempt.restoreOutcome();
       // Moved behind the others, unless it was evicted meanwhile.
-      const isWatched = this.#watched.delete(attempt) && (!isKnown || end.untilMs >= this.#monotonicMs());
-      if (isWatched) this.#watched.set(attempt, end);
+      const isWatched = this.#watched.delete(attempt) && (!isKnown || untilMs >= atMs);
+      // What is written now may be lost by a failover soon after.
+      if (isWatched) this.#watched.set(attempt, isKnown ? untilMs : atMs + WATCHED_MS);
     }
   }
 }

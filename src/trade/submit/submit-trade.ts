@@ -122,14 +122,14 @@ async function submitTrade(story: SubmitStory, request: SubmitRequest): Promise<
  */
 async function replay(
   { attempts, finality }: SubmitStory,
-  { sealed, claim, progress, done }: Attempt,
-  submitted = claim.signature,
+  attempt: Attempt,
+  submitted = attempt.claim.signature,
 ): Promise<SubmittedTrade | undefined> {
-  const outcome = await done;
+  const { sealed, claim, progress } = attempt;
   // Attempts without an outcome are not kept.
-  if (outcome === undefined) return progress.trade;
+  if (attempt.outcome === undefined) return progress.trade;
   const { signature } = progress.trade;
-  let end = await finality.recall(claim.messageHash, outcome);
+  let end = await finality.recall(claim.messageHash, attempt);
   if (end?.kind === "failed") {
     // An answer that comes later is remembered for the next submit.
     end = (await within(OBSERVE_MS, finality.completeUnrecorded(claim.messageHash, end, signature))) ?? end;

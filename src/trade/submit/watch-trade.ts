@@ -52,7 +52,7 @@ export async function* watchTrade(
       const late =
         sent.status === undefined ? await finder.find(principal, signature).catch(() => undefined) : undefined;
       if (late?.status === "finalized") yield sent.answer(late, [...events, ...statusEvents(late, now())]);
-      else yield sent.answer(await settledTrade(attempt), events);
+      else yield sent.answer(settledTrade(attempt), events);
     }
     const trade = isRunning ? attempt.progress.trade : await findKnown(finder, principal, signature, misses);
     misses = trade === undefined ? misses + 1 : 0;
@@ -144,8 +144,7 @@ class SentAnswers {
 }
 
 /** The trade of a settled attempt; without amounts if it failed. */
-async function settledTrade({ sealed, done, progress }: Attempt): Promise<SubmittedTrade> {
-  const outcome = await done;
+function settledTrade({ sealed, outcome, progress }: Attempt): SubmittedTrade {
   return outcome?.kind === "landed" ? answerOf(sealed, progress.trade.signature, outcome) : progress.trade;
 }
 

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { SignedForm, SubmissionClaim, SubmissionRecord } from "../../../accounts/port.ts";
 import type { Landing, Priority } from "../../../chain/port.ts";
 import type { Address } from "../../../primitives/address.ts";
@@ -12,7 +13,7 @@ import { AttemptWatch, type LandingConditions } from "../diagnosis/attempt-watch
 import type { Diagnosis } from "../diagnosis/diagnosis.ts";
 import { holdsFor, signaturesIn } from "../outcome/expired-outcome.ts";
 import { type LandedReport, reportLanded } from "../outcome/landed-report.ts";
-import { isOfMessage, isSameEnd, type Outcome, pendingTrade, slotOf } from "../outcome/outcome.ts";
+import { formatOutcome, isOfMessage, type Outcome, pendingTrade, slotOf } from "../outcome/outcome.ts";
 import { readOutcome } from "../outcome/read-outcome.ts";
 import { storedOutcome } from "../outcome/stored-outcome.ts";
 import { isSignedForm } from "../signed-bytes.ts";
@@ -22,6 +23,7 @@ import { Broadcast, FOLLOW_MS, type LandedSignature } from "./broadcast.ts";
 import { ClaimKeeper, type ClaimPorts, type ClaimSettings } from "./claim-keeper.ts";
 import { ExpiryRuling } from "./expiry-ruling.ts";
 import type { OutcomePoll } from "./outcome-poll.ts";
+import type { RecordedEnd } from "./recorded-end.ts";
 
 /** What attempts read and write. */
 export interface AttemptPorts extends ClaimPorts {
@@ -81,8 +83,8 @@ export class Attempt {
   readonly #watch: AttemptWatch;
   #ruling: ExpiryRuling | undefined;
   /** The end that another process has recorded while this one followed the message too. */
-  #recorded: Outcome | undefined;
-  #outcome: Outcome | undefined;
+  #recorded: RecordedEnd | undefined;
+  #end: RecordedEnd | undefined;
   /** The signatures whose end this process has seen on the chain. */
   #looked: readonly string[] = [];
   #isSettled = false;
@@ -108,9 +110,9 @@ export class Attempt {
     this.#broadcast = new Broadcast(ports.landing, ports.now, terms, this.progress);
     this.#broadcast.add(claim.signature, claim.transaction);
     this.done = this.#run(claiming)
-      .then((outcome) => {
-        this.#outcome = outcome;
-        return outcome;
+      .then((end) => {
+        this.#end = end;
+        return end?.outcome;
       })
       .finally(() => {
         this.#isSettled = true;
@@ -128,9 +130,18 @@ export class Attempt {
     return this.#isElsewhere;
   }
 
-  /** How the message has ended, as this process knows it; undefined while it has not. */
+  /** How the message has ended, as this process knows it; undefined while it has not. The record may say more of the same end. */
   get outcome(): Outcome | undefined {
-    return this.#outcome;
+    const known = this.#end?.outcome;
+    const slot = known && slotOf(known);
+    const recorded = this.#keeper.end?.outcome;
+    return slot !== undefined && recorded !== undefined && slotOf(recorded) === slot ? recorded : known;
+  }
+
+  /** True if an outcome of this digest is the one that this process last knew to be on record, or has yet to write. */
+  isRecordedAs(digest: string): boolean {
+    const end = this.#keeper.end ?? this.#end;
+    return end !== undefined && hash("sha256", end.text) === digest;
   }
 
   /** True while this process holds the claim and has to renew its lease. */
@@ -148,22 +159,9 @@ export class Attempt {
     return this.#keeper.isTaken;
   }
 
-  /** True once another end than the one that this process knows is on record. */
-  get isOutdone(): boolean {
-    const [known, recorded] = [this.#outcome, this.#keeper.end?.outcome];
-    if (known === undefined || recorded === undefined) return false;
-    const slot = slotOf(known);
-    return slot === undefined ? !isSameEnd(known, recorded) : slot !== slotOf(recorded);
-  }
-
   /** True while its end is not on record, though another one may be. */
   get isUnwritten(): boolean {
     return this.#keeper.isUnwritten;
-  }
-
-  /** True once its end has taken the place of another one on record. */
-  get isCorrection(): boolean {
-    return this.#keeper.isCorrection;
   }
 
   /** The followed signatures of the message. */
@@ -173,7 +171,8 @@ export class Attempt {
 
   /** False if it has ended with an expiry that was proven for other signatures alone. */
   covers(signature: string): boolean {
-    return this.#outcome === undefined || this.#looked.includes(signature) || holdsFor(this.#outcome, [signature]);
+    const { outcome } = this;
+    return outcome === undefined || this.#looked.includes(signature) || holdsFor(outcome, [signature]);
   }
 
   /**
@@ -204,12 +203,15 @@ export class Attempt {
     }
   }
 
-  /** Writes outcome and signatures again, if the attempt has ended: after a failover, the database may lack them. */
+  /**
+   * Writes outcome and signatures again, if the attempt has ended: after a failover, the database may lack them. If another process has recorded
+   * another end, it is that one's.
+   */
   async restoreOutcome(): Promise<void> {
-    const outcome = await this.done;
-    if (outcome === undefined) return;
-    const { signature } = this.progress.trade;
-    await this.#keeper.restore(this.#formOf(signature), this.#formsBeside(signature), outcome);
+    await this.done;
+    if (this.#end === undefined) return;
+    const ended = this.#keeper.end ?? this.#end;
+    await this.#keeper.restore(ended, this.#formsBeside(ended.signature));
   }
 
   /** Created on demand: few trades expire. */
@@ -256,17 +258,17 @@ export class Attempt {
    *
    * @param claiming the claim; undefined if this process held it before
    */
-  async #run(claiming: ReturnType<ClaimKeeper["claim"]> | undefined): Promise<Outcome | undefined> {
+  async #run(claiming: ReturnType<ClaimKeeper["claim"]> | undefined): Promise<RecordedEnd | undefined> {
     let held = claiming === undefined ? "claimed" : await claiming;
     this.#isWhole = claiming !== undefined && held === "claimed";
     const until = this.#ports.now() + FOLLOW_MS;
     while (held !== "claimed") {
       if (this.isTaken) return undefined;
-      const outcome = this.#endIn(held);
-      if (outcome !== undefined) {
-        if (!holdsFor(outcome, this.signatures)) return this.#driveBeside(held);
+      const end = this.#endIn(held);
+      if (end !== undefined) {
+        if (!holdsFor(end.outcome, this.signatures)) return this.#driveBeside(held);
         this.#answerUnder(held);
-        return outcome;
+        return end;
       }
       // A damaged record proves nothing: follow the chain instead.
       if (held.outcome !== undefined) break;
@@ -283,8 +285,10 @@ export class Attempt {
   }
 
   /** The end in a record of this message; undefined if there is none that can be read. */
-  #endIn(record: SubmissionRecord): Outcome | undefined {
-    return this.#isSound(record) ? storedOutcome(record) : undefined;
+  #endIn(record: SubmissionRecord): RecordedEnd | undefined {
+    const outcome = this.#isSound(record) ? storedOutcome(record) : undefined;
+    const { signature, transaction, outcome: text } = record;
+    return outcome && { signature, transaction, outcome, text: text! };
   }
 
   /** From now on the trade is that of the signature under which another process has recorded its end. */
@@ -298,12 +302,12 @@ export class Attempt {
    * for long, or be away. Otherwise the stored signatures are followed.
    */
   #receiveEnd(record: SubmissionRecord): void {
-    const outcome = this.#endIn(record);
-    if (outcome === undefined || !isOfMessage(outcome)) {
+    const end = this.#endIn(record);
+    if (end === undefined || !isOfMessage(end.outcome)) {
       void this.#expiry.followStored();
       return;
     }
-    this.#recorded = outcome;
+    this.#recorded = end;
     this.#answerUnder(record);
     // The record may have named another one until then.
     for (const form of this.#formsBeside(record.signature)) void this.#keeper.storeSignature(form);
@@ -331,7 +335,7 @@ export class Attempt {
    * The process that holds the claim follows one signature only, or has ended the message without the others: this process sends and follows
    * them.
    */
-  async #driveBeside(held: SubmissionRecord): Promise<Outcome | undefined> {
+  async #driveBeside(held: SubmissionRecord): Promise<RecordedEnd | undefined> {
     if (this.#isSound(held)) this.#broadcast.add(held.signature, held.transaction);
     this.#isElsewhere = false;
     const { signature, transaction } = this.claim;
@@ -349,7 +353,7 @@ export class Attempt {
   }
 
   /** Broadcasts until the chain has decided, and writes the outcome. */
-  async #drive(): Promise<Outcome | undefined> {
+  async #drive(): Promise<RecordedEnd | undefined> {
     const { progress } = this;
     this.#isSent = true;
     const durable = this.#keeper.isRecorded;
@@ -371,10 +375,11 @@ export class Attempt {
       const { signature, outcome } = end;
       progress.endStage("receipt");
       code = outcome.kind === "failed" ? outcome.code : "OK";
-      const recorded = await this.#keeper.finish(this.#formOf(signature), this.#formsBeside(signature), outcome);
+      const own = { ...this.#formOf(signature), outcome, text: formatOutcome(outcome) };
+      const recorded = await this.#keeper.finish(own, this.#formsBeside(signature));
       // An expired message may have ended under another signature than this attempt began with: its outcome names that one.
       if (recorded !== undefined && recorded.signature !== progress.trade.signature) this.#answerUnder(recorded);
-      return recorded?.outcome;
+      return recorded;
     } finally {
       isFollowing = false;
       stopRetrying();

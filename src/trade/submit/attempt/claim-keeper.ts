@@ -9,7 +9,7 @@ import {
 import type { Now } from "../../../primitives/clock.ts";
 import type { TokenSealer } from "../../build/token/submission-token.ts";
 import { isOtherBuild } from "../open-record.ts";
-import { formatOutcome, type Outcome, slotOf } from "../outcome/outcome.ts";
+import { slotOf } from "../outcome/outcome.ts";
 import { sleep, within } from "../waiting.ts";
 import { FOLLOW_MS } from "./broadcast.ts";
 import { endBeside, type RecordedEnd, type StandingEnd } from "./recorded-end.ts";
@@ -67,7 +67,6 @@ export class ClaimKeeper {
   #isWriting = false;
   #end: RecordedEnd | undefined;
   #isUnwritten = false;
-  #isCorrection = false;
   /** Further signatures that the database does not hold yet. */
   readonly #unstored = new Set<SignedForm>();
 
@@ -118,11 +117,6 @@ export class ClaimKeeper {
   /** True from when the message has ended here until its end is on record. */
   get isUnwritten(): boolean {
     return this.#isUnwritten;
-  }
-
-  /** True once it has taken the place of another end on record, which a failover may bring back. */
-  get isCorrection(): boolean {
-    return this.#isCorrection;
   }
 
   /** The database no longer holds the claim for this process: writes it again. */
@@ -280,14 +274,9 @@ export class ClaimKeeper {
    *
    * @param others the message's other signatures: the record is keyed by the one that ended it, and found by these too
    */
-  async finish(
-    { signature, transaction }: SignedForm,
-    others: readonly SignedForm[],
-    outcome: Outcome,
-  ): Promise<RecordedEnd | undefined> {
+  async finish(own: RecordedEnd, others: readonly SignedForm[]): Promise<RecordedEnd | undefined> {
     this.#isUnwritten = !this.#isTaken;
     if (this.#isTaken) return undefined;
-    const own = { outcome, signature, transaction };
     for (const form of others) this.#keep(form);
     const writing = this.#write(own);
     // Nobody waits for a record that was never written; but from one that was written, other processes may have answered.
@@ -296,8 +285,8 @@ export class ClaimKeeper {
   }
 
   /** Writes the outcome again, unless a write is in progress. */
-  async restore(ended: SignedForm, others: readonly SignedForm[], outcome: Outcome): Promise<void> {
-    if (!this.#isWriting) await this.finish(ended, others, outcome);
+  async restore(ended: RecordedEnd, others: readonly SignedForm[]): Promise<void> {
+    if (!this.#isWriting) await this.finish(ended, others);
   }
 
   /** Tries until the end is on record. @returns when it was tried first, and when it is tried no more */
@@ -337,17 +326,17 @@ export class ClaimKeeper {
   }
 
   /** Writes the end, unless there is one: then returns that, and undefined while the database does not show it. */
-  async #finishNow({ outcome, ...form }: RecordedEnd): Promise<"finished" | StandingEnd | undefined> {
+  async #finishNow({ signature, transaction, text }: RecordedEnd): Promise<"finished" | StandingEnd | undefined> {
     // Another process may hold the claim under a signature that is on record there alone.
     const held = this.#isRecorded ? undefined : await this.#read().catch(() => undefined);
-    if (held !== undefined && held.signature !== form.signature) this.#keep(held);
+    if (held !== undefined && held.signature !== signature) this.#keep(held);
     // Signatures first: a process that dies between the two writes leaves the trade pending, but loses no signature.
     if (this.#unstored.size > 0) await within(this.#ports.settings.claimTimeoutMs, this.#storeAll());
     if (this.#isTaken || held?.outcome !== undefined) return held;
     const { submissions } = this.#ports;
     const finish = async () => {
-      const text = formatOutcome(outcome);
-      const standing = await this.#asRecorded({ ...this.#claim, ...form }, (claim) => submissions.finish(claim, text));
+      const ended = { ...this.#claim, signature, transaction };
+      const standing = await this.#asRecorded(ended, (claim) => submissions.finish(claim, text));
       if (standing !== "finished" && this.#isOther(standing)) this.#giveUp(standing);
       else this.#isKnown = true;
       return standing;
@@ -357,12 +346,10 @@ export class ClaimKeeper {
   }
 
   /** Puts an end in the place of the one on record, unless that has changed. @returns false if it has */
-  async #replace({ outcome, ...form }: StandingEnd, end: RecordedEnd): Promise<boolean> {
+  async #replace(standing: StandingEnd, { signature, transaction, text }: RecordedEnd): Promise<boolean> {
     const { submissions } = this.#ports;
-    const { signature, transaction } = end;
     // The record is found by its first signature too.
-    if (form.signature !== signature) await submissions.addSignature(this.#claim.messageHash, form);
-    this.#isCorrection = true;
-    return submissions.replaceOutcome({ ...this.#claim, signature, transaction }, outcome!, formatOutcome(end.outcome));
+    if (standing.signature !== signature) await submissions.addSignature(this.#claim.messageHash, standing);
+    return submissions.replaceOutcome({ ...this.#claim, signature, transaction }, standing, text);
   }
 }

@@ -1,11 +1,13 @@
 import type { SignedForm, SubmissionRecord } from "../../../accounts/port.ts";
 import { coversMore, withOthers } from "../outcome/expired-outcome.ts";
-import { formatOutcome, type Outcome } from "../outcome/outcome.ts";
+import { agreeingOn, formatOutcome, type Outcome, slotOf } from "../outcome/outcome.ts";
 import { contradicts, storedOutcome } from "../outcome/stored-outcome.ts";
 
 /** How a message ended, and under which signature. */
 export interface RecordedEnd extends SignedForm {
   readonly outcome: Outcome;
+  /** The outcome as it is or will be on record. */
+  readonly text: string;
 }
 
 /** The part of a record that says how its message ended. */
@@ -24,12 +26,16 @@ export function endBeside(standing: StandingEnd, own: RecordedEnd): RightEnd {
   // An outcome under another signature than it names is answered by no process.
   const stored = storedOutcome(standing);
   if (stored === undefined) return { end: own, isNew: true };
-  if (standing.outcome === formatOutcome(outcome)) return { end: { ...own, outcome: stored }, isNew: false };
+  const isOneBlock = slotOf(outcome) !== undefined && slotOf(outcome) === slotOf(stored);
+  // A block has a message once, under the signature that this process has seen there: that of a damaged record may be another.
+  const { signature, transaction } = isOneBlock ? own : standing;
+  const recorded = { signature, transaction, outcome: stored, text: standing.outcome! };
   // An end that was undone was corrected for good.
-  if (standing.isFinalized) return { end: { ...standing, outcome: stored }, isNew: false };
+  if (standing.isFinalized) return { end: recorded, isNew: false };
   const joined = withOthers(stored, outcome);
-  if (joined !== undefined) return { end: { ...standing, outcome: joined }, isNew: true };
-  // What the chain has shown replaces an expiry, and what is known of more signatures what is known of fewer.
-  if (contradicts(outcome, stored) || coversMore(outcome, stored)) return { end: own, isNew: true };
-  return { end: { ...standing, outcome: stored }, isNew: false };
+  if (joined !== undefined) return { end: { ...recorded, outcome: joined, text: formatOutcome(joined) }, isNew: true };
+  // What the chain has shown replaces an expiry, what is known of more signatures what is known of fewer, and the word of more nodes that of fewer.
+  const hasMoreWitnesses = isOneBlock && agreeingOn(outcome) > agreeingOn(stored);
+  const isRight = contradicts(outcome, stored) || coversMore(outcome, stored) || hasMoreWitnesses;
+  return isRight ? { end: own, isNew: true } : { end: recorded, isNew: false };
 }

@@ -613,7 +613,7 @@ describe("finality, while a failover takes a correction from the record,", () =>
     const a = startProcess("a");
     const trade = await submitLanded(a);
     regress();
-    vi.spyOn(world.submissions, "isFinalized").mockResolvedValue(true);
+    vi.spyOn(world.submissions, "standingOf").mockResolvedValue({ digest: "another server's", isFinalized: true });
     expect(await a.submit(trade)).toMatchObject({ status: "confirmed", slot: SLOT });
     world.progress = seen("finalized");
     await rest(400);

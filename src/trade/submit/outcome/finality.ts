@@ -19,6 +19,14 @@ interface FinalTrade {
 /** What the record of an ended trade says of its end, and under which signature it ended. */
 type EndedRecord = Pick<SubmissionRecord, "messageHash" | "signature" | "outcome">;
 
+/** An end that this process remembers. */
+interface RememberedEnd {
+  readonly outcome: Outcome | undefined;
+  isRecordedAs(digest: string): boolean;
+  /** Writes it again, or takes over what the record says of it. */
+  restoreOutcome(): Promise<void>;
+}
+
 /** What becomes of ends whose block was undone. */
 interface UndoneEnds {
   /** Corrects a trade that is final in another slot, or in no block (undefined). Never rejects. */
@@ -87,8 +95,10 @@ export class Finality {
    * The end of a trade as this process remembers it, final if this or another process has reported it so; undefined if it is final in
    * another slot, or if this end has none and another one is on record, unless that only covers fewer signatures. Asks no node.
    */
-  async recall(messageHash: string, outcome: Outcome): Promise<Outcome | undefined> {
-    if (slotOf(outcome) === undefined) {
+  async recall(messageHash: string, end: RememberedEnd): Promise<Outcome | undefined> {
+    const outcome = end.outcome!;
+    const slot = slotOf(outcome);
+    if (slot === undefined) {
       // Another process may have seen it land since, under another signature, or may have ruled on it while the database was away from this one.
       const recorded = await this.#recorded(messageHash);
       const isOther = recorded !== undefined && !isSameEnd(recorded, outcome) && !coversMore(outcome, recorded);
@@ -96,14 +106,17 @@ export class Finality {
     }
     if (isFinal(outcome)) return outcome;
     if (!this.#finalized.has(messageHash)) {
-      const reading = this.#submissions.isFinalized(messageHash).catch(() => false);
-      if ((await within(WAIT_MS, reading)) !== true) return this.#standing(messageHash, outcome);
+      const reading = this.#submissions.standingOf(messageHash).catch(() => undefined);
+      const standing = await within(WAIT_MS, reading);
+      // Of one end, all processes say the same.
+      if (standing !== undefined && !end.isRecordedAs(standing.digest)) await within(WAIT_MS, end.restoreOutcome());
+      if (standing?.isFinalized !== true) return this.#standing(messageHash, end.outcome!);
       const stored = await this.#recorded(messageHash);
       // Another server may have answered: of its record, it is not known whether that end was final.
-      if (stored === undefined || !isFinal(stored)) return outcome;
+      if (stored === undefined || !isFinal(stored)) return end.outcome;
       this.#remember(messageHash, { slot: slotOf(stored), writing: undefined });
     }
-    return this.#finalized.get(messageHash)!.slot === slotOf(outcome) ? asFinal(outcome) : undefined;
+    return this.#finalized.get(messageHash)!.slot === slot ? asFinal(end.outcome!) : undefined;
   }
 
   /** The end on record; undefined if there is none that can be read, or if the database does not answer in time. */

@@ -44,7 +44,7 @@ const AWAY = [15, 60, 400, 700] as const;
 /** After something was said first, how long a failover is likely. Milliseconds. */
 const NEWS_MS = 1_500;
 /** What an answer that names the end is read with. */
-const READS: readonly string[] = ["bySignature", "isFinalized", "byMessageHash"];
+const READS: readonly string[] = ["bySignature", "standingOf", "byMessageHash"];
 const RETRIED_MS = 1_000;
 /** By how much clocks are wrong, or are set forward or back. Milliseconds. */
 const SKEWS_MS = [-3_600_000, -20_000, 20_000, 3_600_000];

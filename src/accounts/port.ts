@@ -198,8 +198,8 @@ export interface Submissions {
   abandoned(most: number, query?: AbandonedQuery): Promise<readonly SubmissionRecord[]>;
   /** Those of the messages that have an outcome on record. */
   endedAmong(messageHashes: readonly string[]): Promise<readonly string[]>;
-  /** The same of those of the messages that have one, by message hash. */
-  standingsAmong(messageHashes: readonly string[]): Promise<ReadonlyMap<string, StandingOutcome>>;
+  /** The digests of the outcomes of those of the messages that have one, by message hash. */
+  digestsAmong(messageHashes: readonly string[]): Promise<ReadonlyMap<string, string>>;
   byMessageHash(messageHash: string): Promise<SubmissionRecord | undefined>;
   /** Stores a further signature of a message, so that a process that takes over follows it too. Storing it again does nothing. */
   addSignature(messageHash: string, form: SignedForm): Promise<void>;

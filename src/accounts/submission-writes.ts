@@ -14,8 +14,8 @@ export interface SubmissionWrites {
   standingOf(messageHash: string): Promise<StandingOutcome | undefined>;
   /** Those of the messages that have an outcome. */
   endedAmong(messageHashes: readonly string[]): Promise<readonly string[]>;
-  /** The outcomes of the messages that have one, by message hash. */
-  standingsAmong(messageHashes: readonly string[]): Promise<ReadonlyMap<string, StandingOutcome>>;
+  /** Digests of the outcomes of the messages that have one, by message hash. */
+  digestsAmong(messageHashes: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
 /** Column types of PostgreSQL, in the order of the statements. */
@@ -53,10 +53,10 @@ const END_CLAIM =
 const FROM_ARRAYS = `select * from unnest(${NAMES.map((name, i) => `$${i + 1}::${COLUMNS[name]}[]`).join(", ")}) order by 1`;
 const FROM_VALUES = `values (${NAMES.map(() => "?").join(", ")})`;
 /** The embedded database computes no digest, so it gives the text; from a server, that would be many times as much to send. */
-const standings = (outcome: string) =>
-  `select message_hash, ${outcome} as outcome, finalized_at_ms from submissions where outcome is not null and message_hash`;
-const STANDING_TEXTS = standings("outcome");
-const STANDING_DIGESTS = standings("encode(sha256(convert_to(outcome, 'UTF8')), 'hex')");
+const TEXT = "outcome";
+const DIGEST = "encode(sha256(convert_to(outcome, 'UTF8')), 'hex') as outcome";
+const endsAs = (columns: string) =>
+  `select message_hash, ${columns} from submissions where outcome is not null and message_hash`;
 const ENDED = "select message_hash from submissions where outcome is not null and message_hash";
 
 /** Rows a statement writes at most. */
@@ -64,9 +64,12 @@ const ROWS_AT_ONCE = 256;
 /** Statements in flight: one is sent while the disk is busy with another. */
 const IN_FLIGHT = 2;
 
-interface StandingRow {
+interface EndRow {
   readonly message_hash: string;
   readonly outcome: unknown;
+}
+
+interface StandingRow extends EndRow {
   readonly finalized_at_ms: number | null;
 }
 
@@ -86,21 +89,20 @@ export function createSubmissionWrites(store: Store): SubmissionWrites {
       : store.query<R>(`${sql} = any($1)`, [hashes]);
   const among = async (sql: string, hashes: readonly string[]) =>
     (await rowsAmong<{ message_hash: string }>(sql, hashes)).map(({ message_hash }) => message_hash);
-  const standingOutcomes = store.isEmbedded ? STANDING_TEXTS : STANDING_DIGESTS;
-  const digestOf = (outcome: unknown) => (store.isEmbedded ? hash("sha256", String(outcome)) : String(outcome));
-  const standingsAmong = async (hashes: readonly string[]): Promise<ReadonlyMap<string, StandingOutcome>> => {
-    const rows = await rowsAmong<StandingRow>(standingOutcomes, hashes);
-    return new Map(
-      rows.map(({ message_hash, outcome, finalized_at_ms }) => [
-        message_hash,
-        { digest: digestOf(outcome), isFinalized: finalized_at_ms !== null },
-      ]),
-    );
+  const outcomeColumn = store.isEmbedded ? TEXT : DIGEST;
+  const [digests, standings] = [endsAs(outcomeColumn), endsAs(`finalized_at_ms, ${outcomeColumn}`)];
+  const digestOf = ({ outcome }: EndRow) => (store.isEmbedded ? hash("sha256", String(outcome)) : String(outcome));
+  const digestsAmong = async (hashes: readonly string[]): Promise<ReadonlyMap<string, string>> => {
+    const rows = await rowsAmong<EndRow>(digests, hashes);
+    return new Map(rows.map((row) => [row.message_hash, digestOf(row)]));
   };
   const endedAmong = (hashes: readonly string[]) => among(ENDED, hashes);
   const looks = new Batches<string, StandingOutcome | undefined>({
     run: async (hashes) => {
-      const found = await standingsAmong(hashes);
+      const rows = await rowsAmong<StandingRow>(standings, hashes);
+      const found = new Map(
+        rows.map((row) => [row.message_hash, { digest: digestOf(row), isFinalized: row.finalized_at_ms !== null }]),
+      );
       return hashes.map((hash) => found.get(hash));
     },
     most: ROWS_AT_ONCE,
@@ -122,7 +124,7 @@ export function createSubmissionWrites(store: Store): SubmissionWrites {
       const ended = [outcome, finished_at_ms, message_hash, signature, submission_token];
       return (await store.write(END_CLAIM, ended)) > 0 || end(row);
     };
-    return { insert, finish, standingOf, endedAmong, standingsAmong };
+    return { insert, finish, standingOf, endedAmong, digestsAmong };
   }
   const batches = (suffix: string) =>
     new Batches<NewSubmission, boolean>({
@@ -140,6 +142,6 @@ export function createSubmissionWrites(store: Store): SubmissionWrites {
     finish: (row) => ends.add(row.message_hash, row),
     standingOf,
     endedAmong,
-    standingsAmong,
+    digestsAmong,
   };
 }

@@ -192,8 +192,8 @@ class StoredSubmissions implements Submissions {
     return this.#writes.endedAmong(messageHashes);
   }
 
-  standingsAmong(messageHashes: readonly string[]): Promise<ReadonlyMap<string, StandingOutcome>> {
-    return this.#writes.standingsAmong(messageHashes);
+  digestsAmong(messageHashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return this.#writes.digestsAmong(messageHashes);
   }
 
   async byMessageHash(messageHash: string): Promise<SubmissionRecord | undefined> {

@@ -107,7 +107,8 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
       return true;
     },
     async standingOf(messageHash) {
-      return (await store.standingsAmong([messageHash])).get(messageHash);
+      const digest = (await store.digestsAmong([messageHash])).get(messageHash);
+      return digest === undefined ? undefined : { digest, isFinalized: rows.get(messageHash)!.isFinalized };
     },
     async abandoned(most, { except = [], after } = {}) {
       reach();
@@ -123,11 +124,11 @@ export function createMemorySubmissions(now: Now): MemorySubmissions {
       reach();
       return messageHashes.filter((messageHash) => rows.get(messageHash)?.outcome !== undefined);
     },
-    async standingsAmong(messageHashes) {
+    async digestsAmong(messageHashes) {
       reach();
       const ended = messageHashes.flatMap((messageHash) => {
-        const { outcome, isFinalized = false } = rows.get(messageHash) ?? {};
-        return outcome === undefined ? [] : [[messageHash, { digest: hash("sha256", outcome), isFinalized }] as const];
+        const outcome = rows.get(messageHash)?.outcome;
+        return outcome === undefined ? [] : [[messageHash, hash("sha256", outcome)] as const];
       });
       return new Map(ended);
     },

@@ -293,7 +293,7 @@ describe("an outcome that the database does not take", () => {
     await rest(LEASE_MS);
     expect([...world.submissions.rows.values()].map(({ outcome }) => outcome)).toEqual([expect.any(String)]);
     await rest(300_000);
-    const reading = vi.spyOn(world.submissions, "standingsAmong");
+    const reading = vi.spyOn(world.submissions, "digestsAmong");
     await rest(LEASE_MS);
     expect(reading).not.toHaveBeenCalled();
   });

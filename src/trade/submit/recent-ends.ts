@@ -13,13 +13,13 @@ const MAX_WATCHED = 1_024;
  * what the record says of them is taken over.
  */
 export class RecentEnds {
-  readonly #submissions: Pick<Submissions, "standingsAmong">;
+  readonly #submissions: Pick<Submissions, "digestsAmong">;
   readonly #monotonicMs: Now;
   /** Until when each is checked at least (monotonic milliseconds), least recently checked first. */
   readonly #watched = new Map<Attempt, number>();
 
   /** @param monotonicMs a clock that nobody sets: no end is forgotten because the time was corrected */
-  constructor(submissions: Pick<Submissions, "standingsAmong">, monotonicMs: Now) {
+  constructor(submissions: Pick<Submissions, "digestsAmong">, monotonicMs: Now) {
     this.#submissions = submissions;
     this.#monotonicMs = monotonicMs;
   }
@@ -47,11 +47,11 @@ export class RecentEnds {
       else if (looked.push([attempt, untilMs]) === BATCH) break;
     }
     if (looked.length === 0) return;
-    const standings = await this.#submissions.standingsAmong(looked.map(([{ claim }]) => claim.messageHash));
+    const digests = await this.#submissions.digestsAmong(looked.map(([{ claim }]) => claim.messageHash));
     const atMs = this.#monotonicMs();
     for (const [attempt, untilMs] of looked) {
-      const standing = standings.get(attempt.claim.messageHash);
-      const isKnown = standing !== undefined && attempt.isRecordedAs(standing.digest) && !attempt.isUnwritten;
+      const digest = digests.get(attempt.claim.messageHash);
+      const isKnown = digest !== undefined && attempt.isRecordedAs(digest) && !attempt.isUnwritten;
       if (!isKnown) void attempt.restoreOutcome();
       // Moved behind the others, unless it was evicted meanwhile.
       const isWatched = this.#watched.delete(attempt) && (!isKnown || untilMs >= atMs);

@@ -29,7 +29,7 @@ const KINDS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ["outcome", /^insert into submissions .*do update/],
   ["take over", /^update submissions set lease_owner/],
   ["finalize", /^update submissions set finalized_at_ms/],
-  ["standing", /^select message_hash, encode\(sha256/],
+  ["standing", /^select message_hash, finalized_at_ms, encode\(sha256/],
   ["signatures", /^select signature, transaction_bytes from submissions .* union/],
   ["by message", /^select \* from submissions where message_hash = /],
   ["by signature", /^select \* from submissions where message_hash in /],
@@ -37,7 +37,7 @@ const KINDS: readonly (readonly [name: string, pattern: RegExp])[] = [
 /** Those that merely poll, renew or tidy up. */
 const OTHERS = [
   /^update submissions set lease_until_ms/,
-  /^select message_hash from submissions where outcome is not null/,
+  /^select message_hash(, encode\(sha256.*)? from submissions where outcome is not null/,
   /^select \* from submissions where outcome is null/,
   /^delete from submission/,
 ];

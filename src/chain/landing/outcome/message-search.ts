@@ -173,13 +173,16 @@ interface SlotRange {
 async function viewOf(ports: SearchPorts, endpoint: RpcEndpoint, query: MessageQuery, range: SlotRange): Promise<View> {
   const { wallet, buildSlot, known } = query;
   const { pool } = ports.witnesses;
-  const entries = await readHistory(pool, endpoint, wallet, range);
+  const { entries, isRead } = await readHistory(pool, endpoint, wallet, range);
   const compared = entries.filter(
     ({ signature, slot }) => slot >= range.first && slot <= range.last && !known.includes(signature),
   );
+  const showsFollowed = entries.some(({ signature }) => known.includes(signature));
+  // As one that is cut short: whoever names the wallet in transactions of his own would else keep the trade pending.
+  if (!isRead || compared.length > MAX_COMPARED)
+    return { found: undefined, showsFollowed, reachesBack: false, hasBlocks: false };
   const found = await findAmong(ports, endpoint, query, compared);
   const reachesBack = entries.some(({ slot }) => slot <= buildSlot);
-  const showsFollowed = entries.some(({ signature }) => known.includes(signature));
   return {
     found,
     showsFollowed,
@@ -188,13 +191,21 @@ async function viewOf(ports: SearchPorts, endpoint: RpcEndpoint, query: MessageQ
   };
 }
 
-/** A wallet's finalized history as a node shows it, newest first, back to the first slot of the range at least. */
+/** A part of a wallet's finalized history. */
+interface History {
+  /** Newest first. */
+  readonly entries: readonly Entry[];
+  /** False if there is more than is read, back to the first slot of the range. */
+  readonly isRead: boolean;
+}
+
+/** A wallet's finalized history as a node shows it, back to the first slot of the range at least, unless it is too long. */
 async function readHistory(
   pool: RpcPool,
   endpoint: RpcEndpoint,
   wallet: Address,
   { first, finalizedSlot }: SlotRange,
-): Promise<readonly Entry[]> {
+): Promise<History> {
   const entries: Entry[] = [];
   for (let page = 0; page < MAX_PAGES; page++) {
     const before = entries.at(-1)?.signature;
@@ -217,9 +228,9 @@ async function readHistory(
       return { signature: asText(signature, WHAT), slot: asInteger(slot, WHAT) };
     });
     entries.push(...rows);
-    if (rows.length < PAGE || rows.at(-1)!.slot < first) return entries;
+    if (rows.length < PAGE || rows.at(-1)!.slot < first) return { entries, isRead: true };
   }
-  throw new NodeError("malformed", "A wallet has too many transactions since a message was built.");
+  return { entries, isRead: false };
 }
 
 /** The transaction among these that has the message; undefined if none has. */
@@ -229,8 +240,6 @@ async function findAmong(
   query: MessageQuery,
   compared: readonly Entry[],
 ): Promise<Uint8Array | undefined> {
-  if (compared.length > MAX_COMPARED)
-    throw new NodeError("malformed", `A wallet has more than ${MAX_COMPARED} transactions in a message's lifetime.`);
   const signatures = compared.map(({ signature }) => signature);
   const hashes = await messages.hashesOf(endpoint, signatures);
   const at = hashes.findIndex((hash) => equalBytes(hash, query.messageHash));

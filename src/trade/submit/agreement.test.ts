@@ -324,6 +324,32 @@ describe("a trade that lands under a signature of a process that is cut off from
     }
   });
 
+  it.each(["has ended", "is followed", "is followed by nobody"])(
+    "is found by that process itself, though another build has the message, which %s, and its own nodes had shown nothing either",
+    async (state) => {
+      const { c, trade, answer, other } = await submittedApart(twinOf);
+      if (state === "has ended") expire("b", trade.signature);
+      if (state === "is followed by nobody") await b.close();
+      await rest(3_000);
+      const before = world.inFlight.get(`c ${other.signature}`);
+      c.isCutOff = false;
+      await rest(LEASE_MS);
+      expect(world.inFlight.get(`c ${other.signature}`)).not.toBe(before);
+      land("c", other.signature);
+      await rest(4_000);
+      if (state !== "has ended") expire("b", trade.signature);
+      await rest(4_000);
+      if (state === "is followed") expect(answer.value).toMatchObject({ signature: other.signature, slot: SLOT });
+      for (const one of [startProcess("d"), c.submitter]) {
+        expect(await one.find(principal, trade.signature)).toMatchObject({ slot: SLOT });
+        const [again, refused] = [boxOf(one.submit(trade)), boxOf(one.submit(other))];
+        await rest(300);
+        expect(again.value).toMatchObject({ signature: other.signature, slot: SLOT });
+        expect(refused.error).toMatchObject({ code: "CONFLICT_ERROR" });
+      }
+    },
+  );
+
   it("is not corrected again once its own block was undone, and that is final on record", async () => {
     const { c, trade, other } = await submittedApart();
     expire("b", trade.signature);

@@ -3,6 +3,7 @@ import { equalBytes } from "../../primitives/bytes.ts";
 import type { SealedTrade } from "../build/token/sealed-trade.ts";
 import { Attempt, type AttemptPorts } from "./attempt/attempt.ts";
 import { leaseOf } from "./attempt/claim-keeper.ts";
+import { openRecord } from "./open-record.ts";
 import { slotOf } from "./outcome/outcome.ts";
 import { RecentEnds } from "./recent-ends.ts";
 
@@ -29,6 +30,7 @@ export class Attempts {
   readonly #ends: RecentEnds;
   readonly #timer: NodeJS.Timeout;
   #renewing: Promise<void> | undefined;
+  #isClosed = false;
 
   constructor(ports: AttemptPorts) {
     this.#ports = ports;
@@ -98,6 +100,7 @@ export class Attempts {
 
   /** Hands pending attempts over to other processes by giving up their leases. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     clearInterval(this.#timer);
     const hashes = Array.from(this.#pending, ({ claim }) => claim.messageHash);
     for (const attempt of this.#pending) attempt.release();
@@ -111,10 +114,23 @@ export class Attempts {
     this.#bySignature.set(claim.signature, attempt);
     this.#pending.add(attempt);
     attempt.done.then(
-      (outcome) => (outcome === undefined ? this.#forget(attempt) : this.#settle(attempt)),
+      (outcome) => (outcome === undefined ? this.#giveUp(attempt) : this.#settle(attempt)),
       () => this.#forget(attempt),
     );
     return attempt;
+  }
+
+  /**
+   * What it has sent of a message that is another build's is followed as that build's: the process that drives the other may have ended it
+   * before it knew of these signatures.
+   */
+  #giveUp(attempt: Attempt): void {
+    this.#forget(attempt);
+    const { sentBeside, claim } = attempt;
+    if (sentBeside === undefined || this.#isClosed) return;
+    const { record, forms } = sentBeside;
+    const sealed = openRecord(this.#ports.sealer, { ...claim, submissionToken: record.submissionToken });
+    for (const form of forms) this.join({ ...record, ...form }, sealed);
   }
 
   #settle(attempt: Attempt): void {

@@ -64,6 +64,13 @@ interface AttemptReport {
   readonly fromSlot: bigint | undefined;
 }
 
+/** What was sent of a message that another build holds. */
+interface SentBeside {
+  /** The record of the other build. */
+  readonly record: SubmissionRecord;
+  readonly forms: readonly SignedForm[];
+}
+
 /** Pause between reads of a record that another process holds; its outcome is polled for separately. Milliseconds. */
 const JOIN_POLL_MS = 250;
 
@@ -93,6 +100,7 @@ export class Attempt {
   #isWhole = false;
   /** True once it may have sent something. */
   #isSent = false;
+  #sentBeside: SentBeside | undefined;
 
   /** @param isClaimed whether the caller has claimed the message already */
   constructor(ports: AttemptPorts, claim: SubmissionClaim, sealed: SealedTrade, isClaimed: boolean) {
@@ -157,6 +165,11 @@ export class Attempt {
   /** True once another build is known to hold the message: this one follows it no more, and `done` resolves to undefined. */
   get isTaken(): boolean {
     return this.#keeper.isTaken;
+  }
+
+  /** What it has sent of a message that another build holds; undefined if nothing, or if no other build is known to hold it. */
+  get sentBeside(): SentBeside | undefined {
+    return this.#sentBeside;
   }
 
   /** True while its end is not on record, though another one may be. */
@@ -315,13 +328,14 @@ export class Attempt {
   }
 
   /**
-   * Another build holds the message: sends nothing any more. What was sent before the database answered may still land, so the process that
-   * drives the message has to know its signatures.
+   * Another build holds the message: this one sends nothing any more. What was sent before the database answered may still land, so the process
+   * that drives the message has to know its signatures.
    */
-  #giveUp({ signature }: SubmissionRecord): void {
-    const sent = this.#isSent ? this.#formsBeside(signature) : [];
+  #giveUp(record: SubmissionRecord): void {
+    const forms = this.#isSent ? this.#formsBeside(record.signature) : [];
+    if (forms.length > 0) this.#sentBeside = { record, forms };
     if (!this.#isSettled) this.#broadcast.stop();
-    for (const form of sent) void this.#keeper.storeSignature(form);
+    for (const form of forms) void this.#keeper.storeSignature(form);
   }
 
   /** Whether a record is that of this message, under the signature it names. */

@@ -4,7 +4,6 @@ import { isLoopback, isSameHost } from "./loopback.ts";
 const LOCAL = [
   "localhost",
   "LOCALHOST.",
-  "trade.localhost",
   "127.0.0.1",
   "127.0.0.1.",
   "127.1",

@@ -2,7 +2,7 @@
  * Names that lead to this machine, as the host of a URL spells them: its loopback, and the addresses of all interfaces, which connect
  * there too. A URL writes `127.1` and the like in full.
  */
-const LOOPBACK = /^((.+\.)?localhost|127[.\d]+|(0\.){3}0|\[::(1|ffff:(7f..:.+|0:0))?])\.?$/;
+const LOOPBACK = /^(localhost|127[.\d]+|(0\.){3}0|\[::(1|ffff:(7f..:.+|0:0))?])\.?$/;
 
 /** True if the URL's host is this machine. */
 export function isLoopback({ hostname }: URL): boolean {

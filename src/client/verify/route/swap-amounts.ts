@@ -34,6 +34,8 @@ export class SwapAmounts {
   add(leg: ExpectedLeg, bounds: SwapBounds, table: SwapTable): readonly string[] {
     const slack = table.rounds === true ? VAULT_ROUNDING : 0n;
     return [
+      // A program may pass over a swap of nothing, and over its bound with it.
+      bounds.mostIn === 0n ? "it swaps nothing" : undefined,
       this.isRow ? undefined : pathFault(this.#trade, leg, bounds, slack),
       leg.inMint === this.#trade.inMint ? this.#spend(leg, bounds, table) : this.#pass(leg, bounds),
       this.#yield(leg, bounds, table),

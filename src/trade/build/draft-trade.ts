@@ -1,30 +1,20 @@
 import type { ChainHead, Lifetime, SenderPlan } from "../../chain/port.ts";
 import type { TradewireError } from "../../errors/tradewire-error.ts";
-import type { Markets } from "../../market/port.ts";
 import type { Address } from "../../primitives/address.ts";
-import { MAX_TRANSACTION_SIZE } from "../../solana/message.ts";
 import { type LongSearches, pausing, type Steps } from "../quote/long-searches.ts";
-import { type Misfit, noneFits } from "../quote/no-route.ts";
+import { noneFits } from "../quote/no-route.ts";
 import { pathCount, type Route } from "../quote/route.ts";
 import { compareRoutes, orderRoutes } from "../quote/route-order.ts";
-import { directDivisions, directRoutesAbove, type FoundRoutes, routesOf } from "../quote/snapshot.ts";
-import { nearlyFits, rememberedDivision } from "../quote/split/fitting-division.ts";
-import type { Splits } from "../quote/split/splits.ts";
-import { capacityOf, VERSION_1_CAPACITY } from "../quote/transaction-capacity.ts";
+import { directRoutesAbove, routesOf } from "../quote/snapshot.ts";
+import { capacityOf } from "../quote/transaction-capacity.ts";
+import type { TradeRequest } from "../trade.ts";
 import type { LoadedTrade } from "./load-trade.ts";
-import {
-  type ComposedMessage,
-  composeMessage,
-  type MessagePorts,
-  type MessageTerms,
-  misfitOf,
-} from "./message-forms.ts";
+import { type ComposedMessage, composeMessage, type MessageTerms, misfitOf } from "./message-forms.ts";
 import { leastCostly, mayCostMore } from "./net-value.ts";
-import { FitLoss, fitsNobody, isTooLargeForAll } from "./route-fit.ts";
+import { type RoutePorts, RoutesToTry } from "./parts/routes-to-try.ts";
 
 /** What drafting a trade reads, all from memory. */
-export interface DraftPorts extends MessagePorts {
-  readonly markets: Pick<Markets, "account" | "searchSoon">;
+export interface DraftPorts extends RoutePorts {
   readonly head: Pick<ChainHead, "clock" | "rentExemption">;
   readonly senders: SenderPlan;
   readonly searches: LongSearches;
@@ -71,121 +61,54 @@ export function* draftTrade(
   const { request, intent, accounts, snapshot } = loaded;
   const capacity = capacityOf(ports, request);
   const clock = ports.head.clock();
-  const price = (least?: number): Steps<FoundRoutes> =>
-    routesOf(ports.markets, intent, snapshot, clock, {
-      capacity,
-      searches,
-      ...(least === undefined ? {} : { least }),
-    });
-  const { routes, splits: widest } = yield* price(BEST_ALONE);
+  const found = yield* routesOf(ports.markets, intent, snapshot, clock, { capacity, searches, least: BEST_ALONE });
   const choice = ports.senders.choose(request.priority, nonce);
   const { blockhash } = lifetime;
   const terms = { request, intent, accounts, snapshot, blockhash, nonce, seed: ports.nextSeed(), choice };
-  const misfits: Misfit[] = [];
-  /** Accounts that may or may not exist, and so may keep better routes from fitting. */
-  const doubtful = new Set<Address>();
-  let unfit: ComposedMessage | undefined;
-  let left = routes;
-  let paths = Number.POSITIVE_INFINITY;
-  let hasOthers = false;
-  let splits = widest;
-  let hasDirect = false;
-  const fitLoss = new FitLoss(intent.mode, widest);
-  let isLight = !searches;
+  const routes = new RoutesToTry(ports, terms, { clock, capacity, searches, found });
+  const shared = { loaded, lifetime, senders: choice.senders };
+  const misfits: ComposedMessage[] = [];
   for (;;) {
-    if (left.length === 0 && !hasOthers) {
-      // Routes over further markets may fit; they are priced only now.
-      hasOthers = true;
-      left = (yield* price()).routes.filter((route) => pathCount(route) === 1);
-    }
-    if (left.length === 0 && !hasDirect) {
-      // Divisions over hubs take more markets than paths.
-      hasDirect = true;
-      const direct = yield* directDivisions(ports.markets, intent, snapshot, clock, { capacity, searches });
-      splits = direct.splits;
-      left = direct.routes;
-      paths = Number.POSITIVE_INFINITY;
-    }
-    const [route, ...others] = left;
-    if (route === undefined) {
-      const refusal = noneFits(misfits, ports.settings, request);
-      if (unfit === undefined) throw refusal;
-      return {
-        loaded,
-        composed: unfit,
-        lifetime,
-        senders: choice.senders,
-        fitLoss: 0,
-        unknown: [...doubtful],
-        refusal,
-      };
-    }
-    const composed =
-      misfit !== undefined && isSameTrade(misfit.route, route) ? misfit : composeMessage(ports, terms, route);
-    if (composed.fault === undefined) fitLoss.tries(composed.route);
+    const route = yield* routes.next();
+    if (route === undefined) return { ...shared, ...unfitDraft(ports, request, misfits) };
+    const isKnown = misfit !== undefined && isSameTrade(misfit.route, route);
+    const composed = isKnown ? misfit : composeMessage(ports, terms, route);
+    if (composed.fault === undefined) routes.fitLoss.tries(composed.route);
     if (composed.fits) {
+      const doubtful = unknownIn(misfits);
       // Until it is known which accounts exist, costs are unknown too: the trade is drafted again after they have been read.
-      const isSettled = composed.unknown.length > 0 || doubtful.size > 0 || !mayCostMore(composed, accounts);
-      const best = isSettled ? composed : yield* leastCostlyOf(ports, terms, composed, others, splits, searches);
-      const unknown = doubtful.size === 0 ? best.unknown : [...doubtful, ...best.unknown];
-      return {
-        loaded,
-        composed: best,
-        lifetime,
-        senders: choice.senders,
-        fitLoss: fitLoss.of(composed.route),
-        unknown,
-      };
+      const isSettled = composed.unknown.length > 0 || doubtful.length > 0 || !mayCostMore(composed, accounts);
+      const best = isSettled ? composed : yield* leastCostlyOf(ports, terms, composed, routes, searches);
+      const unknown = doubtful.length === 0 ? best.unknown : [...doubtful, ...best.unknown];
+      return { ...shared, composed: best, fitLoss: routes.fitLoss.of(composed.route), unknown };
     }
-    misfits.push(misfitOf(composed));
-    for (const address of composed.unknown) doubtful.add(address);
-    if (composed.unknown.length > 0) unfit ??= composed;
-    left = others;
-    if (!isLight && splits !== undefined && pathCount(route) > 1 && nearlyFits(misfitOf(composed))) {
-      isLight = true;
-      const fitting = yield* lighterThan(ports, terms, composed, splits, fitLoss);
-      if (fitting !== undefined) {
-        left = orderRoutes(intent, [fitting, ...others], clock);
-        continue;
-      }
-    }
-    const isTooLarge = composed.transactionBytes > MAX_TRANSACTION_SIZE && !composed.overUnits;
-    // In version 1 the limit is accounts, and fewer paths do not help. A single path that does not fit proves nothing about divisions: it
-    // may have more legs.
-    if (
-      isTooLarge &&
-      !hasDirect &&
-      pathCount(route) > 1 &&
-      capacity !== VERSION_1_CAPACITY &&
-      isTooLargeForAll(ports, terms, route)
-    ) {
-      fitLoss.fitsNobody(composed.route, () => widest?.neverFits(pathCount(route)) === true);
-    }
-    // Fewer paths may fit; they are searched only now, one path fewer at a time.
-    paths = Math.min(paths, pathCount(route)) - 1;
-    const fewer = splits === undefined ? undefined : yield* pausing(splits.narrower(paths), searches);
-    if (fewer !== undefined) left = orderRoutes(intent, [fewer, ...others], clock);
+    misfits.push(composed);
+    yield* routes.replace(composed);
   }
 }
 
-/** The best division that fits, in place of one that takes too many accounts or compute units. */
-function* lighterThan(
-  ports: DraftPorts,
-  terms: MessageTerms,
-  { route }: ComposedMessage,
-  splits: Splits,
-  fitLoss: FitLoss,
-): Steps<Route | undefined> {
-  const { intent } = terms;
-  const kind = `build in ${capacityOf(ports, terms.request)}`;
-  const fitting = yield* rememberedDivision(intent.mode, splits, route, kind, {
-    fits: (lighter) => composeMessage(ports, terms, lighter).fits,
-    never: (refused) => fitsNobody(ports, terms, refused),
-  });
-  if (fitting !== undefined && fitsNobody(ports, terms, route))
-    fitLoss.fitsNobody(route, () => splits.leavesOut(fitting));
-  return fitting;
+/**
+ * The draft of a trade whose routes all fit into no transaction as far as is known.
+ *
+ * @throws TradewireError as `noneFits`, if nothing is unknown
+ */
+function unfitDraft(
+  { settings }: DraftPorts,
+  request: TradeRequest,
+  misfits: readonly ComposedMessage[],
+): Pick<TradeDraft, "composed" | "fitLoss" | "unknown" | "refusal"> {
+  const refusal = noneFits(misfits.map(misfitOf), settings, request);
+  const composed = misfits.find(({ unknown }) => unknown.length > 0);
+  if (composed === undefined) throw refusal;
+  return { composed, fitLoss: 0, unknown: unknownIn(misfits), refusal };
 }
+
+/** Accounts that may or may not exist, and so may keep these messages from fitting. */
+function unknownIn(misfits: readonly ComposedMessage[]): readonly Address[] {
+  return misfits.length === 0 ? NONE_UNKNOWN : [...new Set(misfits.flatMap(({ unknown }) => unknown))];
+}
+
+const NONE_UNKNOWN: readonly Address[] = [];
 
 /**
  * The message that leaves the wallet the most: this one, that of another route, or one over fewer paths if this one opens accounts of hubs.
@@ -194,8 +117,7 @@ function* leastCostlyOf(
   ports: DraftPorts,
   terms: MessageTerms,
   composed: ComposedMessage,
-  others: readonly Route[],
-  splits: Splits | undefined,
+  { left, splits }: RoutesToTry,
   searches: boolean,
 ): Steps<ComposedMessage> {
   const { intent, snapshot } = terms;
@@ -204,7 +126,7 @@ function* leastCostlyOf(
   const opens = route.remainders.length > 0 && assembly.creates.length > 0;
   const search = opens ? splits?.narrower(pathCount(route) - 1) : undefined;
   const fewer = search === undefined ? undefined : yield* pausing(search, searches);
-  const cheaper = fewer === undefined ? others : orderRoutes(intent, [fewer, ...others], clock);
+  const cheaper = fewer === undefined ? left : orderRoutes(intent, [fewer, ...left], clock);
   const othersAbove = (worth: bigint): readonly Route[] => {
     if (route.steps.length > 1) return cheaper;
     // Only the best market was priced: the next best may open fewer accounts.

@@ -25,6 +25,11 @@ export async function startFakeRelay(): Promise<FakeRelay> {
       response.writeHead(relay.status).end();
       return;
     }
+    // Whoever still asks for a service of another test that has stopped, whose port this one has now, sends no call.
+    if (!body.startsWith("{")) {
+      response.writeHead(400).end();
+      return;
+    }
     const { id, params } = JSON.parse(body) as { id: number; params: [string] };
     relay.taken.push({ path: request.url!, headers: request.headers, transaction: params[0] });
     if (relay.forwardTo !== undefined) {

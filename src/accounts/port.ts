@@ -107,7 +107,7 @@ export interface SubmissionRecord extends SubmissionClaim {
   readonly endedAtMs: number | undefined;
 }
 
-/** An outcome on record, for whoever knows one already. */
+/** What is read of an outcome on record to compare it with one that is known. */
 export interface StandingOutcome {
   /** SHA-256 of its text, hexadecimal. */
   readonly digest: string;

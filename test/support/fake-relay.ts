@@ -25,7 +25,7 @@ export async function startFakeRelay(): Promise<FakeRelay> {
       response.writeHead(relay.status).end();
       return;
     }
-    // Whoever still asks for a service of another test that has stopped, whose port this one has now, sends no call.
+    // A request for a stopped service of another test may come here, if this relay has got its port.
     if (!body.startsWith("{")) {
       response.writeHead(400).end();
       return;

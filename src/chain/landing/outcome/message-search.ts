@@ -178,7 +178,7 @@ async function viewOf(ports: SearchPorts, endpoint: RpcEndpoint, query: MessageQ
     ({ signature, slot }) => slot >= range.first && slot <= range.last && !known.includes(signature),
   );
   const showsFollowed = entries.some(({ signature }) => known.includes(signature));
-  // As one that is cut short: whoever names the wallet in transactions of his own would else keep the trade pending.
+  // As one that is cut short: otherwise anybody could keep the trade pending, by transactions that name the wallet.
   if (!isRead || compared.length > MAX_COMPARED)
     return { found: undefined, showsFollowed, reachesBack: false, hasBlocks: false };
   const found = await findAmong(ports, endpoint, query, compared);

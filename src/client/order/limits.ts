@@ -46,9 +46,9 @@ export interface TradeLimits extends RouteLimits {
    */
   readonly middleMints?: readonly string[] | undefined;
   /**
-   * Maximum rent in SOL of the token accounts that a trade opens for mints between two markets. They stay the wallet's, and whoever closes
-   * one gets its rent back. Default: that of four, as many as the service's routes open; each counts 0.00203928 SOL, the most that the
-   * network takes.
+   * Maximum rent in SOL of the token accounts that a trade opens for mints between two markets. They belong to the wallet, which gets their
+   * rent back when it closes them. Default: the rent of four accounts, the most that routes of the service open. Each account counts as
+   * 0.00203928 SOL, the highest rent that the network charges for one.
    */
   readonly maxMiddleRent?: number | undefined;
 }

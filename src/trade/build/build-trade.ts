@@ -110,20 +110,24 @@ function complete(ports: BuildPorts, draft: TradeDraft): BuiltTrade | Promise<Bu
   return draft.unknown.length > 0 ? buildInformed(ports, draft) : finish(ports, draft);
 }
 
+async function buildInformed(ports: BuildPorts, draft: TradeDraft): Promise<BuiltTrade> {
+  return finish(ports, await inform(ports, draft));
+}
+
 /**
  * Reads the accounts that the draft assumed missing, then drafts again: with the true costs another route, with other accounts, may be
  * better. If no node answers, the assumption stands, unless nothing fits into a transaction with it.
  *
  * @throws TradewireError STATE_STALE in that case
  */
-async function buildInformed(ports: BuildPorts, draft: TradeDraft): Promise<BuiltTrade> {
+async function inform(ports: BuildPorts, draft: TradeDraft): Promise<TradeDraft> {
   const read = new Set<Address>();
   let informed = draft;
   for (;;) {
     const unread = informed.unknown.filter((address) => !read.has(address));
     if (unread.length === 0) {
       if (informed.refusal !== undefined) throw unknownAccounts();
-      return finish(ports, informed);
+      return informed;
     }
     for (const address of unread) read.add(address);
     await warmIfPossible(ports.markets, unread);
@@ -143,10 +147,10 @@ function finish(ports: BuildPorts, draft: TradeDraft): BuiltTrade | Promise<Buil
   return checkDraft(ports, draft) === undefined ? sealDraft(ports, draft) : buildRefreshed(ports, draft.loaded);
 }
 
-/** The balances in memory do not cover the trade: reads them again before refusing it. */
+/** The balances in memory do not cover the trade: reads them again before refusing it. By then the best route may be another one. */
 async function buildRefreshed(ports: BuildPorts, loaded: LoadedTrade): Promise<BuiltTrade> {
   await ports.markets.refresh(balanceAddresses(loaded.accounts));
-  const draft = await draftNow(ports, await renewTrade(ports.markets, loaded));
+  const draft = await inform(ports, await draftNow(ports, await renewTrade(ports.markets, loaded)));
   const shortfall = checkDraft(ports, draft);
   if (shortfall !== undefined) throw insufficientFunds(shortfall, ports.settings.faucet);
   return sealDraft(ports, draft);

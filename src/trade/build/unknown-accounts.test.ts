@@ -26,16 +26,29 @@ const open = (at: Address): Account => {
  * Builds a purchase while nobody knows whether one account of the wallet exists.
  *
  * @param read what a node answers; undefined: none answers
+ * @param later the markets once the wallet's balances have been read again, which were out of date; absent: they were not
  */
-async function build(hot: readonly HotMarket[], unknown: Address, read: Account | null | undefined) {
-  const base = memoryPorts({ mint: MINT, clock: FAKE_CLOCK, wallet: WALLET, markets: hot });
+async function build(
+  hot: readonly HotMarket[],
+  unknown: Address,
+  read: Account | null | undefined,
+  later?: readonly HotMarket[],
+) {
+  const current = [...hot];
+  const base = memoryPorts({ mint: MINT, clock: FAKE_CLOCK, wallet: WALLET, markets: current });
   const reads: Address[] = [];
   let isRead = false;
+  let isOutdated = later !== undefined;
   const markets: Markets = {
     ...base.markets,
     account: (asked) => {
+      if (asked === WALLET && isOutdated) return null;
       if (asked !== unknown) return base.markets.account(asked);
       return isRead ? read : undefined;
+    },
+    refresh: async () => {
+      isOutdated = false;
+      current.splice(0, current.length, ...(later ?? []));
     },
     warm: async (asked) => {
       reads.push(...asked);
@@ -107,6 +120,15 @@ test("a trade that does not fit if an account must be created is refused only on
   expect((await build([creating(40)], VOLUME, open(VOLUME))).built).not.toBeInstanceOf(Error);
   expect((await build([creating(40)], VOLUME, null)).built).toMatchObject({ code: "NO_ROUTE" });
   expect((await build([creating(40)], VOLUME, undefined)).built).toMatchObject({ code: "STATE_STALE" });
+});
+
+test("accounts that only the newest balances or prices bring into a trade are read too", async () => {
+  const { built, reads } = await build([wrapping(4)], WRAPPED, null, [wrapping(TIGHT)]);
+  expect(reads).toEqual([WRAPPED]);
+  const { instructions } = readTransaction((built as BuiltTrade).unsignedTransaction);
+  expect(instructions.some(({ program }) => program === ASSOCIATED_TOKEN_PROGRAM)).toBe(true);
+  const silent = await build([wrapping(4)], WRAPPED, undefined, [wrapping(TIGHT)]);
+  expect(silent.built).toMatchObject({ code: "STATE_STALE" });
 });
 
 const halvedQuote = (venue: Venue): Venue["quote"] => {

@@ -105,7 +105,7 @@ function sealHeld(): void {
 }
 
 function resume(): void {
-  timer ??= startSlotTimer(passSlot, slotMs, Date.now);
+  timer ??= startSlotTimer(passSlot, slotMs);
 }
 
 /** A slot's time is over: the next one opens, unless its leader is absent. */

@@ -1,7 +1,5 @@
-import type { Now } from "../primitives/clock.ts";
-
-/** Slots that are caught up after the process was paused; later ones are skipped. */
-const MAX_LATE_SLOTS = 10;
+/** Longest delay that is caught up: timers of a busy process fire late. Milliseconds. */
+const MOST_LATE_MS = 200;
 
 /** What calls for the next slot until it is stopped. */
 export interface SlotTimer {
@@ -10,17 +8,21 @@ export interface SlotTimer {
   stop(): void;
 }
 
-/** Calls `advance` every `firstSlotMs` milliseconds, or what is set later, without drifting. */
-export function startSlotTimer(advance: () => void, firstSlotMs: number, now: Now): SlotTimer {
+/**
+ * Calls `advance` every `firstSlotMs` milliseconds, or what is set later, without drifting. Time in which the machine stands still is no
+ * time of the chain: slots made up for it would cut short what lives for a number of them, and look like a faster pace. Nor does it matter
+ * if the wall clock is set.
+ */
+export function startSlotTimer(advance: () => void, firstSlotMs: number): SlotTimer {
   let slotMs = firstSlotMs;
-  let due = now() + slotMs;
+  let dueMs = performance.now() + slotMs;
   let timer = setTimeout(tick, slotMs);
   function tick(): void {
     advance();
-    due += slotMs;
-    const wait = due - now();
-    if (wait < -MAX_LATE_SLOTS * slotMs) due = now();
-    timer = setTimeout(tick, Math.max(0, wait));
+    const atMs = performance.now();
+    dueMs += slotMs;
+    if (atMs - dueMs > Math.max(MOST_LATE_MS, slotMs)) dueMs = atMs + slotMs;
+    timer = setTimeout(tick, Math.max(0, dueMs - atMs));
   }
   return {
     setSlotMs(next) {

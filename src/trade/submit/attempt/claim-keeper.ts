@@ -167,14 +167,15 @@ export class ClaimKeeper {
 
   /** Stores a further signature of the message. Resolves when it is stored, or when that takes too long; it is then retried later. */
   async storeSignature(form: SignedForm): Promise<void> {
-    this.#unstored.add(form);
-    await within(this.#ports.settings.claimTimeoutMs, this.#store(form));
+    await within(this.#ports.settings.claimTimeoutMs, this.#store(this.#keep(form)));
   }
 
-  /** Stores it with the others, before the next end is written. */
-  #keep({ signature, transaction }: SignedForm): void {
-    for (const form of this.#unstored) if (form.signature === signature) return;
-    this.#unstored.add({ signature, transaction });
+  /** Stores it with the others, before the next end is written. @returns the one that waits already, if its signature is the same */
+  #keep({ signature, transaction }: SignedForm): SignedForm {
+    for (const form of this.#unstored) if (form.signature === signature) return form;
+    const kept = { signature, transaction };
+    this.#unstored.add(kept);
+    return kept;
   }
 
   async #store(form: SignedForm): Promise<void> {

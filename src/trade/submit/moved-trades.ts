@@ -15,6 +15,8 @@ import { verifySignedBytes } from "./signed-bytes.ts";
 
 /** Longest wait for the nodes to show what became of a transaction, and the shortest time from one search for a message to the next. Milliseconds. */
 const SEARCH_MS = 10_000;
+/** Messages corrected at once: each is looked for on every node, among the trades in flight, for as long as a search takes. */
+const MOST_AT_ONCE = 32;
 /** Messages whose last search is remembered. */
 const MAX_SEARCHED = 4_096;
 /** Messages remembered as undone. */
@@ -65,10 +67,11 @@ export class MovedTrades {
 
   /**
    * Corrects the end of a message that is final in this slot, or in no block any more under its signature. Never rejects: the next look at the
-   * trade tries again.
+   * trade tries again, also if there are as many to correct as there may be. Nodes that keep no history have forgotten every trade that
+   * nobody has looked at in time, and a caller may ask about thousands of them.
    */
   async correct(messageHash: string, finalSlot: bigint | undefined): Promise<void> {
-    if (this.#correcting.has(messageHash)) return;
+    if (this.#correcting.has(messageHash) || this.#correcting.size >= MOST_AT_ONCE) return;
     if (finalSlot === undefined && !this.#beginSearch(messageHash)) return;
     this.#correcting.add(messageHash);
     try {

@@ -453,6 +453,25 @@ describe("finality", () => {
     }
   });
 
+  it("is looked for of 32 trades at a time that the nodes have forgotten, whoever asks about how many", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const trades = await Promise.all(Array.from({ length: 50 }, () => submitOne(a)));
+    for (const { trade } of trades) land("a", trade.signature);
+    await rest(10);
+    world.progress = undefined;
+    const look = async () => {
+      for (const { trade } of trades)
+        expect(await b.find(principal, trade.signature)).toMatchObject({ status: "confirmed" });
+      await rest(400);
+    };
+    const followed = () => trades.filter(({ trade }) => world.inFlight.has(`b ${trade.signature}`));
+    for (let i = 0; i < 3; i++) await look();
+    expect(followed()).toHaveLength(32);
+    for (const { trade } of followed()) expire("b", trade.signature);
+    await look();
+    expect(followed()).toHaveLength(50);
+  });
+
   it("comes to no trade that failed while fewer nodes than vouched for that show that it has expired", async () => {
     const a = startProcess("a");
     const { trade } = await submitFailed(a);

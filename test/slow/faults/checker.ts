@@ -97,7 +97,7 @@ export async function checkInvariants(rig: Rig): Promise<string[]> {
     const answered = answers.find(({ data }) => data?.tradeResult != null)?.data;
     const build = builds.get(hash);
     if (answered?.tradeResult == null || landed === undefined || build === undefined) continue;
-    const rent = await rentOfCreated(rig, landed);
+    const rent = (await rentOfCreated(rig, landed)) - rentOfClosed(landed);
     const measured = measure(build, landed, rent, answered.inputMint, answered.outputMint);
     const { inputAmountRaw, outputAmountRaw } = answered.tradeResult;
     if (measured.in !== BigInt(inputAmountRaw) || measured.out !== BigInt(outputAmountRaw)) {
@@ -238,9 +238,17 @@ async function rentOfCreated(rig: Rig, { accounts, meta, slot }: LedgerEntry): P
   ]);
   const { lamportsPerByte } = rig.rents.findLast(({ fromSlot }) => fromSlot <= slot)!;
   return created.reduce((sum, { held }, i) => {
-    const rent = lamportsPerByte * (BigInt(value[i]?.space ?? 0) + ACCOUNT_OVERHEAD_BYTES);
+    const account = value[i];
+    // Of one that has been closed since, its size is not known: such an account was opened with its rent.
+    if (account == null) return sum + held;
+    const rent = lamportsPerByte * (BigInt(account.space) + ACCOUNT_OVERHEAD_BYTES);
     return sum + (held < rent ? held : rent);
   }, 0n);
+}
+
+/** What was in the accounts that the transaction closed: emptied token accounts of the wallet. */
+function rentOfClosed({ meta }: LedgerEntry): bigint {
+  return meta.preBalances.reduce((sum, held, i) => sum + (meta.postBalances[i] === 0 ? BigInt(held) : 0n), 0n);
 }
 
 /** Accounts in message order: of legacy and version 0 messages the static ones, then the loaded ones. */

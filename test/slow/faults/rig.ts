@@ -23,6 +23,8 @@ export interface RigOptions {
   readonly nodesEach?: number;
   /** By process: how wrong its clock is. */
   readonly clockSkewsMs?: readonly number[];
+  /** The processes can say what they hold; default false. */
+  readonly measuresMemory?: boolean;
 }
 
 const DEFAULT_SLOT_MS = 80;
@@ -86,7 +88,7 @@ export class Rig {
   }
 
   async startService(index = this.everyService.length): Promise<ServiceProcess> {
-    const { environment, clockSkewsMs, databaseUrls } = this.options;
+    const { environment, clockSkewsMs, databaseUrls, measuresMemory } = this.options;
     const databaseUrl = databaseUrls?.[index] ?? this.options.databaseUrl;
     const proxies = this.nodesOf(index);
     const service = await startServiceProcess(
@@ -102,7 +104,7 @@ export class Rig {
         ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
         ...environment,
       },
-      clockSkewsMs?.[index] ?? 0,
+      { clockSkewMs: clockSkewsMs?.[index], measuresMemory },
     );
     this.services.push(service);
     this.everyService.push(service);

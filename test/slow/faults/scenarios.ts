@@ -3,6 +3,7 @@ import { DATABASE_SCENARIOS } from "./database-scenarios.ts";
 import { DIAGNOSIS_SCENARIOS } from "./diagnosis-scenarios.ts";
 import { FAILOVER_SCENARIOS } from "./failover-scenarios.ts";
 import { FROZEN_SCENARIOS } from "./frozen-scenarios.ts";
+import { HOUR_SCENARIOS } from "./hours/hour-scenarios.ts";
 import { LEAVING_SCENARIOS } from "./leaving-scenarios.ts";
 import { NODE_SCENARIOS } from "./node-scenarios.ts";
 import { OUTCOME_SCENARIOS } from "./outcome-scenarios.ts";
@@ -28,4 +29,5 @@ export const SCENARIOS: readonly Scenario[] = [
   ...PRICE_SCENARIOS,
   ...STREAM_SCENARIOS,
   ...CLOCK_SCENARIOS,
+  ...HOUR_SCENARIOS,
 ].sort((a, b) => a.row - b.row);

@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import type { HeldMemory } from "./hours/held-memory.ts";
 
 const MAIN = fileURLToPath(new URL("../../../src/process/main.ts", import.meta.url));
 const SKEWED_CLOCK = fileURLToPath(new URL("./skewed-clock.ts", import.meta.url));
+const MEMORY_PROBE = fileURLToPath(new URL("./hours/memory-probe.ts", import.meta.url));
 const START_MS = 90_000;
 
 /** A service in a process of its own, as `npm start` runs it. */
@@ -16,6 +19,8 @@ export interface ServiceProcess {
   readonly isRunning: boolean;
   /** Resident memory and open files now; zeros once it has ended. */
   usage(): { readonly residentBytes: number; readonly openFiles: number };
+  /** Memory after a full collection, of one that was started to measure it. */
+  heldMemory(): Promise<HeldMemory>;
   /** The current sum of a metric over its labels. */
   metric(name: string): Promise<number>;
   kill(): Promise<void>;
@@ -23,16 +28,25 @@ export interface ServiceProcess {
   stop(): Promise<number>;
 }
 
+/** What is unusual about a process. */
+export interface Oddities {
+  /** How wrong its clock is; default 0. */
+  readonly clockSkewMs?: number | undefined;
+  /** It can say what it holds; default false. */
+  readonly measuresMemory?: boolean | undefined;
+}
+
 /** Starts a service and waits until it says that it is ready. @throws Error with its output when it does not come up */
 export async function startServiceProcess(
   name: string,
   environment: Readonly<Record<string, string>>,
-  clockSkewMs = 0,
+  { clockSkewMs = 0, measuresMemory = false }: Oddities = {},
 ): Promise<ServiceProcess> {
   const skew = clockSkewMs === 0 ? [] : ["--import", SKEWED_CLOCK];
-  const child: ChildProcess = spawn(process.execPath, [...skew, MAIN], {
+  const probe = measuresMemory ? ["--expose-gc", "--import", MEMORY_PROBE] : [];
+  const child: ChildProcess = spawn(process.execPath, [...skew, ...probe, MAIN], {
     env: { PATH: process.env.PATH, CLOCK_SKEW_MS: `${clockSkewMs}`, ...environment },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe", ...(measuresMemory ? (["ipc"] as const) : [])],
   });
   let output = "";
   const ready = Promise.withResolvers<string>();
@@ -62,6 +76,12 @@ export async function startServiceProcess(
       return child.exitCode === null && child.signalCode === null;
     },
     usage: () => usageOf(child.pid!),
+    async heldMemory() {
+      const answer = once(child, "message");
+      child.send({});
+      const [memory] = await answer;
+      return memory as HeldMemory;
+    },
     async metric(name) {
       const admin = /(http:\/\/[^\s]+)\/metrics/.exec(output)![1]!;
       const text = await (await fetch(`${admin}/metrics`)).text();

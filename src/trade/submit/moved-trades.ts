@@ -1,4 +1,4 @@
-import type { SignedForm, Submissions } from "../../accounts/port.ts";
+import type { SignedForm, SubmissionRecord, Submissions } from "../../accounts/port.ts";
 import type { Landing } from "../../chain/port.ts";
 import type { Now } from "../../primitives/clock.ts";
 import type { Venue } from "../../venues/venue.ts";
@@ -11,7 +11,7 @@ import { expiredOutcome, isProof } from "./outcome/expired-outcome.ts";
 import { agreeingOn, formatOutcome, type Outcome, slotOf } from "./outcome/outcome.ts";
 import { readOutcome } from "./outcome/read-outcome.ts";
 import { storedOutcome } from "./outcome/stored-outcome.ts";
-import { verifySignedBytes } from "./signed-bytes.ts";
+import { isSignedForm, verifySignedBytes } from "./signed-bytes.ts";
 
 /** Longest wait for the nodes to show what became of a transaction, and the shortest time from one search for a message to the next. Milliseconds. */
 const SEARCH_MS = 10_000;
@@ -37,7 +37,7 @@ interface FinalEnd extends SignedForm {
 }
 
 interface MovedTradesPorts {
-  readonly submissions: Pick<Submissions, "addSignature" | "byMessageHash" | "replaceOutcome">;
+  readonly submissions: Pick<Submissions, "addSignature" | "byMessageHash" | "replaceOutcome" | "signaturesOf">;
   readonly landing: Pick<Landing, "land" | "searchMessage">;
   readonly sealer: TokenSealer;
   readonly venues: readonly Venue[];
@@ -134,9 +134,12 @@ export class MovedTrades {
     this.#undone.add(messageHash);
   }
 
-  /** The end in the final slot; if none is known, the one that the wallet's finalized history shows. Undefined if there is no proof of it. */
+  /**
+   * The end in the final slot; if none is known, the one under another stored signature, or that the wallet's finalized history shows. Undefined
+   * if there is no proof of it.
+   */
   async #endOf(
-    { signature, transaction }: SignedForm,
+    { signature, transaction, messageHash: key }: SubmissionRecord,
     sealed: SealedTrade,
     finalSlot: bigint | undefined,
   ): Promise<FinalEnd | undefined> {
@@ -145,6 +148,11 @@ export class MovedTrades {
     const landed = await this.#land({ signature, transaction }, sealed);
     if (finalSlot !== undefined) return landed !== "expired" && landed?.slot === finalSlot ? landed : undefined;
     if (landed !== "expired") return undefined;
+    for (const form of await this.#ports.submissions.signaturesOf(key)) {
+      if (form.signature === signature || !isSignedForm(sealed, form)) continue;
+      const other = await this.#land(form, sealed);
+      if (other !== "expired") return other;
+    }
     // No signature is left out: it may be in a block again.
     const finding = await landing.searchMessage({ wallet, messageHash, lastValidBlockHeight, buildSlot, known: [] });
     if (finding.kind === "found") {

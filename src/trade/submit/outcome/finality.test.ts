@@ -12,6 +12,7 @@ import {
   startProcess,
   submitLanded,
   submitOne,
+  submitTwice,
   useSubmitWorld,
 } from "../../../../test/support/submit-world.ts";
 import type { Submitter } from "../submit-trade.ts";
@@ -410,6 +411,30 @@ describe("finality", () => {
       expect(await one.submit(trade)).toMatchObject(final);
     }
   });
+
+  it.each([null, FAILURE])(
+    "comes to a trade whose block was undone under another signature that was submitted, though no node serves its wallet's history: %j",
+    async (error) => {
+      const [a, b] = [startProcess("a"), startProcess("b")];
+      const { trade, other } = await submitTwice(a);
+      land("a", trade.signature, error);
+      await rest(400);
+      world.progress = undefined;
+      world.finding = { kind: "unserved", sinceMs: 10_000, isRemembered: true };
+      await b.find(principal, other.signature).catch(() => {});
+      await rest(10);
+      expire("b", trade.signature);
+      await rest(10);
+      landElsewhere("b", other.signature);
+      await rest(400);
+      const final = { status: "finalized", slot: SLOT + 9n, signature: other.signature, result: { outAmount: 41n } };
+      for (const one of [a, b, startProcess("c")]) {
+        expect(await one.find(principal, trade.signature)).toMatchObject({ ...final, signature: trade.signature });
+        expect(await one.submit(trade)).toMatchObject(final);
+        expect(await one.submit(other)).toMatchObject(final);
+      }
+    },
+  );
 
   it("comes to no trade whose block was undone and that is in no other: it stays confirmed, and says so", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];

@@ -17,7 +17,7 @@ import { pumpSwapExtension } from "../../src/client/verify/venues/pump-swap.ts";
 import { Address } from "../../src/primitives/address.ts";
 import { writeU64 } from "../../src/primitives/bytes.ts";
 import { type Instruction, writable, writableSigner } from "../../src/solana/instruction.ts";
-import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../src/solana/programs.ts";
+import { SOL_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../src/solana/programs.ts";
 import { planOf, wireOf } from "../slow/client/mutations.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
@@ -383,6 +383,23 @@ describe("the command line", () => {
     const none = await run(`buy ${mint} 0.1 --exclude-venues raydium_cpmm ${keyFile()} --json --yes`, apiKey());
     expect([none.code, errorOf(none).code]).toEqual([EXIT.refused, "NO_ROUTE"]);
     expect((await run(`${only} --exclude-venues ,`, apiKey())).code).toBe(EXIT.usage);
+  });
+
+  test("bounds the tokens between two markets, and the rent of their accounts", async () => {
+    const { tokens } = service.sandbox.world;
+    const sol = SOL_MINT.toString();
+    const isBesideSol = (other: Address) => tokens.some((one) => one.mint === other && `${one.quoteMint}` === sol);
+    const { mint: behind, quoteMint } = tokens.find((token) => !isBesideSol(token.mint))!;
+    const order = `buy ${behind} 0.01 ${withNode()} --json --dry-run`;
+    for (const [flags, code] of [
+      [`--middle-mints sol,${quoteMint}`, EXIT.done],
+      ["--middle-mints JUP,BONK", EXIT.distrusted],
+      ["--middle-mints ,", EXIT.usage],
+      ["--middle-mints nobody", EXIT.usage],
+      ["--max-middle-rent 0.00203928", EXIT.done],
+      ["--max-middle-rent 0.00203927", EXIT.distrusted],
+    ] as const)
+      expect((await run(`${order} ${flags}`, apiKey())).code, flags).toBe(code);
   });
 
   test("chooses the slippage by how the price has moved if asked to, and shows what that rests on", async () => {

@@ -8,6 +8,7 @@ import {
   type CommandLine,
   EXIT,
   exitCodeOfTrade,
+  listFlag,
   numberFlag,
   parseNumber,
   TRADE_FLAGS,
@@ -16,6 +17,7 @@ import {
 import { tradeLines } from "./look-commands.ts";
 import { print } from "./print.ts";
 import { describeReview, refuseCareless, reviewAsJson, type SideNames } from "./review-lines.ts";
+import type { CliConfig } from "./settings/config.ts";
 import { explorerLink } from "./settings/network.ts";
 import { type CliSession, openSession } from "./settings/session.ts";
 import { findToken } from "./settings/tokens.ts";
@@ -124,7 +126,7 @@ async function trade(
     return line.flags.has("yes") || (await io.confirm("Trade? [y/N] ")) === true;
   };
   try {
-    const done = await run({ ...limitsOf(line), confirm, ...progressOf(io) });
+    const done = await run({ ...limitsOf(line, session.config), confirm, ...progressOf(io) });
     const explorer = await explorerLink(done.signature, session.network, session.node);
     print(line, io, { ...done, explorer }, tradeLines(done, explorer));
     return exitCodeOfTrade(done);
@@ -136,13 +138,15 @@ async function trade(
   }
 }
 
-function limitsOf(line: CommandLine): TradeOptions {
+function limitsOf(line: CommandLine, { tokens }: CliConfig): TradeOptions {
   const times = numberFlag(line, "rebuild");
   return {
     ...routeOf(line),
     maxSlippage: numberFlag(line, "max-slippage"),
     maxPriceImpact: numberFlag(line, "max-price-impact"),
     maxPriorityCost: numberFlag(line, "max-priority-cost"),
+    middleMints: listFlag(line, "middle-mints")?.map((token) => findToken(token, tokens).mint),
+    maxMiddleRent: numberFlag(line, "max-middle-rent"),
     minOutputAmount: numberFlag(line, "min-output"),
     maxInputAmount: numberFlag(line, "max-input"),
     decimals: { input: numberFlag(line, "input-decimals"), output: numberFlag(line, "output-decimals") },

@@ -9,6 +9,9 @@ import { associatedTokenAddress } from "../../../src/solana/pda.ts";
 import { TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
 import { decodeMint } from "../../../src/solana/token/mint.ts";
 import type { Intent } from "../../../src/trade/intent.ts";
+import { allAtOnce } from "../../../src/trade/quote/long-searches.ts";
+import { pathCount } from "../../../src/trade/quote/route.ts";
+import { routesOf } from "../../../src/trade/quote/snapshot.ts";
 import { DAMM_V1_PROGRAM, VAULT_PROGRAM } from "../../../src/venues/meteora-damm-v1/layout.ts";
 import { meteoraDammV1 } from "../../../src/venues/meteora-damm-v1/venue.ts";
 import { recordRun } from "../../conformance/run-record.ts";
@@ -135,6 +138,58 @@ describe.skipIf(missing.length > 0)(`meteora_damm_v1 twice over one vault (${PRO
     console.log(`shared vaults | ${profit} % locked | ${made} trades, ${faults.length} differ`);
     expect(faults).toEqual([]);
     expect(made).toBeGreaterThan(TRADES / 2);
+  });
+});
+
+/** Purchases divided between a pool of the pair and the two pools of its hub: each vault is that of two of them. */
+const DIVIDED = 120;
+
+describe.skipIf(missing.length > 0)(`exact outputs over parallel paths of one vault (${PROGRAM})`, () => {
+  it.each([0n, 7n, 60n])("with %s percent of its tokens locked: quoted is executed", (profit) => {
+    const { svm, wallet, random, a, hub, b, pools, fund } = open(profit);
+    const size = 2n * 10n ** 12n;
+    const sides = { mintA: a, mintB: b, amountA: size, amountB: size * 70n };
+    const direct = createDammV1Pool(svm, wallet, { ...sides, fee: { tierBps: 100n } });
+    const account = (mint: Address) => associatedTokenAddress(wallet, mint, TOKEN_PROGRAM);
+    const faults: string[] = [];
+    let divided = 0;
+    for (let index = 0; index < DIVIDED; index++) {
+      const { slot, epoch, unixTimestamp } = svm.clock();
+      const seconds = BigInt(random.pick([0, 1, 60]));
+      svm.setClock({ slot: slot + seconds * 4n, epoch, unixTimestamp: unixTimestamp + seconds });
+      fund();
+      const [inMint, outMint] = random.chance(0.5) ? [a, b] : [b, a];
+      const live = (pool: Address): PairMarkets => {
+        const { market, state } = readMarket(svm, meteoraDammV1, pool);
+        return { markets: [{ venue: meteoraDammV1, market, state, slot }], faults: [], searched: [] };
+      };
+      const [toHub, fromHub] = (inMint === a ? pools : pools.toReversed()).map(live) as [PairMarkets, PairMarkets];
+      const mintOf = (mint: Address) => decodeMint(svm.get(mint)!);
+      // Some seventy units of one are worth one of the other.
+      const amount = random.between(10n ** 8n, 10n ** 11n) / (outMint === a ? 70n : 1n);
+      const order = { mode: "exactOut", amount } as const;
+      const slippagePpb = BigInt(random.pick([0, 10_000_000]));
+      const intent = { inMint: mintOf(inMint), outMint: mintOf(outMint), ...order, slippagePpb, emptied: undefined };
+      const snapshot = { direct: live(direct), hubs: [{ hub, mint: mintOf(hub), toHub, fromHub }] };
+      const search = routesOf({ searchSoon: () => undefined }, intent, snapshot, svm.clock());
+      const route = allAtOnce(search).routes.find((one) => pathCount(one) > 1);
+      if (route === undefined) continue;
+      divided++;
+      const swaps = route.steps.flatMap(({ hot, quote, threshold }) => {
+        const terms = { wallet, source: account(quote.inMint), destination: account(quote.outMint), threshold };
+        return hot.venue.swap(hot.state, quote, { ...terms, salt: 0, exists: () => true }).instructions;
+      });
+      const held = () => [inMint, hub, outMint].map((mint) => svm.tokens(account(mint)));
+      const before = held();
+      const done = svm.send(wallet, [setComputeUnitLimit(1_400_000), ...swaps]);
+      const moved = held().map((now, place) => now - before[place]!);
+      const quoted = [-route.inAmount, route.remainders[0]?.amount ?? 0n, route.outAmount];
+      if (!done.ok) faults.push(`#${index} ${order.amount}: ${done.logs.slice(-3).join(" ")}`);
+      else if (`${moved}` !== `${quoted}`) faults.push(`#${index} ${order.amount}: quoted ${quoted}, moved ${moved}`);
+    }
+    console.log(`shared vaults | ${profit} % locked | ${divided} divided purchases, ${faults.length} differ`);
+    expect(faults).toEqual([]);
+    expect(divided).toBeGreaterThan(DIVIDED / 2);
   });
 });
 

@@ -149,7 +149,38 @@ function tryAfter({ venue }: HotMarket, state: unknown, quote: Quote, other: unk
   }
 }
 
+/** Rounds for markets that affect each other to agree: each round moves what passes between them by a few units at most. */
+const ROUNDS = 4;
+
+/**
+ * Amounts of exact outputs are found backwards, states forwards: markets that affect each other are quoted again on the states that the
+ * trades leave, until nothing changes.
+ */
 function stepsOut(
+  intent: Intent,
+  plan: readonly PlannedStep[],
+  passing: Passing<Address>,
+  clock: ChainClock,
+): RouteStep[] | HotMarket {
+  let states: ReadonlyMap<HotMarket, unknown> = UNCHANGED;
+  let before: readonly RouteStep[] | undefined;
+  for (let round = 0; ; round++) {
+    const steps = stepsOutOn(states, intent, plan, passing, clock);
+    if (!Array.isArray(steps)) return steps;
+    const left = statesLeftBy(steps);
+    if (!(left instanceof Map)) return left;
+    if (left.size === 0 || (before !== undefined && isSameTrade(before, steps))) return steps;
+    if (round === ROUNDS) return left.keys().next().value!;
+    before = steps;
+    states = left;
+  }
+}
+
+const UNCHANGED: ReadonlyMap<HotMarket, unknown> = new Map();
+
+/** @param states of the markets that others affect */
+function stepsOutOn(
+  states: ReadonlyMap<HotMarket, unknown>,
   { inMint, outMint, amount }: Intent,
   plan: readonly PlannedStep[],
   { shares, rest }: Passing<Address>,
@@ -169,38 +200,56 @@ function stepsOut(
       );
     const part = parts.get(planned)!;
     if (part <= 0n) return hot;
-    const quote = buyPart(planned, part, to === outMint.address, clock);
+    const quote = buyPart(planned, states.get(hot) ?? hot.state, part, to === outMint.address, clock);
     if (quote === undefined) return hot;
     const threshold = maximumIn(quote.inAmount, from === inMint.address ? rest : (shares.get(from) ?? 0n));
     needed.set(from, (needed.get(from) ?? 0n) + threshold);
     steps.unshift({ hot, quote, threshold });
   }
-  return changedByOthers(steps) ?? steps;
+  return steps;
 }
 
 /** The purchase of a part. For a mint between markets: one after which the part arrives whichever way the market's program rounds. */
-function buyPart({ hot, inMint, outMint }: PlannedStep, part: bigint, isLast: boolean, clock: ChainClock) {
+function buyPart(
+  { hot, inMint, outMint }: PlannedStep,
+  state: unknown,
+  part: bigint,
+  isLast: boolean,
+  clock: ChainClock,
+) {
   const ask = { mode: "exactOut", inMint, outMint, amount: part, clock } as const;
-  const quote = tryQuote(hot, hot.state, ask);
+  const quote = tryQuote(hot, state, ask);
   if (quote === undefined || isLast) return quote;
   const missing = part - leastPassed(hot.venue, quote, quote.outAmount);
   if (missing <= 0n) return quote;
-  const more = tryQuote(hot, hot.state, { ...ask, amount: part + missing });
+  const more = tryQuote(hot, state, { ...ask, amount: part + missing });
   return more !== undefined && leastPassed(hot.venue, more, more.outAmount) >= part ? more : undefined;
 }
 
-/**
- * A market whose quote the trade on another changes; undefined if there is none. The amounts of exact outputs are found
- * backwards, states forwards: such markets do not go together.
- */
-function changedByOthers(steps: readonly RouteStep[]): HotMarket | undefined {
+/** The states of markets that earlier trades on others change; a market whose state cannot be predicted. */
+function statesLeftBy(steps: readonly RouteStep[]): Map<HotMarket, unknown> | HotMarket {
+  const states = new Map<HotMarket, unknown>();
   for (const [index, { hot, quote }] of steps.entries()) {
-    const { venue, state } = hot;
+    const { venue } = hot;
     if (venue.after === undefined) continue;
-    for (const { hot: later } of steps.slice(index + 1))
-      if (later.venue === venue && tryAfter(hot, state, quote, later.state) !== later.state) return later;
+    const state = states.get(hot) ?? hot.state;
+    for (const { hot: later } of steps.slice(index + 1)) {
+      if (later.venue !== venue) continue;
+      const known = states.get(later) ?? later.state;
+      const left = tryAfter(hot, state, quote, known);
+      if (left === undefined) return later;
+      if (left !== known) states.set(later, left);
+    }
   }
-  return undefined;
+  return states;
+}
+
+/** True if every market takes and gives the same. */
+function isSameTrade(steps: readonly RouteStep[], others: readonly RouteStep[]): boolean {
+  return steps.every(({ quote }, index) => {
+    const other = others[index]!.quote;
+    return quote.inAmount === other.inAmount && quote.outAmount === other.outAmount;
+  });
 }
 
 function routeOf(intent: Intent, steps: readonly RouteStep[], { shares, rest }: Passing<Address>): Route {

@@ -8,10 +8,18 @@ import type { QuotedTrade, Trades } from "../trade.ts";
 import { type LongSearches, pausing, type Steps } from "./long-searches.ts";
 import type { PriceMovements } from "./movement/price-movements.ts";
 import { type Misfit, noneFits } from "./no-route.ts";
-import { estimatesOf, legsOf, pathCount, type Route } from "./route.ts";
+import { estimatesOf, isThroughHub, legsOf, pathCount, type Route } from "./route.ts";
 import { fitLossOf, orderRoutes } from "./route-order.ts";
 import { proofOf } from "./route-proof.ts";
-import { awaitSnapshot, directDivisions, routesOf, type Snapshot, takeSnapshot, withAllHubs } from "./snapshot.ts";
+import {
+  awaitSnapshot,
+  directDivisions,
+  furtherHubRoutes,
+  routesOf,
+  type Snapshot,
+  takeSnapshot,
+  withAllHubs,
+} from "./snapshot.ts";
 import { nearlyFits, rememberedDivision } from "./split/fitting-division.ts";
 import type { Splits } from "./split/splits.ts";
 import { type CapacityPorts, capacityOf } from "./transaction-capacity.ts";
@@ -120,7 +128,10 @@ function* priceTrade(
   const fitting = splits === undefined || !searches ? [] : yield* lighter(ports, request, intent, snapshot, splits);
   const narrower = splits === undefined ? [] : yield* allNarrower(widest, splits, searches);
   const routes = splits === undefined ? widest : orderRoutes(intent, [...fitting, ...narrower, ...widest], clock);
-  const first = offersOf(ports, request, intent, snapshot, routes);
+  let first = offersOf(ports, request, intent, snapshot, routes);
+  const further = first.lacksHubs ? furtherHubRoutes(intent, snapshot, routes, clock) : [];
+  if (further.length > 0)
+    first = offersOf(ports, request, intent, snapshot, orderRoutes(intent, [...routes, ...further], clock));
   let { offered, unfit } = first;
   const { lost } = first;
   if (offered.length === 0) {
@@ -235,6 +246,8 @@ interface Offers {
   readonly unfit: readonly MarketFault[];
   /** The best route, if it does not fit. */
   readonly lost: Route | undefined;
+  /** True if a better route through a hub does not fit. */
+  readonly lacksHubs: boolean;
   /** Why each of the others does not fit. */
   readonly misfits: readonly Misfit[];
 }
@@ -251,6 +264,7 @@ function offersOf(
   const unfit: MarketFault[] = [];
   const misfits: Misfit[] = [];
   let lost: Route | undefined;
+  let lacksHubs = false;
   for (const [index, fit] of ports.measureRoutes(intent, snapshot, routes, request.maxTransactionVersion).entries()) {
     const route = routes[index]!;
     if (fit.kind !== "never") {
@@ -258,6 +272,7 @@ function offersOf(
       continue;
     }
     misfits.push(fit);
+    if (offered.length === 0 && isThroughHub(route)) lacksHubs = true;
     if (fit.fault !== undefined) {
       const { market } = fit.fault;
       if (!unfit.some((fault) => fault.market === market)) unfit.push(fit.fault);
@@ -273,5 +288,5 @@ function offersOf(
       : size;
     unfit.push({ venue: route.platform, market, reason });
   }
-  return { offered, unfit, lost, misfits };
+  return { offered, unfit, lost, lacksHubs, misfits };
 }

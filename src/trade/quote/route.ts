@@ -60,6 +60,11 @@ export function pathCount({ legs }: Pick<Route, "legs">): number {
   return (legs?.at(-1)?.path ?? 0) + 1;
 }
 
+/** True for a single path over two markets. */
+export function isThroughHub(route: Pick<Route, "steps" | "legs"> | undefined): boolean {
+  return route !== undefined && route.steps.length === 2 && pathCount(route) === 1;
+}
+
 /** What a route is expected to move. @param fitLoss see `fitLossOf` */
 export function estimatesOf(route: Route, fitLoss: number): BuiltTrade["estimates"] {
   const { inAmount, outAmount, remainders, priceImpact, threshold } = route;

@@ -12,7 +12,7 @@ import { allAtOnce, pausing, type Steps } from "./long-searches.ts";
 import { nearestAmounts } from "./nearest-amounts.ts";
 import { noRoute, SHARED_CODES } from "./no-route.ts";
 import { inputNear } from "./pricing/input-near.ts";
-import { type HubMarkets, priceRoutes, type Routes, routesAbove } from "./pricing/price-routes.ts";
+import { type HubMarkets, hubRoutesByVenue, priceRoutes, type Routes, routesAbove } from "./pricing/price-routes.ts";
 import { threeLegRoutes } from "./pricing/three-legs.ts";
 import { pathCount, type Route } from "./route.ts";
 import { onlyAllowed, UNBOUNDED } from "./route-bounds.ts";
@@ -175,6 +175,30 @@ export function* directDivisions(
     if (error instanceof TradewireError) return { routes: [] };
     throw error;
   }
+}
+
+/**
+ * Further routes through hubs, if some of those that were priced fit into no transaction: over the best market of each venue. The best
+ * first.
+ *
+ * @param priced routes that are left out
+ */
+export function furtherHubRoutes(
+  intent: Intent,
+  snapshot: Snapshot,
+  priced: readonly Route[],
+  clock: ChainClock,
+): readonly Route[] {
+  const routes = hubRoutesByVenue(intent, eligibleOf(intent, snapshot).hubs, clock);
+  const further = routes.filter(
+    (route) => !priced.some(({ steps }) => steps.length === route.steps.length && hasMarkets(steps, route.steps)),
+  );
+  return orderRoutes(intent, further, clock);
+}
+
+/** True if these steps are over the same markets, one after another. */
+function hasMarkets(steps: Route["steps"], others: Route["steps"]): boolean {
+  return steps.every(({ hot }, index) => hot === others[index]!.hot);
 }
 
 /** The routes over one market that are worth more than `above`, the best first. */

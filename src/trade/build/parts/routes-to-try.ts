@@ -2,9 +2,9 @@ import type { Markets } from "../../../market/port.ts";
 import type { ChainClock } from "../../../solana/account.ts";
 import { MAX_TRANSACTION_SIZE } from "../../../solana/message.ts";
 import { pausing, type Steps } from "../../quote/long-searches.ts";
-import { pathCount, type Route } from "../../quote/route.ts";
+import { isThroughHub, pathCount, type Route } from "../../quote/route.ts";
 import { orderRoutes } from "../../quote/route-order.ts";
-import { directDivisions, type FoundRoutes, routesOf } from "../../quote/snapshot.ts";
+import { directDivisions, type FoundRoutes, furtherHubRoutes, routesOf } from "../../quote/snapshot.ts";
 import { nearlyFits, rememberedDivision } from "../../quote/split/fitting-division.ts";
 import type { Splits } from "../../quote/split/splits.ts";
 import { VERSION_1_CAPACITY } from "../../quote/transaction-capacity.ts";
@@ -48,6 +48,9 @@ export class RoutesToTry {
   #paths = Number.POSITIVE_INFINITY;
   #hasFurther = false;
   #hasDirect = false;
+  /** Whether a route through a hub was tried in vain, and whether those over further venues are among the routes. */
+  #lacksHubs = false;
+  #hasHubs = false;
   #hasLighter: boolean;
 
   constructor(ports: RoutePorts, terms: MessageTerms, search: RouteSearch) {
@@ -63,6 +66,7 @@ export class RoutesToTry {
 
   /** The next one to try; undefined if none is left. */
   *next(): Steps<Route | undefined> {
+    if (this.#lacksHubs && !this.#hasHubs && !isThroughHub(this.left[0])) this.#addHubs();
     if (this.left.length === 0 && !this.#hasFurther) yield* this.#addFurther();
     if (this.left.length === 0 && !this.#hasDirect) yield* this.#addDirect();
     const [route, ...others] = this.left;
@@ -72,9 +76,19 @@ export class RoutesToTry {
 
   /** Takes up what may fit in place of the route that was tried and does not. */
   *replace(composed: ComposedMessage): Steps<void> {
+    if (isThroughHub(composed.route)) this.#lacksHubs = true;
     if (yield* this.#addLighter(composed)) return;
     this.#learnFrom(composed);
     yield* this.#addNarrower(composed.route);
+  }
+
+  /** The same hub may be reached, or left, over other venues whose swaps take less room; those are priced only now. */
+  #addHubs(): void {
+    this.#hasHubs = true;
+    const { intent, snapshot } = this.#terms;
+    const { clock, found } = this.#search;
+    const further = furtherHubRoutes(intent, snapshot, found.routes, clock);
+    if (further.length > 0) this.left = orderRoutes(intent, [...this.left, ...further], clock);
   }
 
   /** Routes over further markets may fit; they are priced only now. */

@@ -29,8 +29,24 @@ export interface HubMarkets {
 
 const NO_REMAINDERS: readonly Remainder[] = [];
 
+/** Which markets of each half of a hub route are combined. */
+interface Halves {
+  /** See `rankMarkets`. */
+  readonly least?: number;
+  /** Chosen of those of a half, the best first. */
+  readonly chosen: (candidates: readonly Candidate[]) => readonly Candidate[];
+}
+
 /** Best markets combined per half of a hub route: the best pair may not fit into a transaction. */
 const HALVES_TRIED = 2;
+const BEST_HALVES: Halves = { chosen: (candidates) => candidates.slice(0, HALVES_TRIED) };
+
+/** The best market of each venue: how much room a swap takes depends on its venue. */
+const VENUE_HALVES: Halves = {
+  least: Number.POSITIVE_INFINITY,
+  chosen: (candidates) =>
+    candidates.filter(({ hot }, at) => candidates.findIndex((other) => other.hot.venue.id === hot.venue.id) === at),
+};
 
 /**
  * Prices every route over one market, or over two through a hub; in no order.
@@ -60,6 +76,13 @@ export function priceRoutes(
     routes.push(...hubRoutes(intent, hub, clock, refusals, faults));
   }
   return { routes, faults, refusals };
+}
+
+/** The routes through hubs over the best market of each venue, without reasons; in no order. */
+export function hubRoutesByVenue(intent: Intent, hubs: readonly HubMarkets[], clock: ChainClock): readonly Route[] {
+  return hubs
+    .filter(({ toHub, fromHub }) => toHub.markets.length > 0 && fromHub.markets.length > 0)
+    .flatMap((hub) => hubRoutes(intent, hub, clock, [], [], VENUE_HALVES));
 }
 
 /** The route over a market, without reasons: undefined if the market refuses the trade, or its code fails. */
@@ -143,13 +166,14 @@ function hubRoutes(
   clock: ChainClock,
   refusals: TradewireError[],
   faults: MarketFault[],
+  { least, chosen }: Halves = BEST_HALVES,
 ): Route[] {
   const { hub, toHub, fromHub } = markets;
   const rank = (pair: PairMarkets, inMint: Address, outMint: Address, amount: bigint): readonly Candidate[] => {
-    const ranking = rankMarkets(pair, askOf(intent, inMint, outMint, amount, clock), isTaxed(intent));
+    const ranking = rankMarkets(pair, askOf(intent, inMint, outMint, amount, clock), isTaxed(intent), least);
     refusals.push(...ranking.refusals);
     faults.push(...ranking.faults);
-    return ranking.candidates.slice(0, HALVES_TRIED);
+    return chosen(ranking.candidates);
   };
   const { inMint, outMint, amount, slippagePpb } = intent;
   if (intent.mode === "exactIn") {

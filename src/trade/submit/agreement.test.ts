@@ -56,14 +56,19 @@ describe("a process that waits for another one's outcome", () => {
   });
 });
 
-/** A trade that both processes drive: the second one's claim took too long. */
-async function drivenByBoth() {
-  const one = await submitOne(a);
+/** The database answers the next claim later than a broadcast waits for it. */
+function delayClaim(): void {
   const { claim } = world.submissions;
   vi.spyOn(world.submissions, "claim").mockImplementationOnce(async (...parameters) => {
     await new Promise((resolve) => setTimeout(resolve, 200));
     return claim(...parameters);
   });
+}
+
+/** A trade that both processes drive: the second one's claim took too long. */
+async function drivenByBoth() {
+  const one = await submitOne(a);
+  delayClaim();
   const beside = boxOf(b.submit(one.trade));
   await rest(250);
   expect([...world.inFlight.keys()]).toContain(`b ${one.trade.signature}`);
@@ -79,6 +84,18 @@ async function submittedUnstored() {
   await rest(200);
   return { trade, answer, other, second, storing };
 }
+
+describe("a message that has ended on record", () => {
+  it("ends for a process as soon as its claim is answered, however late, though no node shows it", async () => {
+    const { trade, answer } = await submitOne(a);
+    land("a", trade.signature);
+    await rest(10);
+    delayClaim();
+    const again = boxOf(b.submit(trade));
+    await rest(210);
+    expect(again.value).toEqual(answer.value);
+  });
+});
 
 describe("a message signed twice, each time submitted to another process", () => {
   it.each(["a", "b"])(

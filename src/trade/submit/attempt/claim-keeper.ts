@@ -63,6 +63,8 @@ export class ClaimKeeper {
   #isReleased = false;
   #isTaken = false;
   #isRetrying = false;
+  /** The last claim, whose answer may come after its caller has stopped waiting. */
+  #claiming: Promise<"claimed" | SubmissionRecord> | undefined;
   /** True while the outcome is being written or waits for the database. */
   #isWriting = false;
   #end: RecordedEnd | undefined;
@@ -136,8 +138,8 @@ export class ClaimKeeper {
 
   /** Claims the message. "claimed" also if the database does not answer in time. */
   async claim(): Promise<"claimed" | SubmissionRecord> {
-    const claiming = this.#claimNow().catch(() => "claimed" as const);
-    return (await within(this.#ports.settings.claimTimeoutMs, claiming)) ?? "claimed";
+    this.#claiming = this.#claimNow().catch(() => "claimed" as const);
+    return (await within(this.#ports.settings.claimTimeoutMs, this.#claiming)) ?? "claimed";
   }
 
   /**
@@ -207,12 +209,17 @@ export class ClaimKeeper {
   /**
    * Retries what could not be written, and reads what another process may have, until the returned function is called.
    *
-   * @param onEnded called with the record if another process has ended the message
+   * @param onEnded called with the record if another process has ended the message, also if that is the late answer to the claim
    */
   startRetrying(onEnded: (record: SubmissionRecord) => void): () => void {
     const timer = setInterval(() => void this.#retry(onEnded), RETRY_MS);
     timer.unref();
+    void this.#claiming?.then((held) => this.#tellEnded(held, onEnded));
     return () => clearInterval(timer);
+  }
+
+  #tellEnded(held: "claimed" | SubmissionRecord, onEnded: (record: SubmissionRecord) => void): void {
+    if (held !== "claimed" && held.outcome !== undefined && !this.#isTaken) onEnded(held);
   }
 
   async #retry(onEnded: (record: SubmissionRecord) => void): Promise<void> {
@@ -223,7 +230,7 @@ export class ClaimKeeper {
     try {
       // A process that no node answers takes no claim from one that has taken the message over.
       const held = (isCutOff ? await this.#read() : undefined) ?? (await this.#claimNow());
-      if (held !== "claimed" && held.outcome !== undefined && !this.#isTaken) onEnded(held);
+      this.#tellEnded(held, onEnded);
     } catch {
       // The database is away; the next turn tries again.
     } finally {

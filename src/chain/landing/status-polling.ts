@@ -1,7 +1,6 @@
 import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
-import { asContext, asList } from "../rpc/rpc-values.ts";
-import { decodeStatus, MAX_SIGNATURES_PER_CALL, type SignatureStatus } from "../rpc/signature-status.ts";
+import { asStatuses, decodeStatus, MAX_SIGNATURES_PER_CALL, type SignatureStatus } from "../rpc/signature-status.ts";
 import type { Witnesses } from "../rpc/witnesses.ts";
 import type { LandingHead } from "./landing-head.ts";
 import type { PendingTransaction } from "./pending-transaction.ts";
@@ -93,13 +92,12 @@ export class StatusPolling {
           from = endpoint;
         },
       });
-      const { slot, value } = asContext(result, "signature statuses");
+      const { slot, entries } = asStatuses(result, chunk.length);
       witnesses.noteSlot(from!, slot);
-      const statuses = asList(value, "signature statuses");
       let failure: unknown;
       chunk.forEach((transaction, i) => {
         try {
-          const status = decodeStatus(statuses[i]);
+          const status = decodeStatus(entries[i]);
           if (status === null) {
             transaction.sighting.miss(slot);
             transaction.votes.receiveMiss(from!, slot);

@@ -1,4 +1,5 @@
-import { asInteger, asRecord, asTransactionError } from "./rpc-values.ts";
+import { NodeError } from "./node-error.ts";
+import { asContext, asInteger, asList, asRecord, asTransactionError } from "./rpc-values.ts";
 
 /** Upper bound of signatures in one getSignatureStatuses call, set by the nodes. */
 export const MAX_SIGNATURES_PER_CALL = 256;
@@ -11,9 +12,29 @@ export interface SignatureStatus {
   readonly commitment: "processed" | "confirmed" | "finalized";
 }
 
+/**
+ * The slot of an answer to getSignatureStatuses and its entries, for `decodeStatus`.
+ *
+ * @param count how many signatures were asked for
+ * @throws TradewireError UPSTREAM_ERROR, also for another number of entries: a missing one does not say that the node lacks a transaction
+ */
+export function asStatuses(
+  answer: unknown,
+  count: number,
+): { readonly slot: bigint; readonly entries: readonly unknown[] } {
+  const { slot, value } = asContext(answer, "signature statuses");
+  const entries = asList(value, "signature statuses");
+  if (entries.length !== count)
+    throw new NodeError(
+      "malformed",
+      `A Solana node answered with ${entries.length} signature statuses in place of ${count}.`,
+    );
+  return { slot, entries };
+}
+
 /** Decodes one entry of getSignatureStatuses; null if the node does not know the signature. @throws TradewireError UPSTREAM_ERROR */
 export function decodeStatus(value: unknown): SignatureStatus | null {
-  if (value === null || value === undefined) return null;
+  if (value === null) return null;
   const { slot, err, confirmationStatus } = asRecord(value, "a signature status");
   return {
     slot: asInteger(slot, "a signature status"),

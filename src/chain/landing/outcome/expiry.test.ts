@@ -57,6 +57,23 @@ test("a message may land until the block after its last one is final", async () 
   expect([await isProven(["it is over"], 500), await isProven(["it is over"], 501)]).toEqual([false, true]);
 });
 
+test("a node that answers for fewer signatures than it was asked about has not said that a transaction is in no block", async () => {
+  const endpoint = fakeEndpoint({
+    getEpochInfo: () => ({ absoluteSlot: 1_540, blockHeight: 540 }),
+    getSignatureStatuses: () => ({ context: { slot: 1_540 }, value: [null] }),
+    isBlockhashValid: VALIDITY["it is over"],
+  });
+  const pool = createRpcPool({ endpoints: [endpoint], now: Date.now, warn: () => {} });
+  const witnesses = new Witnesses({ pool, now: Date.now, warn: () => {} });
+  const cases = ["one", "other"].map((signature) => ({
+    signature,
+    lastValidBlockHeight: 500n,
+    blockhash: "blockhash",
+  }));
+  const findings = await proveExpiry(witnesses, cases);
+  expect(cases.map(({ signature }) => findings.get(signature)!.isExpired)).toEqual([false, false]);
+});
+
 test.each<{ readonly heights: readonly number[]; readonly seers: number; readonly proven: boolean }>([
   { heights: [540, 540], seers: 1, proven: true },
   { heights: [649, 649], seers: 1, proven: true },

@@ -3,8 +3,8 @@ import { decodeHeight } from "../../head/head-answers.ts";
 import { isRefusal, isWithoutHistory } from "../../rpc/node-error.ts";
 import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
 import type { RpcPool } from "../../rpc/rpc-pool.ts";
-import { asContext, asInteger, asList, asRecord } from "../../rpc/rpc-values.ts";
-import { decodeStatus, type SignatureStatus } from "../../rpc/signature-status.ts";
+import { asContext, asInteger, asRecord } from "../../rpc/rpc-values.ts";
+import { asStatuses, decodeStatus, type SignatureStatus } from "../../rpc/signature-status.ts";
 import { fetchRecord } from "../../rpc/transaction-reader.ts";
 import type { Witnesses } from "../../rpc/witnesses.ts";
 import { LIFETIME_BLOCKS } from "../landing-head.ts";
@@ -227,20 +227,15 @@ async function observe(
   const { pool } = witnesses;
   const info = asRecord(await pool.ask(endpoint, "getEpochInfo", [{ commitment: "finalized" }]), "epoch info");
   const finalizedSlot = asInteger(info.absoluteSlot, "epoch info");
-  const { slot, value } = asContext(
-    await pool.ask(endpoint, "getSignatureStatuses", [
-      cases.map(({ signature }) => signature),
-      { searchTransactionHistory: true },
-    ]),
-    "signature statuses",
-  );
-  const statuses = asList(value, "signature statuses");
+  const signatures = cases.map(({ signature }) => signature);
+  const answer = await pool.ask(endpoint, "getSignatureStatuses", [signatures, { searchTransactionHistory: true }]);
+  const { slot, entries } = asStatuses(answer, cases.length);
   witnesses.noteSlot(endpoint, slot);
   return {
     endpoint,
     finalizedSlot,
     // A status read before that height proves nothing about it.
     finalizedHeight: slot >= finalizedSlot ? asInteger(info.blockHeight, "epoch info") : 0n,
-    statuses: cases.map((_, i) => decodeStatus(statuses[i])),
+    statuses: entries.map(decodeStatus),
   };
 }

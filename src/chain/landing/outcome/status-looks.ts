@@ -2,8 +2,7 @@ import { nextTick } from "node:process";
 import { NodeError } from "../../rpc/node-error.ts";
 import type { RpcEndpoint } from "../../rpc/rpc-endpoint.ts";
 import type { RpcPool } from "../../rpc/rpc-pool.ts";
-import { asContext, asList } from "../../rpc/rpc-values.ts";
-import { decodeStatus, MAX_SIGNATURES_PER_CALL, type SignatureStatus } from "../../rpc/signature-status.ts";
+import { asStatuses, decodeStatus, MAX_SIGNATURES_PER_CALL, type SignatureStatus } from "../../rpc/signature-status.ts";
 
 /** Longest wait for a status. Milliseconds. */
 const TIMEOUT_MS = 1_000;
@@ -83,10 +82,10 @@ export class StatusLooks {
     try {
       const params = [looks.map(({ signature }) => signature), { searchTransactionHistory: false }];
       const answer = await this.#pool.ask(endpoint, "getSignatureStatuses", params, TIMEOUT_MS);
-      const statuses = asList(asContext(answer, "signature statuses").value, "signature statuses");
+      const { entries } = asStatuses(answer, looks.length);
       looks.forEach(({ status }, i) => {
         try {
-          status.resolve(decodeStatus(statuses[i]));
+          status.resolve(decodeStatus(entries[i]));
         } catch (error) {
           status.reject(error);
         }
@@ -115,6 +114,6 @@ export async function fetchStatusAt(
 ): Promise<{ readonly slot: bigint; readonly status: SignatureStatus | null }> {
   const params = [[signature], { searchTransactionHistory: true }];
   const answer = await pool.ask(endpoint, "getSignatureStatuses", params, TIMEOUT_MS);
-  const { slot, value } = asContext(answer, "signature statuses");
-  return { slot, status: decodeStatus(asList(value, "signature statuses")[0]) };
+  const { slot, entries } = asStatuses(answer, 1);
+  return { slot, status: decodeStatus(entries[0]) };
 }

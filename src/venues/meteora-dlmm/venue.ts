@@ -8,9 +8,8 @@ import { notTrading, tooLarge, tooSmall } from "../shared/refusals.ts";
 import { rejectUnsupported, unread } from "../shared/required.ts";
 import { assertReserve } from "../shared/reserves.ts";
 import { arriving, sending, transferFeeOf } from "../shared/transfer-sides.ts";
-import { type Ask, LEAN_MARGIN_BPS, type Quote, type Venue } from "../venue.ts";
+import type { Ask, Quote, Venue } from "../venue.ts";
 import { tradedDlmm, withArraysNamed } from "./after.ts";
-import { BINS_PER_ARRAY } from "./bin-array.ts";
 import { meteoraDlmmErrors } from "./errors.ts";
 import { dlmmSwap } from "./instruction.ts";
 import {
@@ -29,9 +28,10 @@ import {
 } from "./layout.ts";
 import { activeArray, type BinWalk, type DlmmFill, type DlmmRefusal, dlmmExactIn, dlmmExactOut } from "./math.ts";
 import { movedBinUnits } from "./moved-bins.ts";
+import { arraysToName, withoutFarArrays } from "./named-arrays.ts";
 import { dlmmSpot } from "./spot.ts";
-import { ARRAYS_PER_TRADE, ARRAYS_READ, type DlmmState, readDlmm, SPARE_ARRAYS } from "./state.ts";
-import { furtherBinUnits, unitsOf } from "./units.ts";
+import { ARRAYS_PER_TRADE, ARRAYS_READ, type DlmmState, readDlmm } from "./state.ts";
+import { furtherBinUnits, UNUSED_ARRAY_UNITS, unitsOf } from "./units.ts";
 
 interface DlmmQuoteFill {
   /** Arrays that the trade itself reaches, and the bin in which it ends. */
@@ -132,9 +132,9 @@ export const meteoraDlmm: Venue<DlmmMarket, DlmmState, DlmmQuoteFill> = {
     };
   },
 
-  arrayNumbers({ market, down, up }, { inMint, fill: { binArrays } }) {
-    const { arrays } = inMint === market.mints[0] ? down : up;
-    return arrays.slice(0, binArrays.length).map(({ index }) => index);
+  arrayNumbers({ down, up }, { fill: { binArrays } }) {
+    const known = [...down.arrays, ...up.arrays];
+    return binArrays.flatMap((address) => known.find((array) => array.address === address)?.index ?? []);
   },
 
   errors: meteoraDlmmErrors,
@@ -162,7 +162,7 @@ function quoteWithin(state: DlmmState, ask: Ask, { mostArrays, givesUneven }: Dl
   const xToY = ask.inMint === market.mints[0];
   const feeIn = transferFeeOf(mints[xToY ? 0 : 1], ask.clock.epoch);
   const feeOut = transferFeeOf(mints[xToY ? 1 : 0], ask.clock.epoch);
-  const { arrays, addresses } = xToY ? state.down : state.up;
+  const { arrays } = xToY ? state.down : state.up;
   const walk: BinWalk = { pair, binStep: market.binStep, xToY, arrays, now: ask.clock.unixTimestamp, givesUneven };
 
   let fill: DlmmFill | DlmmRefusal;
@@ -182,7 +182,7 @@ function quoteWithin(state: DlmmState, ask: Ask, { mostArrays, givesUneven }: Dl
   const outAmount = arriving(fill.output, feeOut);
   if (outAmount <= 0n) throw tooSmall();
   assertReserve(market, state.reserves[xToY ? 1 : 0], fill.output);
-  const binArrays = addresses.slice(0, fill.arrays + SPARE_ARRAYS);
+  const { ahead, behind } = arraysToName(state, xToY, fill.arrays);
   return {
     mode: ask.mode,
     inMint: ask.inMint,
@@ -197,8 +197,8 @@ function quoteWithin(state: DlmmState, ask: Ask, { mostArrays, givesUneven }: Dl
     fill: {
       used: fill.arrays,
       endsIn: fill.endsIn,
-      binArrays,
-      computeUnits: unitsOf(state, fill, binArrays.length, xToY, ask),
+      binArrays: behind === undefined ? ahead : [...ahead, behind],
+      computeUnits: unitsOf(state, fill, ahead.length, xToY, ask) + (behind === undefined ? 0 : UNUSED_ARRAY_UNITS),
       bins: fill.bins,
       empty: fill.empty,
     },
@@ -211,17 +211,11 @@ function older({ mints }: DlmmState, quote: Quote<DlmmQuoteFill>): Quote<DlmmQuo
   return { ...quote, fill: { ...quote.fill, isOlder: true } };
 }
 
-/** Without the spare array, if the price does not come near to it. */
+/** Without the spare arrays that the price does not come near to. */
 function lean(state: DlmmState, quote: Quote<DlmmQuoteFill>): Quote<DlmmQuoteFill> | undefined {
-  const { fill } = quote;
-  const { market } = state;
-  const { arrays } = quote.inMint === market.mints[0] ? state.down : state.up;
-  const last = arrays[fill.used - 1];
-  if (last === undefined || fill.used >= fill.binArrays.length) return undefined;
-  const first = last.index * BINS_PER_ARRAY;
-  const left = quote.inMint === market.mints[0] ? fill.endsIn - first : first + BINS_PER_ARRAY - 1 - fill.endsIn;
-  if (left * market.binStep <= LEAN_MARGIN_BPS) return undefined;
-  return { ...quote, fill: { ...fill, binArrays: fill.binArrays.slice(0, fill.used) } };
+  const { fill, inMint } = quote;
+  const binArrays = withoutFarArrays(state, inMint === state.market.mints[0], fill);
+  return binArrays.length === fill.binArrays.length ? undefined : { ...quote, fill: { ...fill, binArrays } };
 }
 
 function uneven({ address }: DlmmMarket): TradewireError {

@@ -14,7 +14,7 @@ import { orcaWhirlpool } from "../../../src/venues/orca-whirlpool/venue.ts";
 import { CLMM_PROGRAM } from "../../../src/venues/raydium-clmm/layout.ts";
 import { clmmSqrtPrice } from "../../../src/venues/raydium-clmm/ticks/tick-price.ts";
 import { raydiumClmm } from "../../../src/venues/raydium-clmm/venue.ts";
-import type { SwapLeg, SwapMode, Venue } from "../../../src/venues/venue.ts";
+import type { Quote, SwapLeg, SwapMode, Venue } from "../../../src/venues/venue.ts";
 import { readMarket } from "../../conformance/trades.ts";
 import { Svm } from "../../support/svm.ts";
 import { addLiquidity as addBins, createDlmmPair, STRATEGIES } from "./support/meteora-dlmm.ts";
@@ -25,7 +25,8 @@ import { releaseRuntimes } from "./support/runtimes.ts";
 
 /**
  * Another trade moves the price within the slippage, or as far the other way, before a trade lands: it then crosses other ticks than quoted.
- * What lands without a limit on compute units must land with the one that its build sends.
+ * What a new quote makes within the bound must land with the accounts that were signed, and with the limit on compute units that its build
+ * sends.
  */
 const SEED = Number(process.env.SEED ?? 8_600_001);
 const TRADES = Number(process.env.TRADES ?? 400);
@@ -128,7 +129,8 @@ it.runIf(present.length > 0).each(present)("$name, tick spacing $spacing", ({ sp
     const slippageBps = random.pick(SLIPPAGES);
     const isForwards = random.chance(0.5);
     const mode: SwapMode = random.pick(["exactIn", "exactOut"]);
-    const leg = swapOf(bench, mode, isForwards, random.magnitude(DEPTH / random.pick(SIZES)), slippageBps);
+    const amount = random.magnitude(DEPTH / random.pick(SIZES));
+    const leg = swapOf(bench, mode, isForwards, amount, slippageBps);
     const from = priceOf(bench);
     const another = swapOf(bench, "exactIn", random.chance(0.5), random.magnitude(DEPTH), 10_000n);
     if (leg === undefined || another === undefined) continue;
@@ -136,7 +138,10 @@ it.runIf(present.length > 0).each(present)("$name, tick spacing $spacing", ({ sp
     const moved = Math.abs(priceOf(bench) / from - 1);
     if (moved > Number(slippageBps) / 1e4) continue;
     const done = svm.simulate(wallet, [setComputeUnitLimit(1_400_000), ...leg.instructions]);
-    if (!done.ok) continue;
+    if (!done.ok) {
+      if (keepsBound(bench, leg, amount)) faults.push(`#${index}, moved by ${moved}: ${done.error}`);
+      continue;
+    }
     landed++;
     const limit = unitLimit(MARGIN, leg.computeUnits, leg.movedUnits ?? 0);
     raised += limit / unitLimit(MARGIN, leg.computeUnits, 0);
@@ -167,6 +172,26 @@ it.runIf(existsSync(DLMM_FILE))(
     const used = done.computeUnits + FURTHER_BUDGET_UNITS;
     expect(used).toBeGreaterThan(unitLimit(MARGIN, leg.computeUnits, 0));
     expect(used).toBeLessThanOrEqual(unitLimit(MARGIN, leg.computeUnits, leg.movedUnits!));
+  },
+);
+
+it.runIf(existsSync(DLMM_FILE)).each(["exactIn", "exactOut"] as const)(
+  "meteora_dlmm: a price moves back into the array behind, %s",
+  (mode) => {
+    const bench = openWith(dlmm, 10, createRandom(SEED), (add) => {
+      // The active bin is the first of its array.
+      add(0, 0, DEPTH);
+      add(-20, 20, DEPTH);
+    });
+    const { svm, wallet } = bench;
+    const leg = swapOf(bench, mode, false, DEPTH / 1_000n, 0n)!;
+    const another = swapOf(bench, "exactIn", true, (DEPTH * 3n) / 2n, 10_000n)!;
+    expect(svm.send(wallet, [setComputeUnitLimit(1_400_000), ...another.instructions]).ok).toBe(true);
+    const { state } = readMarket(svm, bench.venue, bench.address);
+    expect((state as { readonly pair: { readonly activeId: number } }).pair.activeId).toBe(-1);
+    const done = svm.simulate(wallet, [setComputeUnitLimit(1_400_000), ...leg.instructions]);
+    expect(done.ok).toBe(true);
+    expect(done.computeUnits + FURTHER_BUDGET_UNITS).toBeLessThanOrEqual(unitLimit(MARGIN, leg.computeUnits, 0));
   },
 );
 
@@ -205,6 +230,19 @@ function priceOf({ svm, venue, address }: Bench): number {
   return (Number(curve.sqrtPrice) / 2 ** 64) ** 2;
 }
 
+interface SignedLeg extends SwapLeg {
+  readonly quote: Quote;
+  readonly threshold: bigint;
+}
+
+/** True if a new quote of the same trade is within what was signed. */
+function keepsBound(bench: Bench, { quote, threshold }: SignedLeg, amount: bigint): boolean {
+  const { market } = readMarket(bench.svm, bench.venue, bench.address);
+  const now = swapOf(bench, quote.mode, quote.inMint === market.mints[0], amount, 0n)?.quote;
+  if (now === undefined) return false;
+  return quote.mode === "exactIn" ? now.outAmount >= threshold : now.inAmount <= threshold;
+}
+
 /** A swap as it is signed now; undefined if the market refuses it. */
 function swapOf(
   { svm, venue, address, wallet }: Bench,
@@ -212,7 +250,7 @@ function swapOf(
   isForwards: boolean,
   amount: bigint,
   slippageBps: bigint,
-): SwapLeg | undefined {
+): SignedLeg | undefined {
   const { market, state } = readMarket(svm, venue, address);
   const [inMint, outMint] = isForwards ? market.mints : [market.mints[1], market.mints[0]];
   try {
@@ -224,7 +262,8 @@ function swapOf(
         : inAmount + (inAmount * slippageBps) / 10_000n;
     const accountOf = (mint: Address) => associatedTokenAddress(wallet, mint, svm.get(mint)!.owner);
     const sides = { wallet, source: accountOf(inMint), destination: accountOf(outMint) };
-    return venue.swap(state, quote, { ...sides, threshold, salt: 0, exists: () => true });
+    const leg = venue.swap(state, quote, { ...sides, threshold, salt: 0, exists: () => true });
+    return { ...leg, quote, threshold };
   } catch (error) {
     if (error instanceof TradewireError) return undefined;
     throw error;

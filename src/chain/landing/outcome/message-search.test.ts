@@ -18,17 +18,18 @@ const transfer = (lamports: bigint) =>
 const ours = transfer(1n);
 const another = transfer(2n);
 
-/** A node at this height that shows these signatures of the wallet, newest first, and the bytes of the transactions. */
+/** A node at this height that shows these signatures of the wallet, newest first and so many at a time, and the bytes of the transactions. */
 function nodeWith(
   entries: readonly { readonly signature: string; readonly slot: number }[],
   height = 540,
+  page = 1_000,
 ): FakeEndpoint {
   const bytesOf = new Map([ours, another].map(({ signature, transaction }) => [signature, transaction]));
   return fakeEndpoint({
     getEpochInfo: () => ({ absoluteSlot: height + 1_000, blockHeight: height }),
     getSignaturesForAddress: (_address: string, { before }: { before?: string }) => {
       const from = before === undefined ? 0 : entries.findIndex(({ signature }) => signature === before) + 1;
-      return entries.slice(from, from + 1_000);
+      return entries.slice(from, from + page);
     },
     getTransaction: (signature: string) => ({
       slot: 1_400,
@@ -69,6 +70,13 @@ it("finds the message under another signature, shown by any node", async () => {
 it("finds it behind a thousand later signatures", async () => {
   const later = Array.from({ length: 2_500 }, (_, i) => ({ signature: `later ${i}`, slot: 9_000 - i }));
   expect(await search([nodeWith([...later, at(1_390), funding])])).toMatchObject({ kind: "found" });
+});
+
+it("finds it on a node that gives fewer signatures at a time than it was asked for", async () => {
+  const later = Array.from({ length: 5 }, (_, i) => ({ signature: `later ${i}`, slot: 9_000 - i }));
+  const node = nodeWith([...later, at(1_390)], 540, 3);
+  node.methods.getFirstAvailableBlock = () => 0;
+  expect(await search([node])).toMatchObject({ kind: "found" });
 });
 
 it("proves it absent if as many nodes as must agree show the wallet's history without it", async () => {

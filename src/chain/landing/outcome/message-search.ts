@@ -228,7 +228,8 @@ async function readHistory(
       return { signature: asText(signature, WHAT), slot: asInteger(slot, WHAT) };
     });
     entries.push(...rows);
-    if (rows.length < PAGE || rows.at(-1)!.slot < first) return { entries, isRead: true };
+    // A node, or a proxy before it, may give fewer at a time than it was asked for.
+    if (rows.length === 0 || rows.at(-1)!.slot < first) return { entries, isRead: true };
   }
   return { entries, isRead: false };
 }

@@ -2,7 +2,7 @@ import type { Address } from "../../primitives/address.ts";
 import { FEATURE_PROGRAM, TRANSACTION_V1_FEATURE } from "../../solana/features.ts";
 import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
-import { asAccount, asContext, asList } from "../rpc/rpc-values.ts";
+import { asAccount, asContext, asListOf } from "../rpc/rpc-values.ts";
 
 /** The features that decide what is built. */
 const BUILD_FEATURES: readonly Address[] = [TRANSACTION_V1_FEATURE];
@@ -75,9 +75,9 @@ export class FeatureGates {
       const params = [features.map(String), { encoding: "base64", commitment: "confirmed" }];
       const answer = await this.#pool.ask(endpoint, "getMultipleAccounts", params);
       const { slot, value } = asContext(answer, "feature accounts");
-      const accounts = asList(value, "feature accounts");
+      const accounts = asListOf(features.length, value, "feature accounts");
       features.forEach((feature, i) => {
-        const account = asAccount(feature, accounts[i] ?? null, slot);
+        const account = asAccount(feature, accounts[i], slot);
         // The data is an optional activation slot: a feature that still waits for its epoch has none.
         const isActive =
           account?.owner === FEATURE_PROGRAM && account.data.length >= 9 && account.data[0] === ACTIVATED;

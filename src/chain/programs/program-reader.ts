@@ -4,7 +4,7 @@ import type { DeployedProgram } from "../port.ts";
 import { NodeError } from "../rpc/node-error.ts";
 import type { RpcEndpoint } from "../rpc/rpc-endpoint.ts";
 import type { ReadOptions, RpcPool } from "../rpc/rpc-pool.ts";
-import { asAccount, asContext, asList } from "../rpc/rpc-values.ts";
+import { asAccount, asContext, asListOf } from "../rpc/rpc-values.ts";
 import { CODE_HEADER_BYTES, deploymentOf, deploymentSaidMost, deploySlotOf } from "./deployment.ts";
 
 /** Below the cap of an answer, and small enough not to delay other answers. Bytes. */
@@ -202,8 +202,8 @@ class RpcProgramReader implements ProgramReader {
     const config = { encoding: "base64", commitment, dataSlice: { offset, length } };
     const decode = (answer: unknown) => {
       const { slot, value } = asContext(answer, WHAT);
-      const values = asList(value, WHAT);
-      const accounts = addresses.map((address, i) => asAccount(address, values[i] ?? null, slot));
+      const values = asListOf(addresses.length, value, WHAT);
+      const accounts = addresses.map((address, i) => asAccount(address, values[i], slot));
       return { slot, accounts };
     };
     const isHeader = length === CODE_HEADER_BYTES;

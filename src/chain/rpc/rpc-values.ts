@@ -92,6 +92,13 @@ export function asList(value: unknown, what: string): readonly unknown[] {
   return value;
 }
 
+/** The value as a list with an entry for each of so many things asked for: a missing one says nothing. @throws TradewireError UPSTREAM_ERROR */
+export function asListOf(count: number, value: unknown, what: string): readonly unknown[] {
+  const list = asList(value, what);
+  if (list.length !== count) throw malformed(what);
+  return list;
+}
+
 /** @throws TradewireError UPSTREAM_ERROR */
 export function asText(value: unknown, what: string): string {
   if (typeof value !== "string") throw malformed(what);

@@ -1,5 +1,4 @@
-import { NodeError } from "./node-error.ts";
-import { asContext, asInteger, asList, asRecord, asTransactionError } from "./rpc-values.ts";
+import { asContext, asInteger, asListOf, asRecord, asTransactionError } from "./rpc-values.ts";
 
 /** Upper bound of signatures in one getSignatureStatuses call, set by the nodes. */
 export const MAX_SIGNATURES_PER_CALL = 256;
@@ -23,12 +22,7 @@ export function asStatuses(
   count: number,
 ): { readonly slot: bigint; readonly entries: readonly unknown[] } {
   const { slot, value } = asContext(answer, "signature statuses");
-  const entries = asList(value, "signature statuses");
-  if (entries.length !== count)
-    throw new NodeError(
-      "malformed",
-      `A Solana node answered with ${entries.length} signature statuses in place of ${count}.`,
-    );
+  const entries = asListOf(count, value, "signature statuses");
   return { slot, entries };
 }
 

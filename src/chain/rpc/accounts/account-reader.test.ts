@@ -47,12 +47,26 @@ test.each([
   {},
   { context: { slot: -1 }, value: [] },
   { context: { slot: 1 }, value: "no" },
+  { context: { slot: 1 }, value: [] },
+  { context: { slot: 1 }, value: [value, value] },
   { context: { slot: 1 }, value: [{ ...value, lamports: 1.5 }] },
   { context: { slot: 1 }, value: [{ ...value, owner: "nobody" }] },
   { context: { slot: 1 }, value: [{ ...value, data: ["x", "base58"] }] },
 ])("an answer that is not what it should be is an UPSTREAM_ERROR (%#)", async (answer) => {
   const { reader } = readerOf({ getMultipleAccounts: () => answer });
   await expect(reader.fetchAccounts([addresses[0]!])).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });
+});
+
+test("a node that leaves accounts out of its answer is asked after one that gives all", async () => {
+  const [short, whole] = [[value], [value, null, value]].map((values, i) =>
+    fakeEndpoint({ getMultipleAccounts: () => ({ context: { slot: 1 }, value: values }) }, `node ${i}`),
+  );
+  const doubts = vi.spyOn(short!, "doubt");
+  const pool = createRpcPool({ endpoints: [short!, whole!], now: Date.now, warn: () => {} });
+  const reader = createAccountReader({ pool, commitment: "processed" });
+  const { accounts } = await reader.fetchAccounts(addresses.slice(0, 3));
+  expect(accounts.map((account) => account?.lamports)).toEqual([5n, undefined, 5n]);
+  expect(doubts).toHaveBeenCalledTimes(1);
 });
 
 test("a program's accounts are searched by size and bytes", async () => {

@@ -173,10 +173,15 @@ class RpcAccountReader implements AccountReader {
     const onAnswer = (endpoint: RpcEndpoint) => {
       node = this.#pool.endpoints.indexOf(endpoint);
     };
-    const result = await this.#pool.read("getMultipleAccounts", params, { ...this.#optionsOfNext(), onAnswer });
+    const options = this.#optionsOfNext();
+    // An account that is left out may exist.
+    const isWrong = (answer: unknown) =>
+      options.isWrong?.(answer) === true ||
+      asList(asContext(answer, "accounts").value, "accounts").length !== addresses.length;
+    const result = await this.#pool.read("getMultipleAccounts", params, { ...options, isWrong, onAnswer });
     const { slot, value } = asContext(result, "accounts");
     const values = asList(value, "accounts");
-    return { slot, accounts: addresses.map((address, i) => asAccount(address, values[i] ?? null, slot)), node };
+    return { slot, accounts: addresses.map((address, i) => asAccount(address, values[i], slot)), node };
   }
 }
 

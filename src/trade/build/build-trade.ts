@@ -27,6 +27,7 @@ import {
 } from "./load-trade.ts";
 import type { ComposedMessage, MessageSettings } from "./message-forms.ts";
 import { nativeSha256 } from "./native-sha256.ts";
+import { isWithinSlippage, payableTrade } from "./parts/payable-trade.ts";
 import { draftSingleMarket } from "./parts/single-market.ts";
 import type { SealedTrade } from "./token/sealed-trade.ts";
 import type { TokenSealer } from "./token/submission-token.ts";
@@ -152,8 +153,32 @@ async function buildRefreshed(ports: BuildPorts, loaded: LoadedTrade): Promise<B
   await ports.markets.refresh(balanceAddresses(loaded.accounts));
   const draft = await inform(ports, await draftNow(ports, await renewTrade(ports.markets, loaded)));
   const shortfall = checkDraft(ports, draft);
-  if (shortfall !== undefined) throw insufficientFunds(shortfall, ports.settings.faucet);
-  return sealDraft(ports, draft);
+  const payable = shortfall === undefined ? draft : await payableDraft(ports, draft, shortfall);
+  if (payable === undefined) throw insufficientFunds(shortfall!, ports.settings.faucet);
+  return sealDraft(ports, payable);
+}
+
+/** A draft over other markets than the best ones, for a wallet that cannot make the trade over these; undefined if there is none. */
+async function payableDraft(
+  ports: BuildPorts,
+  { loaded, composed }: TradeDraft,
+  shortfall: Shortfall,
+): Promise<TradeDraft | undefined> {
+  const trade = payableTrade(loaded, shortfall);
+  if (trade === undefined) return undefined;
+  try {
+    let draft = await draftNow(ports, trade);
+    if (draft.unknown.length > 0) {
+      await warmIfPossible(ports.markets, draft.unknown);
+      draft = await draftNow(ports, trade);
+    }
+    const isGood =
+      shortfall.kind === "account" || isWithinSlippage(loaded.intent, draft.composed.route, composed.route);
+    return isGood && draft.refusal === undefined && checkDraft(ports, draft) === undefined ? draft : undefined;
+  } catch (error) {
+    if (error instanceof TradewireError) return undefined;
+    throw error;
+  }
 }
 
 /** The draft; a promise if it needs a long search, which runs on the state of the turn in which it starts. */

@@ -3,7 +3,7 @@ import { TradewireError } from "../errors/tradewire-error.ts";
 import { Batches } from "./batches.ts";
 
 /** Batches whose work ends when the test says so. */
-function held(inFlight = 1, most = 3) {
+function held(inFlight = 1, most = 3, isShared = false) {
   const sent: { readonly items: readonly string[]; readonly end: PromiseWithResolvers<readonly string[]> }[] = [];
   const batches = new Batches<string, string>({
     run: (items) => {
@@ -13,6 +13,7 @@ function held(inFlight = 1, most = 3) {
     },
     most,
     inFlight,
+    isShared,
   });
   return { sent, batches, add: (key: string, item = key) => batches.add(key, item) };
 }
@@ -47,6 +48,24 @@ test("batches in flight reach their bound, and no batch has a key twice", async 
   void add("c");
   await turn();
   expect(sent).toHaveLength(2);
+});
+
+test("shared items of a key that wait together have one result, of a batch that was sent after the last was added", async () => {
+  const { sent, add } = held(1, 3, true);
+  const first = add("a");
+  await turn();
+  const next = Array.from({ length: 1_000 }, () => add("a"));
+  sent[0]!.end.resolve(["old"]);
+  expect(await first).toBe("old");
+  await turn();
+  const last = add("a");
+  sent[1]!.end.resolve(["new"]);
+  expect(new Set(await Promise.all(next))).toEqual(new Set(["new"]));
+  await turn();
+  sent[2]!.end.resolve(["newest"]);
+  expect(await last).toBe("newest");
+  await turn();
+  expect(sent).toHaveLength(3);
 });
 
 test("items of one turn that fill more batches than may be in flight wait for one to end", async () => {

@@ -21,6 +21,8 @@ interface BatchesOptions<T, R> {
   readonly most: number;
   /** Batches in flight at a time: the next one is sent before the last one is answered. */
   readonly inFlight: number;
+  /** True if one result answers all items of a key that wait together: then no key has more than one in waiting, however many are added. */
+  readonly isShared?: boolean;
 }
 
 /**
@@ -38,11 +40,12 @@ export class Batches<T, R> {
     this.#options = options;
   }
 
-  /** Adds an item; one whose key is among those gathered already is left for a later batch. */
+  /** Adds an item; one whose key is among those gathered already is left for a later batch, or shares the result of that one. */
   add(key: string, item: T): Promise<R> {
+    const line = this.#lines.get(key);
+    if (line !== undefined && this.#options.isShared === true) return line.first.result.promise;
     const result = Promise.withResolvers<R>();
     const one: Waiting<T, R> = { item, result, next: undefined };
-    const line = this.#lines.get(key);
     if (line === undefined) this.#lines.set(key, { first: one, last: one });
     else {
       line.last.next = one;

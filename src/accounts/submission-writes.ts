@@ -107,6 +107,7 @@ export function createSubmissionWrites(store: Store): SubmissionWrites {
     },
     most: ROWS_AT_ONCE,
     inFlight: IN_FLIGHT,
+    isShared: true,
   });
   const standingOf = (hash: string) => looks.add(hash, hash);
   if (store.isEmbedded) {

@@ -6,7 +6,7 @@ import pg from "pg";
 import { afterAll, expect, test } from "vitest";
 import { claimOf } from "../../test/support/claim.ts";
 import { startPostgres } from "../../test/support/postgres.ts";
-import { openStore } from "./store/store.ts";
+import { openStore, type Store } from "./store/store.ts";
 import { createSubmissions } from "./submissions.ts";
 
 /** Limits that no busy machine exceeds. */
@@ -279,5 +279,29 @@ test.each(["embedded", "PostgreSQL"])(
       if (databaseUrl !== undefined) postgres!.release(databaseUrl);
       rmSync(dataDir, { recursive: true });
     }
+  },
+);
+
+test.each([true, false])(
+  "looks at one outcome do not pile up while the database hangs (embedded: %s)",
+  async (isEmbedded) => {
+    const hanging: PromiseWithResolvers<readonly object[]>[] = [];
+    const query = () => {
+      const answer = Promise.withResolvers<readonly object[]>();
+      hanging.push(answer);
+      return answer.promise;
+    };
+    const submissions = createSubmissions({ isEmbedded, query } as unknown as Store, Date.now);
+    const looks: Promise<unknown>[] = [];
+    for (let i = 0; i < 1_000; i++) {
+      looks.push(submissions.standingOf("a"));
+      await Promise.resolve();
+    }
+    for (let at = 0; at < hanging.length; at++) {
+      hanging[at]!.resolve([]);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(new Set(await Promise.all(looks))).toEqual(new Set([undefined]));
+    expect(hanging).toHaveLength(3);
   },
 );

@@ -2,10 +2,11 @@ import type { Address } from "../../primitives/address.ts";
 import { amount0Between, amount1Between } from "../curves/concentrated-liquidity.ts";
 import { mostWalkUnits } from "../curves/moved-crossings.ts";
 import type { Quote } from "../venue.ts";
-import type { WhirlpoolFill } from "./math.ts";
+import { swapWhirlpool, type WhirlpoolFill } from "./math.ts";
 import type { ArraySlot, WhirlpoolState } from "./state.ts";
 import { whirlpoolSqrtPrice } from "./tick-price.ts";
-import { derivationUnits, stepUnits, walkUnits } from "./units.ts";
+import { derivationUnits, MAX_SWAP_UNITS, stepUnits, walkUnits } from "./units.ts";
+import { decaysBetween } from "./volatility.ts";
 
 /** A swap that a pool is asked to make. */
 export interface WhirlpoolAsk {
@@ -89,6 +90,36 @@ export function fillNaming(
     walkedUnits: fill.crossed * walk.crossing + distance * walk.searched,
     asked,
   };
+}
+
+/** The arrays that a swap names. */
+export function namedArrays(
+  { routes }: WhirlpoolState,
+  { aToB, tickArrays }: WhirlpoolQuoteFill,
+): readonly [ArraySlot, ArraySlot, ArraySlot] {
+  const { arrays, behind } = routes[aToB ? 0 : 1];
+  const slotOf = (named: Address) => arrays.find(({ address }) => address === named) ?? behind!;
+  return [slotOf(tickArrays[0]), slotOf(tickArrays[1]), slotOf(tickArrays[2])];
+}
+
+/** A blockhash lasts no longer. Seconds. */
+const MOST_LIFE = 60n;
+
+/**
+ * The most compute units of a swap whenever it lands: where volatility is at its maximum, a single step leads over many groups of ticks, and
+ * once it has decayed, each group takes a step.
+ */
+export function unitsUntilLanding(state: WhirlpoolState, fill: WhirlpoolQuoteFill): number {
+  const { curve } = state;
+  const { asked, computeUnits } = fill;
+  if (curve.oracle === undefined) return computeUnits;
+  let most = computeUnits;
+  for (const now of decaysBetween(curve.oracle, asked.now, asked.now + MOST_LIFE)) {
+    const later = swapWhirlpool(curve, asked.aToB, asked.exactIn, asked.amount, now);
+    if (later === undefined) continue;
+    most = Math.max(most, fillNaming(state, later, { ...asked, now }, namedArrays(state, fill)).computeUnits);
+  }
+  return Math.min(most, MAX_SWAP_UNITS);
 }
 
 /** What a swap may take more if the price first moves within the slippage: for other ticks in its way. */

@@ -24,7 +24,7 @@ import {
 } from "./layout.ts";
 import { leanWhirlpool, olderWhirlpool } from "./lean.ts";
 import { swapWhirlpool } from "./math.ts";
-import { movedUnits, planWhirlpool, type WhirlpoolQuoteFill } from "./plan.ts";
+import { movedUnits, namedArrays, planWhirlpool, unitsUntilLanding, type WhirlpoolQuoteFill } from "./plan.ts";
 import { nearbyStarts, readWhirlpool, type WhirlpoolState, whirlpoolSpot } from "./state.ts";
 import { MAX_SWAP_UNITS, olderSaving } from "./units.ts";
 
@@ -100,16 +100,13 @@ export const orcaWhirlpool: Venue<WhirlpoolMarket, WhirlpoolState, WhirlpoolQuot
     const { tickArrays, aToB, isOlder = false } = fill;
     return {
       instructions: [whirlpoolSwap({ market, tokenPrograms, tickArrays, aToB, mode, amount, isOlder }, terms)],
-      computeUnits: fill.computeUnits - (isOlder ? olderSaving(market.adaptive) : 0),
+      computeUnits: unitsUntilLanding(state, fill) - (isOlder ? olderSaving(market.adaptive) : 0),
       movedUnits: movedUnits(state, quote, terms.threshold),
       creates: [],
     };
   },
 
-  arrayNumbers({ routes }, { fill: { tickArrays, aToB } }) {
-    const { arrays, behind } = routes[aToB ? 0 : 1];
-    return tickArrays.map((named) => (arrays.find(({ address }) => address === named) ?? behind!).start);
-  },
+  arrayNumbers: (state, { fill }) => namedArrays(state, fill).map(({ start }) => start),
 
   errors: orcaWhirlpoolErrors,
 };

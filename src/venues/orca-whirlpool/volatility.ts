@@ -164,6 +164,14 @@ export class VolatilityMeter {
   }
 }
 
+/** The moments after `from`, up to `until`, at which the volatility that a new swap measures from decays. Unix seconds. */
+export function decaysBetween(oracle: WhirlpoolOracle, from: bigint, until: bigint): readonly bigint[] {
+  const lastChange = maxOf(oracle.referenceAt, oracle.majorSwapAt);
+  const { filterPeriod, decayPeriod } = oracle;
+  const decays = [lastChange + filterPeriod, lastChange + decayPeriod, oracle.referenceAt + MAX_REFERENCE_AGE + 1n];
+  return decays.filter((at) => at > from && at <= until);
+}
+
 /**
  * The volatility and the group from which a new swap measures, and when they were set. A clock behind the pool's last trade counts
  * as the time of that trade.

@@ -177,6 +177,38 @@ describe.runIf(ending.length > 0)("a buy of all that is left of a market lands a
   });
 });
 
+/** Base units: what takes volatility to its maximum, and a percent of what the market holds near its price. */
+const PUSH = 5n * 10n ** 12n;
+const LARGE = 3n * 10n ** 11n;
+
+describe.runIf(present.length > 0)("a trade over many groups of ticks is quoted at the most volatility", () => {
+  const volatile = present.filter(({ name }) => name.startsWith("orca_whirlpool"));
+  const cases = volatile.flatMap(({ open }) =>
+    (["exactIn", "exactOut"] as const).flatMap((mode) => [true, false].map((goesOn) => ({ open, mode, goesOn }))),
+  );
+
+  it.each(cases)("$mode, price goes on: $goesOn, and lands once volatility has decayed", ({ open, mode, goesOn }) => {
+    const bench = open();
+    const { svm, venue, market, pair } = bench;
+    const swapOf = (mode: SwapMode, [inMint, outMint]: readonly [Address, Address], amount: bigint): Order => {
+      const { state } = readMarket(svm, venue, market, pair);
+      return {
+        mode,
+        inMint,
+        outMint,
+        state,
+        quote: venue.quote(state, { mode, inMint, outMint, amount, clock: svm.clock() }),
+      };
+    };
+    expect(landLater(bench, swapOf("exactIn", [pair.b, pair.a], PUSH), 0n, 0).kind).toBe("as quoted");
+    bench.fund();
+    pass(svm, 1);
+    const { kind, fault } = landLater(bench, swapOf(mode, goesOn ? [pair.b, pair.a] : [pair.a, pair.b], LARGE), 0n, 30);
+    expect(fault).toBeUndefined();
+    expect(kind).toBe("better");
+  });
+});
+
 interface Order {
   readonly mode: SwapMode;
   readonly inMint: Address;

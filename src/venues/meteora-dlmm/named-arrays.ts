@@ -4,21 +4,24 @@ import { BINS_PER_ARRAY, type BinArray } from "./bin-array.ts";
 import { activeArray } from "./math.ts";
 import { ARRAYS_PER_TRADE, type DlmmState, SPARE_ARRAYS } from "./state.ts";
 
-/** The bin arrays that a swap names. */
+/** The array behind a price is named if the price is this near to it. */
+const BEHIND_MARGIN_BPS = 500;
+
+/** The bin arrays that a swap names: the program passes over those it does not need, and does not come back to one. */
 interface NamedArrays {
+  /** The nearest one against its direction, if there is room: the price may first move there, in the swap's favour. Named first. */
+  readonly behind: Address | undefined;
   /** Those it reaches, in order, and one more. */
   readonly ahead: readonly Address[];
-  /** The nearest one against its direction, if there is room: the price may first move there, in the swap's favour. Named last. */
-  readonly behind: Address | undefined;
 }
 
 /** @param used how many arrays the swap reaches */
 export function arraysToName(state: DlmmState, xToY: boolean, used: number): NamedArrays {
   const { addresses } = xToY ? state.down : state.up;
-  return {
-    ahead: addresses.slice(0, used + SPARE_ARRAYS),
-    behind: used < ARRAYS_PER_TRADE ? arrayBehind(state, xToY)?.address : undefined,
-  };
+  const { market, pair } = state;
+  const behind = used < ARRAYS_PER_TRADE ? arrayBehind(state, xToY) : undefined;
+  const isNear = behind !== undefined && binsTo(behind, pair.activeId, xToY) * market.binStep <= BEHIND_MARGIN_BPS;
+  return { behind: isNear ? behind.address : undefined, ahead: addresses.slice(0, used + SPARE_ARRAYS) };
 }
 
 /** What of a swap decides which of its spare arrays the price comes near to. */

@@ -31,7 +31,7 @@ import { movedBinUnits } from "./moved-bins.ts";
 import { arraysToName, withoutFarArrays } from "./named-arrays.ts";
 import { dlmmSpot } from "./spot.ts";
 import { ARRAYS_PER_TRADE, ARRAYS_READ, type DlmmState, readDlmm } from "./state.ts";
-import { furtherBinUnits, UNUSED_ARRAY_UNITS, unitsOf } from "./units.ts";
+import { furtherBinUnits, PASSED_ARRAY_UNITS, unitsOf } from "./units.ts";
 
 interface DlmmQuoteFill {
   /** Arrays that the trade itself reaches, and the bin in which it ends. */
@@ -182,7 +182,7 @@ function quoteWithin(state: DlmmState, ask: Ask, { mostArrays, givesUneven }: Dl
   const outAmount = arriving(fill.output, feeOut);
   if (outAmount <= 0n) throw tooSmall();
   assertReserve(market, state.reserves[xToY ? 1 : 0], fill.output);
-  const { ahead, behind } = arraysToName(state, xToY, fill.arrays);
+  const { behind, ahead } = arraysToName(state, xToY, fill.arrays);
   return {
     mode: ask.mode,
     inMint: ask.inMint,
@@ -197,8 +197,8 @@ function quoteWithin(state: DlmmState, ask: Ask, { mostArrays, givesUneven }: Dl
     fill: {
       used: fill.arrays,
       endsIn: fill.endsIn,
-      binArrays: behind === undefined ? ahead : [...ahead, behind],
-      computeUnits: unitsOf(state, fill, ahead.length, xToY, ask) + (behind === undefined ? 0 : UNUSED_ARRAY_UNITS),
+      binArrays: behind === undefined ? ahead : [behind, ...ahead],
+      computeUnits: unitsOf(state, fill, ahead.length, xToY, ask) + (behind === undefined ? 0 : PASSED_ARRAY_UNITS),
       bins: fill.bins,
       empty: fill.empty,
     },

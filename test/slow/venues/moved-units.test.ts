@@ -175,16 +175,21 @@ it.runIf(existsSync(DLMM_FILE))(
   },
 );
 
-it.runIf(existsSync(DLMM_FILE)).each(["exactIn", "exactOut"] as const)(
-  "meteora_dlmm: a price moves back into the array behind, %s",
-  (mode) => {
+/** Parts of `DEPTH`: what one bin gives, and what also takes the array that was the trade's first. */
+const BACK_CASES = (["exactIn", "exactOut"] as const).flatMap((mode) =>
+  [0.001, 0.6].map((share) => [mode, BigInt(share * Number(DEPTH))] as const),
+);
+
+it.runIf(existsSync(DLMM_FILE)).each(BACK_CASES)(
+  "meteora_dlmm: a price moves back into the array behind, %s of %s",
+  (mode, amount) => {
     const bench = openWith(dlmm, 10, createRandom(SEED), (add) => {
       // The active bin is the first of its array.
       add(0, 0, DEPTH);
       add(-20, 20, DEPTH);
     });
     const { svm, wallet } = bench;
-    const leg = swapOf(bench, mode, false, DEPTH / 1_000n, 0n)!;
+    const leg = swapOf(bench, mode, false, amount, 0n)!;
     const another = swapOf(bench, "exactIn", true, (DEPTH * 3n) / 2n, 10_000n)!;
     expect(svm.send(wallet, [setComputeUnitLimit(1_400_000), ...another.instructions]).ok).toBe(true);
     const { state } = readMarket(svm, bench.venue, bench.address);

@@ -23,7 +23,7 @@ export const HOUR_SCENARIOS: readonly Scenario[] = [
     target: "4 h: memory ≤ 1 MB/h, open files flat, 0 unhandled errors (drifts from an hour on)",
     promised: { scale: 240, runs: 1 },
     run: ({ seed, scale: minutes }) =>
-      onRig({ seed, slotMs: 400, traders: 3, measuresMemory: true }, async (rig, expect) => {
+      onRig({ seed, slotMs: 200, traders: 6, measuresMemory: true }, async (rig, expect) => {
         const service = rig.services[0]!;
         const traffic = new HourTraffic(rig);
         const running = traffic.run();

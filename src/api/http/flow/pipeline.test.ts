@@ -4,7 +4,7 @@ import net, { type AddressInfo } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, expect, test } from "vitest";
-import { serveInTurn, unendedOn } from "./pipeline.ts";
+import { isHeldBack, serveInTurn, unendedOn } from "./pipeline.ts";
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
@@ -95,6 +95,19 @@ test("answers to come are known also between the end of the one before and their
   await once(server, "listening");
   expect(await pipeline((server.address() as AddressInfo).port, 3)).toEqual(["200", "200", "200"]);
   expect(toCome).toEqual([["/", "/"], ["/"], []]);
+});
+
+test("a connection whose requests are held back until they are late keeps nothing of each time", async () => {
+  const port = await start(4_096);
+  let late = 0;
+  const listeners: number[] = [];
+  server.on("request", ({ socket }: http.IncomingMessage) => {
+    if (isHeldBack(socket)) late += 1;
+    listeners.push(socket.listenerCount("close"));
+  });
+  expect(await pipeline(port, 4_000)).toHaveLength(4_000);
+  expect(late).toBeGreaterThan(11);
+  expect(Math.max(...listeners.slice(100))).toBeLessThanOrEqual(Math.max(...listeners.slice(0, 100)));
 });
 
 test("requests that wait when their connection closes are not broken off one by one", async () => {

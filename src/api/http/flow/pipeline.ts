@@ -255,8 +255,8 @@ function keep<T>(this: T): T {
 /** Node watches the time of each request once: this one's is watched here. */
 function awaitLateRequest(line: Line, socket: Socket, lateMs: number): void {
   line.isLate = false;
-  line.lateTimer = setTimeout(() => socket.destroy(), lateMs);
-  socket.once("close", () => clearTimeout(line.lateTimer));
+  // On a connection that has closed by then it does nothing.
+  line.lateTimer = setTimeout(() => socket.destroy(), lateMs).unref();
 }
 
 const hasEnded = (response: ServerResponse): boolean => response.writableFinished || response.destroyed;

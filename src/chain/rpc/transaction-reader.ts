@@ -2,11 +2,12 @@ import type { Address } from "../../primitives/address.ts";
 import { readU64 } from "../../primitives/bytes.ts";
 import { decodeBase58 } from "../../primitives/encoding/base58.ts";
 import { SYSTEM_PROGRAM } from "../../solana/programs.ts";
-import type { LamportTransfer, TokenBalanceRecord, TransactionRecord } from "../port.ts";
+import type { LamportTransfer, TransactionRecord } from "../port.ts";
 import { NodeError } from "./node-error.ts";
 import type { RpcEndpoint } from "./rpc-endpoint.ts";
 import type { RpcPool } from "./rpc-pool.ts";
-import { asAddress, asInteger, asIntegerText, asList, asRecord, asText, asTransactionError } from "./rpc-values.ts";
+import { asAddress, asInteger, asList, asListOf, asRecord, asText, asTransactionError } from "./rpc-values.ts";
+import { decodeTokenBalances, hasWholeBalances } from "./token-balances.ts";
 
 /** Blocks hold version 1 transactions; a node asked for a lower version refuses the whole answer. */
 const MAX_TRANSACTION_VERSION = 1;
@@ -58,33 +59,24 @@ function decodeRecord(result: unknown, signature: string): TransactionRecord | n
   const accounts = [message.accountKeys, loaded.writable ?? [], loaded.readonly ?? []].flatMap((keys) =>
     asList(keys, WHAT).map((key) => asAddress(key, WHAT)),
   );
-  const balances = (value: unknown) => asList(value, WHAT).map((lamports) => asInteger(lamports, WHAT));
+  const balances = (value: unknown) =>
+    asListOf(accounts.length, value, WHAT).map((lamports) => asInteger(lamports, WHAT));
   const units = meta.computeUnitsConsumed;
-  return {
+  const decoded = {
     slot: asInteger(record.slot, WHAT),
     error: asTransactionError(meta.err, WHAT),
     feeLamports: asInteger(meta.fee, WHAT),
     accounts,
     preBalances: balances(meta.preBalances),
     postBalances: balances(meta.postBalances),
-    preTokenBalances: decodeTokenBalances(meta.preTokenBalances),
-    postTokenBalances: decodeTokenBalances(meta.postTokenBalances),
+    preTokenBalances: decodeTokenBalances(meta.preTokenBalances, accounts),
+    postTokenBalances: decodeTokenBalances(meta.postTokenBalances, accounts),
     transfers: decodeTransfers(meta.innerInstructions, accounts),
     logs: asList(meta.logMessages ?? [], WHAT).map((line) => asText(line, WHAT)),
     computeUnitsConsumed: units === undefined || units === null ? undefined : asInteger(units, WHAT),
   };
-}
-
-function decodeTokenBalances(value: unknown): readonly TokenBalanceRecord[] {
-  return asList(value, WHAT).map((entry) => {
-    const record = asRecord(entry, WHAT);
-    return {
-      accountIndex: Number(asInteger(record.accountIndex, WHAT)),
-      mint: asAddress(record.mint, WHAT),
-      owner: record.owner === undefined ? undefined : asAddress(record.owner, WHAT),
-      amount: asIntegerText(asRecord(record.uiTokenAmount, WHAT).amount, WHAT),
-    };
-  });
+  if (!hasWholeBalances(decoded)) throw new NodeError("malformed", "A Solana node answered with a part of a record.");
+  return decoded;
 }
 
 /** The system program's transfer: its number in four bytes, then lamports. Bytes. */

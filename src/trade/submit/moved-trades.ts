@@ -15,7 +15,7 @@ import { isSignedForm, verifySignedBytes } from "./signed-bytes.ts";
 
 /** Longest wait for the nodes to show what became of a transaction, and the shortest time from one search for a message to the next. Milliseconds. */
 const SEARCH_MS = 10_000;
-/** Messages corrected at once: each is looked for on every node, among the trades in flight, for as long as a search takes. */
+/** Messages of each kind corrected at once: each is looked for on every node, among the trades in flight, for as long as a search takes. */
 const MOST_AT_ONCE = 32;
 /** Messages whose last search is remembered. */
 const MAX_SEARCHED = 4_096;
@@ -53,8 +53,9 @@ interface MovedTradesPorts {
 export class MovedTrades {
   readonly #ports: MovedTradesPorts;
   readonly #attempts: Pick<Attempts, "forgetOtherEnd">;
-  /** Message hashes of those being corrected. */
-  readonly #correcting = new Set<string>();
+  /** Message hashes of those being corrected: final in another slot, and in no block. */
+  readonly #moving = new Set<string>();
+  readonly #searching = new Set<string>();
   /** When messages in no block were searched for (epoch milliseconds), longest ago first. */
   readonly #searchedAtMs = new Map<string, number>();
   /** Message hashes of those that landed in a block that was undone, and are in no other. */
@@ -68,18 +69,19 @@ export class MovedTrades {
   /**
    * Corrects the end of a message that is final in this slot, or in no block any more under its signature. Never rejects: the next look at the
    * trade tries again, also if there are as many to correct as there may be. Nodes that keep no history have forgotten every trade that
-   * nobody has looked at in time, and a caller may ask about thousands of them.
+   * nobody has looked at in time, and a caller may ask about thousands of them: those that nodes show in another block do not wait for these.
    */
   async correct(messageHash: string, finalSlot: bigint | undefined): Promise<void> {
-    if (this.#correcting.has(messageHash) || this.#correcting.size >= MOST_AT_ONCE) return;
-    if (finalSlot === undefined && !this.#beginSearch(messageHash)) return;
-    this.#correcting.add(messageHash);
+    if (this.#moving.has(messageHash) || this.#searching.has(messageHash)) return;
+    const correcting = finalSlot === undefined ? this.#searching : this.#moving;
+    if (correcting.size >= MOST_AT_ONCE || (finalSlot === undefined && !this.#beginSearch(messageHash))) return;
+    correcting.add(messageHash);
     try {
       await this.#correct(messageHash, finalSlot);
     } catch {
       // The database or too many nodes are away, or the record of the submission is damaged.
     } finally {
-      this.#correcting.delete(messageHash);
+      correcting.delete(messageHash);
     }
   }
 

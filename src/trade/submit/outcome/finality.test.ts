@@ -497,6 +497,23 @@ describe("finality", () => {
     expect(followed()).toHaveLength(50);
   });
 
+  it("in another slot is corrected at once, however many trades are looked for that the nodes have forgotten", async () => {
+    const [a, b] = [startProcess("a"), startProcess("b")];
+    const forgotten = await Promise.all(Array.from({ length: 40 }, () => submitOne(a)));
+    for (const { trade } of forgotten) land("a", trade.signature);
+    const moved = await submitLanded(a);
+    await rest(10);
+    world.progress = undefined;
+    for (const { trade } of forgotten) await b.find(principal, trade.signature);
+    await rest(400);
+    world.progress = seen("finalized", null, SLOT + 9n);
+    await b.find(principal, moved.signature);
+    await rest(10);
+    landElsewhere("b", moved.signature);
+    await rest(400);
+    expect(await b.find(principal, moved.signature)).toMatchObject({ status: "finalized", slot: SLOT + 9n });
+  });
+
   it("comes to no trade that failed while fewer nodes than vouched for that show that it has expired", async () => {
     const a = startProcess("a");
     const { trade } = await submitFailed(a);

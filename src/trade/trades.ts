@@ -42,13 +42,13 @@ export function createTrades(
     nonce = (nonce + step) % NONCES;
     return nonce;
   };
-  const unclosable = new UnclosableAccounts(ports.now);
+  const unclosable = new UnclosableAccounts(submitPorts.monotonicMs);
   const buildPorts: BuildPorts = { ...ports, nextNonce, nextSeed: createRandomTexts(fillRandom), unclosable };
   const quotePorts: QuotePorts = {
     ...ports,
     measureRoutes: (...trade) => measureRoutes(ports, ...trade),
   };
-  const statistics = new LandingStatistics(submitPorts.now);
+  const statistics = new LandingStatistics(submitPorts.monotonicMs);
   const venueIds = submitPorts.venues.map(({ id }) => id);
   const activity = new VenueActivity(venueIds);
   const submitter = createSubmitter({

@@ -10,24 +10,24 @@ const MOST_KEPT = 4_096;
  * make every sale fail that closes the account. Known to this process alone.
  */
 export class UnclosableAccounts {
-  readonly #now: Now;
-  /** Until when each is left open (epoch milliseconds), oldest first. */
+  readonly #monotonicMs: Now;
+  /** Until when each is left open (monotonic milliseconds), oldest first. */
   readonly #until = new Map<Address, number>();
 
-  constructor(now: Now) {
-    this.#now = now;
+  constructor(monotonicMs: Now) {
+    this.#monotonicMs = monotonicMs;
   }
 
   /** Notes an account that could not be closed now. */
   note(account: Address): void {
     this.#until.delete(account);
     if (this.#until.size >= MOST_KEPT) this.#until.delete(this.#until.keys().next().value!);
-    this.#until.set(account, this.#now() + KEPT_MS);
+    this.#until.set(account, this.#monotonicMs() + KEPT_MS);
   }
 
   /** True if a sale should leave the account open. */
   has(account: Address): boolean {
     const until = this.#until.get(account);
-    return until !== undefined && until > this.#now();
+    return until !== undefined && until > this.#monotonicMs();
   }
 }

@@ -27,18 +27,18 @@ interface Sample {
 
 /** How submissions of the last day landed, by priority level and by sender, as this process saw it. */
 export class LandingStatistics {
-  readonly #now: Now;
+  readonly #monotonicMs: Now;
   readonly #byLevel = new Map<Priority, Sample[]>(PRIORITY_LEVELS.map((level) => [level, []]));
   readonly #bySender = new Map<string, Sample[]>();
   readonly #refused = new Map<string, Sample[]>();
 
-  constructor(now: Now) {
-    this.#now = now;
+  constructor(monotonicMs: Now) {
+    this.#monotonicMs = monotonicMs;
   }
 
   /** Counts a submission; one whose end is unknown is ignored. */
   record({ code, events, priority, fromSlot }: FollowedSubmission): void {
-    const atMs = this.#now();
+    const atMs = this.#monotonicMs();
     const landed = !NEVER_LANDED.has(code);
     const slot = events.findLast((event) => event.slot !== undefined)?.slot;
     const slots = landed && slot !== undefined && fromSlot !== undefined ? Number(slot - fromSlot) : undefined;
@@ -74,7 +74,7 @@ export class LandingStatistics {
   }
 
   #recent(samples: readonly Sample[] = []): readonly Sample[] {
-    const sinceMs = this.#now() - KEPT_MS;
+    const sinceMs = this.#monotonicMs() - KEPT_MS;
     return samples.filter(({ atMs }) => atMs > sinceMs);
   }
 }

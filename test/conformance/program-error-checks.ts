@@ -26,7 +26,11 @@ export function outcomeOf(
   error: unknown = { InstructionError: [3, { Custom: 1 }] },
   programs: readonly Address[] = [],
 ) {
-  const outcome = failedOutcome("sig", { ...RECORD, error, logs }, programs, 2, venues);
+  const outcome = failedOutcome(
+    { signature: "sig", programs },
+    { record: { ...RECORD, error, logs }, witnesses: 2 },
+    venues,
+  );
   if (outcome.kind !== "failed") throw new Error("a failed transaction came out as landed");
   return outcome;
 }

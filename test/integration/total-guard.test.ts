@@ -53,9 +53,9 @@ function outcomeOf(instructions: readonly Instruction[], error: string) {
     error: { InstructionError: [Number(at), { Custom: Number(custom) }] },
     feeLamports: 5_000n,
     logs: [],
-  } as unknown as Parameters<typeof failedOutcome>[1];
-  const programs = instructions.map(({ program }) => program);
-  return { at: Number(at), outcome: failedOutcome("signature", record, programs, 1, venues) };
+  } as unknown as Parameters<typeof failedOutcome>[1]["record"];
+  const sent = { signature: "signature", programs: instructions.map(({ program }) => program) };
+  return { at: Number(at), outcome: failedOutcome(sent, { record, witnesses: 1 }, venues) };
 }
 
 test("a guard that asks for what arrives lands; one unit more is SLIPPAGE_EXCEEDED, by instruction index", async () => {
@@ -104,7 +104,8 @@ test("a swap that wants for balance is not taken for a guard that failed", () =>
     `Program ${TOKEN_PROGRAM} failed: custom program error: 0x1`,
     `Program ${venue} failed: custom program`,
   ];
-  const outcome = failedOutcome("signature", { ...record, logs } as never, [venue], 1, venues);
+  const sent = { signature: "signature", programs: [venue] };
+  const outcome = failedOutcome(sent, { record: { ...record, logs } as never, witnesses: 1 }, venues);
   expect(outcome).toMatchObject({ code: "INSUFFICIENT_TOKEN_BALANCE" });
 });
 

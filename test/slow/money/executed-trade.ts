@@ -98,7 +98,7 @@ function toldOf(
 ): string {
   const programs = readTransaction(wire).instructions.map(({ program }) => program);
   const record = { ...recordOf(execution, 0n), error: errorOf(failed), logs: failed.meta().logs() };
-  const outcome = failedOutcome("money", record, programs, 1, venues, sealed);
+  const outcome = failedOutcome({ signature: "money", programs }, { record, witnesses: 1 }, venues, sealed);
   if (outcome.kind !== "failed") return outcome.kind;
   const details = outcome.facts.details as Partial<Record<"account" | "arrivedRaw" | "mint", string>>;
   if (

@@ -16,16 +16,14 @@ const errors = programErrors([
   [6_001, "Other", "VENUE_DEGRADED"],
 ]);
 const venues = [{ programs: [venue], errors } as unknown as Venue];
-const programs = [SYSTEM_PROGRAM, venue, TOKEN_PROGRAM];
+const sent = { signature: "sig", programs: [SYSTEM_PROGRAM, venue, TOKEN_PROGRAM] };
+const landed = (record: object) => ({ record: record as TransactionRecord, witnesses: 2 });
 const log = (program: Address, number: number) =>
   `Program ${program} failed: custom program error: 0x${number.toString(16)}`;
 const custom = (at: number, Custom: number) => ({ InstructionError: [at, { Custom }] });
 
 const outcomeOf = (error: unknown, logs: readonly string[] = [], feeLamports = 5_000n) =>
-  failedOutcome("sig", { slot: 9n, error, logs, feeLamports } as TransactionRecord, programs, 2, venues) as Extract<
-    Outcome,
-    { kind: "failed" }
-  >;
+  failedOutcome(sent, landed({ slot: 9n, error, logs, feeLamports }), venues) as Extract<Outcome, { kind: "failed" }>;
 
 test.each<[string, unknown, readonly string[], string, object]>([
   ["the venue's own error", custom(1, 20), [log(venue, 20)], "SLIPPAGE_EXCEEDED", { program: `${venue}`, code: 20 }],
@@ -69,7 +67,7 @@ const soldFor = (inMint: Address, inAmounts: readonly bigint[]) => ({
   closes: undefined,
 });
 
-test.each<[string, Parameters<typeof failedOutcome>[5], bigint, string]>([
+test.each<[string, Parameters<typeof failedOutcome>[3], bigint, string]>([
   ["pays with SOL that the trade itself wraps", soldFor(SOL_MINT, [70n]), 0n, "SLIPPAGE_EXCEEDED"],
   ["had the tokens that the trade was quoted at", soldFor(coin, [70n, 30n]), 100n, "SLIPPAGE_EXCEEDED"],
   ["had a token less than that", soldFor(coin, [70n, 30n]), 99n, "INSUFFICIENT_TOKEN_BALANCE"],
@@ -80,8 +78,8 @@ test.each<[string, Parameters<typeof failedOutcome>[5], bigint, string]>([
     { accountIndex: 4, mint: SOL_MINT, owner: wallet, amount: 10n ** 9n },
     { accountIndex: 5, mint: coin, owner: wallet, amount: held },
   ];
-  const record = { slot: 9n, feeLamports: 5_000n, preTokenBalances, ...lacking } as unknown as TransactionRecord;
-  expect(failedOutcome("sig", record, programs, 2, venues, trade)).toMatchObject({ code });
+  const record = { slot: 9n, feeLamports: 5_000n, preTokenBalances, ...lacking };
+  expect(failedOutcome(sent, landed(record), venues, trade)).toMatchObject({ code });
 });
 
 test("a sale of everything that could not close its account says which, and what had arrived there", () => {
@@ -90,7 +88,7 @@ test("a sale of everything that could not close its account says which, and what
   const failed = (amount: bigint, number: number) => {
     const preTokenBalances = [{ accountIndex: 5, mint: coin, owner: wallet, amount }];
     const record = { slot: 9n, feeLamports: 5_000n, logs: [], error: custom(2, number), preTokenBalances };
-    return failedOutcome("sig", record as unknown as TransactionRecord, programs, 2, venues, sale) as typeof outcome;
+    return failedOutcome(sent, landed(record), venues, sale) as typeof outcome;
   };
   const outcome = outcomeOf(custom(2, 11));
   expect(failed(107n, 11)).toMatchObject({
@@ -118,7 +116,7 @@ describe("an account of the wallet that was closed meanwhile", () => {
   const failed = (lamports: readonly bigint[], change: Partial<typeof trade> = {}, why: object = missing) => {
     const preTokenBalances = lamports[0] === 0n ? [] : [{ accountIndex: 0, mint: coin, owner: wallet, amount: 70n }];
     const record = { slot: 9n, accounts: [ofCoin, ofOther], preBalances: lamports, preTokenBalances, ...why };
-    return failedOutcome("sig", record as unknown as TransactionRecord, programs, 2, venues, { ...trade, ...change });
+    return failedOutcome(sent, landed(record), venues, { ...trade, ...change });
   };
 
   test("of the input: there was nothing to sell", () => {
@@ -150,7 +148,7 @@ test("a venue's program that panics says what its venue lists for that, unless i
   const outcomeFor = (why: string, among = panicking) => {
     const error = { InstructionError: [1, "ProgramFailedToComplete"] };
     const logs = [`Program ${venue} failed: ${why}`];
-    return failedOutcome("sig", { slot: 9n, error, logs } as unknown as TransactionRecord, programs, 2, among);
+    return failedOutcome(sent, landed({ slot: 9n, error, logs }), among);
   };
   expect(outcomeFor("SBF program panicked")).toMatchObject({ code: "INSUFFICIENT_LIQUIDITY" });
   expect(outcomeFor("SBF program panicked", venues)).toMatchObject({ code: "PROGRAM_ERROR" });

@@ -1,4 +1,4 @@
-import type { TransactionRecord } from "../../../chain/port.ts";
+import type { LandingOutcome, TransactionRecord } from "../../../chain/port.ts";
 import type { ErrorCode } from "../../../errors/error-codes.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { SOL_MINT } from "../../../solana/programs.ts";
@@ -30,21 +30,24 @@ const CLOSED =
   "A token account of the wallet that the trade relied on had been closed when the transaction landed. The next build opens it";
 const OUT_OF_UNITS = "The trade took more compute units than it asked for, as it may if the market has moved";
 
+/** What was sent, as its bytes say: nodes need not agree on this. */
+interface SentTransaction {
+  readonly signature: string;
+  /** The program of each instruction. */
+  readonly programs: readonly Address[];
+}
+
 /**
  * The outcome of a transaction that landed and failed: by the guard of the total, else by the deepest failing program in its logs; if they
  * are cut, by the program of the instruction that failed; without one, by the chain's own error: INSUFFICIENT_SOL or PROGRAM_ERROR. A block
  * may contain a transaction whose payer cannot pay: it executes nothing, costs nothing, and its message is used up like any other
  * (SIMD-0290). If the wallet's other trades or strangers changed its own accounts meanwhile, it says so.
  *
- * @param programs the program of each instruction, from the bytes that were sent: nodes need not agree on this
- * @param witnesses nodes that agree on the record
  * @param trade what the build was for; absent: a lack of tokens is taken for the wallet's
  */
 export function failedOutcome(
-  signature: string,
-  record: TransactionRecord,
-  programs: readonly Address[],
-  witnesses: number,
+  { signature, programs }: SentTransaction,
+  { record, witnesses }: Omit<Extract<LandingOutcome, { readonly kind: "landed" }>, "kind">,
   venues: readonly Venue[],
   trade?: OwnTrade,
 ): Outcome {

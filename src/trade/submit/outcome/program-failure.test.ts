@@ -41,7 +41,8 @@ test("a trade that runs out of compute units says so, and no program can say it 
     const { ok, logs } = svm.send(wallet, [setComputeUnitLimit(units), requireBalance(order)]);
     expect(ok).toBe(false);
     const record = { slot: 1n, error: { InstructionError: [1, error] }, logs, feeLamports: 5_000n } as never;
-    const outcome = failedOutcome("signature", record, [order.tokenProgram, order.tokenProgram], 1, []);
+    const sent = { signature: "signature", programs: [order.tokenProgram, order.tokenProgram] };
+    const outcome = failedOutcome(sent, { record, witnesses: 1 }, []);
     return (outcome as { readonly message: string }).message;
   };
   expect(messageOf(300, 9n, "ProgramFailedToComplete")).toContain("took more compute units than it asked for");

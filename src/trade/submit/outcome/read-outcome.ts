@@ -14,11 +14,12 @@ export function readOutcome(
   venues: readonly Venue[],
   sealed: SealedTrade,
   { signature, transaction }: { readonly signature: string; readonly transaction: Uint8Array },
-  { record, witnesses }: Landed,
+  landed: Landed,
 ): Outcome {
+  const { record, witnesses } = landed;
   if (record.error !== null) {
     const programs = programsOf(wireLayout(transaction).message);
-    return failedOutcome(signature, record, programs, witnesses, venues, sealed);
+    return failedOutcome({ signature, programs }, landed, venues, sealed);
   }
   const { result, costs } = readReceipt(sealed, record);
   // Never "finalized": processes that see it land at different times must write the same. Reading an outcome adds that.

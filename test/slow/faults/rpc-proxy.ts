@@ -31,7 +31,7 @@ export interface Faults {
   /** Statuses of every transaction asked for, also of those in no block. */
   readonly statuses: "true" | "failed" | "succeeded";
   /** Changes answers and notices. */
-  readonly mutator: Mutator | undefined;
+  readonly mutator: Pick<Mutator, "changesNotices" | "mutate"> | undefined;
   /** Dropped and held sends are answered as if they were taken. */
   readonly sends: "forward" | "drop" | "hold";
   /** In place of the true samples of getRecentPrioritizationFees. */

@@ -57,6 +57,28 @@ test("a message may land until the block after its last one is final", async () 
   expect([await isProven(["it is over"], 500), await isProven(["it is over"], 501)]).toEqual([false, true]);
 });
 
+test("nodes are asked once about the blockhash of all messages that have it", async () => {
+  const endpoint = fakeEndpoint({
+    getEpochInfo: () => ({ absoluteSlot: 1_540, blockHeight: 540 }),
+    getSignatureStatuses: ([...signatures]: string[]) => ({
+      context: { slot: 1_540 },
+      value: signatures.map(() => null),
+    }),
+    isBlockhashValid: (blockhash: string) => ({ context: { slot: 1_540 }, value: blockhash === "alive" }),
+  });
+  const pool = createRpcPool({ endpoints: [endpoint], now: Date.now, warn: () => {} });
+  const witnesses = new Witnesses({ pool, now: Date.now, warn: () => {} });
+  const cases = ["over", "over", "alive", "over", "alive"].map((blockhash, i) => ({
+    signature: `${i}`,
+    lastValidBlockHeight: 500n,
+    blockhash,
+  }));
+  const findings = await proveExpiry(witnesses, cases);
+  const expired = cases.map(({ signature }) => findings.get(signature)!.isExpired);
+  expect(expired).toEqual([true, true, false, true, false]);
+  expect(endpoint.countOf("isBlockhashValid")).toBe(2);
+});
+
 test("a node that answers for fewer signatures than it was asked about has not said that a transaction is in no block", async () => {
   const endpoint = fakeEndpoint({
     getEpochInfo: () => ({ absoluteSlot: 1_540, blockHeight: 540 }),

@@ -71,6 +71,7 @@ export async function proveExpiry(
   const settled = await Promise.allSettled(endpoints.map((endpoint) => observe(witnesses, endpoint, cases)));
   const observations = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   const behind = await Promise.all(observations.map(({ endpoint }) => heightLeftBehind(witnesses, endpoint)));
+  const validitiesOf = readsOfValidity(witnesses);
   const findings = new Map<string, ExpiryFinding>();
   await Promise.all(
     cases.map(async (one, i) => {
@@ -79,7 +80,7 @@ export async function proveExpiry(
       );
       const seers = observations.filter(({ statuses }) => statuses[i] !== null);
       const early = observations.filter((_, at) => isBefore(behind[at], one)).map(({ endpoint }) => endpoint);
-      findings.set(one.signature, await judge(witnesses, one, { agreeing, seers, early, i }));
+      findings.set(one.signature, await judge(witnesses, one, { agreeing, seers, early, i, validitiesOf }));
     }),
   );
   return findings;
@@ -94,12 +95,13 @@ interface Votes {
   readonly seers: readonly Observation[];
   readonly early: readonly RpcEndpoint[];
   readonly i: number;
+  readonly validitiesOf: ReturnType<typeof readsOfValidity>;
 }
 
 async function judge(
   witnesses: Witnesses,
   one: ExpiryCase,
-  { agreeing, seers, early, i }: Votes,
+  { agreeing, seers, early, i, validitiesOf }: Votes,
 ): Promise<ExpiryFinding> {
   const seen = seers[0] && { by: seers[0].endpoint, status: seers[0].statuses[i]! };
   const undecided = (doubt: string | undefined, isRecorded = false) =>
@@ -109,7 +111,7 @@ async function judge(
   if (!isEnough(quorum, agreeing, seers, one))
     return undecided(agreeing.length === 0 ? undefined : seen ? "a node still reports it in a block" : fewer);
   const [isAccepted, answers] = await Promise.all([
-    isStillAccepted(witnesses, one.blockhash, { agreeing, early }),
+    isStillAccepted(witnesses, one.blockhash, { agreeing, early, validitiesOf }),
     Promise.all(agreeing.map(({ endpoint }) => hasRecord(witnesses.pool, endpoint, one.signature))),
   ]);
   const lacking = agreeing.filter((_, at) => answers[at] === false);
@@ -182,6 +184,27 @@ export function isBefore(
   return height !== undefined && height < lastValidBlockHeight - LIFETIME_BLOCKS;
 }
 
+/** Whether a node still accepts a blockhash, in the state of a slot; "lost" without an answer. */
+type Validity = { readonly slot: bigint; readonly value: unknown } | "refused" | "lost";
+
+/** Asks every node whether it still accepts a blockhash: once, however many messages have it. */
+function readsOfValidity({ pool, endpoints }: Witnesses): (blockhash: string) => Promise<readonly Validity[]> {
+  const asked = new Map<string, Promise<readonly Validity[]>>();
+  const ask = async (endpoint: RpcEndpoint, blockhash: string): Promise<Validity> => {
+    try {
+      const answer = await pool.ask(endpoint, "isBlockhashValid", [blockhash, { commitment: "processed" }]);
+      return asContext(answer, "a blockhash's validity");
+    } catch (error) {
+      return isRefusal(error) ? "refused" : "lost";
+    }
+  };
+  return (blockhash) => {
+    const validities = asked.get(blockhash) ?? Promise.all(endpoints.map((endpoint) => ask(endpoint, blockhash)));
+    asked.set(blockhash, validities);
+    return validities;
+  };
+}
+
 /**
  * True if a node that has come as far as those that agree still accepts the blockhash, unless two others outvote it; also while answers
  * are lost and fewer nodes than must agree say that it is over, and if a node that is said to have stopped before it may know it.
@@ -189,31 +212,30 @@ export function isBefore(
 async function isStillAccepted(
   witnesses: Witnesses,
   blockhash: string | undefined,
-  { agreeing, early }: Pick<Votes, "agreeing" | "early">,
+  { agreeing, early, validitiesOf }: Pick<Votes, "agreeing" | "early" | "validitiesOf">,
 ): Promise<boolean> {
   if (blockhash === undefined) return early.length > 0;
-  const { pool, endpoints } = witnesses;
+  const { endpoints } = witnesses;
   const reached = agreeing.reduce(
     (least, { finalizedSlot }) => minOf(least, finalizedSlot),
     agreeing[0]!.finalizedSlot,
   );
   let [valid, invalid, lost] = [0, 0, 0];
   const unaware = new Set<RpcEndpoint>();
-  const ask = async (endpoint: RpcEndpoint): Promise<void> => {
-    try {
-      const answer = await pool.ask(endpoint, "isBlockhashValid", [blockhash, { commitment: "processed" }]);
-      const { slot, value } = asContext(answer, "a blockhash's validity");
-      if (value === false) unaware.add(endpoint);
-      if (slot < reached) return;
-      if (typeof value !== "boolean") lost += 1;
-      else if (value) valid += 1;
-      else invalid += 1;
-    } catch (error) {
-      // A node that does not serve the method does not count; others may still say that the message lives.
-      if (!isRefusal(error)) lost += 1;
+  for (const [i, validity] of (await validitiesOf(blockhash)).entries()) {
+    // A node that does not serve the method does not count; others may still say that the message lives.
+    if (validity === "refused") continue;
+    if (validity === "lost") {
+      lost += 1;
+      continue;
     }
-  };
-  await Promise.all(endpoints.map(ask));
+    const { slot, value } = validity;
+    if (value === false) unaware.add(endpoints[i]!);
+    if (slot < reached) continue;
+    if (typeof value !== "boolean") lost += 1;
+    else if (value) valid += 1;
+    else invalid += 1;
+  }
   if (early.some((endpoint) => !unaware.has(endpoint))) return true;
   if (lost > 0 && invalid < witnesses.quorum(early)) return true;
   return valid > 0 && !(invalid >= 2 && invalid > valid);

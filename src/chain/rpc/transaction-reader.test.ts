@@ -95,13 +95,13 @@ test("the same answer is decoded once, another one by itself", async () => {
   expect(await read(3)).toBe(later);
 });
 
-test("a record that the node does not have yet is null, and so is one without metadata", async () => {
+test("a record that the node does not have yet is null", async () => {
   expect(await read(null)).toBe(null);
-  expect(await read({ ...record, meta: null })).toBe(null);
 });
 
 test.each([
   ["malformed", { ...record, meta: { ...record.meta, preBalances: ["1"] } }],
+  ["without metadata", { ...record, meta: null }],
   ["of another transaction", { ...record, transaction: { ...record.transaction, signatures: ["another"] } }],
 ])("a record that is %s is an UPSTREAM_ERROR", async (_how, answer) => {
   await expect(read(answer)).rejects.toMatchObject({ code: "UPSTREAM_ERROR" });

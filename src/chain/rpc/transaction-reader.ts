@@ -47,9 +47,8 @@ export async function fetchRecord(
   return last.record;
 }
 
-function decodeRecord(result: unknown, signature: string): TransactionRecord | null {
+function decodeRecord(result: unknown, signature: string): TransactionRecord {
   const record = asRecord(result, WHAT);
-  if (record.meta === null || record.meta === undefined) return null;
   const meta = asRecord(record.meta, WHAT);
   const transaction = asRecord(record.transaction, WHAT);
   if (!asList(transaction.signatures, WHAT).includes(signature))

@@ -79,6 +79,26 @@ test("nodes are asked once about the blockhash of all messages that have it", as
   expect(endpoint.countOf("isBlockhashValid")).toBe(2);
 });
 
+test("a node that shows a transaction without its metadata has not said that it is in no block", async () => {
+  const answers = [
+    null,
+    { slot: 1_400, meta: null, transaction: { signatures: ["signature"], message: { accountKeys: [] } } },
+  ];
+  const isExpired = answers.map(async (answer) => {
+    const endpoint = fakeEndpoint({
+      getEpochInfo: () => ({ absoluteSlot: 1_540, blockHeight: 540 }),
+      getSignatureStatuses: () => ({ context: { slot: 1_540 }, value: [null] }),
+      isBlockhashValid: VALIDITY["it is over"],
+      getTransaction: () => answer,
+    });
+    const pool = createRpcPool({ endpoints: [endpoint], now: Date.now, warn: () => {} });
+    const witnesses = new Witnesses({ pool, now: Date.now, warn: () => {} });
+    const one = { signature: "signature", lastValidBlockHeight: 500n, blockhash: "blockhash" };
+    return (await proveExpiry(witnesses, [one])).get("signature")!.isExpired;
+  });
+  expect(await Promise.all(isExpired)).toEqual([true, false]);
+});
+
 test("a node that answers for fewer signatures than it was asked about has not said that a transaction is in no block", async () => {
   const endpoint = fakeEndpoint({
     getEpochInfo: () => ({ absoluteSlot: 1_540, blockHeight: 540 }),

@@ -32,6 +32,8 @@ export interface Faults {
   readonly statuses: "true" | "failed" | "succeeded";
   /** Changes answers and notices. */
   readonly mutator: Pick<Mutator, "changesNotices" | "mutate"> | undefined;
+  /** Changes the whole text of what answers a request with a call of that method. */
+  readonly reply: { readonly method: string; readonly change: (text: string) => ChangedReply } | undefined;
   /** Dropped and held sends are answered as if they were taken. */
   readonly sends: "forward" | "drop" | "hold";
   /** In place of the true samples of getRecentPrioritizationFees. */
@@ -44,6 +46,13 @@ export interface Faults {
   readonly refusesSockets: boolean;
   /** Silent: connected, and never a word. Duplicate: everything twice. Lossy: every fourth notice is lost, others swap places. */
   readonly notices: "true" | "silent" | "duplicate" | "lossy";
+}
+
+/** What goes over HTTP in place of an answer. */
+export interface ChangedReply {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array;
 }
 
 const HEALTHY: Faults = {
@@ -60,6 +69,7 @@ const HEALTHY: Faults = {
   hidesStatuses: false,
   statuses: "true",
   mutator: undefined,
+  reply: undefined,
   sends: "forward",
   priorityFees: undefined,
   refusedMethods: [],
@@ -236,6 +246,12 @@ class LyingProxy implements RpcProxy {
     }
     const texts = replies.map((reply) => reply!.text);
     const text = "id" in asked ? texts[0]! : `[${texts.join()}]`;
+    const { reply } = this.#faults;
+    if (reply !== undefined && [asked].flat().some(({ method }) => method === reply.method)) {
+      const { status = 200, headers, body } = reply.change(text);
+      response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);
+      return;
+    }
     response.writeHead(200, { "content-type": "application/json" });
     if (this.#faults.answers === "truncated") response.end(text.slice(0, text.length / 2));
     else response.end(text);

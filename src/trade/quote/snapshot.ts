@@ -11,7 +11,7 @@ import type { Leader } from "./bounds/leader.ts";
 import { allAtOnce, pausing, type Steps } from "./long-searches.ts";
 import { nearestAmounts } from "./nearest-amounts.ts";
 import { noRoute, SHARED_CODES } from "./no-route.ts";
-import { inputNear } from "./pricing/input-near.ts";
+import { dividedOnly, inputNear } from "./pricing/input-near.ts";
 import { type HubMarkets, hubRoutesByVenue, priceRoutes, type Routes, routesAbove } from "./pricing/price-routes.ts";
 import { threeLegRoutes } from "./pricing/three-legs.ts";
 import { pathCount, type Route } from "./route.ts";
@@ -140,13 +140,14 @@ export function* routesOf(
   const { routes, refusals, faults } = priceRoutes(intent, direct, hubs, clock, least);
   const longer = between.length === 0 ? [] : threeLegRoutes(intent, hubs, between, clock);
   const singles = orderRoutes(intent, [...routes, ...longer], clock);
-  const inAmount = singles.length > 0 ? undefined : inputNear(intent, eligible, clock);
-  const search = splitRoutes(intent, crossingsOf(intent, eligible), singles[0], {
-    ...boundsOf(intent),
-    clock,
-    capacity,
-    inAmount,
-  });
+  const { maxPaths, maxLegs } = boundsOf(intent);
+  const crossings = crossingsOf(intent, eligible);
+  const searchFor = (inAmount: bigint | undefined, paths: number) =>
+    splitRoutes(intent, crossings, singles[0], { maxPaths: paths, maxLegs, clock, capacity, inAmount });
+  const search =
+    singles.length > 0
+      ? searchFor(undefined, maxPaths)
+      : dividedOnly(intent, inputNear(intent, eligible, clock), maxPaths, searchFor);
   const splits = singles.length > 0 || searches ? yield* pausing(search, searches) : allAtOnce(search);
   const found = [splits?.best, splits?.chain].filter((route) => route !== undefined);
   if (found.length === 0) {

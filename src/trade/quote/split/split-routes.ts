@@ -122,6 +122,8 @@ function* splitsOf(
   return {
     chain: undefined,
     best: yield* search.widest(narrower),
+    mostPaths: Math.min(terms.maxPaths, fits.widest(capacity)),
+    isLighter: fits.leftOut(capacity).size > 0,
     narrower,
     lighter: (route, market) => allAtOnce(search.lighter(route, market)),
     hasNoLighter: (kind) => fits.hasNoLighter(`${kind}, ${terms.maxPaths} paths`),

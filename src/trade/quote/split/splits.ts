@@ -10,6 +10,10 @@ export interface Splits {
   /** A single path that beats the best one over the best market of each pair; there is one only if markets have reached their limits. */
   readonly chain: Route | undefined;
   readonly best: Route | undefined;
+  /** The most paths of it: fewer than allowed if no wallet's transaction holds more. */
+  readonly mostPaths: number;
+  /** True if it leaves out markets because no wallet's transaction holds them. */
+  readonly isLighter: boolean;
   /** The best division over at most this many paths, down to two: for transactions that a wider one does not fit. */
   readonly narrower: (maxPaths: number) => Steps<Route | undefined>;
   /** The best division without a market of one found here, for transactions that it does not fit. */
@@ -36,6 +40,8 @@ function* noRoute(): Steps<undefined> {}
 export const NO_SPLITS: Splits = {
   chain: undefined,
   best: undefined,
+  mostPaths: 1,
+  isLighter: false,
   narrower: noRoute,
   lighter: () => undefined,
   hasNoLighter: () => true,

@@ -132,13 +132,16 @@ export class Chain {
     const slot = this.#shownIn();
     if (slot === undefined || slot !== this.#landed || this.slot - slot < CONFIRMED_AFTER) return null;
     const accountKeys = this.accounts;
-    const bought = { accountIndex: 1, mint: this.#token, owner: accountKeys[0], uiTokenAmount: { amount: "42" } };
+    const tokens = (accountIndex: number, owner: string | undefined, amount: string) => ({
+      ...{ accountIndex, mint: this.#token, owner },
+      uiTokenAmount: { amount },
+    });
     const others = accountKeys.slice(1).map(() => 1_000_000);
     const balances = {
       preBalances: [1_000_000, ...others],
       postBalances: [894_923, ...others],
-      preTokenBalances: [],
-      postTokenBalances: [bought],
+      preTokenBalances: [tokens(2, accountKeys[2], "42")],
+      postTokenBalances: [tokens(1, accountKeys[0], "42"), tokens(2, accountKeys[2], "0")],
     };
     const meta = { err: null, fee: 5_077, ...balances, logMessages: [] };
     return { slot: FIRST_SLOT + slot, transaction: { signatures: [this.trade], message: { accountKeys } }, meta };

@@ -193,14 +193,18 @@ export class ToldNode implements RpcEndpoint {
     if (encoding === "base64") return { slot: FIRST_SLOT + fate.slot, transaction: [transaction, "base64"] };
     const [fee, output] = [FEE + fate.moreFee, fate.error === null ? OUTPUT + fate.moreOutput : 0];
     const others = accounts.slice(1).map(() => 1_000_000);
-    const bought = { accountIndex: 1, mint: token, owner: accounts[0], uiTokenAmount: { amount: String(output) } };
+    const tokens = (accountIndex: number, owner: string | undefined, amount: number) => ({
+      ...{ accountIndex, mint: token, owner },
+      uiTokenAmount: { amount: String(amount) },
+    });
+    const vault = (amount: number) => tokens(2, accounts[2], amount);
     const meta = {
       err: fate.error,
       fee,
       preBalances: [1_000_000, ...others],
       postBalances: [1_000_000 - fee - (fate.error === null ? INPUT : 0), ...others],
-      preTokenBalances: [],
-      postTokenBalances: output === 0 ? [] : [bought],
+      preTokenBalances: [vault(output)],
+      postTokenBalances: output === 0 ? [vault(0)] : [tokens(1, accounts[0], output), vault(0)],
       logMessages: [],
     };
     const message = { accountKeys: accounts };

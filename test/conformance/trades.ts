@@ -65,6 +65,8 @@ export interface TradePlan {
   readonly shadow?: boolean;
   /** Try a bound one unit too tight before each trade (default true). */
   readonly guards?: boolean;
+  /** Seconds after which a trade may land instead: its units are the most that it takes then or at once (default: at once alone). */
+  readonly landsAfter?: readonly number[];
 }
 
 /** For venues whose market accounts name their own mints. */
@@ -149,6 +151,7 @@ function runTrade({
   random,
   limit,
   guards = true,
+  landsAfter = [],
 }: TradePlan): TradeOutcome {
   const { market, state, accounts } = readMarket(svm, venue, address, pair);
   const forwards = random.chance(0.5);
@@ -190,6 +193,7 @@ function runTrade({
   const instructions = withBudget(leg.instructions, 1_400_000);
   const isNew = new Set(accountsOf(leg.instructions).filter((address) => svm.get(address) === null));
   const growths = leg.grows ?? [];
+  const later = landsAfter.map((seconds) => unitsAfter(svm, wallet, instructions, seconds));
   const done = svm.send(wallet, instructions);
   const after = balances(svm, market, wallet, inMint, outMint, leg.creates);
   const rentExemption = (space: number) => svm.rent(space);
@@ -230,7 +234,7 @@ function runTrade({
           ? rentOf(svm, [...isNew]) + grown
           : walletBefore - svm.lamports(wallet) - SIGNATURE_FEE,
     },
-    computeUnits,
+    computeUnits: Math.max(computeUnits, ...later),
     computeUnitBound: leg.computeUnits,
     calls: done.calls,
     callBound: leg.creates.reduce(
@@ -240,6 +244,15 @@ function runTrade({
     transactionBytes: svm.wire(wallet, instructions).length,
     guard,
   };
+}
+
+/** What the same instructions would take so many seconds later; 0 if they would fail. */
+function unitsAfter(svm: Svm, wallet: Address, instructions: readonly Instruction[], seconds: number): number {
+  const clock = svm.clock();
+  svm.setClock({ ...clock, unixTimestamp: clock.unixTimestamp + BigInt(seconds) });
+  const { ok, computeUnits } = svm.simulate(wallet, instructions);
+  svm.setClock(clock);
+  return ok ? computeUnits - BUDGET_UNITS : 0;
 }
 
 /** Compares what a venue says a trade leaves with what it left: quotes of about its size, either way. */

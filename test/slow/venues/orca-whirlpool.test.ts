@@ -198,6 +198,8 @@ const TRADES_PER_POOL = 200;
  * room for one, as prices move before it lands. In trades of two or three units that is two fifths of what they use.
  */
 const TIGHT_RATIO = 1.27;
+/** Where a fee follows volatility, a swap takes other units once that has decayed. Seconds. */
+const LANDS_AFTER = [10, 20, 30, 40, 50, 60];
 /** Swaps traded around on each pool. */
 const SANDWICHES = 4;
 
@@ -241,6 +243,7 @@ describe.skipIf(!present).each(BUILDS)("orca_whirlpool on the real program ($pat
         wallet,
         random,
         count,
+        ...(shape.adaptive === undefined ? {} : { landsAfter: LANDS_AFTER }),
         limit: (mint) => svm.tokens(pool.vaults[pool.mints[0] === mint ? 0 : 1]) + 1_000n,
         before: () => {
           const seconds = BigInt(random.pick([0, 1, 5, 29, 31, 120, 700, 4_000]));

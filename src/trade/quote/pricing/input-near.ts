@@ -68,7 +68,8 @@ export function* dividedOnly(
   const isFull = (one: Splits) => !one.isLighter && one.mostPaths === maxPaths;
   const again =
     isFull(splits) && taken > inAmount + inAmount / MOST_MISSED ? yield* searchFor(taken, maxPaths) : undefined;
-  const found = again?.best === undefined ? splits : again;
+  const isBetter = again?.best !== undefined && (again.best.inAmount < taken || !isFull(again));
+  const found = isBetter ? again : splits;
   // Fewer paths take more: they are searched for what they take.
   const narrower = function* (paths: number): Steps<Route | undefined> {
     return paths < 2 ? undefined : (yield* dividedOnly(intent, estimate, paths, searchFor))?.best;

@@ -478,7 +478,7 @@ describe("finality", () => {
     }
   });
 
-  it("is looked for of 32 trades at a time that the nodes have forgotten, whoever asks about how many", async () => {
+  it("is looked for 32 trades at a time, however many that nodes have forgotten are read", async () => {
     const [a, b] = [startProcess("a"), startProcess("b")];
     const trades = await Promise.all(Array.from({ length: 50 }, () => submitOne(a)));
     for (const { trade } of trades) land("a", trade.signature);

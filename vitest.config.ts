@@ -87,7 +87,7 @@ const slowSuites = [
   slow("exhaustive", 20, {
     include: [
       "test/conformance/{conformance,cpmm-creator-fees,many-markets,toy-venue}.test.ts",
-      "test/integration/{accounts,client-percent-sells,every-pair,exact-costs,refused-methods,same-by-every-way}.test.ts",
+      "test/integration/{accounts,broken-answers,client-percent-sells,every-pair,exact-costs,refused-methods,same-by-every-way}.test.ts",
       "test/docs/{release,snippets}.test.ts",
       "src/chain/state/compare/lying-stream.test.ts",
       "src/chain/state/forking-chain.test.ts",
